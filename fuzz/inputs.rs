@@ -1,6 +1,6 @@
-//! Fuzz targets for all readers of foreign bytes, one function for each reader. For any bytes, none
-//! may panic, hang, or use memory out of proportion to the input; and no message about them may
-//! move a cursor.
+//! Fuzz targets for all readers of foreign bytes, one function for each reader. For any bytes, no
+//! reader may panic, hang, or use memory out of proportion to the input, and no message about the
+//! bytes may contain an escape that moves the cursor.
 //!
 //! The fuzzers in `fuzz_targets` and the quick test in `tests/garbage.rs` share this file.
 
@@ -15,7 +15,7 @@ use readlab_rust::method::{Method, registry};
 use readlab_rust::{Reading, Work};
 use readlab_suite::Suite;
 use readlab_system::terminal::printable::is_obeyed;
-use readlab_targets::corpus::archive::Packed;
+use readlab_targets::corpus::archive::PackedFile;
 use readlab_targets::corpus::oracle;
 use readlab_targets::target::http::{Client, RequestVerb};
 use readlab_targets::target::url::Url;
@@ -26,19 +26,19 @@ use std::net::{Shutdown, TcpListener};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
-/// What records are compared by.
+/// The measures by which records are compared.
 const MEASURES: [Measure; 5] = [Measure::Wall, Measure::Cpu, Measure::Rate, Measure::Peak, Measure::Syscalls];
 
-/// One of this many samples stays in a shorter record.
+/// One of this number of samples is kept in a shortened record.
 const SAMPLES_EACH: u32 = 13;
 
-/// The greatest content taken from an archive; a bomb has more.
+/// Limit for pieces of content from an archive. A decompression bomb has more.
 const PIECES_MAX: u32 = 256;
 
-/// The greatest length read of an answer.
+/// Limit for bytes that are read of an answer.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
-/// A line of a contender, and a line of the lab.
+/// Parses the input as a line of a contender and as a line of the lab.
 pub(crate) fn protocol(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     if let Ok(say) = Message::parse(text) {
@@ -49,7 +49,7 @@ pub(crate) fn protocol(input: &[u8]) {
     }
 }
 
-/// A record, and every output from it.
+/// Reads the input as a record, and makes every output from it.
 pub(crate) fn record(input: &[u8], file: &Path) {
     fs::write(file, input).expect("the file can be written");
     let Ok(record) = Record::read(file) else { return };
@@ -60,7 +60,7 @@ pub(crate) fn record(input: &[u8], file: &Path) {
     }
 }
 
-/// A record with few of its samples: they are as good as all, and leave more time for other
+/// Removes most samples of a record. A few test as much as all, and leave more time for other
 /// changes.
 pub(crate) fn shorter(record: &[u8]) -> Vec<u8> {
     let mut samples = 0;
@@ -72,7 +72,7 @@ pub(crate) fn shorter(record: &[u8]) -> Vec<u8> {
     record.split_inclusive(|&byte| byte == b'\n').filter(keep).flatten().copied().collect()
 }
 
-/// Every output from a record, by name.
+/// Every output from a record, by its name.
 pub(crate) fn outputs(record: &Record) -> Vec<(&'static str, String)> {
     let page = Page::from_record(record);
     let narrow = report::terminal(&page, Style { width: 40, color: false }, Some("record"));
@@ -108,13 +108,13 @@ fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> std::io::Res
     String::from_utf8(text).expect("documents are text")
 }
 
-/// A user's roster. None of its programs is run.
+/// Parses the input as a user's roster. None of its programs is run.
 pub(crate) fn roster(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let _ = toml::from_str::<Roster>(text);
 }
 
-/// A user's suite.
+/// Parses the input as a user's suite.
 pub(crate) fn suite(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let Ok(suite) = Suite::parse(Path::new("suite.toml"), text) else { return };
@@ -124,14 +124,14 @@ pub(crate) fn suite(input: &[u8]) {
     }
 }
 
-/// A user's claims, judged without a record.
+/// Parses the input as a user's claims, and judges them without a record.
 pub(crate) fn claims(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let Ok(file) = readlab_claims::parse(text) else { return };
     let _ = report::claims_markdown(&[readlab_claims::judge(&file, None)]);
 }
 
-/// A word of a command line, or of a suite.
+/// Parses the input as a word of a command line or of a suite.
 pub(crate) fn words(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     if let Ok(id) = text.parse::<TrialId>() {
@@ -142,8 +142,8 @@ pub(crate) fn words(input: &[u8]) {
     let _ = text.parse::<Url>();
 }
 
-/// A file that may be an archive: by the plainest code, and by the Rust contender's methods, which
-/// agree where both can.
+/// Reads the input as an archive, by the simplest code and by the Rust contender's methods. They
+/// must agree if both succeed.
 pub(crate) fn archive(input: &[u8], file: &Path, archive: Archive) {
     fs::write(file, input).expect("the file can be written");
     let pieces = Cell::new(0);
@@ -151,7 +151,7 @@ pub(crate) fn archive(input: &[u8], file: &Path, archive: Archive) {
         pieces.set(pieces.get() + 1);
         if pieces.get() > PIECES_MAX { Err(Error::other("enough")) } else { Ok(()) }
     };
-    let plain = oracle::content(&Packed { path: file, archive, dictionary: &[] }, &go_on);
+    let plain = oracle::truth_of_content(&PackedFile { path: file, archive, dictionary: &[] }, &go_on);
     if pieces.get() > PIECES_MAX {
         return;
     }
@@ -166,7 +166,7 @@ pub(crate) fn archive(input: &[u8], file: &Path, archive: Archive) {
     }
 }
 
-/// What a server answers.
+/// Passes the input to the lab's client as a server's answer.
 pub(crate) fn http(input: &[u8]) {
     static SERVER: OnceLock<Mutex<TcpListener>> = OnceLock::new();
     let server = SERVER.get_or_init(|| Mutex::new(TcpListener::bind("127.0.0.1:0").expect("a port is free")));
@@ -179,14 +179,15 @@ pub(crate) fn http(input: &[u8]) {
             let _ = client.read(&mut [0; 1024]);
             let _ = client.write_all(input);
             let _ = client.shutdown(Shutdown::Write);
-            // Until the client has gone: an early end would take what it has not yet read.
+            // Waits until the client has disconnected. An early end of the connection would discard
+            // bytes that the client has not read yet.
             let _ = client.read(&mut [0; 1024]);
         });
         if let Ok(response) = Client::default().ask(RequestVerb::Get, &url, &[], &|| Ok(())) {
             let _ = std::io::copy(&mut response.take(ANSWER_BYTES_MAX), &mut std::io::sink());
         }
-        // A scope only waits for the work of a thread. A join waits until the thread is gone, which
-        // the check for leaks needs.
+        // A scope only waits for the work of a thread. A join waits until the thread itself has
+        // ended, which the check for leaks needs.
         answering.join().expect("it does not panic");
     });
 }

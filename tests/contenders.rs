@@ -2,8 +2,8 @@
 //! and reported with a reason if a compiler or runtime is missing.
 
 use crate::fake;
-use crate::home::{Home, Said};
-use crate::machine::{can, skip, works};
+use crate::home::{Home, ProgramOutput};
+use crate::machine::{skip, succeeds_or_skip, works};
 use crate::repository;
 use readlab_record::{Line, Outcome, WarmupEnd};
 use std::fs;
@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A fake that is built, and a contender that cannot be.
+/// A roster of a fake that is built, and a contender that cannot be built.
 const ROSTER: &str = "
 [[contender]]
 name = 'fake'
@@ -31,7 +31,7 @@ hint = 'install no-such-compiler'
 ";
 
 /// A short race of warm readings, whose folder is `run`.
-const SHORT: &str = "--state warm -r 2 --fills 1 --no-progress --output run";
+const SHORT_RACE: &str = "--state warm -r 2 --fills 1 --no-progress --output run";
 
 /// A home with a roster, the sources of a contender, and a file of four lines.
 fn home() -> Home {
@@ -45,17 +45,17 @@ fn home() -> Home {
 }
 
 #[test]
-fn one_that_cannot_be_built_is_reported_with_its_hint_and_does_not_stop_the_others() {
+fn a_contender_that_cannot_be_built_is_reported_with_its_hint_and_does_not_stop_the_others() {
     let said = home().readlab("build broken fake --roster roster.toml").exits(1);
     assert_eq!(said.out, "fake 1 · sh\n");
     said.tells("broken: it needs no-such-compiler: not found; install no-such-compiler");
 }
 
 #[test]
-fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
+fn a_race_builds_a_contender_once_and_warms_it_up_until_it_is_steady() {
     let home = home();
     let race =
-        || home.readlab(format!("race four.txt --roster roster.toml --method fake/* {SHORT}")).exits(0);
+        || home.readlab(format!("race four.txt --roster roster.toml --method fake/* {SHORT_RACE}")).exits(0);
     race().tells("building the contender fake");
     let record = home.record("run");
     fs::remove_dir_all(home.at("run")).unwrap();
@@ -67,20 +67,20 @@ fn a_race_builds_what_it_needs_once_and_warms_it_up_until_it_is_steady() {
     assert!(record.warnings.iter().any(|text| text.contains("broken") && text.contains("no-such-compiler")));
 }
 
-/// Builds a contender that comes with readlab and races each of these methods on a small file, or in
-/// an archive if one is named (a gzip or bzip2 is padded with zeros), and methods for URLs on the
-/// file over HTTP. Prints a message if the toolchain is missing.
-fn carried(name: &str, methods: &[(&str, Option<&str>)], over_http: &[&str]) {
+/// Builds a contender that comes with readlab. Races each of these methods on a small file, or in
+/// an archive if one is named (a gzip or bzip2 is padded with zeros), and races methods for URLs on
+/// the file over HTTP. Prints a message if the toolchain is missing.
+fn assert_built_in_contender(name: &str, methods: &[(&str, Option<&str>)], over_http: &[&str]) {
     let home = Home::new();
     let built = home.readlab(["build", name]);
     if built.err.contains(&format!("{name}: it needs ")) {
         return skip(built.err);
     }
     assert!(built.exits(0).out.starts_with(name));
-    // What the methods of the contender decoded; all must have been measured.
+    // The archives that the methods of the contender decoded. All methods must have been measured.
     let race = |words: &str| {
         let _ = fs::remove_dir_all(home.at("run"));
-        home.readlab(format!("race {words} {SHORT}")).exits(0);
+        home.readlab(format!("race {words} {SHORT_RACE}")).exits(0);
         let all = home.record("run").trials.into_iter();
         let its: Vec<_> = all.filter(|trial| trial.trial.contender() == name).collect();
         assert!(its.iter().all(|trial| trial.outcome == Some(Outcome::Measured)), "{its:?}");
@@ -88,7 +88,7 @@ fn carried(name: &str, methods: &[(&str, Option<&str>)], over_http: &[&str]) {
     };
     let plain = home.file("four.txt", "a\nb\nc\nd\n");
     for (method, archive) in methods {
-        let file = archive.map_or_else(|| plain.clone(), |archive| packed(&home, archive));
+        let file = archive.map_or_else(|| plain.clone(), |archive| corpus_archive(&home, archive));
         assert_eq!(race(&format!("{} --method {name}/{method}", file.display())), [*archive]);
     }
     if !over_http.is_empty() {
@@ -98,11 +98,11 @@ fn carried(name: &str, methods: &[(&str, Option<&str>)], over_http: &[&str]) {
 }
 
 /// A file of the corpus in an archive of this kind.
-fn packed(home: &Home, archive: &str) -> PathBuf {
+fn corpus_archive(home: &Home, archive: &str) -> PathBuf {
     let made = home.readlab(format!("corpus --folder c make gdelt 100000 --in {archive}")).exits(0);
     let file = home.at(made.out.trim_end());
     if ["gzip", "bzip2"].contains(&archive) {
-        // Tapes and some devices pad a file; gzip and bzip2 accept it.
+        // Tapes and some devices pad a file, and gzip and bzip2 accept the padding.
         let mut padded = fs::File::options().append(true).open(&file).unwrap();
         padded.write_all(&[0; 512]).unwrap();
     }
@@ -110,12 +110,12 @@ fn packed(home: &Home, archive: &str) -> PathBuf {
 }
 
 #[test]
-fn c_takes_part_where_a_compiler_is() {
-    carried("c", &[("getline", None)], &[]);
+fn c_takes_part_if_a_compiler_is_installed() {
+    assert_built_in_contender("c", &[("getline", None)], &[]);
 }
 
 #[test]
-fn a_line_about_a_warm_up_reads_back_as_it_was_written() {
+fn a_line_about_a_warm_up_parses_back_from_its_text() {
     let text = r#"{"line":"warmup","trial":3,"readings":40,"wall_ns":5,"end":"no_steady_state"}"#;
     let line: Line = serde_json::from_str(text).unwrap();
     assert_eq!(serde_json::to_string(&line).unwrap(), text);
@@ -134,46 +134,54 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn cpp_takes_part_where_a_compiler_is() {
-        carried("cpp", &[("getline", None), ("stdin.getline@synced=0", None)], &[]);
+    fn cpp_takes_part_if_a_compiler_is_installed() {
+        assert_built_in_contender("cpp", &[("getline", None), ("stdin.getline@synced=0", None)], &[]);
     }
 
     #[test]
-    fn go_takes_part_where_its_compiler_is() {
+    fn go_takes_part_if_its_compiler_is_installed() {
         let [gzip, bzip2] = [("gzip.Reader/Count", Some("gzip")), ("bzip2.NewReader/Count", Some("bzip2"))];
-        carried("go", &[("bufio.Scanner/Bytes", None), gzip, bzip2], &[]);
+        assert_built_in_contender("go", &[("bufio.Scanner/Bytes", None), gzip, bzip2], &[]);
     }
 
     #[test]
-    fn node_takes_part_where_it_is() {
+    fn node_takes_part_if_it_is_installed() {
         let brotli = ("createBrotliDecompress/indexOf", Some("brotli"));
-        carried("node", &[("readline", None), ("createGunzip/indexOf", Some("gzip")), brotli], &[]);
+        assert_built_in_contender(
+            "node",
+            &[("readline", None), ("createGunzip/indexOf", Some("gzip")), brotli],
+            &[],
+        );
     }
 
     #[test]
-    fn python_takes_part_where_it_is() {
+    fn python_takes_part_if_it_is_installed() {
         let [gzip, bzip2] = [("gzip.open/count", Some("gzip")), ("bz2.open/count", Some("bzip2"))];
-        carried("python", &[("lines", None), gzip, bzip2, ("lzma.open/count", Some("xz"))], &[]);
+        assert_built_in_contender(
+            "python",
+            &[("lines", None), gzip, bzip2, ("lzma.open/count", Some("xz"))],
+            &[],
+        );
     }
 
     #[test]
-    fn java_takes_part_and_reads_archives_where_a_jdk_is() {
+    fn java_takes_part_and_reads_archives_if_a_jdk_is_installed() {
         let [zip, gzip] = ["zip", "gzip"].map(Some);
         let archives = [("zip", zip), ("zip-bytes", zip), ("gzip", gzip), ("gzip-bytes", gzip)];
         let methods = [&archives[..], &[("FileChannel-direct/loop", None)]].concat();
-        carried("java", &methods, &["HttpClient/loop", "HttpClient-stream/loop"]);
+        assert_built_in_contender("java", &methods, &["HttpClient/loop", "HttpClient-stream/loop"]);
     }
 
     #[test]
-    fn swift_takes_part_where_its_compiler_is() {
+    fn swift_takes_part_if_its_compiler_is_installed() {
         let tasks = ["dataTask-delegate/for-unsafe", "dataTask-completion/for-unsafe"];
         let over_http = [&["bytes/for", "data/for-unsafe"], &tasks[..]].concat();
-        carried("swift", &[("read/for-unsafe", None)], &over_http);
+        assert_built_in_contender("swift", &[("read/for-unsafe", None)], &over_http);
     }
 
     #[test]
-    fn the_archives_of_a_suite_are_read_beside_the_plain_file_by_the_same_truth() {
-        if !["unzip -v", "gzip --version", "wc --version"].into_iter().all(can) {
+    fn the_archives_of_a_suite_have_the_same_answer_as_the_plain_file() {
+        if !["unzip -v", "gzip --version", "wc --version"].into_iter().all(succeeds_or_skip) {
             return;
         }
         let home = Home::new();
@@ -199,7 +207,7 @@ mod ring2 {
 
     #[test]
     fn every_snippet_in_java_compiles() {
-        if !can("javac --release 17 -version") {
+        if !succeeds_or_skip("javac --release 17 -version") {
             return;
         }
         let home = Home::new();
@@ -213,7 +221,7 @@ mod ring2 {
             let release = if is_newer { "22" } else { "17" };
             let mut javac = Command::new("javac");
             javac.args(["--release", release, "-Werror", "-d"]).arg(home.at("")).arg(&file);
-            Said::by(&mut javac).exits(0);
+            ProgramOutput::by(&mut javac).exits(0);
         }
     }
 
@@ -228,7 +236,7 @@ mod ring2 {
             return skip("the snippets in Swift: the compiler sees only what lies within the project");
         }
         for file in snippets("swift") {
-            Said::by(Command::new(&compiler).arg(home.at("program")).arg(&file)).exits(0);
+            ProgramOutput::by(Command::new(&compiler).arg(home.at("program")).arg(&file)).exits(0);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! A control group that a test makes, and takes away when it is dropped.
+//! A control group that a test makes, and that is removed when it is dropped.
 
-use crate::processes::soon;
+use crate::processes::happens_in_time;
 use std::fs;
 use std::io::Error;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ControlGroup(PathBuf);
 
 impl ControlGroup {
-    /// Below this folder, with this text in one of its files.
+    /// Makes a group below this folder, with this text in one of its files.
     pub(crate) fn below(root: &Path, file: &str, text: &str) -> Result<ControlGroup, String> {
         let said = |error: Error| format!("{}: {file}: {error}", root.display());
         let folder = tempfile::Builder::new().prefix("readlab-test-").tempdir_in(root).map_err(said)?;
@@ -17,7 +17,7 @@ impl ControlGroup {
         Ok(group)
     }
 
-    /// A line of shell after which the shell and whatever it starts are in the group.
+    /// A shell line after which the shell and all processes that it starts are in the group.
     pub(crate) fn enter(&self) -> String {
         format!("echo $$ > '{}/cgroup.procs'", self.0.display())
     }
@@ -25,8 +25,8 @@ impl ControlGroup {
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // A killed process in it may take a moment to end.
-        if !soon(|| fs::remove_dir(&self.0).is_ok()) {
+        // A killed process in the group may take a moment to end.
+        if !happens_in_time(|| fs::remove_dir(&self.0).is_ok()) {
             eprintln!("{}: still there", self.0.display());
         }
     }

@@ -1,39 +1,40 @@
-//! Fake contenders of a few lines of shell: they keep the contract, or break it at a turn that a
+//! Fake contenders of a few lines of shell. They keep the contract, or break it at a turn that a
 //! test chooses.
 
 use crate::home::Home;
 
-/// What a fake says of its method unless a test chooses another.
-const OF_FILES: &str = r#""method":"read","scans":{"newlines":["-"]}"#;
+/// The fields of a fake's method, unless a test chooses others.
+const FILE_METHOD: &str = r#""method":"read","scans":{"newlines":["-"]}"#;
 
-/// Writes a roster of contenders with a name and the lines of shell by which each answers `go`;
-/// `answer` is the right answer. Returns its path.
+/// Writes a roster of contenders, each with a name and the lines of shell by which it answers `go`.
+/// The line `answer` gives the right answer. Returns the path of the roster.
 pub(crate) fn roster(home: &Home, fakes: &[(&str, &str)]) -> String {
-    let entries = fakes.iter().map(|(name, turn)| shell_entry(home, name, &script(name, OF_FILES, turn)));
+    let entries = fakes.iter().map(|(name, turn)| shell_entry(home, name, &script(name, FILE_METHOD, turn)));
     let roster = home.file("roster.toml", entries.collect::<String>());
     roster.to_str().unwrap().to_owned()
 }
 
-/// The same with one contender, whose method is not one of files: `method` has the fields of its
-/// line.
+/// Writes a roster with one contender whose method does not read files. `method` has the fields of
+/// its line.
 pub(crate) fn roster_of(home: &Home, name: &str, method: &str, turn: &str) -> String {
     let roster = home.file("roster.toml", shell_entry(home, name, &script(name, method, turn)));
     roster.to_str().unwrap().to_owned()
 }
 
-/// Writes a script, and returns the table of a roster with the contender that it is.
+/// Writes a script, and returns the roster entry of the contender that it is.
 pub(crate) fn shell_entry(home: &Home, name: &str, script: &str) -> String {
     let script = home.file(format!("{name}.sh"), script);
     entry(name, &["/bin/sh", script.to_str().unwrap()])
 }
 
-/// The table of a contender that is started by these words.
+/// The roster entry of a contender that is started by these words.
 pub(crate) fn entry(name: &str, run: &[&str]) -> String {
     format!("[[contender]]\nname = \"{name}\"\nabout = \"a fake\"\nrun = {run:?}\n")
 }
 
-/// A shell has no clock: it claims 1000 ns for each reading, less than the opening, six calls and
-/// the line of one take on any machine, and less by far than what a turn may leave out.
+/// The script of a fake. A shell has no clock, so it claims 1000 ns for each reading. This is less
+/// than an open, six calls and the output of a line take on any machine, and the missing time is
+/// far less than a turn may leave out.
 fn script(name: &str, method: &str, turn: &str) -> String {
     let ready = match name {
         "absent" => {
@@ -73,7 +74,7 @@ done
     )
 }
 
-/// A contender that keeps the contract but for one deed at its second turn.
+/// The turns of a contender that keeps the contract, except for this deed at its second turn.
 pub(crate) fn at_second_turn(deed: &str) -> String {
     format!("if [ $turns = 2 ]; then {deed}; fi; answer")
 }

@@ -1,5 +1,5 @@
-//! Tests of all readers of foreign input with garbage: valid inputs with many small changes, the
-//! same each time. This is a few seconds of what the fuzzers do for hours (`make fuzz`).
+//! Tests all readers of foreign input with garbage: valid inputs with many small changes, the same
+//! in each run. This is a few seconds of what the fuzzers do for hours (`make fuzz`).
 
 use crate::{inputs, repository};
 use rand::seq::IndexedRandom;
@@ -14,16 +14,15 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// No input of a few kilobytes takes as long, on whatever machine.
-const HANG: Duration = Duration::from_secs(20);
+/// No input of a few kilobytes takes this long on any machine.
+const HANG_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Bytes that mean something to one format or another, and numbers at their limits, with a bar
-/// between each and the next.
+/// Tokens that have a meaning in some format, and numbers at their limits, separated by bars.
 const TOKENS: &[u8] =
     b"18446744073709551615|9223372036854775808|4294967296|-1|0|1e308|null|\"|\\|\n|{|}|[|]|\x1b[2J|\xc2\x9b|\
                         \xe2\x80\xae|<script>|\0|\xff|PK\x01\x02|PK\x05\x06|\x1f\x8b\x08\x04|\r\n";
 
-/// A seed of one kind after the other, with changes; the same each time.
+/// A source of changed seeds, one seed of a kind after the other. It is the same in each run.
 struct Garbage {
     seeds: Vec<Vec<u8>>,
     random: Xoshiro256PlusPlus,
@@ -35,7 +34,7 @@ impl Garbage {
         Garbage { seeds, random: Xoshiro256PlusPlus::seed_from_u64(7) }
     }
 
-    /// An input that was good before up to four changes.
+    /// An input that was valid before up to four changes.
     fn next(&mut self) -> Vec<u8> {
         let mut bytes = self.seeds.choose(&mut self.random).expect("there are seeds").clone();
         for _ in 0..self.random.random_range(1..=4) {
@@ -65,7 +64,7 @@ impl Garbage {
             _ => {
                 let tokens: Vec<&[u8]> = TOKENS.split(|byte| *byte == b'|').collect();
                 let token = *tokens.choose(&mut self.random).expect("there are tokens");
-                // In the place of a number, if there is one: then the input stays well-formed.
+                // A number is replaced if there is one, so that the input stays well-formed.
                 let digits = |at: &usize| bytes[*at].is_ascii_digit();
                 let start = (at..bytes.len()).find(digits).unwrap_or(at);
                 let stop = (start..bytes.len()).find(|at| !digits(at)).unwrap_or(bytes.len());
@@ -75,7 +74,7 @@ impl Garbage {
     }
 }
 
-/// Feeds `count` inputs.
+/// Feeds `count` inputs to a reader.
 fn feed(name: &str, seeds: Vec<Vec<u8>>, count: u32, mut take: impl FnMut(&[u8])) {
     let (mut garbage, begun) = (Garbage::new(seeds), Instant::now());
     for number in 0..count {
@@ -83,7 +82,7 @@ fn feed(name: &str, seeds: Vec<Vec<u8>>, count: u32, mut take: impl FnMut(&[u8])
         let start = Instant::now();
         let fed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| take(&input)));
         assert!(fed.is_ok(), "{name}: input {number}: {}", input.escape_ascii());
-        assert!(start.elapsed() < HANG, "{name}: input {number} hangs: {}", input.escape_ascii());
+        assert!(start.elapsed() < HANG_TIMEOUT, "{name}: input {number} hangs: {}", input.escape_ascii());
     }
     eprintln!("{name}: {count} inputs in {:?}", begun.elapsed());
 }
@@ -101,8 +100,8 @@ fn scratch() -> (TempDir, PathBuf) {
     (folder, file)
 }
 
-/// A part of the inputs: the first ring takes a tenth of them.
-fn part(share: u32, count: u32) -> u32 {
+/// The number of inputs of a ring. The first ring takes a tenth of them.
+fn inputs_of_ring(share: u32, count: u32) -> u32 {
     count.div_ceil(share)
 }
 
@@ -110,19 +109,19 @@ fn lines_of_contenders_and_of_the_lab(share: u32) {
     let page = repository::text("PROTOCOL.md");
     let is_line = |line: &&str| line.starts_with("{\"say\"") || line.starts_with("go ");
     let seeds = page.lines().filter(is_line).map(|line| line.as_bytes().to_vec()).collect();
-    feed("protocol", seeds, part(share, 100_000), inputs::protocol);
+    feed("protocol", seeds, inputs_of_ring(share, 100_000), inputs::protocol);
 }
 
 fn records_and_all_that_is_made_of_them(share: u32) {
     let seeds = scripted::names().map(|name| inputs::shorter(scripted::text(name).as_bytes())).into();
     let (_folder, file) = scratch();
-    feed("record", seeds, part(share, 400), |input| inputs::record(input, &file));
+    feed("record", seeds, inputs_of_ring(share, 400), |input| inputs::record(input, &file));
 }
 
 fn rosters_suites_and_claims(share: u32) {
-    feed("roster", files("contenders", "toml"), part(share, 3_000), inputs::roster);
-    feed("suite", files("suites", "toml"), part(share, 3_000), inputs::suite);
-    feed("claims", files("published/claims", "toml"), part(share, 1_000), inputs::claims);
+    feed("roster", files("contenders", "toml"), inputs_of_ring(share, 3_000), inputs::roster);
+    feed("suite", files("suites", "toml"), inputs_of_ring(share, 3_000), inputs::suite);
+    feed("claims", files("published/claims", "toml"), inputs_of_ring(share, 1_000), inputs::claims);
 }
 
 fn words_of_the_command_line(share: u32) {
@@ -134,7 +133,12 @@ fn words_of_the_command_line(share: u32) {
         "3.4GB/s",
         "http://h:8/p",
     ];
-    feed("words", words.map(|word| word.as_bytes().to_vec()).into(), part(share, 100_000), inputs::words);
+    feed(
+        "words",
+        words.map(|word| word.as_bytes().to_vec()).into(),
+        inputs_of_ring(share, 100_000),
+        inputs::words,
+    );
 }
 
 fn archives(share: u32) {
@@ -145,7 +149,7 @@ fn archives(share: u32) {
             let made = corpus::make_forms(folder.path(), recipe, &[Some(archive)]).unwrap();
             fs::read(&made[0].1.path).unwrap()
         };
-        feed(archive.word(), vec![made(0), made(1), made(3_000)], part(share, 2_000), |input| {
+        feed(archive.word(), vec![made(0), made(1), made(3_000)], inputs_of_ring(share, 2_000), |input| {
             inputs::archive(input, &file, archive)
         });
     }
@@ -158,10 +162,15 @@ fn answers_of_servers(share: u32) {
         "HTTP/1.0 200 OK\r\nServer: s\r\n\r\nto the end",
         "HTTP/1.1 404 Not Found\r\n\r\n",
     ];
-    feed("http", seeds.map(|seed| seed.as_bytes().to_vec()).into(), part(share, 2_000), inputs::http);
+    feed(
+        "http",
+        seeds.map(|seed| seed.as_bytes().to_vec()).into(),
+        inputs_of_ring(share, 2_000),
+        inputs::http,
+    );
 }
 
-/// A test in each ring: the first takes a tenth of the inputs.
+/// Defines a test in each ring. The first ring takes a tenth of the inputs.
 macro_rules! in_both_rings {
     ($($reader:ident)*) => {
         mod some {

@@ -1,5 +1,5 @@
-//! A home folder for one test, the programs that the test starts in it, and what they said and
-//! exported. [`crate::fake`] has contenders of a few lines of shell.
+//! A home folder for one test, the programs that the test starts in it, and their output and
+//! exports. [`crate::fake`] has contenders of a few lines of shell.
 
 use crate::machine::{self, AS_NOBODY};
 use crate::schemas;
@@ -18,31 +18,31 @@ use tempfile::TempDir;
 /// The program under test.
 pub(crate) const READLAB: &str = env!("CARGO_BIN_EXE_readlab");
 
-/// Enough for a race of tiny files on a busy machine.
+/// Options that suffice for a race of tiny files on a busy machine.
 pub(crate) const QUICK: &str = "--runs 3 --budget 20m --no-progress --seed=7";
 
 /// Every method of Rust, each with one scan.
 pub(crate) const EVERY_METHOD: &str = "--method rust/*/memchr --method rust/lines";
 
-/// A home folder for one test, on the file system of the build, with nothing in it but a folder for
+/// A home folder for one test, on the file system of the build. It contains only a folder for
 /// temporary files.
 pub(crate) struct Home(TempDir);
 
 /// The output and exit code of a program.
-pub(crate) struct Said {
+pub(crate) struct ProgramOutput {
     command: String,
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-/// What a run exported as JSON, and what it said beside.
+/// The JSON export of a run, and its other output.
 pub(crate) struct Export {
     json: Value,
-    pub(crate) said: Said,
+    pub(crate) said: ProgramOutput,
 }
 
-/// The words of a command line: a list, or one text that is read as a shell reads it.
+/// The words of a command line: a list, or a text that is split as a shell splits it.
 pub(crate) trait Words {
     fn words(self) -> Vec<OsString>;
 }
@@ -50,30 +50,30 @@ pub(crate) trait Words {
 /// The trials of an export.
 pub(crate) trait Trials {
     fn trials(&self) -> &[Value];
-    /// The only one of this name in this state.
+    /// The only trial with this name in this state.
     fn trial(&self, id: &str, state: &str) -> &Value;
-    /// The first one of which a field has this value.
+    /// The first trial in which a field has this value.
     fn trial_with(&self, field: &str, value: &str) -> &Value;
-    /// One that must have this outcome, for a reason with these words.
+    /// A trial that must have this outcome, for a reason with these words.
     fn ended(&self, id: &str, state: &str, outcome: &str, why: &str) -> &Value;
-    /// One that must have been measured.
+    /// A trial that must have been measured.
     fn measured(&self, id: &str, state: &str) -> &Value;
 }
 
-/// The contenders of other languages that take part in every race. Those with SDKs of objects take
-/// minutes: the tests that need them have them built.
+/// The contenders of other languages that take part in every race. Contenders with SDKs for objects
+/// take minutes to build, so the tests that need them build them.
 const LANGUAGES: &str = "c cpp go java node python swift";
 
-/// The folder of built contenders that all homes share: the first race that needs one builds it
-/// there, once for all tests.
+/// The folder of built contenders that all homes share. The first race that needs a contender
+/// builds it there, once for all tests.
 pub(crate) fn contenders() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("builder/.cache/readlab/contenders")
 }
 
-/// Where compilers have their files: with another home cargo would find none, and Go would compile
-/// its library again. The crates of a contender are compiled once for it and for its own tests, as
-/// contenders/test.sh compiles them.
-fn settings_of_compilers() -> Vec<(&'static str, PathBuf)> {
+/// The folders of compilers' files. With another home, cargo would find no compiler, and Go would
+/// compile its library again. The crates of a contender are compiled once for it and for its own
+/// tests, as contenders/test.sh compiles them.
+fn compiler_variables() -> Vec<(&'static str, PathBuf)> {
     let own = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let home = |name, folder| (name, std::env::var_os(name).map_or_else(|| own.join(folder), PathBuf::from));
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contenders/rust-objects/build/target");
@@ -87,19 +87,19 @@ fn settings_of_compilers() -> Vec<(&'static str, PathBuf)> {
     ]
 }
 
-/// The files in a folder, without the mark of a folder that readlab made; none if there is no
+/// The files in a folder, without the marker of a folder that readlab made. Empty if there is no
 /// folder.
-pub(crate) fn listed(folder: impl AsRef<Path>) -> Vec<PathBuf> {
+pub(crate) fn paths_in(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.file_name().is_none_or(|name| name != ".readlab-folder")).collect()
 }
 
-/// The rights of a file or folder, as `chmod` names them.
+/// Sets the permissions of a file or folder, in the notation of `chmod`.
 pub(crate) fn set_mode(path: impl AsRef<Path>, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// The elements of an array in JSON.
+/// The elements of a JSON array.
 #[track_caller]
 pub(crate) fn items(array: &Value) -> &[Value] {
     array.as_array().unwrap_or_else(|| panic!("no array: {array}"))
@@ -111,7 +111,7 @@ impl Home {
         let cache = home.folder(".cache/readlab");
         fs::create_dir_all(contenders()).unwrap();
         std::os::unix::fs::symlink(contenders(), cache.join("contenders")).unwrap();
-        // Every user that a test switches to needs access, and none may change what another made.
+        // Every user that a test switches to needs access, and none may change files of another.
         for folder in [home.at(""), home.folder("tmp"), home.at(".cache"), cache] {
             set_mode(folder, 0o1777);
         }
@@ -125,8 +125,8 @@ impl Home {
         home
     }
 
-    /// A home with every language built whose compiler is here, for races that would build them
-    /// otherwise and say so.
+    /// A home where every language is built whose compiler is installed, for races that would
+    /// otherwise build it and report so.
     pub(crate) fn with_languages() -> Home {
         static BUILT: Once = Once::new();
         let home = Home::new();
@@ -137,7 +137,7 @@ impl Home {
         home
     }
 
-    /// A home without any contender that another test had built.
+    /// A home without any contender that another test built.
     pub(crate) fn without_contenders() -> Home {
         let home = Home::new();
         fs::remove_file(home.at(".cache/readlab/contenders")).unwrap();
@@ -153,7 +153,7 @@ impl Home {
         self.at("tmp")
     }
 
-    /// A file, whose folder is made if it is not there.
+    /// Writes a file. Its folder is made if it does not exist.
     pub(crate) fn file(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.at(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -161,14 +161,14 @@ impl Home {
         path
     }
 
-    /// A file that can be run.
+    /// Writes an executable file.
     pub(crate) fn program(&self, name: impl AsRef<Path>, text: &str) -> PathBuf {
         let path = self.file(name, text);
         set_mode(&path, 0o755);
         path
     }
 
-    /// A folder, which is made with those above it.
+    /// Makes a folder, with its parents.
     pub(crate) fn folder(&self, name: impl AsRef<Path>) -> PathBuf {
         let path = self.at(name);
         fs::create_dir_all(&path).unwrap();
@@ -204,23 +204,24 @@ impl Home {
     /// The environment of every run.
     pub(crate) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         let own = [("HOME", self.0.path().into()), ("TMPDIR", self.temporary()), ("COLUMNS", "100".into())];
-        own.into_iter().chain(settings_of_compilers()).collect()
+        own.into_iter().chain(compiler_variables()).collect()
     }
 
-    /// Readlab, or another program that starts it.
+    /// A command that runs readlab, or another program that starts it.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.envs(self.environment()).current_dir(self.0.path());
-        // With CI set, colour is also for terminals that call themselves dumb.
+        // With CI set, terminals that call themselves dumb would get colour, too.
         for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME", "NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "CI"] {
             command.env_remove(name);
         }
-        // Set by a clock of the tests (`times.sh`); cargo would build everything anew.
+        // The clock of the tests (`times.sh`) sets this variable, and cargo would build everything
+        // anew.
         command.env_remove("RUSTC_BOOTSTRAP");
         command
     }
 
-    /// A line for a shell that knows this readlab as `readlab`.
+    /// A line for a shell in which this readlab is `readlab`.
     pub(crate) fn shell(&self, line: impl AsRef<OsStr>) -> Command {
         let folder = Path::new(READLAB).parent().unwrap();
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
@@ -229,17 +230,17 @@ impl Home {
         shell
     }
 
-    pub(crate) fn readlab(&self, words: impl Words) -> Said {
-        Said::by(self.command(READLAB).args(words.words()))
+    pub(crate) fn readlab(&self, words: impl Words) -> ProgramOutput {
+        ProgramOutput::by(self.command(READLAB).args(words.words()))
     }
 
-    /// Readlab as a user who owns no file; `None`, which is told, where that cannot be.
-    pub(crate) fn as_nobody(&self, words: impl Words) -> Option<Said> {
+    /// Runs readlab as a user who owns no file; `None` with a message if that is impossible.
+    pub(crate) fn as_nobody(&self, words: impl Words) -> Option<ProgramOutput> {
         if !machine::has_nobody() {
             return None;
         }
         let mut command = self.command("setpriv");
-        let said = Said::by(command.args(AS_NOBODY).arg(READLAB).args(words.words()));
+        let said = ProgramOutput::by(command.args(AS_NOBODY).arg(READLAB).args(words.words()));
         let is_kept_out = said.err.contains("setpriv:");
         if is_kept_out {
             machine::skip(format!("other users may not run {READLAB}: {}", said.err));
@@ -247,83 +248,83 @@ impl Home {
         (!is_kept_out).then_some(said)
     }
 
-    /// Starts readlab, and leaves it alone.
+    /// Starts readlab without waiting for it.
     pub(crate) fn start(&self, words: impl Words) -> Child {
         let mut command = self.command(READLAB);
         command.args(words.words()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().unwrap()
     }
 
-    /// A quick race on a file with further words.
-    pub(crate) fn race(&self, target: impl AsRef<OsStr>, words: impl Words) -> Said {
+    /// Runs a quick race on a file with further words.
+    pub(crate) fn race(&self, target: impl AsRef<OsStr>, words: impl Words) -> ProgramOutput {
         let mut command = self.command(READLAB);
-        Said::by(command.arg("race").arg(target).args(QUICK.words()).args(words.words()))
+        ProgramOutput::by(command.arg("race").arg(target).args(QUICK.words()).args(words.words()))
     }
 
-    /// What [`Home::race`] exports.
+    /// The export of [`Home::race`].
     pub(crate) fn race_json(&self, target: impl AsRef<OsStr>, words: impl Words) -> Export {
         let quiet = ["--quiet", "--export-json", "-"].map(OsString::from);
         let words: Vec<OsString> = quiet.into_iter().chain(words.words()).collect();
         self.race(target, words).export()
     }
 
-    /// The folders of runs that readlab left in this home, below its own data folder.
+    /// The folders of runs that readlab left in this home's data folder.
     pub(crate) fn runs(&self) -> Vec<PathBuf> {
         let runs = fs::read_dir(self.at(".local/share/readlab/runs")).into_iter().flatten();
         runs.map(|entry| entry.unwrap().path()).collect()
     }
 
     pub(crate) fn assert_no_temporary_file(&self) {
-        let left = listed(self.temporary());
+        let left = paths_in(self.temporary());
         assert!(left.is_empty(), "temporary files were left: {left:?}");
     }
 }
 
-impl Said {
-    pub(crate) fn by(command: &mut Command) -> Said {
+impl ProgramOutput {
+    pub(crate) fn by(command: &mut Command) -> ProgramOutput {
         let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
-        Said { command: words.join(" "), ..Said::from(output) }
+        ProgramOutput { command: words.join(" "), ..ProgramOutput::from(output) }
     }
 
-    /// That it ended with this exit code.
+    /// Asserts that the program ended with this exit code.
     #[track_caller]
-    pub(crate) fn exits(self, code: i32) -> Said {
+    pub(crate) fn exits(self, code: i32) -> ProgramOutput {
         assert_eq!(self.code, Some(code), "{self}");
         self
     }
 
-    /// That it ended well and wrote nothing to standard error.
+    /// Asserts that the program succeeded and wrote nothing to standard error.
     #[track_caller]
-    pub(crate) fn succeeds_silently(self) -> Said {
+    pub(crate) fn succeeds_silently(self) -> ProgramOutput {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{self}");
         self
     }
 
-    /// That this is on standard output.
+    /// Asserts that this text is on standard output.
     #[track_caller]
-    pub(crate) fn shows(&self, text: &str) -> &Said {
+    pub(crate) fn shows(&self, text: &str) -> &ProgramOutput {
         assert!(self.out.contains(text), "no {text:?} on standard output: {self}");
         self
     }
 
-    /// That this is not on standard output.
+    /// Asserts that this text is not on standard output.
     #[track_caller]
-    pub(crate) fn hides(&self, text: &str) -> &Said {
+    pub(crate) fn hides(&self, text: &str) -> &ProgramOutput {
         assert!(!self.out.contains(text), "{text:?} is on standard output: {self}");
         self
     }
 
-    /// That this is on standard error.
+    /// Asserts that this text is on standard error.
     #[track_caller]
-    pub(crate) fn tells(&self, text: &str) -> &Said {
+    pub(crate) fn tells(&self, text: &str) -> &ProgramOutput {
         assert!(self.err.contains(text), "no {text:?} on standard error: {self}");
         self
     }
 
-    /// One line on standard error, which it returns, and the exit code of usage and environment.
-    /// The first test that needs a contender is told that it is built.
+    /// Returns the only line on standard error, and asserts the exit code of usage and environment.
+    /// The first test that needs a contender also gets a line that it is built.
     #[track_caller]
     pub(crate) fn refusal(&self) -> &str {
         assert_eq!((self.code, self.out.as_str()), (Some(2), ""), "{self}");
@@ -334,9 +335,9 @@ impl Said {
         line
     }
 
-    /// That it is a refusal with these words; a line feed after them is the end of its line.
+    /// Asserts a refusal with these words. A line feed after them means the end of its line.
     #[track_caller]
-    pub(crate) fn refuses(&self, why: &str) -> &Said {
+    pub(crate) fn refuses(&self, why: &str) -> &ProgramOutput {
         self.refusal();
         self.tells(why)
     }
@@ -349,35 +350,40 @@ impl Said {
         json
     }
 
-    /// The same, with the rest of what it said.
+    /// The JSON on standard output, with the rest of the output.
     #[track_caller]
     pub(crate) fn export(self) -> Export {
         Export { json: self.json(), said: self }
     }
 }
 
-impl From<Output> for Said {
-    /// The output of a program that was started some other way.
-    fn from(output: Output) -> Said {
+impl From<Output> for ProgramOutput {
+    /// The output of a program that was started in another way.
+    fn from(output: Output) -> ProgramOutput {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let command = String::new();
-        Said { command, code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+        ProgramOutput {
+            command,
+            code: output.status.code(),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
     }
 }
 
-impl Display for Said {
+impl Display for ProgramOutput {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}\nexit {:?}\n-- out\n{}\n-- err\n{}", self.command, self.code, self.out, self.err)
     }
 }
 
 impl Export {
-    /// Of a run that exported this into a file.
-    pub(crate) fn of_file(said: Said, json: Value) -> Export {
+    /// The export of a run that wrote it into a file.
+    pub(crate) fn from_file(said: ProgramOutput, json: Value) -> Export {
         Export { json, said }
     }
 
-    /// That the run ended with this exit code.
+    /// Asserts that the run ended with this exit code.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Export {
         Export { said: self.said.exits(code), ..self }

@@ -1,11 +1,12 @@
-//! The rules of the house that neither cargo nor clippy proves.
+//! Tests the rules of this repository that neither cargo nor clippy checks.
 
 use crate::repository;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// What only the crate `system` may contain: system calls, and the files through which the kernel is read.
-const OF_SYSTEM: [&str; 7] =
+/// Text that only the crate `system` may contain: system calls, and the files through which the
+/// kernel is read.
+const ONLY_IN_SYSTEM: [&str; 7] =
     ["libc::", "perf_event_open_sys::", "procfs::", "rustix::", "signal_hook::", "\"/proc", "\"/sys"];
 
 /// Every Rust file below a folder, by path from the folder.
@@ -15,7 +16,7 @@ fn sources(folder: &str) -> BTreeMap<String, String> {
     let mut open = vec![folder.clone()];
     while let Some(dir) = open.pop() {
         for path in fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()) {
-            // Of what is carried there are links.
+            // Bundled files are linked, and are skipped here.
             if path.is_symlink() {
                 continue;
             } else if path.is_dir() {
@@ -30,13 +31,13 @@ fn sources(folder: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// The lines of a file that are no comments.
+/// The lines of a file except comments.
 fn code(source: &str) -> impl Iterator<Item = &str> {
     source.lines().filter(|line| !line.trim_start().starts_with("//"))
 }
 
 #[test]
-fn only_the_program_links_ways_of_reading() {
+fn only_the_program_links_the_contenders() {
     for (file, source) in sources("crates") {
         let knows = source.contains("readlab_rust") || source.contains("readlab_command");
         assert!(!knows || file == "readlab/src/commands/contender.rs", "{file} knows a way of reading");
@@ -48,7 +49,7 @@ const SOURCES: &str = "crates protocol/src auto/src contenders/rust/src contende
                        bench/src tests";
 
 #[test]
-fn every_file_says_at_its_head_what_lives_there() {
+fn every_file_begins_with_a_description() {
     for folder in SOURCES.split(' ') {
         for (file, source) in sources(folder) {
             assert!(source.starts_with("//! "), "{folder}/{file} has no head comment");
@@ -57,12 +58,12 @@ fn every_file_says_at_its_head_what_lives_there() {
 }
 
 /// The folders of the crate `system` that call a kernel.
-const OF_KERNELS: [&str; 3] = ["system/src/linux/", "system/src/other/", "system/src/unix/"];
+const KERNEL_FOLDERS: [&str; 3] = ["system/src/linux/", "system/src/other/", "system/src/unix/"];
 
-/// The files of the other crates of the lab; tests of a boundary may cross it.
+/// The files of the lab's other crates, without tests, which may cross the boundary.
 fn outside_system() -> impl Iterator<Item = (String, String)> {
     let is_test = |file: &str| file.ends_with("/tests.rs") || file.contains("/tests/");
-    let calls_a_kernel = |file: &str| OF_KERNELS.iter().any(|folder| file.starts_with(folder));
+    let calls_a_kernel = |file: &str| KERNEL_FOLDERS.iter().any(|folder| file.starts_with(folder));
     sources("crates").into_iter().filter(move |(file, _)| !calls_a_kernel(file) && !is_test(file))
 }
 
@@ -77,7 +78,8 @@ fn only_system_has_unsafe_code() {
 #[test]
 fn only_system_calls_the_kernel() {
     for (file, source) in outside_system() {
-        let calls_the_kernel = code(&source).any(|line| OF_SYSTEM.iter().any(|word| line.contains(word)));
+        let calls_the_kernel =
+            code(&source).any(|line| ONLY_IN_SYSTEM.iter().any(|word| line.contains(word)));
         assert!(!calls_the_kernel, "{file} calls the kernel");
     }
 }
@@ -88,20 +90,20 @@ fn the_changelog_has_an_open_section() {
     assert!(changelog.lines().any(|line| line == "## Unreleased"));
 }
 
-/// The folders of the repository whose files documents and scripts name.
-const FOLDERS: &str =
+/// The folders of the repository whose files are named in documents and scripts.
+const NAMED_FOLDERS: &str =
     "auto/ bench/ contenders/ crates/ docs/ fleet/ harness/ packaging/ protocol/ suites/ tests/";
 
-/// What means the root of the repository where an action or a script names a file of it.
-const ROOTS: [&str; 2] = ["$GITHUB_ACTION_PATH/", "$root/"];
+/// Prefixes that mean the root of the repository if an action or a script names a file of it.
+const ROOT_PREFIXES: [&str; 2] = ["$GITHUB_ACTION_PATH/", "$root/"];
 
-/// The paths of the repository that a text names. Of a path that a variable or a pattern completes
-/// it is the folder.
+/// The paths of the repository that a text names. If a variable or a pattern completes a path, it
+/// is the path of the folder.
 fn repository_paths(text: &str) -> Vec<&str> {
     let is_of_path = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
     let words = text.split(|c: char| c.is_whitespace() || "\"'`()[]=,:;|".contains(c));
-    let below_root = |word| ROOTS.iter().find_map(|root| str::strip_prefix(word, root));
-    let is_of_folder = |word: &str| FOLDERS.split(' ').any(|folder| word.starts_with(folder));
+    let below_root = |word| ROOT_PREFIXES.iter().find_map(|root| str::strip_prefix(word, root));
+    let is_of_folder = |word: &str| NAMED_FOLDERS.split(' ').any(|folder| word.starts_with(folder));
     let paths = words.filter_map(|word| below_root(word).or(Some(word).filter(|word| is_of_folder(word))));
     let whole = paths.map(|path| match path.find(|c| !is_of_path(c)) {
         Some(end) => &path[..path[..end].rfind('/').unwrap_or(0)],
@@ -111,15 +113,15 @@ fn repository_paths(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_path_of_the_repository_that_is_named_exists() {
-    FOLDERS.split(' ').for_each(|folder| assert!(repository::path(folder).is_dir(), "{folder}"));
+fn every_named_path_of_the_repository_exists() {
+    NAMED_FOLDERS.split(' ').for_each(|folder| assert!(repository::path(folder).is_dir(), "{folder}"));
     let entries = fs::read_dir(repository::path("packaging")).unwrap();
     let packaging = entries.map(|entry| format!("packaging/{}", entry.unwrap().file_name().display()));
     let scripts = ["action.yml", "Makefile", "docs/pictures.sh"];
     let documents = ["CONTRIBUTING.md", "METHOD.md", "README.md", "REFERENCE.md"];
     for file in packaging.chain(scripts.into_iter().chain(documents).map(str::to_owned)) {
         let text = repository::text(&file);
-        // Documents name examples, too, which are beside the contenders.
+        // Documents also name examples, which are no files of the repository.
         let is_document = file.ends_with(".md");
         for path in repository_paths(&text) {
             let is_example = is_document && path.starts_with("contenders/");
@@ -132,7 +134,7 @@ fn every_path_of_the_repository_that_is_named_exists() {
 }
 
 #[test]
-fn nothing_is_left_for_later() {
+fn no_file_contains_a_todo() {
     for (file, source) in sources("crates") {
         for word in [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")] {
             assert!(!source.contains(word), "{file} has a {word}");

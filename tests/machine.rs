@@ -1,4 +1,4 @@
-//! What a test needs of this machine, and how it says that something is missing.
+//! The features of this machine that a test needs, and the message if one is missing.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use std::process::Command;
 pub(crate) const AS_NOBODY: [&str; 5] =
     ["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--"];
 
-/// Says why a test, or a part of it, does not run.
+/// Prints why a test, or a part of it, does not run.
 pub(crate) fn skip(why: impl Display) {
     eprintln!("SKIPPED: {why}");
 }
 
-/// What was made, or a message why it could not be.
+/// The value, or a message why it could not be made.
 pub(crate) fn or_skip<T>(made: Result<T, impl Display>) -> Option<T> {
     made.map_err(skip).ok()
 }
@@ -22,21 +22,21 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Where a program is.
+/// The path of a program, by the PATH.
 pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|it| it.exists())
 }
 
-/// Whether a command, its words parted by blanks, succeeds.
+/// Whether a command, split at blanks, succeeds.
 pub(crate) fn works(line: &str) -> bool {
     let mut words = line.split(' ');
     let mut command = Command::new(words.next().unwrap());
     command.args(words).output().is_ok_and(|output| output.status.success())
 }
 
-/// The same; one that does not is told.
-pub(crate) fn can(line: &str) -> bool {
+/// Whether a command succeeds. If not, prints a message.
+pub(crate) fn succeeds_or_skip(line: &str) -> bool {
     let works = works(line);
     if !works {
         skip(format!("{line} does not work here"));
@@ -44,7 +44,7 @@ pub(crate) fn can(line: &str) -> bool {
     works
 }
 
-/// Whether the tests can switch to a user who owns no file; if they cannot, that is told.
+/// Whether the tests can switch to a user who owns no file. If not, prints a message.
 pub(crate) fn has_nobody() -> bool {
     let can = is_root() && Path::new("/usr/bin/setpriv").exists();
     if !can {

@@ -1,7 +1,7 @@
-//! Tests of the program from outside: arguments in, streams, files and exit codes out.
+//! Tests of the program from outside, with its arguments, streams, files and exit codes.
 //!
-//! The first ring (`make test`) leaves out what is in a module `ring2`. CONTRIBUTING.md says which
-//! test belongs where.
+//! The first ring (`make test`) omits the tests in modules with the name `ring2`. CONTRIBUTING.md
+//! says which test belongs in which ring.
 
 mod adversary;
 mod cli;

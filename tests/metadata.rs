@@ -1,5 +1,5 @@
-//! A test of names and inodes that are made cold, which drops the caches of the whole machine: it
-//! is a program of its own, which `cargo test` runs only by name, so that it runs beside no other
+//! A test of cold dentries and inodes, which drops the caches of the whole machine. It is a
+//! separate program, which `cargo test` runs only by name, so that it never runs beside another
 //! test.
 
 use readlab_measure::cache::Eviction;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 
 #[test]
-fn names_and_inodes_are_cold_after_pages_were_made_cold() {
+fn dentries_and_inodes_are_cold_after_pages_were_made_cold() {
     if !rustix::process::geteuid().is_root() {
         return eprintln!("SKIPPED: only root may drop the caches of the machine");
     }
@@ -32,5 +32,5 @@ fn names_and_inodes_are_cold_after_pages_were_made_cold() {
         return eprintln!("SKIPPED: {why}");
     }
     assert_eq!(cached(), 0, "none is found without leaving memory");
-    assert_eq!(with_names.cache().unwrap().resident().unwrap().resident, 0);
+    assert_eq!(with_names.cache().unwrap().residency().unwrap().resident, 0);
 }

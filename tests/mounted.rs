@@ -1,4 +1,4 @@
-//! Loop devices and mounts that a test makes as root, and takes back when they are dropped.
+//! Loop devices and mounts that a test makes as root. They are undone when they are dropped.
 
 use crate::machine::is_root;
 use std::ffi::OsStr;
@@ -7,17 +7,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Commands that take back what was made; they run when it is dropped, the last first.
+/// Commands that undo something. They run when this value is dropped, the last first.
 #[derive(Default)]
 pub(crate) struct Undo(Vec<Vec<String>>);
 
 impl Undo {
-    /// Remembers a command for the end.
+    /// Adds a command to run at the end.
     pub(crate) fn later(&mut self, words: &[&str]) {
         self.0.push(words.iter().copied().map(str::to_owned).collect());
     }
 
-    /// Mounts with these words of `mount` at a folder, which is made if need be.
+    /// Mounts with these arguments of `mount` at a folder, which is made if necessary.
     pub(crate) fn mount(&mut self, words: &[&str], point: &Path) -> Result<(), String> {
         if !is_root() {
             return Err("only root can mount".to_owned());
@@ -28,7 +28,7 @@ impl Undo {
         Ok(())
     }
 
-    /// A loop device over a file, with these options of `losetup`.
+    /// Makes a loop device over a file, with these options of `losetup`.
     pub(crate) fn attach(&mut self, options: &[&str], image: &Path) -> Result<PathBuf, String> {
         let device = run(&[&["losetup", "--find", "--show"], options, &[text(image)]].concat())?;
         self.later(&["losetup", "--detach", &device]);
@@ -46,7 +46,7 @@ impl Drop for Undo {
     }
 }
 
-/// Standard output of a command, or the reason of its failure in one line.
+/// The standard output of a command, or the reason of its failure in one line.
 pub(crate) fn run<S: AsRef<OsStr> + Debug>(words: &[S]) -> Result<String, String> {
     let output = Command::new(&words[0]).args(&words[1..]).output();
     let output = output.map_err(|error| format!("{words:?}: {error}"))?;
@@ -58,7 +58,7 @@ pub(crate) fn run<S: AsRef<OsStr> + Debug>(words: &[S]) -> Result<String, String
     }
 }
 
-/// A path of a test, all of which are text.
+/// A path of a test as text.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

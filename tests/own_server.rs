@@ -1,4 +1,4 @@
-//! Readlab's own server of a file, as the lab starts it, and requests to it.
+//! Readlab's own server of a file, as the lab starts it, and requests to the server.
 
 use crate::home::{Home, READLAB};
 use crate::processes::KilledOnDrop;
@@ -7,20 +7,21 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// What a server may take on a busy machine; without bounds it takes a minute a stranger.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time limit for a server on a busy machine. A server without limits would take a minute for each
+/// unwelcome client.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server; ended with the value, if not before.
+/// A server, which is ended when the value is dropped.
 pub(crate) struct OwnServer {
     process: KilledOnDrop,
     pub(crate) url: String,
     pub(crate) address: SocketAddr,
-    /// The path that it gives the file to.
+    /// The path under which it serves the file.
     pub(crate) path: String,
 }
 
 impl OwnServer {
-    /// Started by a shell that first runs other commands, for example to set a limit.
+    /// Starts the server by a shell that first runs other commands, for example to set a limit.
     pub(crate) fn after(home: &Home, first: &str, file: &str) -> OwnServer {
         let mut command = home.shell(format!("{first} exec {READLAB} serve {file}"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -37,12 +38,12 @@ impl OwnServer {
         self.process.0.id()
     }
 
-    /// What it answers to a request for a path.
+    /// The server's answer to a request for a path.
     pub(crate) fn get(&self, path: &str) -> String {
         get(self.address, path).unwrap()
     }
 
-    /// That it ends well with its standard input.
+    /// Asserts that the server exits successfully when its standard input is closed.
     pub(crate) fn assert_ends(mut self) {
         drop(self.process.0.stdin.take());
         assert!(self.process.0.wait().unwrap().success());
@@ -50,15 +51,15 @@ impl OwnServer {
 }
 
 pub(crate) fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let client = TcpStream::connect_timeout(&address, PATIENCE)?;
-    client.set_read_timeout(Some(PATIENCE))?;
+    let client = TcpStream::connect_timeout(&address, ANSWER_TIMEOUT)?;
+    client.set_read_timeout(Some(ANSWER_TIMEOUT))?;
     Ok(client)
 }
 
-/// A connection that has requested a path, once.
+/// A connection on which a path was requested once.
 pub(crate) fn request(address: SocketAddr, path: &str) -> io::Result<TcpStream> {
     let mut client = connect(address)?;
-    // At once, as clients do; a refused connection may fail here.
+    // The request is sent immediately, as clients do. On a refused connection this may fail.
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     let _ = client.write_all(request.as_bytes());
     Ok(client)

@@ -1,5 +1,5 @@
-//! The processes of this machine, by /proc; and waiting for what must happen, however long a busy
-//! machine takes.
+//! The processes of this machine, by /proc, and functions that wait for an expected event, however
+//! long a busy machine takes.
 
 use crate::home::{Home, READLAB, Words};
 use crate::machine::{or_skip, skip};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A process that is killed with the value, if it has not ended before.
+/// A process that is killed when the value is dropped, if it has not ended before.
 pub(crate) struct KilledOnDrop(pub(crate) Child);
 
 impl KilledOnDrop {
@@ -36,12 +36,12 @@ impl Drop for KilledOnDrop {
     }
 }
 
-/// Until something that must happen has happened; long, as machines may be busy.
+/// Number of steps to wait for an expected event. The wait is long, because machines may be busy.
 const STEPS: u32 = 30_000;
 const STEP: Duration = Duration::from_millis(10);
 
 /// Whether something has happened in time.
-pub(crate) fn soon(mut happened: impl FnMut() -> bool) -> bool {
+pub(crate) fn happens_in_time(mut happened: impl FnMut() -> bool) -> bool {
     (0..STEPS).any(|_| {
         let done = happened();
         if !done {
@@ -54,14 +54,14 @@ pub(crate) fn soon(mut happened: impl FnMut() -> bool) -> bool {
 /// Waits until a race has its first sample.
 pub(crate) fn wait_for_a_sample(record: &Path) {
     let has_sample = || fs::read_to_string(record).is_ok_and(|text| text.contains("\"line\":\"sample\""));
-    assert!(soon(has_sample), "no sample in {}", record.display());
+    assert!(happens_in_time(has_sample), "no sample in {}", record.display());
 }
 
-fn numbers() -> impl Iterator<Item = u32> {
+fn process_ids() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Parent and state of a process that is there.
+/// The parent and state of an existing process.
 fn parent_and_state(pid: u32) -> Option<(u32, char)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
@@ -70,33 +70,31 @@ fn parent_and_state(pid: u32) -> Option<(u32, char)> {
     Some((fields.next()?.parse().ok()?, state))
 }
 
-/// The words with which a process was started, each with a zero byte after it; none of one that has
-/// ended.
+/// The arguments of a process, each followed by a zero byte. Empty for a process that has ended.
 pub(crate) fn command_line(pid: u32) -> Vec<u8> {
     fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
 }
 
 /// The processes with this command line.
-pub(crate) fn running(words: &[&str]) -> Vec<u32> {
+pub(crate) fn processes_with_words(words: &[&str]) -> Vec<u32> {
     let line: Vec<u8> = words.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
-    numbers().filter(|pid| command_line(*pid) == line).collect()
+    process_ids().filter(|pid| command_line(*pid) == line).collect()
 }
 
-/// The processes of a home, by its path in their environment: labs, launchers, contenders and
-/// whatever they started.
-pub(crate) fn of_home(home: &Home) -> Vec<u32> {
+/// The processes of a home, by its path in their environment: labs, launchers, contenders and all
+/// processes that they started.
+pub(crate) fn processes_of_home(home: &Home) -> Vec<u32> {
     let path = home.at("").into_os_string().into_encoded_bytes();
     let path = path.strip_suffix(b"/").unwrap_or(&path);
     let has_path = |environment: Vec<u8>| environment.windows(path.len()).any(|at| at == path);
-    // One that has ended and was not reaped has no environment any more.
-    numbers().filter(|pid| fs::read(format!("/proc/{pid}/environ")).is_ok_and(has_path)).collect()
+    // A process that has ended and was not reaped has no environment.
+    process_ids().filter(|pid| fs::read(format!("/proc/{pid}/environ")).is_ok_and(has_path)).collect()
 }
 
-/// The children of a process and theirs, as soon as there are any: between two turns there may be
-/// none.
+/// The descendants of a process, as soon as there are any. Between two turns there may be none.
 pub(crate) fn descendants(of: u32) -> Vec<u32> {
     let mut found = Vec::new();
-    let any = soon(|| {
+    let any = happens_in_time(|| {
         found = descendants_now(of);
         !found.is_empty()
     });
@@ -105,7 +103,8 @@ pub(crate) fn descendants(of: u32) -> Vec<u32> {
 }
 
 fn descendants_now(of: u32) -> Vec<u32> {
-    let all: Vec<(u32, u32)> = numbers().filter_map(|pid| Some((pid, parent_and_state(pid)?.0))).collect();
+    let all: Vec<(u32, u32)> =
+        process_ids().filter_map(|pid| Some((pid, parent_and_state(pid)?.0))).collect();
     let mut found = vec![of];
     for at in 0.. {
         let Some(&parent) = found.get(at) else { break };
@@ -117,10 +116,10 @@ fn descendants_now(of: u32) -> Vec<u32> {
 #[track_caller]
 pub(crate) fn assert_gone(pids: &[u32]) {
     let is_there = |pid: &u32| parent_and_state(*pid).is_some_and(|(_, state)| state != 'Z');
-    assert!(soon(|| !pids.iter().any(is_there)), "processes were left: {pids:?}");
+    assert!(happens_in_time(|| !pids.iter().any(is_there)), "processes were left: {pids:?}");
 }
 
-/// That these processes have ended, and that no temporary file is left.
+/// Asserts that these processes have ended, and that no temporary file is left.
 #[track_caller]
 pub(crate) fn assert_nothing_left(home: &Home, children: &[u32]) {
     assert_gone(children);
@@ -129,7 +128,7 @@ pub(crate) fn assert_nothing_left(home: &Home, children: &[u32]) {
 
 #[track_caller]
 pub(crate) fn assert_no_process(home: &Home) {
-    assert!(soon(|| of_home(home).is_empty()), "left: {:?}", of_home(home));
+    assert!(happens_in_time(|| processes_of_home(home).is_empty()), "left: {:?}", processes_of_home(home));
 }
 
 pub(crate) fn send(pid: u32, signal: Signal) {
@@ -137,7 +136,7 @@ pub(crate) fn send(pid: u32, signal: Signal) {
 }
 
 /// Starts a run on 5 MiB of lines into the folder `run`, and waits for its first sample.
-pub(crate) fn begun(home: &Home, verb: &str, words: &str) -> Child {
+pub(crate) fn start_until_sample(home: &Home, verb: &str, words: &str) -> Child {
     let file = home.file("f", "line\n".repeat(1 << 20));
     let mut command = home.command(READLAB);
     command.arg(verb).arg(file).args(format!("{words} --no-progress --output run").words());

@@ -1,4 +1,4 @@
-//! A terminal of our own, on which a test starts a program, sees what its user would see, types,
+//! A pseudo terminal on which a test starts a program, sees the screen as its user would, types,
 //! and changes the size.
 
 use crate::home::{Home, Words};
@@ -12,25 +12,25 @@ use std::os::fd::OwnedFd;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Until something that must be seen is seen; long, as machines may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Time limit for something to become visible. It is long, because machines may be busy.
+const VISIBLE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What begins a drawing: a test looks at the screen before each.
-const BEGIN: &[u8] = b"\x1b[?25l";
+/// The sequence that begins a drawing. A test examines the screen before each.
+const DRAWING_BEGIN: &[u8] = b"\x1b[?25l";
 
 /// A program on its terminal.
 pub(crate) struct PseudoTerminal {
     main: OwnedFd,
-    /// A failed test leaves no race behind.
+    /// The program is killed on drop, so that a failed test leaves no race behind.
     child: KilledOnDrop,
     terminal: Terminal,
     /// Everything that was written to the terminal.
     pub(crate) output: Vec<u8>,
-    /// How much of it the emulated terminal has shown.
+    /// The number of output bytes that the emulated terminal has shown.
     shown: usize,
 }
 
-/// A command whose standard streams are the terminal unless it says otherwise.
+/// A command whose standard streams are the terminal unless it is told otherwise.
 pub(crate) fn command(home: &Home, words: impl Words) -> Command {
     let mut command = home.command("setsid");
     command.arg("--ctty").args(words.words()).env("TERM", "xterm").env_remove("COLUMNS");
@@ -52,18 +52,18 @@ impl PseudoTerminal {
         PseudoTerminal { main, child, terminal, output: Vec::new(), shown: 0 }
     }
 
-    /// The lines that the user sees.
+    /// The visible lines.
     pub(crate) fn lines(&self) -> Vec<String> {
         let lines = self.terminal.screen().visible_lines();
         lines.map(|line| line.text().trim_end().to_owned()).collect()
     }
 
-    /// All that the user sees.
+    /// The whole visible text.
     pub(crate) fn text(&self) -> String {
         self.lines().join("\n").trim_end().to_owned()
     }
 
-    /// Whether a line is continued in the next one, because the terminal is too narrow for it.
+    /// Whether a line continues in the next one, because the terminal is too narrow for it.
     pub(crate) fn has_wrapped_line(&self) -> bool {
         self.terminal.screen().visible_lines().any(avt::Line::is_wrapped)
     }
@@ -72,17 +72,17 @@ impl PseudoTerminal {
         self.terminal.cursor().visible
     }
 
-    /// Whether keys arrive by lines and are shown, as a shell expects.
+    /// Whether the terminal delivers keys by lines and shows them, as a shell expects.
     pub(crate) fn is_as_shells_expect(&self) -> bool {
         let modes = tcgetattr(&self.main).unwrap().local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
     }
 
-    /// Waits until the user sees this; looks before every drawing.
+    /// Waits until this is visible. Checks the screen before every drawing.
     pub(crate) fn wait_for(&mut self, what: &str, is_seen: impl Fn(&PseudoTerminal) -> bool) {
         let begun = Instant::now();
         while !is_seen(self) {
-            assert!(begun.elapsed() < PATIENCE, "{what} was not seen on:\n{}", self.text());
+            assert!(begun.elapsed() < VISIBLE_TIMEOUT, "{what} was not seen on:\n{}", self.text());
             if !self.show_next() && !self.receive() {
                 panic!("it ended, and {what} was not seen on:\n{}", self.text());
             }
@@ -103,22 +103,22 @@ impl PseudoTerminal {
         self.terminal.resize(columns.into(), rows.into());
     }
 
-    /// Shows everything until the program ends; its exit code.
+    /// Shows all output until the program ends. Returns its exit code.
     pub(crate) fn finish(&mut self) -> Option<i32> {
         let begun = Instant::now();
         while self.receive() {
-            assert!(begun.elapsed() < PATIENCE, "it does not end:\n{}", self.text());
+            assert!(begun.elapsed() < VISIBLE_TIMEOUT, "it does not end:\n{}", self.text());
         }
         while self.show_next() {}
         self.child.0.wait().unwrap().code()
     }
 
-    /// Shows what was received, up to the next drawing; `false` if there is nothing.
+    /// Shows the received output up to the next drawing. Returns `false` if there is none.
     fn show_next(&mut self) -> bool {
         let rest = &self.output[self.shown..];
-        let next = rest.windows(BEGIN.len()).skip(1).position(|bytes| bytes == BEGIN);
+        let next = rest.windows(DRAWING_BEGIN.len()).skip(1).position(|bytes| bytes == DRAWING_BEGIN);
         let part = &rest[..next.map_or(rest.len(), |at| at + 1)];
-        // The rest of a character may come later.
+        // The rest of a character may arrive later.
         let whole = match std::str::from_utf8(part) {
             Ok(text) => text,
             Err(error) => std::str::from_utf8(&part[..error.valid_up_to()]).unwrap(),
@@ -128,7 +128,7 @@ impl PseudoTerminal {
         !whole.is_empty()
     }
 
-    /// Waits a moment for output; `false` when there will be none.
+    /// Waits a moment for output. Returns `false` when no more can arrive.
     fn receive(&mut self) -> bool {
         let moment = Duration::from_millis(100).try_into().unwrap();
         let mut polled = [PollFd::new(&self.main, PollFlags::IN)];
@@ -136,7 +136,7 @@ impl PseudoTerminal {
             return true;
         }
         let mut bytes = [0; 4096];
-        // When the last program has closed the terminal, reading fails.
+        // Reading fails when the last program has closed the terminal.
         let count = rustix::io::read(&self.main, &mut bytes).unwrap_or(0);
         self.output.extend_from_slice(&bytes[..count]);
         count > 0

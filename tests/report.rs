@@ -1,11 +1,11 @@
-//! Tests of `readlab report`: places of pages, and files that are not complete records.
+//! Tests of `readlab report`: the paths of pages, and files that are not complete records.
 
-use crate::home::{Home, Said};
+use crate::home::{Home, ProgramOutput};
 use readlab_record::testing::scripted;
 use std::fs;
 
 /// A home with this text as its record.
-fn with_record(text: &str) -> Home {
+fn home_with_record(text: &str) -> Home {
     Home::with_file("record.jsonl", text)
 }
 
@@ -13,27 +13,27 @@ fn race() -> String {
     scripted::text("race")
 }
 
-/// That a report is made without a word.
-fn reported(home: &Home, words: &str) -> Said {
+/// Makes a report, which must print no message.
+fn make_report(home: &Home, words: &str) -> ProgramOutput {
     home.readlab(format!("report {words}")).succeeds_silently()
 }
 
 #[test]
-fn a_page_is_written_beside_the_record_or_where_one_says() {
-    let home = with_record(&race());
-    assert_eq!(reported(&home, "record.jsonl").out, "");
+fn a_page_is_written_beside_the_record_or_to_the_given_path() {
+    let home = home_with_record(&race());
+    assert_eq!(make_report(&home, "record.jsonl").out, "");
     let beside = home.read("report.html");
     assert!(beside.starts_with("<!DOCTYPE html>"));
     // The folder of a run can replace the path of its record.
-    reported(&home, ". -o x.html");
+    make_report(&home, ". -o x.html");
     assert_eq!(home.read("x.html"), beside);
-    assert_eq!(reported(&home, "record.jsonl -o -").out, beside);
+    assert_eq!(make_report(&home, "record.jsonl -o -").out, beside);
 }
 
 #[test]
-fn charts_are_files_that_stand_alone() {
-    let home = with_record(&race());
-    reported(&home, "record.jsonl -o x.html --svg charts");
+fn charts_are_self_contained_files() {
+    let home = home_with_record(&race());
+    make_report(&home, "record.jsonl -o x.html --svg charts");
     let names = fs::read_dir(home.at("charts")).unwrap().map(|it| it.unwrap().file_name());
     let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
     names.sort_unstable();
@@ -47,13 +47,13 @@ fn charts_are_files_that_stand_alone() {
 }
 
 #[test]
-fn the_results_for_programs_are_those_that_a_race_exports() {
-    let home = with_record(&race());
+fn the_exports_equal_those_of_a_race() {
+    let home = home_with_record(&race());
     let mut exported = Vec::new();
     readlab_report::json(&scripted::record("race"), &mut exported).unwrap();
     let exported = String::from_utf8(exported).unwrap();
-    assert_eq!(reported(&home, "record.jsonl --export-json -").out, exported);
-    reported(&home, "record.jsonl --export-json x.json");
+    assert_eq!(make_report(&home, "record.jsonl --export-json -").out, exported);
+    make_report(&home, "record.jsonl --export-json x.json");
     assert_eq!(home.read("x.json"), exported);
     home.readlab("report record.jsonl -o - --export-json -").refusal();
 }
@@ -61,19 +61,19 @@ fn the_results_for_programs_are_those_that_a_race_exports() {
 #[test]
 fn a_record_that_was_cut_short_gives_a_page_with_a_note() {
     let whole = race();
-    let home = with_record(&whole[..whole.len() * 2 / 3]);
-    assert_eq!(reported(&home, "record.jsonl").out, "");
+    let home = home_with_record(&whole[..whole.len() * 2 / 3]);
+    assert_eq!(make_report(&home, "record.jsonl").out, "");
     assert!(home.read("report.html").contains("cut short"));
 }
 
 #[test]
-fn what_is_no_record_is_refused_in_one_line_and_leaves_nothing() {
+fn a_file_that_is_no_record_is_refused_in_one_line_and_leaves_no_file() {
     let other = race().replacen("\"version\":1", "\"version\":99", 1);
     for (text, cause) in [
         (other.as_str(), "schema version 99, and this readlab reads version 1"),
         ("\u{0}\u{1}binary\n", "not a readlab record"),
     ] {
-        let home = with_record(text);
+        let home = home_with_record(text);
         home.readlab("report record.jsonl").refuses(cause).tells("record.jsonl");
         assert!(!home.at("report.html").exists());
     }
@@ -82,8 +82,8 @@ fn what_is_no_record_is_refused_in_one_line_and_leaves_nothing() {
 
 #[test]
 fn a_page_shows_the_inspection() {
-    let home = with_record(&scripted::text("inside"));
-    reported(&home, "record.jsonl --svg charts");
+    let home = home_with_record(&scripted::text("inside"));
+    make_report(&home, "record.jsonl --svg charts");
     let page = home.read("report.html");
     for text in ["Inside a reading", "href=\"./flamegraphs/warm-", "it makes no read calls: mmap of "] {
         assert!(page.contains(text), "no {text:?} in the page");
@@ -91,9 +91,9 @@ fn a_page_shows_the_inspection() {
     for chart in ["latencies-warm.svg", "sizes-of-calls-warm.svg"] {
         assert!(home.at("charts").join(chart).exists(), "{chart}");
     }
-    // A page in another folder links to the same pictures.
+    // A page in another folder links to the same flame graphs.
     home.folder("elsewhere");
-    reported(&home, &format!("{} -o elsewhere/x.html", home.at("record.jsonl").display()));
+    make_report(&home, &format!("{} -o elsewhere/x.html", home.at("record.jsonl").display()));
     let link = format!("href=\"{}flamegraphs/warm-", home.at("").display());
     assert!(home.read("elsewhere/x.html").contains(&link), "no {link}");
 }

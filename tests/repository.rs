@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// A file or folder, by its path from the root.
+/// The path of a file or folder, given by its path from the root.
 pub(crate) fn path(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     root.join(name)

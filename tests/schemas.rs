@@ -1,4 +1,4 @@
-//! The schemas that readlab prints, and whether what it writes keeps them.
+//! The schemas that readlab prints, and the check that its output follows them.
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use readlab_report::Format;
@@ -6,8 +6,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// By the names of the formats.
-static PRINTED: LazyLock<BTreeMap<String, (Schemas, SchemaIndex)>> = LazyLock::new(|| {
+/// Compiled schemas by the names of the formats.
+static COMPILED_SCHEMAS: LazyLock<BTreeMap<String, (Schemas, SchemaIndex)>> = LazyLock::new(|| {
     let compiled = |format: Format| {
         let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
         let schema = serde_json::from_str(&format.schema_text()).unwrap();
@@ -18,11 +18,11 @@ static PRINTED: LazyLock<BTreeMap<String, (Schemas, SchemaIndex)>> = LazyLock::n
     Format::ALL.into_iter().map(compiled).collect()
 });
 
-/// Fails where a document of a format with a schema does not keep it.
+/// Fails if a document of a format with a schema does not follow the schema.
 #[track_caller]
 pub(crate) fn check(document: &Value) {
     let format = document["schema"].as_str().unwrap_or_default();
-    if let Some((schemas, index)) = PRINTED.get(format)
+    if let Some((schemas, index)) = COMPILED_SCHEMAS.get(format)
         && let Err(error) = schemas.validate(document, *index)
     {
         panic!("{format}: {error}");

@@ -1,4 +1,4 @@
-//! A server over HTTP whose answers are a script, good or broken.
+//! An HTTP server whose answers are a script, correct or broken.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) const TEXT: &str = "one\ntwo\nthree";
 
 /// Longer than any client of a test waits.
-const SILENCE: Duration = Duration::from_secs(120);
+const SILENCE_TIME: Duration = Duration::from_secs(120);
 
 /// A request: its verb, its path with its query, its client, and the number of GETs before it.
 pub(crate) struct Request {
@@ -37,7 +37,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Its answers are a script: the bytes that it writes before it closes; none is silence.
+    /// Starts a server whose script returns the bytes that it writes before it closes the
+    /// connection. Without bytes it stays silent.
     pub(crate) fn new(script: impl Fn(&Request) -> Option<Vec<u8>> + Send + Sync + 'static) -> Server {
         Server::writing(move |request, client| match script(request) {
             Some(answer) => client.write_all(&answer),
@@ -45,7 +46,7 @@ impl Server {
         })
     }
 
-    /// It writes as it likes to each client, until that goes away.
+    /// Starts a server whose script writes to each client until the client disconnects.
     pub(crate) fn writing(
         script: impl Fn(&Request, &mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
     ) -> Server {
@@ -56,8 +57,8 @@ impl Server {
             for mut client in listener.incoming().flatten() {
                 let (script, gets, log) = (Arc::clone(&script), Arc::clone(&gets), Arc::clone(&held));
                 std::thread::spawn(move || {
-                    let Some(request) = received(&mut client, &gets, &log) else { return };
-                    // A client that has seen enough goes away.
+                    let Some(request) = receive_request(&mut client, &gets, &log) else { return };
+                    // A client that has read enough disconnects.
                     let _ = script(&request, &mut client);
                 });
             }
@@ -75,8 +76,8 @@ impl Server {
     }
 }
 
-/// The next request; `None` if the client went away.
-fn received(client: &mut TcpStream, gets: &AtomicUsize, log: &Mutex<Vec<String>>) -> Option<Request> {
+/// The next request; `None` if the client disconnected.
+fn receive_request(client: &mut TcpStream, gets: &AtomicUsize, log: &Mutex<Vec<String>>) -> Option<Request> {
     let (mut head, mut piece) = (Vec::new(), [0; 4096]);
     while !head.ends_with(b"\r\n\r\n") {
         match client.read(&mut piece) {
@@ -94,13 +95,13 @@ fn received(client: &mut TcpStream, gets: &AtomicUsize, log: &Mutex<Vec<String>>
     Some(Request { verb, path, agent: agent.unwrap_or_default(), gets_before })
 }
 
-/// Says nothing until the client has lost its patience.
+/// Sends nothing until the client has given up.
 pub(crate) fn silence() -> io::Result<()> {
-    std::thread::sleep(SILENCE);
+    std::thread::sleep(SILENCE_TIME);
     Ok(())
 }
 
-/// A proper answer, its body only to a GET.
+/// A correct answer, whose body is only for a GET.
 pub(crate) fn good(request: &Request, fields: &str, body: &str) -> Option<Vec<u8>> {
     let body = if request.verb == "HEAD" { "" } else { body };
     raw(&format!("HTTP/1.1 200 OK\r\n{fields}Connection: close\r\n\r\n{body}"))

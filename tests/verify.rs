@@ -1,8 +1,8 @@
-//! Tests of `readlab verify`: the contenders of the first ring are right, each fault of
-//! `tests/broken` is found and named, and what is no contender gets a line in time.
+//! Tests of `readlab verify`. The contenders of the first ring are verified, each fault of
+//! `tests/broken` is found and named, and a program that is no contender gets a message in time.
 
-use crate::home::{Home, items, listed};
-use crate::machine::{can, skip};
+use crate::home::{Home, items, paths_in};
+use crate::machine::{skip, succeeds_or_skip};
 use crate::{fake, repository};
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-/// The head of a file of `tests/broken/faults`: `// NAME: VALUE` lines.
+/// The `// NAME: VALUE` lines at the head of a file of `tests/broken/faults`.
 fn head(fault: &Path) -> BTreeMap<String, String> {
     let text = fs::read_to_string(fault).unwrap();
     let lines = text.lines().map_while(|line| line.strip_prefix("// ")?.split_once(": "));
     lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Why `verify` does not find the fault of this file, or finds another one. What answers at all
-/// answers in milliseconds.
-fn missed(home: &Home, fault: &Path) -> Option<String> {
+/// The reason why `verify` does not find the fault of this file, or finds another one. A contender
+/// that answers at all answers in milliseconds.
+fn missed_fault(home: &Home, fault: &Path) -> Option<String> {
     let (name, head) = (fault.file_stem().unwrap().to_str().unwrap(), head(fault));
     let method = head.get("method").map_or("read", String::as_str);
     let words = ["verify", name, "--roster", "broken/roster.toml", "--method", method, "--jobs", "2"];
@@ -37,7 +37,7 @@ fn missed(home: &Home, fault: &Path) -> Option<String> {
 
 #[test]
 fn each_fault_of_a_contender_is_found_and_named() {
-    if !can("cc --version") {
+    if !succeeds_or_skip("cc --version") {
         return;
     }
     let home = Home::new();
@@ -51,10 +51,10 @@ fn each_fault_of_a_contender_is_found_and_named() {
         let mut missed_here = Vec::new();
         loop {
             let Some(fault) = faults.lock().unwrap().pop() else { return missed_here };
-            missed_here.extend(missed(&home, &fault));
+            missed_here.extend(missed_fault(&home, &fault));
         }
     };
-    // Those that hang are waited for beside the others.
+    // Contenders that hang are waited for beside the others.
     let missed: Vec<String> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..10).map(|_| scope.spawn(found)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
@@ -62,9 +62,10 @@ fn each_fault_of_a_contender_is_found_and_named() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// Every method that the patterns name and that can work here is right; the others say why they are
-/// not verified. Of slow ones the first ring takes a few: all are verified by `contenders/test.sh`.
-fn verified(name: &str, methods: &str) {
+/// Asserts that every method which matches the patterns and can work here is verified. The others
+/// must have a reason why not. Of slow contenders the first ring takes a few methods, because
+/// `contenders/test.sh` verifies all.
+fn assert_verified(name: &str, methods: &str) {
     let said = Home::new().readlab(format!("verify {name} {methods}"));
     if said.code == Some(2) && said.out.contains("not verified: it needs") {
         return skip(format!("verify {name}: {}", said.out));
@@ -74,8 +75,8 @@ fn verified(name: &str, methods: &str) {
     assert!(ok > if methods.is_empty() { 5 } else { methods.matches("--method").count() }, "{said}");
 }
 
-/// One method of each way that it is built: the others share its sessions, and the grids of
-/// `contenders/rust/tests` compare their answers.
+/// One method of each kind of implementation. The others share its sessions, and their answers are
+/// tested in `contenders/rust/tests`.
 #[test]
 fn rust_is_verified() {
     let some = [
@@ -90,26 +91,26 @@ fn rust_is_verified() {
         "walk",
         "places-pread",
     ];
-    verified("rust", &some.map(|method| format!("--method {method} ")).concat());
+    assert_verified("rust", &some.map(|method| format!("--method {method} ")).concat());
 }
 
 #[test]
 fn c_is_verified() {
-    verified("c", "");
+    assert_verified("c", "");
 }
 
 #[test]
 fn python_is_verified() {
-    verified("python", "--method readinto --method http.client");
+    assert_verified("python", "--method readinto --method http.client");
 }
 
 #[test]
 fn node_is_verified() {
-    verified("node", "--method readSync --method createGunzip");
+    assert_verified("node", "--method readSync --method createGunzip");
 }
 
 #[test]
-fn what_is_no_contender_gets_a_line_with_the_reason_in_time() {
+fn a_program_that_is_no_contender_gets_a_line_with_the_reason_in_time() {
     let home = Home::new();
     for (line, reason) in [
         ("echo hello", "not a line of protocol"),
@@ -124,12 +125,12 @@ fn what_is_no_contender_gets_a_line_with_the_reason_in_time() {
         assert!(failed.len() == 1 && failed[0].contains(reason), "{line}: {said}");
         said.shows("to repeat it: sh -c ");
     }
-    let left = listed(home.at(".cache/readlab"));
+    let left = paths_in(home.at(".cache/readlab"));
     assert_eq!(left, [home.at(".cache/readlab/contenders")], "nothing is left behind");
 }
 
 #[test]
-fn who_cannot_be_verified_is_named_with_the_reason() {
+fn a_contender_that_cannot_be_verified_is_named_with_the_reason() {
     let home = Home::new();
     home.readlab("verify nobody").refuses("no contender 'nobody' in the roster");
     home.file("roster.toml", fake::entry("mine", &["no-such-program"]) + "hint = 'get it'\n");
@@ -139,7 +140,7 @@ fn who_cannot_be_verified_is_named_with_the_reason() {
 }
 
 #[test]
-fn what_is_found_is_printed_as_json() {
+fn the_findings_are_printed_as_json() {
     let found = Home::new().readlab("verify rust --method {read,null} --json").exits(0).json();
     assert_eq!((&found["schema"], &found["version"]), (&"readlab.verification".into(), &1.into()));
     let contender = &found["contenders"][0];
@@ -157,11 +158,11 @@ mod ring2 {
 
     #[test]
     fn every_method_of_rust_is_verified() {
-        verified("rust", "");
+        assert_verified("rust", "");
     }
 
     #[test]
-    fn every_method_is_right_on_a_file_larger_than_its_segments() {
+    fn every_method_answers_correctly_on_a_file_larger_than_its_segments() {
         let home = Home::new();
         let made = home.readlab("corpus make lines 64MiB").exits(0);
         for work in ["newlines", "lines", "sum", "discard"] {
@@ -171,7 +172,7 @@ mod ring2 {
     }
 
     #[test]
-    fn commands_are_right_on_files_that_are_awkward() {
+    fn commands_answer_correctly_on_awkward_files() {
         let home = Home::new();
         let files = [
             ("empty", Vec::new()),

@@ -5,32 +5,33 @@
 use readlab_auto::Auto;
 use std::error::Error;
 
-/// The objects among whole lines, and the line that is not whole yet.
+/// Counts the objects in complete lines, and keeps the line whose end has not been read yet.
 #[derive(Default)]
 struct Objects {
     count: u64,
-    open: Vec<u8>,
+    unfinished: Vec<u8>,
 }
 
 impl Objects {
     fn take(&mut self, bytes: &[u8]) {
         let Some(end) = memchr::memrchr(b'\n', bytes) else {
-            return self.open.extend_from_slice(bytes);
+            return self.unfinished.extend_from_slice(bytes);
         };
         let (whole, rest) = bytes.split_at(end);
         let mut lines = whole.split(|&byte| byte == b'\n');
-        self.open.extend_from_slice(lines.next().unwrap_or_default());
-        self.count += u64::from(is_object(&self.open)) + lines.filter(|line| is_object(line)).count() as u64;
-        self.open.clear();
-        self.open.extend_from_slice(&rest[1..]);
+        self.unfinished.extend_from_slice(lines.next().unwrap_or_default());
+        self.count +=
+            u64::from(is_object(&self.unfinished)) + lines.filter(|line| is_object(line)).count() as u64;
+        self.unfinished.clear();
+        self.unfinished.extend_from_slice(&rest[1..]);
     }
 
     fn finish(self) -> u64 {
-        self.count + u64::from(is_object(&self.open))
+        self.count + u64::from(is_object(&self.unfinished))
     }
 }
 
-/// Whether a line looks like an object; what is within is not checked.
+/// Whether a line looks like an object. The content of the object is not checked.
 fn is_object(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.starts_with(b"{") && line.ends_with(b"}")

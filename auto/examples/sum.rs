@@ -19,7 +19,8 @@ impl Visitor for Sum {
 
 fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args_os().skip(1) {
-        // SAFETY: the head comment requires that the files do not change during the run.
+        // SAFETY: the comment at the top of this file requires that the files do not change during
+        // the run.
         let sums = unsafe { Auto::open(&path)?.mapping() }.par_visit(Sum::default)?;
         println!("{}\t{}", sums.iter().map(|sum| sum.0).sum::<u64>(), path.display());
     }

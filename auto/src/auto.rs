@@ -1,10 +1,10 @@
-//! `Auto`: an open file with what may be done with it, and every way of taking its bytes.
+//! `Auto`: an open file, its options, and every method that takes its bytes.
 
 use crate::lines::Lines;
 use crate::reader::Reader;
 use crate::source::Source;
 use crate::strategy::Strategy;
-use crate::visitor::Stopping;
+use crate::visitor::StoppingVisitor;
 use crate::workers::Workers;
 use crate::{ReadError, Visitor, from_front, in_pieces, ordered};
 use std::fs::File;
@@ -14,11 +14,11 @@ use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A file that is read the fastest way that is safe.
+/// A file that is read in the fastest safe way.
 ///
-/// What is best is found out for each reading anew, as the page cache changes. A file that can be
+/// The strategy is chosen anew for each reading, because the page cache changes. A file that can be
 /// read at any offset is read from its first byte, wherever its position is, and its position does
-/// not change; anything else, such as a pipe, is read from where it is to its end.
+/// not change. Anything else, such as a pipe, is read from the current position to the end.
 ///
 /// ```
 /// use readlab_auto::Auto;
@@ -35,7 +35,7 @@ pub struct Auto {
     range: Option<Range<u64>>,
     workers: Workers,
     maps: bool,
-    /// Whether nobody else has the file description, so that its position does not matter.
+    /// Whether no other handle shares the file description, so that reads may move its position.
     is_own: bool,
 }
 
@@ -48,13 +48,13 @@ impl Auto {
         Ok(Auto { is_own: true, ..Auto::from_file(File::open(path)?) })
     }
 
-    /// A file that is open for reading.
+    /// Takes a file that is open for reading.
     #[must_use]
     pub fn from_file(file: File) -> Auto {
         Auto { file, range: None, workers: Workers::default(), maps: false, is_own: false }
     }
 
-    /// Anything that has a file descriptor, which is duplicated.
+    /// Takes anything that has a file descriptor. The descriptor is duplicated.
     ///
     /// # Errors
     /// If the process has too many descriptors.
@@ -63,20 +63,23 @@ impl Auto {
         Ok(Auto::from_file(fd.as_fd().try_clone_to_owned()?.into()))
     }
 
-    /// Reads only this range, as far as the file goes: nothing, if its end is not behind its start.
+    /// Reads only this range, or the part of it before the end of the file. If the end of the range
+    /// is not behind its start, nothing is read.
     #[must_use]
     pub fn range(self, range: Range<u64>) -> Auto {
         Auto { range: Some(range), ..self }
     }
 
-    /// Uses at most so many threads for parallel visits; the default is one for each processor.
+    /// Uses at most this number of threads for parallel visits. The default is one for each
+    /// processor.
     #[must_use]
     pub fn threads(self, threads: NonZero<usize>) -> Auto {
         Auto { workers: Workers { threads: Some(threads), ..self.workers }, ..self }
     }
 
-    /// Has parallel visits run on threads of the rayon pool in which they are called, or of the
-    /// global one, instead of threads of their own; as many as it has, if nothing else is said.
+    /// Runs parallel visits on the threads of the rayon pool in which they are called, or else of
+    /// the global pool, instead of on new threads. If [`Auto::threads`] was not called, every
+    /// thread of the pool is used.
     #[cfg(feature = "rayon")]
     #[must_use]
     pub fn in_rayon(self) -> Auto {
@@ -94,7 +97,7 @@ impl Auto {
         Auto { maps: true, ..self }
     }
 
-    /// How the file would be read now.
+    /// Which strategy a reading would use now.
     ///
     /// # Errors
     /// If it cannot be examined.
@@ -102,7 +105,7 @@ impl Auto {
         Ok(self.source()?.strategy(self.maps))
     }
 
-    /// Visits every byte once from front to back, in pieces of no particular size, each with its
+    /// Visits every byte once from front to back, in pieces of arbitrary size, each with its
     /// offset.
     ///
     /// # Errors
@@ -118,8 +121,8 @@ impl Auto {
         }
     }
 
-    /// The same until the visitor breaks: early because it knows enough, or with an error of its
-    /// own. Returns what it broke with, or the number of bytes.
+    /// Visits every byte from front to back until the visitor breaks, because it knows enough or
+    /// has an error of its own. Returns the value of the break, or the number of bytes.
     ///
     /// ```
     /// use readlab_auto::Auto;
@@ -139,14 +142,14 @@ impl Auto {
         &self,
         visit: impl FnMut(u64, &[u8]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B, u64>, ReadError> {
-        let mut visitor = Stopping::new(visit);
+        let mut visitor = StoppingVisitor::new(visit);
         let _ = from_front::read(&self.source()?, self.maps, &mut visitor)?;
         Ok(visitor.outcome())
     }
 
-    /// Visits every byte once by several threads, each with a visitor of its own, in any order and
-    /// in pieces of no particular size. A visitor that breaks ends the reading for all. Returns the
-    /// visitors, at least one.
+    /// Visits every byte once by several threads, each with its own visitor, in any order and in
+    /// pieces of arbitrary size. A visitor that breaks ends the reading for all threads. Returns
+    /// the visitors, at least one.
     ///
     /// # Errors
     /// If a call fails; the visitors are lost then.
@@ -154,8 +157,8 @@ impl Auto {
         in_pieces::read(&self.source()?, self.maps, self.workers, &visitor)
     }
 
-    /// Makes something of every piece by several threads, and takes the results in the order of the
-    /// file until `take` breaks.
+    /// Maps every piece to a result by several threads, and passes the results to `take` in the
+    /// order of the file until `take` breaks.
     ///
     /// ```
     /// use readlab_auto::Auto;
@@ -191,17 +194,17 @@ impl Auto {
         Ok(queue.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).broke())
     }
 
-    /// Appends everything to a buffer; returns how many bytes.
+    /// Appends the whole content to a buffer. Returns the number of bytes.
     ///
     /// # Errors
-    /// If a call fails, or memory has no room; what was read until then is in the buffer.
+    /// If a call fails, or memory has no room. The bytes read until then are in the buffer.
     pub fn read_to_end(&self, buffer: &mut Vec<u8>) -> Result<usize, ReadError> {
         let source = self.source()?;
         let expected = source.extent.known().map_or(0, |range| range.end - range.start);
         let expected = usize::try_from(expected).unwrap_or(usize::MAX);
         buffer.try_reserve(expected).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let before = buffer.len();
-        // Into the buffer itself, which mapping would only be copied into.
+        // Read straight into the buffer: the bytes of a mapping would have to be copied into it.
         let mut append = |_: u64, bytes: &[u8]| {
             buffer.extend_from_slice(bytes);
             ControlFlow::<()>::Continue(())
@@ -210,7 +213,7 @@ impl Auto {
         Ok(buffer.len() - before)
     }
 
-    /// A [`std::io::Read`] and [`std::io::BufRead`] over it, for code that wants one.
+    /// A [`std::io::Read`] and [`std::io::BufRead`] over the file, for code that needs one.
     ///
     /// # Errors
     /// If the file cannot be examined.
@@ -218,7 +221,8 @@ impl Auto {
         Reader::new(self.source()?, self.maps)
     }
 
-    /// Its lines without their ends, one after the other, each until the next is asked for.
+    /// The lines of the file without their line ends. Each line can be used until the next one is
+    /// requested.
     ///
     /// ```
     /// use readlab_auto::Auto;

@@ -1,7 +1,7 @@
 //! Buffers for file content: whole pages, mapped for one buffer and unmapped with it.
 //!
-//! Pages of its own cost the same in every reading, suit `O_DIRECT`, and keep no byte of a file.
-//! Other systems than Unix get memory of the allocator.
+//! A buffer has its own pages, so it costs the same in every reading, suits `O_DIRECT`, and keeps
+//! no byte of a file. On systems other than Unix the memory comes from the allocator.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut};
 /// The size of a huge page on the common architectures; memory aligned to it can use huge pages.
 pub const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// A buffer that begins on a page and is filled with zeros. The default one is empty and has no
+/// A buffer that begins on a page and is filled with zeros. The default buffer is empty and has no
 /// page.
 #[derive(Debug, Default)]
 pub struct Buffer {
@@ -28,7 +28,7 @@ impl Buffer {
         Ok(Buffer { pages, start: 0, len: bytes })
     }
 
-    /// Maps huge pages if they are available: one huge page is faulted in, and pinned for a device,
+    /// Maps huge pages if they are available. One huge page is faulted in, and pinned for a device,
     /// in one step instead of 512.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ mod mapped {
         len: usize,
     }
 
-    // SAFETY: the pages belong to this value alone, as those of a box do.
+    // SAFETY: the pages belong to this value alone, as the memory of a box does.
     unsafe impl Send for Pages {}
     // SAFETY: a shared reference gives shared access only.
     unsafe impl Sync for Pages {}
@@ -103,15 +103,15 @@ mod mapped {
         }
 
         pub(super) fn as_mut_slice(&mut self) -> &mut [u8] {
-            // SAFETY: as above, and nobody else has a reference.
+            // SAFETY: as above, and no other reference exists.
             unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
         }
     }
 
     impl Drop for Pages {
         fn drop(&mut self) {
-            // SAFETY: the range was mapped by this value, and no reference outlives it. It cannot
-            // fail for such a range.
+            // SAFETY: the range was mapped by this value, and no reference outlives the value.
+            // Unmapping cannot fail for this range.
             let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
         }
     }

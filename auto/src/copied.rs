@@ -1,4 +1,4 @@
-//! Reads from front to back through a buffer: what works for every file on every system.
+//! Reads from front to back through a buffer. This works for every file on every system.
 
 use crate::source::Source;
 use crate::{ReadError, Visitor};
@@ -11,20 +11,20 @@ use std::slice;
 /// Bytes of one read(2); they fit into the second-level cache of common processors.
 pub(crate) const COPY_BYTES: usize = 64 << 10;
 
-/// A buffer that begins on a line of the processor's cache: into any other place the kernel copies
-/// a quarter slower.
+/// A buffer that begins on a cache line of the processor. The kernel copies into an unaligned
+/// buffer a quarter slower.
 #[repr(align(64))]
-struct Aligned([MaybeUninit<u8>; COPY_BYTES]);
+struct AlignedBuffer([MaybeUninit<u8>; COPY_BYTES]);
 
 /// Reads through a buffer on the stack. Its pages are already mapped; fresh pages cost a fifth of
 /// the time of a cold file of a megabyte. One read returns all of a small file, and if the size is
 /// known, no second read is needed to find the end.
 pub(crate) fn read(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
-    let mut buffer = Aligned([MaybeUninit::uninit(); COPY_BYTES]);
+    let mut buffer = AlignedBuffer([MaybeUninit::uninit(); COPY_BYTES]);
     let mut at = source.extent.start();
     loop {
         let room = source.extent.room_at(at, COPY_BYTES);
-        // No call where nothing is left.
+        // If nothing is left, no call is made.
         let bytes = if room == 0 { &[] } else { filled_at(source, at, &mut buffer.0[..room])? };
         if bytes.is_empty() {
             return Ok(ControlFlow::Continue(()));
@@ -36,7 +36,7 @@ pub(crate) fn read(source: &Source, visitor: &mut impl Visitor) -> Result<Contro
     }
 }
 
-/// Passes one range of a file that has one to the visitor, through this buffer.
+/// Passes one range of a file with a known range to the visitor, through this buffer.
 pub(crate) fn read_range(
     source: &Source,
     range: Range<u64>,
@@ -59,7 +59,7 @@ pub(crate) fn read_range(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Fills the beginning of a buffer with the bytes at an offset; of a file that cannot seek, with
+/// Fills the beginning of a buffer with the bytes at an offset. If the file cannot seek, these are
 /// the next bytes.
 #[cfg(unix)]
 fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) -> Result<&'b [u8], ReadError> {
@@ -71,11 +71,11 @@ fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) ->
         };
         Ok(bytes.len())
     })?;
-    // SAFETY: the call has written so many bytes from the beginning of the buffer on.
+    // SAFETY: the call has written `count` bytes to the beginning of the buffer.
     Ok(unsafe { slice::from_raw_parts(buffer.as_ptr().cast(), count) })
 }
 
-/// The same where the standard library reads into bytes that have a value only.
+/// Does the same where the standard library reads only into initialised bytes.
 #[cfg(not(unix))]
 fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) -> Result<&'b [u8], ReadError> {
     for byte in &mut *buffer {
@@ -87,10 +87,10 @@ fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) ->
     Ok(&bytes[..count])
 }
 
-/// Reads the bytes at an offset; of a file that cannot seek, the next bytes.
+/// Reads the bytes at an offset. If the file cannot seek, these are the next bytes.
 pub(crate) fn read_at(source: &Source, at: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
     uninterrupted(at, || {
-        if source.seeks { positioned(source.file, at, buffer) } else { next(source.file, buffer) }
+        if source.seeks { read_once_at(source.file, at, buffer) } else { read_next(source.file, buffer) }
     })
 }
 
@@ -107,16 +107,16 @@ pub(crate) fn uninterrupted(
     }
 }
 
-fn next(mut file: &File, buffer: &mut [u8]) -> io::Result<usize> {
+fn read_next(mut file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     io::Read::read(&mut file, buffer)
 }
 
 #[cfg(unix)]
-fn positioned(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+fn read_once_at(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, at)
 }
 
 #[cfg(windows)]
-fn positioned(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+fn read_once_at(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, at)
 }

@@ -1,4 +1,4 @@
-//! Threads that do the same work until it is done, the calling one among them.
+//! Runs the same work on several threads, the calling thread among them.
 
 use std::{io, panic, thread};
 
@@ -6,7 +6,8 @@ use std::{io, panic, thread};
 /// the first error `stop` is called, which must end the work of the others.
 ///
 /// # Errors
-/// The first of the calling thread, else of another, or that a thread cannot be started.
+/// The first error of the calling thread, else the first error of another thread, or the error of
+/// starting a thread.
 pub fn crew<T, E, W, S>(threads: usize, work: W, stop: S) -> Result<Vec<T>, E>
 where
     T: Send,

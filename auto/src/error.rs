@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::{fmt, io};
 
-/// A call that failed, and where in the file.
+/// A call that failed, and the offset in the file at which it failed.
 #[derive(Debug)]
 pub struct ReadError {
     at: Option<u64>,
@@ -11,7 +11,7 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    /// A read that failed at this offset of the file.
+    /// An error of a read at this offset of the file.
     #[must_use]
     pub fn at(offset: u64, cause: io::Error) -> ReadError {
         ReadError { at: Some(offset), cause }
@@ -58,7 +58,7 @@ impl From<rustix::io::Errno> for ReadError {
     }
 }
 
-/// The error of the call alone, as [`std::io::Read`] has it.
+/// The error of the call without the offset, as [`std::io::Read`] requires.
 impl From<ReadError> for io::Error {
     fn from(error: ReadError) -> io::Error {
         error.cause

@@ -15,7 +15,7 @@ use crate::strategy::Strategy;
 use crate::{ReadError, Visitor};
 use std::ops::ControlFlow;
 
-/// Reads all of it, or until the visitor breaks.
+/// Reads the whole source, or until the visitor breaks.
 pub(crate) fn read(
     source: &Source,
     maps: bool,
@@ -31,7 +31,7 @@ pub(crate) fn read(
 fn mapped(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     match Map::new(source) {
         Some(map) => Ok(visitor.visit(source.extent.start(), map.bytes())),
-        // A file system that maps nothing.
+        // This file system maps no files.
         None => copied::read(source, visitor),
     }
 }
@@ -44,20 +44,20 @@ fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<
 /// Reads cached parts through the page cache, and the others past it.
 #[cfg(target_os = "linux")]
 fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
-    use crate::strategy::Cached;
+    use crate::strategy::CachedShare;
     use std::os::fd::AsFd;
     let Some(whole) = source.extent.known() else { return copied::read(source, visitor) };
     let Ok(direct) = DirectFile::reopen(source.file) else { return copied::read(source, visitor) };
     let plan = plan(1);
     let Ok(ring) = Ring::new(plan.entries) else { return copied::read(source, visitor) };
-    let is_mixed = source.cached() == Cached::Some;
+    let is_mixed = source.cached() == CachedShare::Some;
     let mut ranges = Pieces::aligned(whole.clone(), PIECE_BYTES);
     let count = Pieces::aligned(whole.clone(), PIECE_BYTES).count();
     let mut jobs = || {
         let range = ranges.next()?;
         let (plain, past) = (source.file.as_fd(), direct.file.as_fd());
         let is_off = !range.start.is_multiple_of(direct.block_bytes);
-        Some(if is_off || is_mixed && source.cached_of(range.clone()) == Cached::All {
+        Some(if is_off || is_mixed && source.cached_of(range.clone()) == CachedShare::All {
             Job { range, file: plain, block_bytes: 1, fallback: None }
         } else {
             Job { range, file: past, block_bytes: direct.block_bytes, fallback: Some(plain) }

@@ -8,7 +8,7 @@ use crate::in_flight::{InFlight, Job, Order, Plan, Registered, Ring};
 use crate::map::Map;
 use crate::pieces::Pieces;
 use crate::source::Source;
-use crate::strategy::{Backing, Cached, Strategy};
+use crate::strategy::{Backing, CachedShare, Strategy};
 use crate::workers::Workers;
 use crate::{ReadError, Visitor, copied};
 use std::num::NonZero;
@@ -17,12 +17,12 @@ use std::ops::{ControlFlow, Range};
 /// Bytes of one read in flight.
 pub(crate) const PIECE_BYTES: u64 = 512 << 10;
 
-/// Reads in flight of all threads together: four megabytes, with which tested devices reached their
-/// best rate. More reads only wait for each other.
+/// Reads in flight of all threads together. They cover four megabytes, with which tested devices
+/// reached their best throughput. More reads only wait for each other.
 #[cfg(target_os = "linux")]
 const DEPTH: usize = 8;
 
-/// The reads in flight of one of `threads` threads.
+/// The plan of the reads in flight on one of `threads` threads.
 #[cfg(target_os = "linux")]
 pub(crate) fn plan(threads: usize) -> Plan {
     let depth = (DEPTH / threads.max(1)).max(2);
@@ -36,18 +36,18 @@ pub(crate) fn plan(threads: usize) -> Plan {
     }
 }
 
-/// Bytes that each of several threads copies at a time. Calls of a quarter of this size take a
+/// Bytes that each of several threads copies per call. Calls of a quarter of this size take a
 /// twentieth longer.
 const SHARED_COPY_BYTES: usize = 256 << 10;
 
-/// Bytes of a cached piece, which one thread visits at a time: as many as one page table maps, so
-/// that threads do not wait for each other at its lock.
+/// Size of a cached piece, which one thread visits at a time. One page table maps this size, so
+/// threads do not wait for each other at its lock.
 const CACHED_PIECE_BYTES: u64 = 2 << 20;
 
-/// Bytes for which residency is determined at a time, for a partly cached file.
+/// Size of the parts of a partly cached file whose residency is determined one by one.
 const PART_BYTES: u64 = 1 << 20;
 
-/// Reads all of it, or until a visitor breaks; returns the visitors, one a thread.
+/// Reads the whole source, or until a visitor breaks. Returns the visitors, one for each thread.
 pub(crate) fn read<V: Visitor + Send>(
     source: &Source,
     maps: bool,
@@ -56,25 +56,25 @@ pub(crate) fn read<V: Visitor + Send>(
 ) -> Result<Vec<V>, ReadError> {
     let strategy = source.strategy(maps);
     let Some(whole) = source.extent.known().filter(|_| strategy != Strategy::Once) else {
-        return alone(source, visitor());
+        return read_on_one_thread(source, visitor());
     };
     let threads = workers.count();
     let is_short = whole.end - whole.start <= CACHED_PIECE_BYTES;
     if strategy == Strategy::Copied && (threads.get() == 1 || is_short) {
-        return alone(source, visitor());
+        return read_on_one_thread(source, visitor());
     }
     let work = PiecewiseRead::cut(source, whole, strategy, maps && may_map(source, strategy, threads));
     let threads = threads.get().min(work.cached.count() + work.missing.count());
     workers.run(threads, || work.take_part(threads, visitor()), || work.stop())
 }
 
-fn alone<V: Visitor>(source: &Source, mut visitor: V) -> Result<Vec<V>, ReadError> {
+fn read_on_one_thread<V: Visitor>(source: &Source, mut visitor: V) -> Result<Vec<V>, ReadError> {
     let _ = copied::read(source, &mut visitor)?;
     Ok(vec![visitor])
 }
 
-/// Whether cached parts are mapped, if that is allowed. Faults of several threads on small pages
-/// wait for each other, and some file systems have few large pages.
+/// Whether cached parts are mapped, if the user allows mapping. Page faults of several threads on
+/// small pages wait for each other, and some file systems have few large pages.
 fn may_map(source: &Source, strategy: Strategy, threads: NonZero<usize>) -> bool {
     match strategy {
         Strategy::Mapped => {
@@ -85,10 +85,10 @@ fn may_map(source: &Source, strategy: Strategy, threads: NonZero<usize>) -> bool
     }
 }
 
-/// Visits the next cached piece; whether there was one, or a break.
+/// Visits the next cached piece. Returns whether there was a piece, or a break.
 type VisitCached<'w, V> = &'w mut dyn FnMut(&mut V) -> Result<ControlFlow<(), bool>, ReadError>;
 
-/// One reading: the parts of a file that are cached, and those that are not.
+/// One reading, divided into the cached and the missing parts of a file.
 struct PiecewiseRead<'a> {
     source: &'a Source<'a>,
     #[cfg(target_os = "linux")]
@@ -99,7 +99,7 @@ struct PiecewiseRead<'a> {
 }
 
 impl<'a> PiecewiseRead<'a> {
-    /// Plans a reading. Parts that are not cached are read past the cache if that is possible, else
+    /// Plans a reading. Missing parts are read past the cache if the file system can do this, else
     /// through it.
     fn cut(source: &'a Source<'a>, whole: &Range<u64>, strategy: Strategy, maps: bool) -> PiecewiseRead<'a> {
         #[cfg(target_os = "linux")]
@@ -189,7 +189,7 @@ impl<'a> PiecewiseRead<'a> {
         })
     }
 
-    /// Passes bytes from the page cache to the visitor: mapped, or through a buffer.
+    /// Passes bytes from the page cache to the visitor, from the mapping or through a buffer.
     fn visit(
         &self,
         range: Range<u64>,
@@ -208,13 +208,12 @@ impl<'a> PiecewiseRead<'a> {
     }
 }
 
-/// The parts of a range that are wholly in the page cache, and the others.
+/// Divides a range into parts that are wholly in the page cache, and the other parts.
 fn by_residency(source: &Source, whole: Range<u64>) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
     match source.cached() {
-        Cached::None => (Vec::new(), vec![whole]),
-        Cached::All => (vec![whole], Vec::new()),
-        Cached::Some => {
-            Pieces::aligned(whole, PART_BYTES).partition(|part| source.cached_of(part.clone()) == Cached::All)
-        }
+        CachedShare::None => (Vec::new(), vec![whole]),
+        CachedShare::All => (vec![whole], Vec::new()),
+        CachedShare::Some => Pieces::aligned(whole, PART_BYTES)
+            .partition(|part| source.cached_of(part.clone()) == CachedShare::All),
     }
 }

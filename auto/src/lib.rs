@@ -1,4 +1,4 @@
-//! Reads a file the fastest way that is safe, chosen by file and machine.
+//! Reads a file in the fastest safe way, chosen by file and machine.
 //!
 //! | the file | how it is read |
 //! | --- | --- |
@@ -9,12 +9,12 @@
 //! | partly cached | both at once |
 //! | anything else: other file systems, pipes, files of the kernel | copied |
 //!
-//! [`Files`] reads many files, each once, by as many threads, or with as many files in flight, as
-//! suit where they are.
+//! [`Files`] reads many files, each once. The number of threads, or of files in flight, depends on
+//! where the files are.
 //!
-//! On other systems than Linux files are copied, or mapped where that is allowed (not on Windows).
-//! If the kernel refuses a call, read(2) is used, which works everywhere. macOS is compiled, and
-//! was never run.
+//! On systems other than Linux files are copied, or mapped if that is allowed (not on Windows). If
+//! the kernel refuses a call, read(2) is used, which works everywhere. The crate compiles for
+//! macOS, where it was never run.
 //!
 //! [`Auto`] is all that most programs need:
 //!

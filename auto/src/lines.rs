@@ -1,16 +1,15 @@
-//! The lines of a file, one after the other, without a copy where a line does not cross the end of
-//! a buffer.
+//! Iterates over the lines of a file. A line is copied only if it crosses the end of a buffer.
 
 use crate::reader::Reader;
 use std::io::{self, BufRead};
 
-/// Lines without their ends (`\n`); a last line without one counts.
+/// Lines without their line ends (`\n`). A last line without a line end counts.
 #[derive(Debug)]
 pub struct Lines<'a> {
     reader: Reader<'a>,
     /// A line that crosses the end of the buffer.
     crossing: Vec<u8>,
-    /// Bytes of the reader that the last line had.
+    /// Number of bytes that the last line takes in the reader, including its line end.
     taken: usize,
 }
 

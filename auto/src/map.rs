@@ -1,4 +1,4 @@
-//! A part of a file mapped, on systems that map files.
+//! Maps a part of a file, on systems that map files.
 
 use crate::source::Source;
 
@@ -17,7 +17,7 @@ mod mapped {
     pub(crate) struct Map {
         start: ptr::NonNull<u8>,
         len: usize,
-        /// Bytes before the first one that was asked for, as mappings begin at pages.
+        /// Bytes of the mapping before the requested range, because mappings begin at pages.
         before: usize,
     }
 
@@ -27,8 +27,8 @@ mod mapped {
     unsafe impl Sync for Map {}
 
     impl Map {
-        /// `None` where nothing can be mapped. Only for a caller whose user allowed mapping, and so
-        /// guarantees that the file does not change during the reading.
+        /// Maps the source; `None` if it cannot be mapped. The caller's user must have allowed
+        /// mapping, and so guaranteed that the file does not change during the reading.
         pub(crate) fn new(source: &Source) -> Option<Map> {
             let page_bytes = rustix::param::page_size() as u64;
             let range = source.extent.known()?;
@@ -44,15 +44,15 @@ mod mapped {
 
         pub(crate) fn bytes(&self) -> &[u8] {
             // SAFETY: the range is mapped until this value is dropped, and by the guarantee of
-            // `Auto::mapping` nobody changes or cuts off the file until then.
+            // `Auto::mapping` the file is neither changed nor truncated until then.
             unsafe { &slice::from_raw_parts(self.start.as_ptr(), self.len)[self.before..] }
         }
     }
 
     impl Drop for Map {
         fn drop(&mut self) {
-            // SAFETY: the range was mapped by this value, and no reference outlives it. It cannot
-            // fail for such a range.
+            // SAFETY: the range was mapped by this value, and no reference outlives the value.
+            // Unmapping cannot fail for this range.
             let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
         }
     }
@@ -62,7 +62,7 @@ mod mapped {
 mod none {
     use super::Source;
 
-    /// Nothing is mapped here.
+    /// No value exists: this system maps no files.
     pub(crate) enum Map {}
 
     impl Map {

@@ -1,13 +1,14 @@
-//! Results of several threads, taken in the order of the file.
+//! Delivers results of several threads in the order of the file.
 //!
-//! A result that comes early waits until all before it were taken. As threads take pieces in order,
-//! no more wait than there are pieces in flight, unless one thread is held up for long.
+//! A result that comes early waits until all results before it were taken. Threads take pieces in
+//! order, so at most as many results wait as pieces are in flight, unless one thread is held up for
+//! long.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The results that wait, and who takes them.
+/// The results that wait for their turn, and the function that takes them.
 pub(crate) struct Queue<T, B, F> {
     next: u64,
     waiting: BTreeMap<u64, (u64, T)>,
@@ -20,7 +21,7 @@ impl<T, B, F: FnMut(T) -> ControlFlow<B>> Queue<T, B, F> {
         Queue { next: start, waiting: BTreeMap::new(), take, broke: None }
     }
 
-    /// Adds the result of the bytes at an offset, and has all taken that are next.
+    /// Adds the result for the bytes at an offset, then passes on all results that are next.
     pub(crate) fn put(&mut self, offset: u64, bytes: u64, made: T) -> ControlFlow<()> {
         self.waiting.insert(offset, (bytes, made));
         while let Some((bytes, made)) = self.waiting.remove(&self.next) {
@@ -41,7 +42,7 @@ impl<T, B, F: FnMut(T) -> ControlFlow<B>> Queue<T, B, F> {
     }
 }
 
-/// The queue, whatever a panicking thread left.
+/// Locks the queue, even if a thread panicked with the lock.
 pub(crate) fn locked<Q>(queue: &Mutex<Q>) -> MutexGuard<'_, Q> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }

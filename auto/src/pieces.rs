@@ -11,7 +11,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of `step` bytes of a whole; the last may be shorter.
+    /// Cuts a range into pieces of `step` bytes. The last may be shorter.
     pub(crate) fn cut(whole: Range<u64>, step: u64) -> impl Iterator<Item = Range<u64>> {
         let (mut start, end) = (whole.start, whole.end);
         std::iter::from_fn(move || {
@@ -21,7 +21,8 @@ impl Pieces {
         })
     }
 
-    /// The same, cut at the multiples of `step`: only the first may begin off one.
+    /// Cuts a range at the multiples of `step`. Only the first piece may begin between two
+    /// multiples.
     pub(crate) fn aligned(whole: Range<u64>, step: u64) -> impl Iterator<Item = Range<u64>> {
         let first = whole.start.next_multiple_of(step).min(whole.end);
         let head = Some(whole.start..first).filter(|head| !head.is_empty());
@@ -36,7 +37,7 @@ impl Pieces {
         self.ranges.len()
     }
 
-    /// The next one, for the caller alone.
+    /// The next range, which no other thread gets.
     pub(crate) fn take(&self) -> Option<Range<u64>> {
         self.ranges.get(self.next.fetch_add(1, Ordering::Relaxed)).cloned()
     }
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_taken_once_and_none_after_a_stop() {
+    fn each_range_is_taken_once_and_none_after_a_stop() {
         let pieces = Pieces::new([0..1, 1..2, 2..3]);
         assert_eq!((pieces.take(), pieces.count()), (Some(0..1), 3));
         pieces.stop();

@@ -1,12 +1,12 @@
-//! What other systems tell of a file: nothing that this crate uses. Files are copied from the
-//! cache, or mapped where that is allowed.
+//! Facts about a file on systems other than Linux: none that this crate uses. Files are copied from
+//! the cache, or mapped if that is allowed.
 
-use crate::strategy::{Backing, Cached};
+use crate::strategy::{Backing, CachedShare};
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
-/// Nothing is known.
+/// No facts are known.
 #[derive(Debug, Default)]
 pub(crate) struct SystemFacts;
 
@@ -15,13 +15,13 @@ impl SystemFacts {
         Backing::Other
     }
 
-    /// A file counts as cached: it is then mapped where that is allowed.
-    pub(crate) fn cached(&self, _file: &File, _size_bytes: u64) -> Cached {
-        Cached::All
+    /// A file counts as cached, so that it is mapped if that is allowed.
+    pub(crate) fn cached(&self, _file: &File, _size_bytes: u64) -> CachedShare {
+        CachedShare::All
     }
 
-    pub(crate) fn cached_of(&self, _file: &File, _range: Range<u64>) -> Cached {
-        Cached::All
+    pub(crate) fn cached_of(&self, _file: &File, _range: Range<u64>) -> CachedShare {
+        CachedShare::All
     }
 }
 

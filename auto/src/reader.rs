@@ -1,7 +1,6 @@
 //! `Read` and `BufRead` over a file: bytes are pulled from a buffer, or from the mapped file.
 //!
-//! The kernel reads ahead of it; a program that can take pieces by a visitor has them faster from a
-//! cold file.
+//! The kernel reads ahead of the reader. From a cold file, a visitor gets the pieces faster.
 
 use crate::buffer::Buffer;
 use crate::map::Map;
@@ -10,7 +9,7 @@ use crate::strategy::Strategy;
 use crate::{ReadError, copied};
 use std::io::{self, BufRead, Read};
 
-/// Bytes of one read(2): a quarter of a second-level cache, and few calls.
+/// Bytes of one read(2). This is a quarter of a second-level cache, and needs few calls.
 const BUFFER_BYTES: usize = 128 << 10;
 
 /// A file as a stream of bytes.
@@ -20,7 +19,7 @@ pub struct Reader<'a> {
     buffer: Buffer,
     /// Offset of the first byte of the buffer, or of the mapping.
     at: u64,
-    /// The part of the buffer that was not taken yet.
+    /// The part of the buffer that was not consumed yet.
     begin: usize,
     end: usize,
 }

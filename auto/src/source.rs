@@ -4,14 +4,14 @@
 use crate::linux::{SystemFacts, rings};
 #[cfg(not(target_os = "linux"))]
 use crate::portable::{SystemFacts, rings};
-use crate::strategy::{Backing, Cached, Facts, ONCE_BYTES, Strategy};
+use crate::strategy::{Backing, CachedShare, Facts, ONCE_BYTES, Strategy};
 use std::fs::File;
 use std::io;
 use std::num::NonZero;
 use std::ops::Range;
 
-/// A file, what of it is read, and what is known of it. All facts but the size are found out on
-/// first use.
+/// A file, the range of it that is read, and known facts about it. All facts but the size are
+/// determined on first use.
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a File,
     pub(crate) extent: Extent,
@@ -20,21 +20,22 @@ pub(crate) struct Source<'a> {
     facts: SystemFacts,
 }
 
-/// The end of the longest file that there can be: offsets are signed for the system.
+/// The end of the longest possible file, because the system's offsets are signed.
 const END_MAX: u64 = i64::MAX.cast_unsigned();
 
-/// What is read of a file.
+/// The range of a file that is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// These bytes, perhaps none, of a file of this size.
+    /// This range, perhaps empty, of a file of this size.
     Known { range: Range<u64>, size_bytes: NonZero<u64> },
-    /// From an offset to the end, which is found by reading, or to a limit before it: of a pipe, or
-    /// of a file of the kernel, whose size is 0 whatever it holds.
+    /// From an offset to the end, which is found by reading, or to a limit before the end. Used for
+    /// a pipe, and for a file of the kernel, whose size is 0 whatever it holds.
     Unknown { start: u64, limit: u64 },
 }
 
 impl Extent {
-    /// This range, or all, of a file of this size, if it is known.
+    /// The extent of this range, or of the whole file, for a file of this size, if the size is
+    /// known.
     pub(crate) fn new(size_bytes: Option<NonZero<u64>>, range: Option<Range<u64>>) -> Extent {
         let Some(size_bytes) = size_bytes else {
             let Range { start, end } = range.unwrap_or(0..END_MAX);
@@ -53,7 +54,7 @@ impl Extent {
         }
     }
 
-    /// The range, if its end is known before it is read.
+    /// The range, if its end is known before the reading.
     pub(crate) fn known(&self) -> Option<&Range<u64>> {
         match self {
             Extent::Known { range, .. } => Some(range),
@@ -61,7 +62,7 @@ impl Extent {
         }
     }
 
-    /// How many bytes of it, at most so many, may begin at an offset.
+    /// How many bytes of the extent, at most `most`, follow an offset.
     pub(crate) fn room_at(&self, at: u64, most: usize) -> usize {
         let end = match self {
             Extent::Known { range, .. } => range.end,
@@ -72,8 +73,8 @@ impl Extent {
 }
 
 impl<'a> Source<'a> {
-    /// A file, of which this range is read if there is one, as far as the file goes. The position
-    /// of a file that is `is_own` may change.
+    /// A file that is read whole, or in this range as far as the file goes. The position of a file
+    /// that is `is_own` may change.
     pub(crate) fn new(file: &'a File, is_own: bool, range: Option<Range<u64>>) -> io::Result<Source<'a>> {
         let (size_bytes, seeks) = size(file, is_own)?;
         if range.is_some() && !seeks {
@@ -89,7 +90,7 @@ impl<'a> Source<'a> {
             return Strategy::Once;
         };
         let cached = self.cached();
-        let backing = if cached == Cached::All { Backing::Other } else { self.backing() };
+        let backing = if cached == CachedShare::All { Backing::Other } else { self.backing() };
         let rings = backing.reads_past() && rings();
         let maps = maps && cfg!(unix);
         Strategy::choose(&Facts { size_bytes: range.end - range.start, backing, cached, maps, rings })
@@ -99,17 +100,17 @@ impl<'a> Source<'a> {
         self.facts.backing(self.file)
     }
 
-    /// How much of the file is in the page cache; all of one whose size is not known, which no
-    /// device has.
-    pub(crate) fn cached(&self) -> Cached {
+    /// How much of the file is in the page cache. A file of unknown size counts as cached, because
+    /// no device stores it.
+    pub(crate) fn cached(&self) -> CachedShare {
         match self.extent {
             Extent::Known { size_bytes, .. } => self.facts.cached(self.file, size_bytes.get()),
-            Extent::Unknown { .. } => Cached::All,
+            Extent::Unknown { .. } => CachedShare::All,
         }
     }
 
     /// How much of a range is in the page cache now.
-    pub(crate) fn cached_of(&self, range: Range<u64>) -> Cached {
+    pub(crate) fn cached_of(&self, range: Range<u64>) -> CachedShare {
         self.facts.cached_of(self.file, range)
     }
 }
@@ -118,13 +119,13 @@ fn not_seekable() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, "a range of what cannot be read at any offset")
 }
 
-/// The size of a file, and whether its bytes can be read at any offset. Pipes and the like have no
-/// size: 0.
+/// The size of a file, and whether its bytes can be read at any offset. For pipes and the like the
+/// size is 0.
 #[cfg(unix)]
 fn size(file: &File, is_own: bool) -> io::Result<(u64, bool)> {
     use rustix::fs::{FileType, SeekFrom, seek};
-    // Faster than fstat(2), which matters for files of a few kilobytes. What is no file and can
-    // seek all the same, such as a folder, fails when it is read.
+    // Faster than fstat(2), which matters for files of a few kilobytes. Something that can seek and
+    // is no file, such as a folder, fails when it is read.
     if is_own && let Ok(end @ 1..=ONCE_BYTES) = seek(file, SeekFrom::End(0)) {
         return Ok((end, true));
     }
@@ -138,8 +139,8 @@ fn size(file: &File, is_own: bool) -> io::Result<(u64, bool)> {
     })
 }
 
-/// The size of a block device, whose size in fstat(2) is 0: the position of its end, seen by a file
-/// description of its own where there is one.
+/// The size of a block device, which fstat(2) reports as 0. It is the position of the end, which is
+/// determined in a separate file description if one can be opened.
 #[cfg(unix)]
 fn block_device_bytes(mut file: &File) -> io::Result<u64> {
     use std::io::{Seek, SeekFrom};
@@ -166,12 +167,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_range_is_that_of_the_file_and_no_byte_more(size in offset(), start in offset(), end in offset()) {
+        fn an_extent_is_the_range_within_the_file(size in offset(), start in offset(), end in offset()) {
             let extent = Extent::new(NonZero::new(size), Some(start..end));
             for at in [start, end, size, start.saturating_add(1), end.saturating_sub(1), size.saturating_sub(1)] {
                 let before_end = if size == 0 { end.min(END_MAX) } else { end.min(size) };
                 let room = usize::try_from(before_end.saturating_sub(at)).unwrap().min(7);
-                // Where nothing is left, the extent begins at or behind its end.
+                // If nothing is left, the extent begins at or behind its end.
                 if at >= extent.start() {
                     prop_assert_eq!(extent.room_at(at, 7), room, "{:?} at {}", extent, at);
                 }

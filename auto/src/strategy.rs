@@ -1,5 +1,4 @@
-//! The choice of a strategy for reading a file, from the facts about it, which the source finds
-//! out.
+//! Chooses a strategy for reading a file, from the facts that the source determines.
 
 use crate::ReadError;
 use crate::source::Source;
@@ -9,37 +8,37 @@ use std::fs::File;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// Through one small buffer, without any other system call.
+    /// Read the file once through one small buffer, without any other system call.
     Once,
-    /// read(2) or pread(2) through the page cache, buffer by buffer.
+    /// Read with read(2) or pread(2) through the page cache, buffer by buffer.
     Copied,
-    /// The cached file mapped.
+    /// Map the file, which is cached.
     Mapped,
-    /// Many reads in flight past the page cache; cached parts are read from the cache.
+    /// Keep many reads in flight past the page cache. Cached parts are read from the cache.
     InFlight,
 }
 
 /// How much of a file, or of a part of it, is in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cached {
+pub(crate) enum CachedShare {
     All,
     Some,
     None,
 }
 
-impl Cached {
-    /// By how many of those that were asked were found.
+impl CachedShare {
+    /// Classifies the number of tested pages that were found cached.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells"))]
-    pub(crate) fn from_counts(found: u64, asked: u64) -> Cached {
+    pub(crate) fn from_counts(found: u64, asked: u64) -> CachedShare {
         match found {
-            0 => Cached::None,
-            found if found >= asked => Cached::All,
-            _ => Cached::Some,
+            0 => CachedShare::None,
+            found if found >= asked => CachedShare::All,
+            _ => CachedShare::Some,
         }
     }
 }
 
-/// What keeps the bytes.
+/// What stores the bytes.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backing {
@@ -47,29 +46,30 @@ pub(crate) enum Backing {
     Memory,
     /// A file system that can read past the page cache into a program's buffer.
     Device,
-    /// Other file systems underneath, to which the pages belong; whether the one that has the file
-    /// can read past the page cache.
+    /// Stacked file systems: the pages belong to a lower file system. `reads_past` says whether the
+    /// file system that has the file can read past the page cache.
     Stacked { reads_past: bool },
-    /// Anything else: compressed, in user space, on a network, or not known.
+    /// Anything else: a file system with compression, in user space or on a network, or an unknown
+    /// one.
     Other,
 }
 
 impl Backing {
-    /// Whether it can read past the page cache into a program's buffer.
+    /// Whether the file system can read past the page cache into a program's buffer.
     pub(crate) fn reads_past(self) -> bool {
         matches!(self, Backing::Device | Backing::Stacked { reads_past: true })
     }
 }
 
-/// What the choice rests on.
+/// The facts on which the choice depends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts {
     pub(crate) size_bytes: u64,
     pub(crate) backing: Backing,
-    pub(crate) cached: Cached,
+    pub(crate) cached: CachedShare,
     /// Whether files may be mapped.
     pub(crate) maps: bool,
-    /// Whether the kernel lets us have an io_uring.
+    /// Whether the kernel allows an io_uring.
     pub(crate) rings: bool,
 }
 
@@ -77,14 +77,14 @@ pub(crate) struct Facts {
 /// takes longer.
 const READ_AHEAD_BYTES: u64 = 8 << 20;
 
-/// Up to this size copying into a buffer that stays in the cache of the processor costs no more
-/// than mapping does, and what finding out more would cost is saved: measured at 64 KiB to 8 MiB,
-/// with pages of 4 KiB and with large ones.
+/// Up to this size, copying into a buffer that stays in the processor's cache costs no more than
+/// mapping, and the calls that would find more facts are saved. Measured at 64 KiB to 8 MiB, with
+/// pages of 4 KiB and with large ones.
 pub(crate) const ONCE_BYTES: u64 = 1 << 20;
 
 impl Strategy {
-    /// How an open file would be read now, where `maps` says whether it may be mapped: for programs
-    /// that read by themselves and want to know whether to map.
+    /// The strategy with which an open file would be read now. `maps` says whether the file may be
+    /// mapped. For programs that read by themselves and need to know whether to map.
     ///
     /// ```
     /// use readlab_auto::Strategy;
@@ -105,8 +105,8 @@ impl Strategy {
             return Strategy::Once;
         }
         match (facts.cached, facts.backing) {
-            (Cached::All, _) | (_, Backing::Memory) if facts.maps => Strategy::Mapped,
-            (Cached::Some | Cached::None, backing)
+            (CachedShare::All, _) | (_, Backing::Memory) if facts.maps => Strategy::Mapped,
+            (CachedShare::Some | CachedShare::None, backing)
                 if backing.reads_past() && facts.rings && facts.size_bytes > READ_AHEAD_BYTES =>
             {
                 Strategy::InFlight

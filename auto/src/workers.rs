@@ -1,14 +1,14 @@
-//! Who reads in parallel: threads of its own, or those of a rayon pool (feature `rayon`).
+//! The threads that read in parallel: new ones, or those of a rayon pool (feature `rayon`).
 
 use crate::ReadError;
 use crate::crew::crew;
 use std::num::NonZero;
 use std::thread;
 
-/// How many threads work, and whose they are.
+/// The number of threads and the pool that they come from.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Workers {
-    /// As many as there are, if nothing is said.
+    /// Number of threads; if `None`, that of the processors or of the rayon pool.
     pub(crate) threads: Option<NonZero<usize>>,
     pub(crate) pool: Pool,
 }
@@ -24,7 +24,7 @@ pub(crate) enum Pool {
 }
 
 impl Workers {
-    /// How many there are. Asking the system takes ten times as long as reading a small file.
+    /// The number of threads. Asking the system takes ten times as long as reading a small file.
     pub(crate) fn count(self) -> NonZero<usize> {
         self.threads.unwrap_or_else(|| match self.pool {
             Pool::Own => thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
@@ -33,8 +33,8 @@ impl Workers {
         })
     }
 
-    /// Runs `work` on so many of them, the calling thread included; the results. At the first error
-    /// `stop` is called.
+    /// Runs `work` on this number of threads, the calling thread included. Returns the results. At
+    /// the first error `stop` is called.
     pub(crate) fn run<T: Send>(
         self,
         threads: usize,

@@ -1,5 +1,5 @@
-//! Tests that every byte of a file comes once and at its offset, by every way of taking them,
-//! whatever part of it is cached; and of what ends a reading early.
+//! Tests that every method delivers every byte of a file once and at its offset, whatever part of
+//! the file is cached, and tests the events that end a reading early.
 
 #![cfg(target_os = "linux")]
 
@@ -32,21 +32,22 @@ fn evict(file: &NamedTempFile, range: Range<usize>) {
         .unwrap();
 }
 
-/// How a file is opened: with how many threads, and whether it may be mapped.
+/// The options with which a file is opened: the number of threads, and whether the file may be
+/// mapped.
 #[derive(Debug, Clone, Copy)]
-struct Way {
+struct OpenOptions {
     threads: usize,
     maps: bool,
 }
 
-const WAYS: [Way; 4] = [
-    Way { threads: 1, maps: false },
-    Way { threads: 3, maps: false },
-    Way { threads: 1, maps: true },
-    Way { threads: 3, maps: true },
+const OPEN_OPTIONS: [OpenOptions; 4] = [
+    OpenOptions { threads: 1, maps: false },
+    OpenOptions { threads: 3, maps: false },
+    OpenOptions { threads: 1, maps: true },
+    OpenOptions { threads: 3, maps: true },
 ];
 
-impl Way {
+impl OpenOptions {
     fn open(self, path: &Path) -> Auto {
         let auto = Auto::open(path).unwrap().threads(NonZero::new(self.threads).unwrap());
         // SAFETY: the files of these tests do not change during a reading.
@@ -54,7 +55,7 @@ impl Way {
     }
 }
 
-/// The file as a visitor in order sees it.
+/// The bytes of the file as a visitor in order sees them.
 fn from_front(auto: &Auto) -> Vec<u8> {
     let (mut seen, mut next) = (Vec::new(), None);
     let count = auto
@@ -68,7 +69,7 @@ fn from_front(auto: &Auto) -> Vec<u8> {
     seen
 }
 
-/// The file put together from what visitors of several threads saw.
+/// The bytes of the file, joined from the pieces that visitors of several threads saw.
 fn in_pieces(auto: &Auto) -> Vec<u8> {
     #[derive(Default)]
     struct Pieces(BTreeMap<u64, Vec<u8>>);
@@ -89,7 +90,7 @@ fn in_pieces(auto: &Auto) -> Vec<u8> {
     })
 }
 
-/// The file put together from results that are taken in order.
+/// The bytes of the file, joined from results that are taken in order.
 fn in_order(auto: &Auto) -> Vec<u8> {
     let mut whole = Vec::new();
     let take = |piece: Vec<u8>| {
@@ -113,19 +114,21 @@ fn by_reader(auto: &Auto) -> Vec<u8> {
     bytes
 }
 
-/// Everything that takes all bytes.
+/// Every method that takes all bytes.
 const TAKERS: [fn(&Auto) -> Vec<u8>; 5] = [from_front, in_pieces, in_order, to_end, by_reader];
 
 #[test]
-fn every_byte_once_at_every_size_around_which_the_way_changes() {
+fn every_byte_is_seen_once_at_sizes_around_the_limits_of_strategies() {
     for len in [0, 1, 65_535, 65_536, 65_537, MIB - 1, 8 * MIB, 8 * MIB + 1, 9 * MIB + 513] {
         let (file, bytes) = file(len);
         for is_cached in [true, false] {
-            for (way, taker) in WAYS.iter().flat_map(|way| TAKERS.map(|taker| (way, taker))) {
+            for (options, taker) in
+                OPEN_OPTIONS.iter().flat_map(|options| TAKERS.map(|taker| (options, taker)))
+            {
                 if !is_cached && len > 0 {
                     evict(&file, 0..len);
                 }
-                assert!(taker(&way.open(file.path())) == bytes, "{len} cached {is_cached} {way:?}");
+                assert!(taker(&options.open(file.path())) == bytes, "{len} cached {is_cached} {options:?}");
             }
         }
     }
@@ -134,30 +137,30 @@ fn every_byte_once_at_every_size_around_which_the_way_changes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn every_byte_once_whatever_part_is_cached_and_whatever_range_is_read(
+    fn every_byte_is_seen_once_whatever_part_is_cached_and_whatever_range_is_read(
         holes in proptest::collection::vec((0usize..12 * MIB, 1usize..4 * MIB), 1..6),
         rest in 0usize..5000,
         range in proptest::option::of((0usize..13 * MIB, 0usize..13 * MIB)),
     ) {
         let len = 12 * MIB + rest;
         let (file, bytes) = file(len);
-        for (way, taker) in WAYS.iter().flat_map(|way| TAKERS.map(|taker| (way, taker))) {
+        for (options, taker) in OPEN_OPTIONS.iter().flat_map(|options| TAKERS.map(|taker| (options, taker))) {
             for &(start, hole) in &holes {
                 evict(&file, start..len.min(start + hole));
             }
-            let mut auto = way.open(file.path());
+            let mut auto = options.open(file.path());
             let mut right = &bytes[..];
             if let Some((start, more)) = range {
                 let end = start + more;
                 auto = auto.range(start as u64..end as u64);
                 right = &bytes[start.min(len)..end.min(len)];
             }
-            prop_assert!(taker(&auto) == right, "{way:?}");
+            prop_assert!(taker(&auto) == right, "{options:?}");
         }
     }
 }
 
-/// Every way of opening a path.
+/// Every set of options for opening a path.
 const OPENERS: [fn(&Path) -> Auto; 4] = [
     |path| Auto::open(path).unwrap(),
     |path| Auto::from_file(File::open(path).unwrap()),
@@ -166,7 +169,7 @@ const OPENERS: [fn(&Path) -> Auto; 4] = [
     |path| unsafe { Auto::open(path).unwrap().mapping() },
 ];
 
-/// Its lines, each with the end that it had but the last.
+/// The lines of the file, each with its line end. The last line may have none.
 fn by_lines(auto: &Auto) -> Vec<Vec<u8>> {
     let mut lines = auto.lines().unwrap();
     std::iter::from_fn(|| lines.next_line().unwrap().map(<[u8]>::to_vec)).collect()
@@ -187,7 +190,7 @@ proptest! {
         let place = |at: u64| usize::try_from(at).unwrap().min(bytes.len());
         let right = &bytes[place(start).min(place(end))..place(end)];
         let mut lines: Vec<&[u8]> = right.split(|byte| *byte == b'\n').collect();
-        // What follows the last end is no line, if it is empty.
+        // An empty text after the last line end is no line.
         lines.pop_if(|last| last.is_empty());
         for (open, path) in OPENERS.iter().flat_map(|open| [(open, unknown), (open, known.path())]) {
             for taker in TAKERS {
@@ -219,7 +222,7 @@ proptest! {
 #[test]
 fn the_strategy_is_reported_and_follows_the_cache() {
     let (file, bytes) = file(9 * MIB);
-    let (careful, mapping) = (WAYS[0].open(file.path()), WAYS[2].open(file.path()));
+    let (careful, mapping) = (OPEN_OPTIONS[0].open(file.path()), OPEN_OPTIONS[2].open(file.path()));
     std::fs::read(file.path()).unwrap();
     assert_eq!(mapping.strategy().unwrap(), Strategy::Mapped);
     assert_eq!(careful.strategy().unwrap(), Strategy::Copied);
@@ -233,14 +236,14 @@ fn the_strategy_is_reported_and_follows_the_cache() {
 }
 
 #[test]
-fn a_break_ends_every_way_with_what_it_broke_with() {
+fn a_break_ends_every_method_and_returns_its_value() {
     let (file, bytes) = file(9 * MIB);
     for is_cached in [true, false] {
-        for way in WAYS {
+        for options in OPEN_OPTIONS {
             if !is_cached {
                 evict(&file, 0..bytes.len());
             }
-            let auto = way.open(file.path());
+            let auto = options.open(file.path());
             let mut pieces = 0;
             let broke = auto.visit(|at, _| {
                 pieces += 1;
@@ -258,7 +261,7 @@ fn a_break_ends_every_way_with_what_it_broke_with() {
                 }
             };
             assert!(auto.par_visit(visitor).unwrap().len() <= 3);
-            assert!(seen.into_inner() < bytes.len() || way.maps && way.threads == 1, "{way:?}");
+            assert!(seen.into_inner() < bytes.len() || options.maps && options.threads == 1, "{options:?}");
             let broke = auto.par_map(
                 |at, _| at,
                 |at| if at > 0 { ControlFlow::Break(at) } else { ControlFlow::Continue(()) },
@@ -269,7 +272,7 @@ fn a_break_ends_every_way_with_what_it_broke_with() {
 }
 
 #[test]
-fn what_has_no_size_is_read_to_its_end() {
+fn a_file_without_a_size_is_read_to_its_end() {
     for taker in TAKERS {
         let status = taker(&Auto::open("/proc/self/status").unwrap());
         assert!(status.starts_with(b"Name:"), "{}", String::from_utf8_lossy(&status));
@@ -295,9 +298,9 @@ fn the_position_of_a_file_does_not_matter_and_does_not_change() {
 }
 
 #[test]
-fn a_file_that_becomes_shorter_ends_there_where_it_is_not_mapped() {
+fn an_unmapped_file_that_becomes_shorter_ends_at_its_new_size() {
     let (file, bytes) = file(2 * MIB);
-    let auto = WAYS[0].open(file.path());
+    let auto = OPEN_OPTIONS[0].open(file.path());
     let mut seen = 0;
     auto.for_each(|_, piece| {
         seen += piece.len();
@@ -317,7 +320,7 @@ fn lines_have_no_ends_and_may_cross_every_buffer() {
         let mut found = auto.lines().unwrap();
         for line in &lines {
             let next = found.next_line().unwrap();
-            // An empty last line without an end is none.
+            // An empty last line without a line end does not count.
             assert_eq!(next.unwrap_or_default(), line.as_bytes());
         }
         assert_eq!(found.next_line().unwrap(), None);
@@ -327,7 +330,7 @@ fn lines_have_no_ends_and_may_cross_every_buffer() {
 }
 
 #[test]
-fn what_cannot_be_read_says_so() {
+fn an_unreadable_path_is_an_error() {
     assert_eq!(Auto::open("/nowhere/at-all").unwrap_err().kind(), ErrorKind::NotFound);
     let error = Auto::open("/proc").unwrap().for_each(|_, _| {}).unwrap_err();
     assert_eq!(error.cause().kind(), ErrorKind::IsADirectory);
@@ -337,7 +340,7 @@ fn what_cannot_be_read_says_so() {
 
 #[cfg(feature = "rayon")]
 #[test]
-fn threads_of_a_rayon_pool_bring_every_byte_once_even_if_the_caller_is_its_only_one() {
+fn a_rayon_pool_reads_every_byte_once_even_with_one_thread() {
     let (file, bytes) = file(11 * MIB + 3);
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

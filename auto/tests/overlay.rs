@@ -1,6 +1,6 @@
-//! Tests that a file of an overlay, as containers have them, is read like one of the file system
-//! underneath: past the page cache where that can, through it where that cannot. Needs root to
-//! mount; skipped with a message otherwise.
+//! Tests that a file of an overlay, as containers use them, is read like a file of the lower file
+//! system: past the page cache if the lower one can, else through it. Needs root to mount.
+//! Otherwise it is skipped with a message.
 
 #![cfg(target_os = "linux")]
 
@@ -17,7 +17,7 @@ struct Overlay {
 }
 
 impl Overlay {
-    /// On top of a folder, or the reason why there is none.
+    /// Mounts an overlay on top of a folder, or returns the reason why it cannot.
     fn over(folder: &Path) -> Result<Overlay, String> {
         let parts = tempfile::tempdir_in(folder).map_err(|cause| cause.to_string())?;
         let part = |name: &str| parts.path().join(name);
@@ -36,8 +36,7 @@ impl Overlay {
         self.parts.path().join("merged/file")
     }
 
-    /// How a file is read when no page of it is cached: as one of the file system underneath, and as
-    /// one of the overlay.
+    /// The strategies for an uncached file, opened in the lower file system and in the overlay.
     fn strategies_cold(&self) -> [Strategy; 2] {
         let lower = self.parts.path().join("lower/file");
         let file = File::open(&lower).unwrap();

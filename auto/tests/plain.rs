@@ -1,4 +1,5 @@
-//! Tests of what is the same on every system: everything that takes all bytes takes them once.
+//! Tests behaviour that is the same on every system: every method that takes all bytes takes them
+//! once.
 
 use readlab_auto::{Auto, Visitor};
 use std::io::{BufRead, Read, Write};
@@ -16,7 +17,7 @@ impl Visitor for Total {
 }
 
 #[test]
-fn every_way_sees_every_byte_once() {
+fn every_method_sees_every_byte_once() {
     for len in [0_usize, 1, 70_000, 3 << 20] {
         let bytes: Vec<u8> = (0..len).map(|n| u8::try_from(n % 251).unwrap()).collect();
         let right: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
@@ -43,7 +44,7 @@ fn every_way_sees_every_byte_once() {
             found += 1;
         }
         assert_eq!(found, lines - usize::from(last_is_empty));
-        assert_eq!(auto.reader().unwrap().lines_of_bytes(), found);
+        assert_eq!(auto.reader().unwrap().count_lines(), found);
         let ranged = Auto::open(file.path()).unwrap().range(10..20);
         let mut part = Vec::new();
         ranged.read_to_end(&mut part).unwrap();
@@ -52,7 +53,7 @@ fn every_way_sees_every_byte_once() {
 }
 
 #[test]
-fn a_range_without_bytes_reads_nothing_by_any_way() {
+fn every_method_reads_nothing_in_an_empty_range() {
     for len in [1, 5000, 3 << 20] {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), vec![b'\n'; len]).unwrap();
@@ -60,7 +61,7 @@ fn a_range_without_bytes_reads_nothing_by_any_way() {
         #[expect(clippy::reversed_empty_ranges, reason = "a reversed range has no bytes either")]
         for range in [start..start, start..0, 0..0, len as u64..u64::MAX, u64::MAX..0] {
             let auto = || Auto::open(file.path()).unwrap().range(range.clone());
-            // SAFETY: nobody else changes the file.
+            // SAFETY: no other process changes the file.
             let mapped = || unsafe { auto().mapping() };
             let mut read = Vec::new();
             for auto in [auto(), mapped()] {
@@ -74,13 +75,13 @@ fn a_range_without_bytes_reads_nothing_by_any_way() {
     }
 }
 
-/// What the standard library makes of a reader.
-trait LinesOfBytes {
-    fn lines_of_bytes(self) -> usize;
+/// Counts lines with the standard library's method of a reader.
+trait CountLines {
+    fn count_lines(self) -> usize;
 }
 
-impl<R: BufRead> LinesOfBytes for R {
-    fn lines_of_bytes(self) -> usize {
+impl<R: BufRead> CountLines for R {
+    fn count_lines(self) -> usize {
         self.split(b'\n').map(Result::unwrap).count()
     }
 }

@@ -1,13 +1,13 @@
-//! Measures the figures that readlab promises about itself, side by side in one run, and shows
-//! which are met.
+//! Measures the figures that readlab promises about itself, in one run, and shows which promises
+//! are kept.
 //!
 //! Usage: `readlab-bench [--list] [--before PROGRAM] [--repeats N] [FIGURE…]`, with the release's
-//! `readlab` and `standalone` built beside it; `make bench` does all of it. `verdicts/NAME` are the
-//! cases of that figure whose names begin so. It is a report, not a test: a missed target is marked,
-//! and the exit code stays 0.
+//! `readlab` and `standalone` built in the same folder. `make bench` builds and runs everything.
+//! `verdicts/NAME` selects the cases of that figure whose names begin with NAME. The result is a
+//! report, not a test: a missed target is marked, and the exit code stays 0.
 //!
-//! Each figure is a file in [`figures`], the cases of verdicts are the table in [`cases`], and what
-//! is made for them (limits, file systems, servers, hosts) is in [`made`].
+//! Each figure is a file in [`figures`]. The cases of verdicts are the table in [`cases`]. Limits,
+//! file systems, servers and hosts for them are made in [`made`].
 
 mod cases;
 mod figures;
@@ -31,12 +31,12 @@ const USAGE: &str = "usage: readlab-bench [--list] [--before PROGRAM] [--repeats
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Options {
-    /// Figures, or cases of `verdicts`; none for all.
+    /// Names of figures, or of cases of `verdicts`. Empty for all.
     names: Vec<String>,
     is_list: bool,
     /// An older readlab, which some figures measure in turns with this one.
     before: Option<PathBuf>,
-    /// How often races are repeated, instead of each figure's own number.
+    /// How often races are repeated, if not as often as each figure defines.
     repeats: Option<NonZeroUsize>,
 }
 
@@ -51,20 +51,21 @@ fn main() -> ExitCode {
 }
 
 fn run(options: Options) -> anyhow::Result<()> {
-    let figures = selected(&options.names)?;
+    let figures = selected_figures(&options.names)?;
     let minutes: u32 = figures.iter().map(|figure| figure.minutes).sum();
     if options.is_list {
         figures.iter().for_each(|it| println!("{:<18}{:>3} min  {}", it.name, it.minutes, it.about));
-        cases::selected(&options.names)?.iter().for_each(|case| println!("verdicts/{}", case.name));
+        cases::selected_cases(&options.names)?.iter().for_each(|case| println!("verdicts/{}", case.name));
         println!("about {minutes} min on two processors");
         return Ok(());
     }
-    let programs = Programs::beside_this_one(options)?;
+    let programs = Programs::in_release_folder(options)?;
     let mut rows = Vec::new();
     for figure in figures {
         eprintln!("{}: {} (about {} min)", figure.name, figure.about, figure.minutes);
         let start = Instant::now();
-        // What could not be measured is a row too: the others are still worth their time.
+        // A figure that could not be measured is a row too, because the others are still worth
+        // their time.
         let found = Row::all_or_failed(figure.name, (figure.measure)(&programs));
         eprintln!("{}: {} rows, {:.0} s", figure.name, found.len(), start.elapsed().as_secs_f64());
         print!("{}", row::table(figure.about, &found));
@@ -77,7 +78,7 @@ fn run(options: Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn selected(names: &[String]) -> anyhow::Result<Vec<&'static Figure>> {
+fn selected_figures(names: &[String]) -> anyhow::Result<Vec<&'static Figure>> {
     let is_of = |figure: &Figure, name: &str| {
         name.strip_prefix(figure.name)
             .is_some_and(|rest| rest.is_empty() || (figure.name == cases::FIGURE && rest.starts_with('/')))
@@ -86,7 +87,7 @@ fn selected(names: &[String]) -> anyhow::Result<Vec<&'static Figure>> {
         let known: Vec<&str> = figures::ALL.iter().map(|figure| figure.name).collect();
         bail!("no figure '{name}' (known: {})", known.join(", "));
     }
-    cases::selected(names)?;
+    cases::selected_cases(names)?;
     let is_selected = |it: &&Figure| names.is_empty() || names.iter().any(|name| is_of(it, name));
     Ok(figures::ALL.iter().filter(is_selected).collect())
 }
@@ -128,19 +129,19 @@ mod tests {
         assert_eq!(found.names, ["power", "verdicts/zip"]);
         assert_eq!(found.before, Some("/old/readlab".into()));
         assert_eq!(found.repeats, NonZeroUsize::new(3));
-        let names: Vec<&str> = selected(&found.names).unwrap().iter().map(|it| it.name).collect();
+        let names: Vec<&str> = selected_figures(&found.names).unwrap().iter().map(|it| it.name).collect();
         assert_eq!(names, ["verdicts", "power"]);
         assert_eq!(parse("").unwrap(), Options::default());
     }
 
     #[test]
-    fn what_means_nothing_is_refused() {
+    fn an_unknown_option_or_figure_is_refused() {
         for words in ["--after x", "--before", "--repeats", "--repeats 0", "--repeats many", "-x"] {
             let error = format!("{:#}", parse(words).unwrap_err());
             assert!(error.contains("usage: readlab-bench"), "{words}: {error}");
         }
         for name in ["pow", "power/5", "verdicts/no-such-case"] {
-            assert!(selected(&[name.to_owned()]).is_err(), "{name}");
+            assert!(selected_figures(&[name.to_owned()]).is_err(), "{name}");
         }
     }
 

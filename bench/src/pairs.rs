@@ -1,16 +1,14 @@
-//! Ratios of two things measured in turns: one quotient for each pair, their median, and its
-//! interval.
+//! Ratios of two things measured in turns: one ratio for each pair, their median, and its interval.
 //!
-//! What drifts with the machine is in both halves of a pair and falls out of their quotient.
-//! Logarithms make the ratio of A to B the inverse of that of B to A; the interval is the lab's
-//! own, over pairs.
+//! The machine's drift affects both halves of a pair and cancels in their ratio. With logarithms,
+//! the ratio of A to B is the inverse of that of B to A. The interval is the lab's own, over pairs.
 
 use crate::row::Row;
 use anyhow::Context;
 use readlab_analysis::stats::{self, Confidence, Interval, Observation, SharedRatio, SharedVariance};
 use readlab_record::TrialRecord;
 
-/// How many times as long the first of each pair took as the second.
+/// The time of the first of each pair divided by that of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PairRatio {
     pub(crate) estimate: f64,
@@ -18,7 +16,7 @@ pub(crate) struct PairRatio {
     pub(crate) ci95: Option<Interval>,
 }
 
-/// The ratio over these pairs of times, not a number when there are none.
+/// The ratio over these pairs of times; NaN without pairs.
 pub(crate) fn ratio(pairs: &[(f64, f64)]) -> PairRatio {
     let observations: Vec<Observation> = (0..)
         .zip(pairs)
@@ -28,13 +26,13 @@ pub(crate) fn ratio(pairs: &[(f64, f64)]) -> PairRatio {
     PairRatio { estimate: median(observations.iter().map(|it| it.value)).exp(), ci95 }
 }
 
-/// How many times as long one trial took as another, as readlab reports it: the pairs of rounds that
-/// hold both.
+/// The time of one trial divided by that of another, as readlab reports it, from the rounds that
+/// contain both.
 pub(crate) fn of_trials(slow: &TrialRecord, fast: &TrialRecord) -> anyhow::Result<SharedRatio> {
     SharedVariance::new([&slow.samples, &fast.samples]).ratio(1, 0).context("no round holds both")
 }
 
-/// The median; not a number when there is nothing.
+/// The median; NaN without values.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     stats::median(values).unwrap_or(f64::NAN)
 }
@@ -44,22 +42,22 @@ pub(crate) fn wall_ns(trial: &TrialRecord) -> f64 {
 }
 
 impl PairRatio {
-    /// `1.004 [0.998, 1.011]`.
+    /// The ratio as text, such as `1.004 [0.998, 1.011]`.
     fn words(&self) -> String {
         let ends = self.ci95.map(|ends| format!(" [{:.3}, {:.3}]", ends.low, ends.high)).unwrap_or_default();
         format!("{:.3}{ends}", self.estimate)
     }
 
     fn row(&self, figure: impl Into<String>, target: String, ok: bool) -> Row {
-        Row::judged(figure, target, self.estimate, ok, self.words()).with(self.ci95)
+        Row::judged(figure, target, self.estimate, ok, self.words()).with_interval(self.ci95)
     }
 
-    pub(crate) fn within(&self, figure: impl Into<String>, share: f64) -> Row {
+    pub(crate) fn row_within(&self, figure: impl Into<String>, share: f64) -> Row {
         let ok = (self.estimate - 1.0).abs() <= share;
         self.row(figure, format!("within {:.0} %", share * 100.0), ok)
     }
 
-    pub(crate) fn at_least(&self, figure: impl Into<String>, least: f64) -> Row {
+    pub(crate) fn row_at_least(&self, figure: impl Into<String>, least: f64) -> Row {
         self.row(figure, format!("at least {least:.2}"), self.estimate >= least)
     }
 }
@@ -69,12 +67,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drift_that_both_halves_share_falls_out() {
+    fn drift_that_both_halves_share_cancels() {
         let pairs: Vec<(f64, f64)> =
             (0..7).map(|n| (1.02 * f64::from(100 + n * 50), f64::from(100 + n * 50))).collect();
         let found = ratio(&pairs);
         assert!((found.estimate - 1.02).abs() < 1e-9);
-        assert_eq!((found.within("x", 0.021).ok, found.within("x", 0.019).ok), (Some(true), Some(false)));
+        assert_eq!(
+            (found.row_within("x", 0.021).ok, found.row_within("x", 0.019).ok),
+            (Some(true), Some(false))
+        );
         let ends = found.ci95.unwrap();
         assert!((ends.low - 1.02).abs() < 1e-9 && (ends.high - 1.02).abs() < 1e-9);
     }

@@ -1,7 +1,7 @@
-//! What a readlab finds in a record by its own analysis, from its JSON export: of that, only fields
-//! that every revision writes. For every pair of trials, the record is ranked once with each trial
-//! as the reference: from that follow the share of pairs that are told apart, and how sure the
-//! first rank is.
+//! The findings of a readlab about a record, from the JSON export of its own analysis. Only fields
+//! that every revision writes are used. The record is ranked once with each trial as the reference.
+//! From these rankings follow the share of pairs that are distinguished, and how certain the first
+//! rank is.
 
 use crate::programs::Lab;
 use crate::row::Share;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Export {
+pub(crate) struct RecordExport {
     trials: Vec<ExportedTrial>,
 }
 
@@ -28,12 +28,12 @@ pub(crate) struct ExportedTrial {
     ranking: RankingKey,
     cache: String,
     summary: Option<IgnoredAny>,
-    /// `None` for a control, and where there are too few rounds.
+    /// The rank; `None` for a control, and with too few rounds.
     rank: Option<ExportedRank>,
     ratio: Option<ExportedRatio>,
 }
 
-/// What the trials of one ranking have in common.
+/// The properties that the trials of one ranking have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct RankingKey {
     state: String,
@@ -44,20 +44,21 @@ struct RankingKey {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct ExportedRank {
-    /// From 1; trials that tie share it.
+    /// The rank from 1. Tied trials share it.
     place: usize,
-    /// How it compares with the first of its rank: `first`, `tied`, or with too few rounds `undecided`.
+    /// How the trial compares with the first of its rank: `first`, `tied`, or with too few rounds
+    /// `undecided`.
     standing: String,
 }
 
-/// A ratio to the reference: above 1, the trial is faster.
+/// A ratio to the reference. Above 1, the trial is faster.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct ExportedRatio {
     reference: String,
     ci95: Option<[f64; 2]>,
 }
 
-impl Export {
+impl RecordExport {
     /// The trials that were measured, without controls.
     pub(crate) fn measured(&self) -> impl Iterator<Item = &ExportedTrial> {
         self.trials.iter().filter(|trial| trial.cache != "none" && trial.summary.is_some())
@@ -65,7 +66,7 @@ impl Export {
 }
 
 impl ExportedTrial {
-    /// The interval of its ratio to the reference.
+    /// The interval of the trial's ratio to the reference.
     pub(crate) fn interval(&self) -> Option<Interval> {
         let [low, high] = self.ratio.as_ref()?.ci95?;
         Some(Interval { low, high })
@@ -80,32 +81,34 @@ impl ExportedTrial {
     }
 }
 
-/// Half the width of a ratio's interval, as a share: 0.05 for an interval from 1 ÷ 1.05 to 1.05.
+/// Half the width of a ratio's interval, as a share. It is 0.05 for an interval from 1 ÷ 1.05 to
+/// 1.05.
 pub(crate) fn half_width(ratio: Interval) -> f64 {
     (ratio.high / ratio.low).sqrt() - 1.0
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pairwise {
-    export: Export,
+    export: RecordExport,
     pairs: Vec<Pair>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Pair {
     state: String,
-    /// Numbers of the trials, the lower first.
+    /// Indices of the trials, the lower first.
     trials: [TrialIndex; 2],
-    /// Of the ratio of one to the other, whichever was the reference.
+    /// Interval of the ratio of the two trials, whichever was the reference.
     ci95: Option<Interval>,
 }
 
-/// How sure it is which trial is the fastest.
+/// How certain it is which trial is the fastest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum FirstRank {
     /// Every other trial is shown to be slower.
     Decided,
-    /// So many tie with the first; half the width of their ratios to it, of the least certain one.
+    /// This number of trials tie with the first. `half_width` is the largest half-width of their
+    /// ratios to it.
     Tied {
         others: usize,
         half_width: f64,
@@ -124,14 +127,14 @@ impl Pairwise {
         let names: BTreeSet<&str> = export.measured().map(|trial| trial.id.as_str()).collect();
         let mut pairs = Vec::new();
         for name in names {
-            std::fs::write(&copy, with_reference(&text, name)?)
+            std::fs::write(&copy, record_with_reference(&text, name)?)
                 .with_context(|| copy.display().to_string())?;
             pairs.extend(pairs_with(&lab.export(&copy)?, name));
         }
         Ok(Pairwise { export, pairs })
     }
 
-    pub(crate) fn told_apart(&self, state: &str) -> Share {
+    pub(crate) fn distinguished_pairs(&self, state: &str) -> Share {
         let pairs = self.pairs.iter().filter(|pair| pair.state == state);
         let differs = |ci95| Significance::from_interval(ci95) != Significance::Tie;
         pairs.map(|pair| pair.ci95.is_some_and(differs)).collect()
@@ -161,7 +164,7 @@ impl Pairwise {
 }
 
 impl FirstRank {
-    /// Half the width of the interval that is left: none if it is decided.
+    /// The largest half-width of a tie. It is 0 if the rank is decided.
     pub(crate) fn half_width(self) -> f64 {
         match self {
             FirstRank::Decided => 0.0,
@@ -181,8 +184,8 @@ impl FirstRank {
     }
 }
 
-/// A record with this trial as the reference. The lines after its header stay as they are.
-fn with_reference(record: &str, name: &str) -> anyhow::Result<String> {
+/// The record with this trial as the reference. The lines after its header are unchanged.
+fn record_with_reference(record: &str, name: &str) -> anyhow::Result<String> {
     let (header, rest) = record.split_once('\n').context("a record has a header")?;
     let mut header: Value = serde_json::from_str(header)?;
     header["references"] = json!([{ "trial": name, "why": ReferenceReason::Named }]);
@@ -190,7 +193,7 @@ fn with_reference(record: &str, name: &str) -> anyhow::Result<String> {
 }
 
 /// The pairs of a reference with the trials after it.
-fn pairs_with(export: &Export, name: &str) -> Vec<Pair> {
+fn pairs_with(export: &RecordExport, name: &str) -> Vec<Pair> {
     let references = export.measured().filter(|trial| trial.id == name);
     let with = |reference: &ExportedTrial| -> Vec<Pair> {
         let others =
@@ -213,7 +216,7 @@ pub(crate) mod tests {
 
     /// An export of these trials: name, place, standing, and the interval of the ratio to this
     /// reference.
-    pub(crate) fn export(reference: &str, trials: &[(&str, usize, &str, Option<[f64; 2]>)]) -> Export {
+    pub(crate) fn export(reference: &str, trials: &[(&str, usize, &str, Option<[f64; 2]>)]) -> RecordExport {
         let trials: Vec<_> = trials
             .iter()
             .enumerate()
@@ -226,8 +229,13 @@ pub(crate) mod tests {
         serde_json::from_value(json!({ "trials": trials })).unwrap()
     }
 
-    /// Three trials: the intervals of b and c to a, and of c to b; the standing of b.
-    fn three(b: Option<[f64; 2]>, c: Option<[f64; 2]>, c_to_b: Option<[f64; 2]>, standing: &str) -> Pairwise {
+    /// Three trials with the intervals of b and c to a and of c to b, and the standing of b.
+    fn three_trials(
+        b: Option<[f64; 2]>,
+        c: Option<[f64; 2]>,
+        c_to_b: Option<[f64; 2]>,
+        standing: &str,
+    ) -> Pairwise {
         let place = if standing == "first" { 2 } else { 1 };
         let trials = |b, c| [("b", place, standing, b), ("a", 1, "first", None), ("c", 3, "first", c)];
         let to_a = export("a", &trials(b, c));
@@ -237,17 +245,18 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_pair_counts_once_and_is_apart_if_its_interval_excludes_one() {
-        // Of b and a, only the ratio of a to b comes with a reference of a lower number.
-        let found = three(Some([0.9, 1.1]), Some([0.4, 0.5]), Some([0.5, 1.2]), "tied");
+    fn every_pair_counts_once_and_is_distinguished_if_its_interval_excludes_one() {
+        // The ratio of b to a comes from the export whose reference is a, which has the lower
+        // index.
+        let found = three_trials(Some([0.9, 1.1]), Some([0.4, 0.5]), Some([0.5, 1.2]), "tied");
         assert_eq!(found.pairs.len(), 3);
-        assert_eq!(found.told_apart("warm").words(), "1 of 3 (33 %)");
-        assert_eq!(found.told_apart("cold"), Share::default());
+        assert_eq!(found.distinguished_pairs("warm").words(), "1 of 3 (33 %)");
+        assert_eq!(found.distinguished_pairs("cold"), Share::default());
     }
 
     #[test]
-    fn the_first_rank_is_as_sure_as_the_widest_tie() {
-        let of = |b, standing| three(b, Some([0.4, 0.5]), None, standing).first_rank("warm");
+    fn the_first_rank_is_as_certain_as_the_widest_tie() {
+        let of = |b, standing| three_trials(b, Some([0.4, 0.5]), None, standing).first_rank("warm");
         assert_eq!(of(Some([0.5, 0.6]), "first"), FirstRank::Decided);
         assert_eq!(of(None, "undecided"), FirstRank::Undecided);
         let tied = export("a", &[("a", 1, "first", None), ("b", 1, "tied", Some([1.0 / 1.04, 1.04]))]);
@@ -271,7 +280,7 @@ pub(crate) mod tests {
         let (before, text) = (scripted::record("race"), scripted::text("race"));
         let path = std::env::temp_dir().join(format!("readlab-bench-{}.jsonl", std::process::id()));
         for trial in before.trials.iter().map(|it| &it.trial.id) {
-            std::fs::write(&path, with_reference(&text, &trial.to_string()).unwrap()).unwrap();
+            std::fs::write(&path, record_with_reference(&text, &trial.to_string()).unwrap()).unwrap();
             let after = Record::read(&path).unwrap();
             assert_eq!(&after.header.references[0].trial, trial);
             assert_eq!(after.trials, before.trials);

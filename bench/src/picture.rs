@@ -1,17 +1,17 @@
-//! Draws what a terminal showed while a race went on: `readlab-picture COLUMNS ROWS < TYPESCRIPT`,
-//! with a typescript as script(1) writes it, prints an SVG of the last ranking before the tables.
-//! `make pictures` does both.
+//! Draws the last ranking that a terminal showed during a race. `readlab-picture COLUMNS ROWS <
+//! TYPESCRIPT` reads a typescript of script(1), and prints an SVG of the last ranking before the
+//! tables. `make pictures` records and draws.
 
 use anyhow::{Context, bail};
 use avt::{Cell, Color, Line, Pen, Terminal};
 use readlab_system::markup::{Element, element};
 use std::io::Read;
 
-/// The end of a drawing of the ranking.
-const LAST_WORDS: &str = "q ends: what is decided stands";
-/// Sizes in units of the picture.
-const LETTER: usize = 8;
-const ROW: usize = 18;
+/// The words with which a drawing of the ranking ends.
+const RANKING_END: &str = "q ends: what is decided stands";
+/// Width of a character, height of a line, and margin, in units of the picture.
+const CHAR_WIDTH: usize = 8;
+const LINE_HEIGHT: usize = 18;
 const MARGIN: usize = 14;
 
 /// Colours of a dark terminal, by their number: black, red, green, yellow, blue, magenta, cyan,
@@ -26,21 +26,21 @@ fn main() -> anyhow::Result<()> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let end = text.rfind(LAST_WORDS).context("no ranking was shown")? + LAST_WORDS.len();
+    let end = text.rfind(RANKING_END).context("no ranking was shown")? + RANKING_END.len();
     let mut terminal = Terminal::new(columns, rows).context("no terminal has this size")?;
     terminal.feed(&text[..end]);
     let lines: Vec<&Line> = terminal.screen().visible_lines().collect();
     let first = lines.iter().position(|line| line.text().contains("readlab")).unwrap_or(0);
-    println!("{}", picture(&lines[first..], columns));
+    println!("{}", draw_lines(&lines[first..], columns));
     Ok(())
 }
 
-/// The lines up to the last one with text.
-fn picture(lines: &[&Line], columns: usize) -> String {
+/// Draws the lines up to the last one with text.
+fn draw_lines(lines: &[&Line], columns: usize) -> String {
     let used = lines.iter().rposition(|line| !line.text().trim().is_empty()).map_or(0, |last| last + 1);
-    let (width, height) = (2 * MARGIN + columns * LETTER, 2 * MARGIN + used * ROW);
+    let (width, height) = (2 * MARGIN + columns * CHAR_WIDTH, 2 * MARGIN + used * LINE_HEIGHT);
     let paper = element("rect").set("width", width).set("height", height).set("rx", 8).set("fill", "#0d1117");
-    let texts = lines[..used].iter().enumerate().flat_map(|(row, line)| texts(row, line));
+    let texts = lines[..used].iter().enumerate().flat_map(|(row, line)| draw_line(row, line));
     element("svg")
         .set("xmlns", "http://www.w3.org/2000/svg")
         .set("viewBox", format!("0 0 {width} {height}"))
@@ -50,23 +50,23 @@ fn picture(lines: &[&Line], columns: usize) -> String {
         .render()
 }
 
-/// The runs of a line with the same pen, each at its column.
-fn texts(row: usize, line: &Line) -> Vec<Element> {
+/// Draws the runs of a line with the same pen, each at its column.
+fn draw_line(row: usize, line: &Line) -> Vec<Element> {
     let mut found = Vec::new();
     let mut column = 0;
     for run in line.cells().chunk_by(|a, b| a.pen() == b.pen()) {
         let text: String = run.iter().filter(|cell| cell.width() > 0).map(Cell::char).collect();
         if !text.trim().is_empty() {
-            let (x, y) = (MARGIN + column * LETTER, MARGIN + row * ROW + 13);
-            let drawn = element("text").set("x", x).set("y", y).set("textLength", run.len() * LETTER);
-            found.push(penned(drawn, run[0].pen()).text(&text));
+            let (x, y) = (MARGIN + column * CHAR_WIDTH, MARGIN + row * LINE_HEIGHT + 13);
+            let drawn = element("text").set("x", x).set("y", y).set("textLength", run.len() * CHAR_WIDTH);
+            found.push(with_pen(drawn, run[0].pen()).text(&text));
         }
         column += run.len();
     }
     found
 }
 
-fn penned(drawn: Element, pen: &Pen) -> Element {
+fn with_pen(drawn: Element, pen: &Pen) -> Element {
     let colour = match pen.foreground() {
         Some(Color::Indexed(number)) => COLOURS.get(usize::from(number) % 8).copied(),
         Some(Color::RGB(_)) | None => None,
@@ -86,9 +86,9 @@ mod tests {
         let mut terminal = Terminal::new(20, 3).unwrap();
         terminal.feed("a \x1b[32m<b>\x1b[0m\r\n\r\n");
         let lines: Vec<&Line> = terminal.screen().visible_lines().collect();
-        let svg = picture(&lines, 20);
+        let svg = draw_lines(&lines, 20);
         assert!(svg.contains("style=\"fill: #7ee787\">&lt;b&gt;</text>"), "{svg}");
-        assert!(svg.contains(&format!("x=\"{}\"", MARGIN + 2 * LETTER)), "{svg}");
-        assert!(svg.contains(&format!("viewBox=\"0 0 188 {}\"", 2 * MARGIN + ROW)), "{svg}");
+        assert!(svg.contains(&format!("x=\"{}\"", MARGIN + 2 * CHAR_WIDTH)), "{svg}");
+        assert!(svg.contains(&format!("viewBox=\"0 0 188 {}\"", 2 * MARGIN + LINE_HEIGHT)), "{svg}");
     }
 }

@@ -1,9 +1,8 @@
-//! The measured programs: the lab as its users start it, and the same loop without the lab. Their
-//! results are read from their output or record. Files of the bench are in the folder `bench` of
-//! the build.
+//! The measured programs: the lab as its users start it, and the same loop without the lab. Results
+//! are read from their output or record. Files of the bench are in the folder `bench` of the build.
 
 use crate::Options;
-use crate::pairwise::Export;
+use crate::pairwise::RecordExport;
 use anyhow::{Context, bail, ensure};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Bytes;
@@ -12,8 +11,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// How a readlab learns where compilers are that are not on the PATH, and where this checkout has
-/// them.
+/// The environment variable with the folder of compilers that are not on the PATH, and this folder
+/// in the checkout.
 const TOOLCHAINS: [&str; 2] = ["READLAB_TOOLCHAINS", concat!(env!("CARGO_MANIFEST_DIR"), "/../toolchains")];
 
 #[derive(Debug)]
@@ -25,7 +24,8 @@ pub(crate) struct Programs {
     pub(crate) options: Options,
 }
 
-/// A readlab program. Each judges its records by its own statistics, through its own export.
+/// A readlab program. Each revision judges its records by its own statistics, through its own
+/// export.
 #[derive(Debug, Clone)]
 pub(crate) struct Lab {
     pub(crate) revision: Revision,
@@ -34,32 +34,32 @@ pub(crate) struct Lab {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Revision {
-    /// That of this bench.
+    /// The revision of this bench.
     Now,
     Before,
 }
 
-/// A race of the lab: which trials, on what, and how.
+/// A race of the lab: its trials, its target and its options.
 #[derive(Debug, Clone)]
 pub(crate) struct Race<'a> {
     pub(crate) name: &'a str,
-    /// The only trials, without controls; none for the line-up of `readlab race`.
+    /// The only trials, without controls. Empty for the line-up of `readlab race`.
     pub(crate) trials: &'a [&'a str],
-    /// The file or URL.
+    /// The target: a file or a URL.
     pub(crate) file: &'a Path,
-    /// From which state, if not both.
+    /// The only state, or `None` for both.
     pub(crate) state: Option<CacheState>,
     pub(crate) options: &'a [&'a str],
 }
 
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningLab {
     child: Child,
     record: PathBuf,
 }
 
 impl Programs {
-    pub(crate) fn beside_this_one(options: Options) -> anyhow::Result<Programs> {
+    pub(crate) fn in_release_folder(options: Options) -> anyhow::Result<Programs> {
         let own = std::env::current_exe().context("where this program is")?;
         let release = own.parent().context("a program is in a folder")?.to_owned();
         let folder = release.with_file_name("bench");
@@ -69,7 +69,7 @@ impl Programs {
         let before = before.transpose()?.map(|program| Lab { revision: Revision::Before, program });
         let lab = Lab { revision: Revision::Now, program: release.join("readlab") };
         let programs = Programs { release, folder, lab, before, options };
-        let all = [programs.lab.program.clone(), programs.standalone(), programs.slowed()];
+        let all = [programs.lab.program.clone(), programs.standalone(), programs.slowed_program()];
         if let Some(absent) = all.iter().find(|path| !path.exists()) {
             bail!("{}: is not there; 'make bench' builds it", absent.display());
         }
@@ -81,21 +81,21 @@ impl Programs {
     }
 
     /// The contender whose readings are slow for a known reason.
-    pub(crate) fn slowed(&self) -> PathBuf {
+    pub(crate) fn slowed_program(&self) -> PathBuf {
         self.release.join("readlab-slowed")
     }
 
-    /// The readlab of this build, then the older one beside which it is measured, if there is one.
+    /// The readlab of this build, then the older readlab of `--before`, if there is one.
     pub(crate) fn labs(&self) -> impl DoubleEndedIterator<Item = &Lab> {
         [&self.lab].into_iter().chain(&self.before)
     }
 
-    /// How often something is repeated: as the user says, else so often.
+    /// The number of repetitions: the user's option, or else `usual`.
     pub(crate) fn repeats(&self, usual: usize) -> usize {
         self.options.repeats.map_or(usual, NonZeroUsize::get)
     }
 
-    /// The folder of a run, without what an earlier one left.
+    /// The folder of a run, without files of an earlier run.
     pub(crate) fn empty_folder(&self, name: &str) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join("runs").join(name);
         if folder.exists() {
@@ -104,12 +104,12 @@ impl Programs {
         Ok(folder)
     }
 
-    /// A file of text lines of this size, made unless it is there.
+    /// A file of text lines of this size. It is made only if it does not exist.
     pub(crate) fn lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
         self.corpus(&["make", "lines", &size.0.to_string()])
     }
 
-    /// The same as the only content of a zip.
+    /// A zip whose only content is a file of text lines of this size.
     pub(crate) fn zipped_lines(&self, size: Bytes) -> anyhow::Result<PathBuf> {
         self.corpus(&["make", "lines", &size.0.to_string(), "--in", "zip"])
     }
@@ -125,7 +125,7 @@ impl Programs {
         Ok(PathBuf::from(output(&mut command)?.trim_end_matches('\n')))
     }
 
-    /// A roster of contenders: the name and the command line of each.
+    /// Writes a roster of contenders, from the name and the command line of each.
     pub(crate) fn roster(&self, name: &str, contenders: &[(&str, &[&str])]) -> anyhow::Result<String> {
         let entry = |(name, run): &(&str, &[&str])| {
             format!("[[contender]]\nname = '{name}'\nabout = 'made for the bench'\nrun = {run:?}\n")
@@ -138,17 +138,17 @@ impl Programs {
 
     /// A roster with the contender whose readings are slow for a known reason.
     pub(crate) fn slowed_roster(&self) -> anyhow::Result<String> {
-        self.roster("slowed", &[("slowed", &[&self.slowed().display().to_string()])])
+        self.roster("slowed", &[("slowed", &[&self.slowed_program().display().to_string()])])
     }
 
-    pub(crate) fn start(&self, race: &Race) -> anyhow::Result<Running> {
+    pub(crate) fn start(&self, race: &Race) -> anyhow::Result<RunningLab> {
         let folder = self.empty_folder(race.name)?;
         let mut command = self.command(&self.lab, race, &folder)?;
         command.arg("--quiet");
-        Running::start(command, &folder)
+        RunningLab::start(command, &folder)
     }
 
-    /// The command by which a readlab races, and writes its record into a folder.
+    /// The command by which a readlab races and writes its record into a folder.
     pub(crate) fn command(&self, lab: &Lab, race: &Race, folder: &Path) -> anyhow::Result<Command> {
         let mut command = if race.trials.is_empty() {
             lab.command("race")
@@ -160,7 +160,7 @@ impl Programs {
         if let Some(state) = race.state {
             command.args(["--state", &state.to_string()]);
         }
-        // Nothing closes the options: a caller may add some.
+        // No argument ends the options, because a caller may add some.
         command.arg("--output").arg(folder).args(race.options).arg(race.file);
         Ok(command)
     }
@@ -187,8 +187,9 @@ impl Programs {
         Ok(file)
     }
 
-    /// The same reading as a trial's, `count` times in a plain loop: the nanoseconds of each.
-    pub(crate) fn alone(
+    /// Does the same reading as a trial `count` times in a plain loop, and returns the nanoseconds
+    /// of each.
+    pub(crate) fn times_in_loop(
         &self,
         trial: &readlab_record::Trial,
         file: &Path,
@@ -203,7 +204,7 @@ impl Programs {
 }
 
 impl Lab {
-    /// A command of it, without input. Compilers that are not on the PATH are those of this
+    /// A command of the lab, without input. Compilers that are not on the PATH are those of this
     /// checkout, wherever the program is.
     pub(crate) fn command(&self, verb: &str) -> Command {
         let mut command = Command::new(&self.program);
@@ -215,29 +216,29 @@ impl Lab {
         command
     }
 
-    /// Builds every contender that can be built here, so that no race has to.
+    /// Builds every contender that can be built here, so that no race has to build.
     pub(crate) fn build(&self) -> anyhow::Result<()> {
         let mut command = self.command("build");
         let status =
             command.stdout(Stdio::null()).status().with_context(|| self.program.display().to_string())?;
-        // 1: some contender could not be built; races then go on without it.
+        // Exit code 1 means that some contender could not be built. Races then go on without it.
         ensure!(matches!(status.code(), Some(0 | 1)), "{command:?} ended with {status}");
         Ok(())
     }
 
-    /// Its results of a record. The page that comes with them is left beside the record.
-    pub(crate) fn export(&self, record: &Path) -> anyhow::Result<Export> {
+    /// The lab's results of a record. The page that comes with them stays beside the record.
+    pub(crate) fn export(&self, record: &Path) -> anyhow::Result<RecordExport> {
         let mut command = self.command("report");
         command.arg(record).args(["--export-json", "-"]);
         serde_json::from_str(&output(&mut command)?).with_context(|| format!("what {command:?} printed"))
     }
 }
 
-impl Running {
+impl RunningLab {
     /// Starts a command that writes its record into this folder.
-    pub(crate) fn start(mut command: Command, folder: &Path) -> anyhow::Result<Running> {
+    pub(crate) fn start(mut command: Command, folder: &Path) -> anyhow::Result<RunningLab> {
         let child = command.spawn().with_context(|| command.get_program().display().to_string())?;
-        Ok(Running { child, record: folder.join("record.jsonl") })
+        Ok(RunningLab { child, record: folder.join("record.jsonl") })
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -248,7 +249,8 @@ impl Running {
         Ok(self.child.try_wait().context("waiting for the lab")?.is_some())
     }
 
-    /// Waits for its end; returns where its record is. That some trial failed (1) is in the record.
+    /// Waits for the end of the race, and returns the path of its record. Exit code 1 means that
+    /// some trial failed, which is in the record.
     pub(crate) fn finish(mut self) -> anyhow::Result<PathBuf> {
         let status = self.child.wait().context("waiting for the lab")?;
         ensure!(matches!(status.code(), Some(0 | 1)), "the lab ended with {status}");
@@ -260,8 +262,8 @@ impl Running {
     }
 }
 
-impl Drop for Running {
-    /// A race that is dropped is ended; its contender exits at the end of its input.
+impl Drop for RunningLab {
+    /// Ends a race that is dropped. Its contender exits at the end of its input.
     fn drop(&mut self) {
         end(&mut self.child);
     }
@@ -270,13 +272,14 @@ impl Drop for Running {
 /// Ends a program that still runs.
 pub(crate) fn end(child: &mut Child) {
     if matches!(child.try_wait(), Ok(None)) {
-        // It may have ended by itself; in both cases it is reaped.
+        // The program may have ended by itself. In both cases it is reaped.
         let _ = child.kill().and_then(|()| child.wait());
     }
 }
 
-/// The trial of this name in a record, or with its contender and method, if it was measured.
-pub(crate) fn measured<'r>(record: &'r Record, name: &str) -> anyhow::Result<&'r TrialRecord> {
+/// The trial of this name in a record, or the one with its contender and method, if it was
+/// measured.
+pub(crate) fn measured_trial<'r>(record: &'r Record, name: &str) -> anyhow::Result<&'r TrialRecord> {
     let TrialId { method, params } = TrialId::parse_written(name).with_context(|| name.to_owned())?;
     let names = (method.contender.as_str(), method.method.as_str());
     let mut of_method =
@@ -290,7 +293,7 @@ pub(crate) fn measured<'r>(record: &'r Record, name: &str) -> anyhow::Result<&'r
     }
 }
 
-/// What a program prints, if it ends well.
+/// The output of a program, if it exits successfully.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     let program = command.get_program().display().to_string();
     let done = command.stdin(Stdio::null()).output().with_context(|| program.clone())?;

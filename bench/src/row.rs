@@ -1,5 +1,5 @@
 //! One line of the report: a figure, its promise, its measurement, and whether the promise is kept.
-//! Rows become a table for people, and JSON, which rounds nothing.
+//! Rows become a table for people, and JSON with unrounded numbers.
 
 use crate::programs::Revision;
 use readlab_analysis::stats::{self, Interval};
@@ -12,11 +12,11 @@ pub(crate) struct Row {
     pub(crate) figure: String,
     /// The promise; `None` for a number without one.
     pub(crate) target: Option<String>,
-    /// What was found, in words.
+    /// The finding, in words.
     pub(crate) measured: String,
     /// Whether the promise is kept; `None` without a promise or a measurement.
     pub(crate) ok: Option<bool>,
-    /// The number itself, unrounded; `None` where nothing could be measured.
+    /// The number itself, unrounded; `None` if nothing could be measured.
     pub(crate) value: Option<f64>,
     pub(crate) ci95: Option<Interval>,
 }
@@ -38,8 +38,8 @@ impl Row {
         Row { figure, target: None, measured, ok: None, value: Some(value), ci95: None }
     }
 
-    /// The median of some times, promised to be at most so long.
-    pub(crate) fn seconds(figure: impl Into<String>, most: Option<f64>, seconds: &[f64]) -> Row {
+    /// The median of some times, with the promise that it is at most `most`.
+    pub(crate) fn judged_seconds(figure: impl Into<String>, most: Option<f64>, seconds: &[f64]) -> Row {
         let Some(median) = stats::median(seconds.iter().copied()) else {
             return Row::failed(figure, &anyhow::anyhow!("it never came"));
         };
@@ -69,11 +69,11 @@ impl Row {
         found.unwrap_or_else(|error| vec![Row::failed(figure, &error)])
     }
 
-    pub(crate) fn with(self, ci95: Option<Interval>) -> Row {
+    pub(crate) fn with_interval(self, ci95: Option<Interval>) -> Row {
         Row { ci95, ..self }
     }
 
-    /// The same for this revision: of an older one it is a number without a promise.
+    /// The row for this revision. For an older revision it is a number without a promise.
     pub(crate) fn for_revision(self, revision: Revision) -> Row {
         match revision {
             Revision::Now => self,
@@ -113,7 +113,7 @@ pub(crate) fn summary(rows: &[(&str, Row)]) -> String {
     format!("\n{met} met, {missed} missed, {noted} noted, {absent} could not be measured")
 }
 
-/// Everything, with the machine.
+/// All rows as JSON, with a description of the machine.
 pub(crate) fn json(rows: &[(&str, Row)]) -> String {
     let row = |(group, row): &(&str, Row)| {
         let Row { figure, target, measured, ok, value, ci95 } = row;
@@ -132,7 +132,7 @@ pub(crate) struct Share {
 }
 
 /// The 97.5 % quantile of the normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
+const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
 
 impl Share {
     pub(crate) fn count(&mut self, is_so: bool) {
@@ -140,16 +140,16 @@ impl Share {
         self.hits += usize::from(is_so);
     }
 
-    pub(crate) fn with(self, other: Share) -> Share {
+    pub(crate) fn plus(self, other: Share) -> Share {
         Share { hits: self.hits + other.hits, cases: self.cases + other.cases }
     }
 
-    /// From 0 to 1; not a number without a case.
+    /// The share, from 0 to 1; NaN without a case.
     pub(crate) fn value(self) -> f64 {
         stats::count(self.hits) / stats::count(self.cases)
     }
 
-    /// `24 of 40 (60 %)`.
+    /// The share as text, such as `24 of 40 (60 %)`.
     pub(crate) fn words(self) -> String {
         let Share { hits, cases } = self;
         if cases == 0 {
@@ -159,30 +159,33 @@ impl Share {
         }
     }
 
-    /// The 95 % interval of the share behind it (Wilson, 1927); `None` without a case.
+    /// The 95 % interval of the true share (Wilson, 1927); `None` without a case.
     fn ci95(self) -> Option<Interval> {
         if self.cases == 0 {
             return None;
         }
         let (n, p) = (stats::count(self.cases), self.value());
-        let scale = 1.0 + Z * Z / n;
-        let middle = (p + Z * Z / (2.0 * n)) / scale;
-        let half = Z / scale * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + NORMAL_QUANTILE * NORMAL_QUANTILE / n;
+        let middle = (p + NORMAL_QUANTILE * NORMAL_QUANTILE / (2.0 * n)) / scale;
+        let half = NORMAL_QUANTILE / scale
+            * (p * (1.0 - p) / n + NORMAL_QUANTILE * NORMAL_QUANTILE / (4.0 * n * n)).sqrt();
         Some(Interval { low: (middle - half).max(0.0), high: (middle + half).min(1.0) })
     }
 
-    pub(crate) fn at_least(self, figure: impl Into<String>, least: f64) -> Row {
+    pub(crate) fn row_at_least(self, figure: impl Into<String>, least: f64) -> Row {
         let target = format!("at least {:.0} %", least * 100.0);
-        Row::judged(figure, target, self.value(), self.value() >= least, self.words()).with(self.ci95())
+        Row::judged(figure, target, self.value(), self.value() >= least, self.words())
+            .with_interval(self.ci95())
     }
 
-    pub(crate) fn at_most(self, figure: impl Into<String>, most: f64) -> Row {
+    pub(crate) fn row_at_most(self, figure: impl Into<String>, most: f64) -> Row {
         let target = format!("at most {:.0} %", most * 100.0);
-        Row::judged(figure, target, self.value(), self.value() <= most, self.words()).with(self.ci95())
+        Row::judged(figure, target, self.value(), self.value() <= most, self.words())
+            .with_interval(self.ci95())
     }
 
-    pub(crate) fn noted(self, figure: impl Into<String>) -> Row {
-        Row::unjudged(figure, self.value(), self.words()).with(self.ci95())
+    pub(crate) fn unjudged_row(self, figure: impl Into<String>) -> Row {
+        Row::unjudged(figure, self.value(), self.words()).with_interval(self.ci95())
     }
 }
 
@@ -213,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_time_is_judged_by_its_median_and_never_without_one() {
-        let row = |seconds: &[f64]| Row::seconds("x", Some(10.0), seconds);
+        let row = |seconds: &[f64]| Row::judged_seconds("x", Some(10.0), seconds);
         assert_eq!((row(&[9.0, 10.0, 40.0]).ok, row(&[9.0, 10.1, 11.0]).ok), (Some(true), Some(false)));
         assert_eq!(row(&[]).mark(), "ABSENT");
     }
@@ -224,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_share_is_wilsons() {
-        // Newcombe, Statistics in Medicine 17 (1998), table I: 81 of 263 and 0 of 20.
+        // From Newcombe, Statistics in Medicine 17 (1998), table I: 81 of 263 and 0 of 20.
         for (hits, cases, low, high) in [(81, 263, 0.2553, 0.3662), (0, 20, 0.0, 0.1611)] {
             let found = share(hits, cases).ci95().unwrap();
             assert!((found.low - low).abs() < 5e-5 && (found.high - high).abs() < 5e-5, "{found:?}");
@@ -233,17 +236,17 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_is_kept_up_to_its_bound_and_never_without_a_case() {
+    fn a_promise_holds_up_to_its_bound_and_never_without_a_case() {
         assert_eq!(
-            (share(1, 20).at_most("x", 0.05).ok, share(2, 20).at_most("x", 0.05).ok),
+            (share(1, 20).row_at_most("x", 0.05).ok, share(2, 20).row_at_most("x", 0.05).ok),
             (Some(true), Some(false))
         );
         assert_eq!(
-            (share(16, 20).at_least("x", 0.8).ok, share(15, 20).at_least("x", 0.8).ok),
+            (share(16, 20).row_at_least("x", 0.8).ok, share(15, 20).row_at_least("x", 0.8).ok),
             (Some(true), Some(false))
         );
         assert_eq!(
-            (share(0, 0).at_most("x", 0.05).ok, share(0, 0).at_least("x", 0.0).ok),
+            (share(0, 0).row_at_most("x", 0.05).ok, share(0, 0).row_at_least("x", 0.0).ok),
             (Some(false), Some(false))
         );
         assert_eq!(share(24, 40).words(), "24 of 40 (60 %)");

@@ -1,5 +1,5 @@
-//! A program on a pseudo terminal, as on a user's screen: what it prints, and when. What is printed
-//! without a pause is one burst, as a table that is drawn at once.
+//! Runs a program on a pseudo terminal, as on a user's screen, and records its output with times.
+//! Output without a pause is one burst, such as a table that is drawn at once.
 
 use crate::programs;
 use anyhow::{Context, ensure};
@@ -14,32 +14,32 @@ use std::time::{Duration, Instant};
 
 const COLUMNS: u16 = 120;
 const ROWS: u16 = 40;
-const PAUSE: Duration = Duration::from_millis(60);
-/// How long to wait for something to be printed.
-const WAIT: Duration = Duration::from_millis(25);
-/// How a program asks for the place of the cursor, and a terminal's answer.
-const ASK_CURSOR: &[u8] = b"\x1b[6n";
-const CURSOR: &[u8] = b"\x1b[1;1R";
-/// Rows with a rate or a time that make a ranking.
+const BURST_PAUSE: Duration = Duration::from_millis(60);
+/// Interval at which output is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// The sequence by which a program requests the position of the cursor, and a terminal's answer.
+const CURSOR_REQUEST: &[u8] = b"\x1b[6n";
+const CURSOR_ANSWER: &[u8] = b"\x1b[1;1R";
+/// Number of rows with a rate or a time that make a ranking.
 const RANKED_ROWS: usize = 3;
 
-/// When a program first showed a ranking, and when it ended, since its start.
+/// Times since the start at which a program first showed a ranking, and at which it ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct ScreenTimes {
     pub(crate) ranking: Option<Duration>,
     pub(crate) end: Duration,
 }
 
-/// Runs a race on a terminal of its own.
-pub(crate) fn run(command: &Command) -> anyhow::Result<Shown> {
+/// Runs a race on a separate terminal.
+pub(crate) fn run(command: &Command) -> anyhow::Result<ScreenTimes> {
     let mut screen = Screen::start(command)?;
     let status = screen.finish()?;
-    // 1: some trial failed.
+    // Exit code 1 means that some trial failed.
     ensure!(matches!(status.code(), Some(0 | 1)), "{command:?} ended with {status}");
-    Ok(Shown { ranking: screen.first_ranking(), end: screen.start.elapsed() })
+    Ok(ScreenTimes { ranking: screen.first_ranking(), end: screen.start.elapsed() })
 }
 
-/// A terminal, the program on it, and what it printed.
+/// A terminal, the program on it, and the output of the program.
 #[derive(Debug)]
 struct Screen {
     controller: OwnedFd,
@@ -79,15 +79,15 @@ impl Screen {
     fn finish(&mut self) -> anyhow::Result<ExitStatus> {
         loop {
             let ended = self.child.try_wait().context("waiting for the lab")?;
-            self.look()?;
+            self.poll_output()?;
             if let Some(status) = ended {
                 return Ok(status);
             }
         }
     }
 
-    fn look(&mut self) -> anyhow::Result<()> {
-        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(WAIT.subsec_nanos()) };
+    fn poll_output(&mut self) -> anyhow::Result<()> {
+        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(POLL_INTERVAL.subsec_nanos()) };
         let mut ready = [PollFd::new(&self.controller, PollFlags::IN)];
         if poll(&mut ready, Some(&wait)).context("waiting for a terminal")? == 0 {
             return Ok(());
@@ -95,18 +95,18 @@ impl Screen {
         let mut bytes = [0; 1 << 16];
         match rustix::io::read(&self.controller, &mut bytes) {
             Ok(count) => self.print(&bytes[..count]),
-            // The other side is closed: the program has ended.
+            // The other side is closed, because the program has ended.
             Err(Errno::IO) => Ok(()),
             Err(error) => Err(error).context("a pseudo terminal"),
         }
     }
 
     fn print(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        if bytes.windows(ASK_CURSOR.len()).any(|it| it == ASK_CURSOR) {
-            rustix::io::write(&self.controller, CURSOR).context("a pseudo terminal")?;
+        if bytes.windows(CURSOR_REQUEST.len()).any(|it| it == CURSOR_REQUEST) {
+            rustix::io::write(&self.controller, CURSOR_ANSWER).context("a pseudo terminal")?;
         }
         let now = self.start.elapsed();
-        match self.bursts.last_mut().filter(|last| now - last.end < PAUSE) {
+        match self.bursts.last_mut().filter(|last| now - last.end < BURST_PAUSE) {
             Some(last) => {
                 last.end = now;
                 last.bytes.extend_from_slice(bytes);
@@ -138,7 +138,7 @@ fn is_ranking(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn seen(script: &str) -> Screen {
+    fn run_script(script: &str) -> Screen {
         let mut screen = Screen::start(Command::new("sh").args(["-c", script])).unwrap();
         screen.finish().unwrap();
         screen
@@ -149,24 +149,25 @@ mod tests {
     }
 
     #[test]
-    fn a_program_finds_a_terminal_of_this_size() {
-        let screen = seen("test -t 0 && test -t 1 && test -t 2 && stty size </dev/tty");
+    fn a_program_runs_on_a_terminal_of_the_set_size() {
+        let screen = run_script("test -t 0 && test -t 1 && test -t 2 && stty size </dev/tty");
         assert_eq!(text(&screen).trim(), "40 120");
     }
 
     #[test]
-    fn a_ranking_is_several_rates_at_once_and_no_bar() {
-        let screen = seen("printf '12 %% 1.5 GB/s'; sleep 0.3; printf '1 9 GB/s\\n2 8 GB/s\\n3 900 MB/s\\n'");
+    fn a_ranking_is_several_rates_at_once_and_no_progress_bar() {
+        let screen =
+            run_script("printf '12 %% 1.5 GB/s'; sleep 0.3; printf '1 9 GB/s\\n2 8 GB/s\\n3 900 MB/s\\n'");
         let (first, second) = (&screen.bursts[0], screen.bursts.last().unwrap());
-        assert!(second.begin - first.end >= PAUSE);
+        assert!(second.begin - first.end >= BURST_PAUSE);
         assert_eq!(screen.first_ranking(), Some(second.begin));
-        assert_eq!(seen("echo nothing").first_ranking(), None);
+        assert_eq!(run_script("echo nothing").first_ranking(), None);
         assert!(is_ranking("7.38 ms\n9.1 ms\n 12 ms") && !is_ranking("3 items"));
     }
 
     #[test]
-    fn a_question_for_the_place_of_the_cursor_is_answered() {
-        let screen = seen("stty raw -echo; printf '\\033[6n'; head -c 6 | tr '\\033' '^'");
+    fn a_request_for_the_cursor_position_is_answered() {
+        let screen = run_script("stty raw -echo; printf '\\033[6n'; head -c 6 | tr '\\033' '^'");
         assert!(text(&screen).ends_with("^[1;1R"), "{:?}", text(&screen));
     }
 }

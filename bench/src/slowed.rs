@@ -1,9 +1,9 @@
 //! The program `readlab-slowed`: a contender whose readings are slow for a known reason.
 //!
-//! Its method `busy` is busy after each reading for a share of the time that the reading took
-//! (`added_percent`; `copy` only tells equal trials apart), so that its difference from the same
-//! reader without is exact, whatever the machine does. In its method `locked`, threads read and count
-//! under one lock, so that one always waits for the others.
+//! After each reading, the method `busy` is busy for a share of the time that the reading took
+//! (`added_percent`). So its difference from the same reader without added time is exact, whatever
+//! the machine does. The parameter `copy` only distinguishes equal trials. In the method `locked`,
+//! threads read and count under one lock, so that each thread always waits for the others.
 //!
 //! Usage: as a contender, the words of PROTOCOL.md. As a command, `readlab-slowed count PERCENT
 //! FILE` prints the number of newlines.
@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 
 const BUFFER_BYTES: u64 = 256 << 10;
 const PIECE_BYTES: usize = 1 << 20;
-const BUSY: &str = "busy";
-const ADDED: &str = "added_percent";
-const COPY: &str = "copy";
-const LOCKED: &str = "locked";
-const THREADS: &str = "threads";
+const BUSY_METHOD: &str = "busy";
+const ADDED_PARAM: &str = "added_percent";
+const COPY_PARAM: &str = "copy";
+const LOCKED_METHOD: &str = "locked";
+const THREADS_PARAM: &str = "threads";
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             eprintln!("readlab-slowed: {error}");
             ExitCode::FAILURE
         }),
-        _ => serve::main(&Slowed, words),
+        _ => serve::main(&SlowedContender, words),
     }
 }
 
@@ -50,7 +50,7 @@ fn count(percent: &OsStr, file: &OsStr) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
-struct Slowed;
+struct SlowedContender;
 
 struct SlowedReading {
     method: Method,
@@ -68,7 +68,7 @@ struct Counts {
     newlines: u64,
 }
 
-impl Contender for Slowed {
+impl Contender for SlowedContender {
     fn name(&self) -> &'static str {
         "slowed"
     }
@@ -100,14 +100,14 @@ impl Contender for Slowed {
         };
         vec![
             line(
-                BUSY,
+                BUSY_METHOD,
                 "read(2) into one buffer, then a busy loop for a share of that time",
-                vec![param(ADDED, 0, 1000), param(COPY, 0, 100)],
+                vec![param(ADDED_PARAM, 0, 1000), param(COPY_PARAM, 0, 100)],
             ),
             line(
-                LOCKED,
+                LOCKED_METHOD,
                 "threads that read and count piece by piece under one lock",
-                vec![param(THREADS, 1, 64)],
+                vec![param(THREADS_PARAM, 1, 64)],
             ),
         ]
     }
@@ -117,12 +117,12 @@ impl Contender for Slowed {
             request.settings.iter().find(|(it, _)| *it == name).map_or(default, |(_, value)| *value)
         };
         let file = Path::new(request.target);
-        let (method, params) = if request.method == LOCKED {
-            let threads = given(THREADS, 1);
-            (Method::Locked { file: file.to_owned(), threads }, vec![(THREADS, threads)])
+        let (method, params) = if request.method == LOCKED_METHOD {
+            let threads = given(THREADS_PARAM, 1);
+            (Method::Locked { file: file.to_owned(), threads }, vec![(THREADS_PARAM, threads)])
         } else {
-            let added = given(ADDED, 0);
-            (Method::busy(file, added)?, vec![(ADDED, added), (COPY, given(COPY, 0))])
+            let added = given(ADDED_PARAM, 0);
+            (Method::busy(file, added)?, vec![(ADDED_PARAM, added), (COPY_PARAM, given(COPY_PARAM, 0))])
         };
         let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(Box::new(SlowedReading { method, params }))
@@ -135,7 +135,7 @@ impl Method {
         Ok(Method::Busy { reading: reading.map_err(failed)?, added_percent })
     }
 
-    /// One reading from open to close, and the time that it took.
+    /// Does one reading from open to close, and returns the time that it took.
     fn read_timed(&mut self) -> Result<(Duration, Counts), Refusal> {
         let start = Instant::now();
         let counts = match self {
@@ -163,7 +163,7 @@ fn with_added(reading: Duration, percent: u64) -> Duration {
     reading.mul_f64(1.0 + percent as f64 / 100.0)
 }
 
-/// Threads share the file at its place, a piece of it, and what was counted.
+/// Reads with several threads, which share the position in the file, the buffer and the counts.
 fn read_locked(path: &Path, threads: u64) -> io::Result<Counts> {
     let shared = Mutex::new((File::open(path)?, vec![0; PIECE_BYTES], Counts::default()));
     let work = || -> io::Result<()> {
@@ -177,7 +177,7 @@ fn read_locked(path: &Path, threads: u64) -> io::Result<Counts> {
             if count == 0 {
                 return Ok(());
             }
-            // Another thread gets the lock.
+            // Lets another thread get the lock.
             thread::yield_now();
         }
     };
@@ -224,17 +224,20 @@ mod tests {
     }
 
     #[test]
-    fn both_methods_speak_the_protocol_and_count_right() {
+    fn both_methods_follow_the_protocol_and_count_correctly() {
         let newlines = std::fs::read(file()).unwrap().iter().filter(|byte| **byte == b'\n').count() as u64;
-        let busy = (&["busy", "added_percent=20", "copy=3"][..], [(ADDED, 20), (COPY, 3)].to_vec());
-        let locked = |word: &'static str, threads| ([LOCKED, word].to_vec(), [(THREADS, threads)].to_vec());
+        let busy =
+            (&["busy", "added_percent=20", "copy=3"][..], [(ADDED_PARAM, 20), (COPY_PARAM, 3)].to_vec());
+        let locked = |word: &'static str, threads| {
+            ([LOCKED_METHOD, word].to_vec(), [(THREADS_PARAM, threads)].to_vec())
+        };
         for (words, params) in [(busy.0.to_vec(), busy.1), locked("threads=2", 2), locked("threads=5", 5)] {
             let mut all = vec!["read", words[0], "-", "newlines", file().to_str().unwrap()];
             all.extend(&words[1..]);
             let all: Vec<OsString> = all.into_iter().map(OsString::from).collect();
             let mut output = Vec::new();
             assert_eq!(
-                serve::serve(&Slowed, &all, &mut "go 1 2\n".as_bytes(), &mut output),
+                serve::serve(&SlowedContender, &all, &mut "go 1 2\n".as_bytes(), &mut output),
                 ExitCode::SUCCESS
             );
             let text = String::from_utf8(output).unwrap();

@@ -1,11 +1,11 @@
-//! Build script: passes the compiler and the versions of what is measured to the contender, for its
-//! receipt.
+//! Build script: passes the compiler and the versions of the measured crates to the contender, for
+//! its receipt.
 
 use std::env;
 use std::fs;
 use std::process::Command;
 
-const MEASURED: [&str; 9] =
+const MEASURED_CRATES: [&str; 9] =
     ["async-fs", "bstr", "compio", "csv", "glommio", "memmap2", "monoio", "rayon", "tokio"];
 
 fn main() {
@@ -14,7 +14,7 @@ fn main() {
     let version = version.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
     let mut runtime = version.unwrap_or_else(|_| "rustc of unknown version".to_owned());
     let lock = fs::read_to_string("Cargo.lock").unwrap_or_default();
-    for name in MEASURED {
+    for name in MEASURED_CRATES {
         let after = lock.split_once(&format!("name = \"{name}\"\nversion = \"")).map(|(_, after)| after);
         if let Some((version, _)) = after.and_then(|after| after.split_once('"')) {
             runtime.push_str(&format!(", {name} {version}"));

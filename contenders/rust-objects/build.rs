@@ -1,5 +1,5 @@
-//! Build script: passes the compiler and the versions of what is measured to the contender, for its
-//! receipt.
+//! Build script: passes the compiler and the versions of the measured crates to the contender, for
+//! its receipt.
 
 use std::env;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Tells the program which commit it was built from, so that a record can say so.
+//! Passes the commit of the build to the program, so that records can name it.
 use std::process::Command;
 
 fn main() {
@@ -12,8 +12,8 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
 }
 
-/// Has cargo look again when another commit is checked out or made; a linked work tree keeps its
-/// log elsewhere.
+/// Makes cargo run this script again after another commit is checked out or made. In a linked work
+/// tree the log is at another path.
 fn watch_revision() {
     let log = Command::new("git").args(["rev-parse", "--git-path", "logs/HEAD"]).output();
     if let Ok(log) = log

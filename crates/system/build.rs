@@ -5,7 +5,7 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={PRELOADED}");
-    // Elsewhere no contender is started.
+    // No contender is started on other systems.
     if std::env::var_os("CARGO_CFG_TARGET_OS").is_none_or(|system| system != "linux") {
         return;
     }
@@ -16,8 +16,8 @@ fn main() {
 /// The sources of the libraries that are preloaded into contenders.
 const PRELOADED: &str = "src/linux/preload/libraries";
 
-/// Compiles a library that is preloaded into contenders by itself, with `core` alone. Where it
-/// cannot be made, an empty file replaces it, and the program reports what it cannot do.
+/// Compiles a library that is preloaded into contenders, as a crate of its own with `core` alone.
+/// If it cannot be compiled, an empty file replaces it, and the program reports what it cannot do.
 fn preloaded(name: &str, loss: &str) {
     let variable = |name| std::env::var_os(name);
     let (Some(rustc), Some(out), Some(target)) = (variable("RUSTC"), variable("OUT_DIR"), variable("TARGET"))
@@ -25,7 +25,8 @@ fn preloaded(name: &str, loss: &str) {
         panic!("RUSTC, OUT_DIR and TARGET are set by cargo");
     };
     let library = PathBuf::from(out).join(name).with_extension("so");
-    // A static program still starts the system's programs, which glibc's loader links.
+    // A static (musl) build of readlab still starts the system's programs, which glibc's loader
+    // links.
     let target = target.to_string_lossy().replace("-musl", "-gnu");
     let mut command = Command::new(rustc);
     command.args(["--edition", "2024", "--crate-name", &format!("readlab_{name}"), "--crate-type", "cdylib"]);

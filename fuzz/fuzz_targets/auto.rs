@@ -1,5 +1,5 @@
-//! A file made of the input's bytes, repeated up to a size that the input names, and a range of it:
-//! every way of `readlab-auto` reads what `std::fs::read` does.
+//! Fuzzes `readlab-auto` with a file of the input's bytes, repeated up to a size that the input
+//! states, and a range of the file. Every method must read the same bytes as `std::fs::read`.
 #![no_main]
 
 use readlab_auto::{Auto, Visitor};
@@ -9,10 +9,10 @@ use std::io::Read;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 
-/// Beyond the size from which reads are kept in flight.
+/// Larger than the size from which reads are kept in flight.
 const SIZE_MAX: usize = 9 << 20;
 
-/// Size, start and length, four bytes each, and how many threads.
+/// Bytes of the input's head: size, start and length, four bytes each, and the number of threads.
 const HEAD_BYTES: usize = 13;
 
 #[derive(Default)]
@@ -41,7 +41,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     for maps in [false, true] {
         let auto = Auto::open(&file).expect("it can be opened").threads(threads);
         let auto = auto.range(start as u64..(start + len) as u64);
-        // SAFETY: nobody changes the file until the next input.
+        // SAFETY: no other process changes the file before the next input.
         let auto = if maps { unsafe { auto.mapping() } } else { auto };
         let mut seen = Vec::new();
         auto.read_to_end(&mut seen).expect("it can be read");

@@ -1,4 +1,4 @@
-//! Bytes for `inputs::claims`.
+//! Passes the input to `inputs::claims`.
 #![no_main]
 
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Bytes for `inputs::archive`: the first one chooses a format that is one stream.
+//! Passes the input to `inputs::archive`. Its first byte chooses a format that is one stream.
 #![no_main]
 
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Bytes for `inputs::archive`, as a gzip.
+//! Passes the input to `inputs::archive`, as a gzip.
 #![no_main]
 
 #[allow(dead_code)]

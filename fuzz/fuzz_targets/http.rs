@@ -1,4 +1,4 @@
-//! Bytes for `inputs::http`.
+//! Passes the input to `inputs::http`.
 #![no_main]
 
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Bytes for `inputs::protocol`.
+//! Passes the input to `inputs::protocol`.
 #![no_main]
 
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Bytes for `inputs::record`.
+//! Passes the input to `inputs::record`.
 #![no_main]
 
 #[allow(dead_code)]

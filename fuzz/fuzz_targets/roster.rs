@@ -1,4 +1,4 @@
-//! Bytes for `inputs::roster`.
+//! Passes the input to `inputs::roster`.
 #![no_main]
 
 #[allow(dead_code)]

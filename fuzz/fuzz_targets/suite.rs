@@ -1,4 +1,4 @@
-//! Bytes for `inputs::suite`.
+//! Passes the input to `inputs::suite`.
 #![no_main]
 
 #[allow(dead_code)]

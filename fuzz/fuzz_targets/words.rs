@@ -1,4 +1,4 @@
-//! Bytes for `inputs::words`.
+//! Passes the input to `inputs::words`.
 #![no_main]
 
 #[allow(dead_code)]

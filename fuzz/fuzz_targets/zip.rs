@@ -1,4 +1,4 @@
-//! Bytes for `inputs::archive`, as a zip.
+//! Passes the input to `inputs::archive`, as a zip.
 #![no_main]
 
 #[allow(dead_code)]

@@ -1,6 +1,7 @@
-//! The benchmark as a contender of readlab: every reader is a method, timed around its function.
+//! Runs the benchmark as a contender of readlab. Every reader is a method, timed around its
+//! function.
 
-use crate::{Declared, Harness, Work};
+use crate::{DeclaredReader, Harness, Work};
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{Cache, MethodLine, Reads, SampleLine, TurnRequest};
 use std::collections::BTreeMap;
@@ -14,9 +15,9 @@ pub(crate) fn main(harness: Harness, words: impl IntoIterator<Item = OsString>) 
     serve::main(&harness, words)
 }
 
-/// One reader on one file.
-struct OnFile {
-    declared: Declared,
+/// A declared reader with the file that it reads.
+struct DeclaredFileReader {
+    declared: DeclaredReader,
     file: PathBuf,
 }
 
@@ -35,7 +36,7 @@ impl Contender for Harness {
     }
 
     fn methods(&self) -> Vec<MethodLine> {
-        let method = |declared: &Declared| MethodLine {
+        let method = |declared: &DeclaredReader| MethodLine {
             method: declared.name.to_owned(),
             scans: BTreeMap::from([(declared.work.word().to_owned(), vec!["-".to_owned()])]),
             params: Vec::new(),
@@ -58,11 +59,11 @@ impl Contender for Harness {
             let reason = format!("no reader '{}' for {}", request.method, request.work);
             return Err(Refusal::Failed(reason));
         };
-        Ok(Box::new(OnFile { declared: declared.clone(), file: request.target.into() }))
+        Ok(Box::new(DeclaredFileReader { declared: declared.clone(), file: request.target.into() }))
     }
 }
 
-impl Reader for OnFile {
+impl Reader for DeclaredFileReader {
     fn params(&self) -> BTreeMap<String, u64> {
         BTreeMap::new()
     }
@@ -75,7 +76,7 @@ impl Reader for OnFile {
     }
 }
 
-impl OnFile {
+impl DeclaredFileReader {
     fn once(&self) -> Result<SampleLine, Refusal> {
         let start = Instant::now();
         let answer = (self.declared.read)(&self.file);
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
     use readlab_protocol::Message;
 
-    fn said(words: &[&str], input: &str) -> Vec<Message> {
+    fn messages_of(words: &[&str], input: &str) -> Vec<Message> {
         let harness = Harness::new("own", "unused")
             .reader("bytes", Work::Discard, |path| Ok(std::fs::read(path)?.len() as u64))
             .reader("fails", Work::Lines, |_| Err(std::io::ErrorKind::PermissionDenied.into()));
@@ -108,8 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_is_a_method_that_answers_its_work() {
-        let methods = said(&["methods"], "");
+    fn each_reader_is_a_method_that_answers_its_work() {
+        let methods = messages_of(&["methods"], "");
         let Message::Method(method) = &methods[1] else { panic!("{methods:?}") };
         assert_eq!(
             (method.method.as_str(), method.scans.keys().next().unwrap().as_str()),
@@ -117,15 +118,15 @@ mod tests {
         );
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "1234567").unwrap();
-        let turn = said(&["read", "bytes", "-", "discard", file.path().to_str().unwrap()], "go 1 2\n");
+        let turn = messages_of(&["read", "bytes", "-", "discard", file.path().to_str().unwrap()], "go 1 2\n");
         let samples = turn.iter().filter(|line| matches!(line, Message::Sample(it) if it.bytes == Some(7)));
         assert_eq!(samples.count(), 2, "{turn:?}");
     }
 
     #[test]
-    fn a_reader_that_fails_says_why_and_an_unknown_one_too() {
+    fn a_failing_or_unknown_reader_is_reported_with_the_reason() {
         for words in [["read", "fails", "-", "lines", "/f"], ["read", "bytes", "-", "lines", "/f"]] {
-            let turn = said(&words, "go 0 1\n");
+            let turn = messages_of(&words, "go 0 1\n");
             assert!(matches!(turn.last(), Some(Message::Failed { .. })), "{turn:?}");
         }
     }

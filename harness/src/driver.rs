@@ -1,11 +1,12 @@
-//! What a benchmark does under `cargo bench`: it starts `readlab race` with itself as a contender,
-//! and compares the record with an earlier one.
+//! Runs a benchmark under `cargo bench`: starts `readlab race` with the benchmark itself as a
+//! contender, and compares the record with an earlier one.
 //!
-//! Records lie in `target/readlab/CRATE/BENCHMARK/RUN/WORK`; a run is `last`, `before`, or has the
-//! name of a baseline. Readers with another work are raced apart, since their answers differ.
+//! Records are in `target/readlab/CRATE/BENCHMARK/RUN/WORK`. A run is `last`, `before`, or has the
+//! name of a baseline. Readers with another work are raced separately, because their answers
+//! differ.
 
 use crate::options::Options;
-use crate::{AS_CONTENDER, Declared, Harness, UsageError, Work};
+use crate::{AS_CONTENDER, DeclaredReader, Harness, UsageError, Work};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
@@ -14,14 +15,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The run that was made last, and the one before it.
-const LAST: &str = "last";
-const BEFORE: &str = "before";
+/// The name of the latest run.
+const LAST_RUN: &str = "last";
+/// The name of the run before the latest.
+const PREVIOUS_RUN: &str = "before";
 
-/// Races the readers and compares; the highest exit code of readlab's.
+/// Races the readers and compares the record. Returns the highest exit code of readlab.
 pub(crate) fn measure(harness: &Harness, options: &Options) -> Result<ExitCode, UsageError> {
     let file = harness.readable()?;
-    let mut by_work = BTreeMap::<Work, Vec<&Declared>>::new();
+    let mut by_work = BTreeMap::<Work, Vec<&DeclaredReader>>::new();
     for declared in harness.matching(options.filter.as_deref())? {
         by_work.entry(declared.work).or_default().push(declared);
     }
@@ -29,11 +31,11 @@ pub(crate) fn measure(harness: &Harness, options: &Options) -> Result<ExitCode, 
     let baseline = runs.baseline(options)?;
     let mut code = 0;
     for (work, readers) in by_work {
-        let output = runs.free(options.save_baseline.as_deref().unwrap_or(LAST), work)?;
+        let output = runs.cleared_folder(options.save_baseline.as_deref().unwrap_or(LAST_RUN), work)?;
         let names = readers
             .iter()
             .flat_map(|reader| ["--method".to_owned(), format!("{}/{}", harness.name, reader.name)]);
-        let mut race = readlab();
+        let mut race = readlab_command();
         race.arg("race")
             .arg(&file)
             .arg("--roster")
@@ -41,28 +43,29 @@ pub(crate) fn measure(harness: &Harness, options: &Options) -> Result<ExitCode, 
             .args(["--work", work.word()])
             .args(names);
         race.arg("--output").arg(&output).args(&options.race);
-        code = code.max(run(race)?);
+        code = code.max(run_on_terminal(race)?);
         let earlier = baseline.join(work.word());
         if earlier.exists() {
-            let mut compare = readlab();
+            let mut compare = readlab_command();
             compare.arg("compare").arg(&earlier).arg(&output);
-            code = code.max(run(compare)?);
+            code = code.max(run_on_terminal(compare)?);
         }
     }
     Ok(ExitCode::from(code))
 }
 
-/// The runs of one benchmark.
+/// The folder with the records of one benchmark's runs.
 struct Runs {
     folder: PathBuf,
     roster: PathBuf,
 }
 
 impl Runs {
-    /// Makes the folder, with a roster that has this program as a contender.
+    /// Makes the folder, with a roster that lists this program as a contender.
     fn from_harness(harness: &Harness) -> Result<Runs, UsageError> {
         let program = env::current_exe().map_err(|cause| folder_error("this program", cause))?;
-        let folder = target(&program).join("readlab").join(harness.name).join(benchmark(&program));
+        let folder =
+            target_folder(&program).join("readlab").join(harness.name).join(benchmark_name(&program));
         let roster = folder.join("roster.toml");
         let text = format!(
             "[[contender]]\nname = {:?}\nlanguage = \"Rust\"\nabout = \"readers of a benchmark\"\nrun = [{:?}, {AS_CONTENDER:?}]\n",
@@ -74,59 +77,59 @@ impl Runs {
         Ok(Runs { folder, roster })
     }
 
-    /// The run to compare with: the named baseline, else the one before, to which the last one
-    /// becomes.
+    /// The run to compare with: the named baseline, or else the run before. For the latter, the
+    /// last run is renamed to `before`.
     fn baseline(&self, options: &Options) -> Result<PathBuf, UsageError> {
         if let Some(name) = &options.baseline {
             let folder = self.folder.join(name);
             let cause = || io::Error::new(io::ErrorKind::NotFound, "no baseline of this name was saved");
             return if folder.is_dir() { Ok(folder) } else { Err(folder_error(name, cause())) };
         }
-        let (last, before) = (self.folder.join(LAST), self.folder.join(BEFORE));
+        let (last, before) = (self.folder.join(LAST_RUN), self.folder.join(PREVIOUS_RUN));
         if options.save_baseline.is_none() && last.exists() {
-            remove(&before)
+            remove_if_present(&before)
                 .and_then(|()| fs::rename(&last, &before))
-                .map_err(|cause| folder_error(LAST, cause))?;
+                .map_err(|cause| folder_error(LAST_RUN, cause))?;
         }
         Ok(if options.save_baseline.is_none() { before } else { last })
     }
 
-    /// The folder for a record of a run, which does not exist.
-    fn free(&self, run: &str, work: Work) -> Result<PathBuf, UsageError> {
+    /// Returns the folder for the record of a run, and removes a record that is there.
+    fn cleared_folder(&self, run: &str, work: Work) -> Result<PathBuf, UsageError> {
         let folder = self.folder.join(run).join(work.word());
         let parent = self.folder.join(run);
-        remove(&folder)
+        remove_if_present(&folder)
             .and_then(|()| fs::create_dir_all(&parent))
             .map_err(|cause| folder_error(run, cause))?;
         Ok(folder)
     }
 }
 
-/// The folder `target`, in which cargo put a benchmark as `target/release/deps/NAME-HASH`.
-fn target(program: &Path) -> PathBuf {
+/// The folder `target`. Cargo stores a benchmark as `target/release/deps/NAME-HASH`.
+fn target_folder(program: &Path) -> PathBuf {
     let of_cargo = program.ancestors().nth(3).map(Path::to_owned);
     env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).or(of_cargo).unwrap_or_else(|| "target".into())
 }
 
-/// The name of the benchmark without cargo's hash.
-fn benchmark(program: &Path) -> String {
+/// The name of the benchmark, from the program's name without cargo's hash.
+fn benchmark_name(program: &Path) -> String {
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     name.rsplit_once('-').map_or(name.clone(), |(name, _)| name.to_owned())
 }
 
-fn readlab() -> Command {
+fn readlab_command() -> Command {
     Command::new(env::var_os("READLAB").unwrap_or_else(|| OsString::from("readlab")))
 }
 
-/// Runs readlab on the terminal; its exit code.
-fn run(mut command: Command) -> Result<u8, UsageError> {
+/// Runs readlab on the terminal and returns its exit code.
+fn run_on_terminal(mut command: Command) -> Result<u8, UsageError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().map_err(|cause| UsageError::NoProgram { program, cause })?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(130))
 }
 
-/// Removes a folder, if it is there.
-fn remove(folder: &Path) -> io::Result<()> {
+/// Removes a folder, if it exists.
+fn remove_if_present(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
@@ -142,25 +145,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_and_the_folder_are_those_that_cargo_gave() {
+    fn the_benchmark_name_and_target_folder_come_from_the_program_path() {
         let program = Path::new("/p/target/release/deps/own-readers-0a1b2c");
-        assert_eq!(benchmark(program), "own-readers");
+        assert_eq!(benchmark_name(program), "own-readers");
         if env::var_os("CARGO_TARGET_DIR").is_none() {
-            assert_eq!(target(program), Path::new("/p/target"));
+            assert_eq!(target_folder(program), Path::new("/p/target"));
         }
     }
 
     #[test]
-    fn the_last_run_becomes_the_one_before_unless_a_baseline_is_named() {
+    fn the_last_run_becomes_the_run_before_unless_a_baseline_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let runs = Runs { folder: folder.path().to_owned(), roster: PathBuf::new() };
-        fs::create_dir_all(runs.free(LAST, Work::Lines).unwrap()).unwrap();
-        assert_eq!(runs.baseline(&Options::default()).unwrap(), folder.path().join(BEFORE));
-        assert!(folder.path().join(BEFORE).join("lines").is_dir() && !folder.path().join(LAST).exists());
+        fs::create_dir_all(runs.cleared_folder(LAST_RUN, Work::Lines).unwrap()).unwrap();
+        assert_eq!(runs.baseline(&Options::default()).unwrap(), folder.path().join(PREVIOUS_RUN));
+        assert!(
+            folder.path().join(PREVIOUS_RUN).join("lines").is_dir() && !folder.path().join(LAST_RUN).exists()
+        );
         let named = Options { baseline: Some("main".to_owned()), ..Options::default() };
         assert!(runs.baseline(&named).unwrap_err().to_string().contains("no baseline"));
-        fs::create_dir_all(runs.free("main", Work::Lines).unwrap()).unwrap();
+        fs::create_dir_all(runs.cleared_folder("main", Work::Lines).unwrap()).unwrap();
         assert_eq!(runs.baseline(&named).unwrap(), folder.path().join("main"));
-        assert!(!runs.free("main", Work::Lines).unwrap().exists(), "an earlier one makes room");
+        assert!(!runs.cleared_folder("main", Work::Lines).unwrap().exists(), "an earlier one makes room");
     }
 }

@@ -1,8 +1,8 @@
 //! A harness for `cargo bench` that measures readers of files with readlab.
 //!
 //! A crate declares its readers as functions in a benchmark with `harness = false`. The benchmark
-//! is two programs in one: started by cargo it starts `readlab race`, and started by readlab it is
-//! a contender that reads. So every number comes from readlab, with its proofs and checks.
+//! is two programs in one. Started by cargo, it starts `readlab race`. Started by readlab, it is a
+//! contender that reads. So every number comes from readlab, with its proofs and checks.
 //!
 //! ```no_run
 //! use readlab_harness::{Harness, Work};
@@ -38,21 +38,21 @@ const AS_CONTENDER: &str = "--readlab-contender";
 pub struct Harness {
     name: &'static str,
     file: PathBuf,
-    readers: Vec<Declared>,
+    readers: Vec<DeclaredReader>,
 }
 
-/// A function that reads a file and answers.
-type Read = dyn Fn(&Path) -> io::Result<u64>;
+/// The type of a function that reads a file and returns its answer.
+type ReadFn = dyn Fn(&Path) -> io::Result<u64>;
 
-/// One reader.
+/// One reader, as it was declared.
 #[derive(Clone)]
-struct Declared {
+struct DeclaredReader {
     name: &'static str,
     work: Work,
-    read: Rc<Read>,
+    read: Rc<ReadFn>,
 }
 
-/// Why there is nothing to measure.
+/// The reason why nothing can be measured.
 #[derive(Debug, thiserror::Error)]
 enum UsageError {
     #[error("{0}")]
@@ -79,16 +79,16 @@ impl fmt::Debug for Harness {
 }
 
 impl Harness {
-    /// A harness for the file at a path, seen from the folder of the crate. The name is the first
-    /// part of every reader's name in tables; it must not be that of one of readlab's own
-    /// contenders, and has letters, digits, `-` and `_`.
+    /// Makes a harness for the file at a path, relative to the folder of the crate. The name is the
+    /// first part of every reader's name in tables. It must differ from the names of readlab's own
+    /// contenders, and consist of letters, digits, `-` and `_`.
     #[must_use]
     pub fn new(name: &'static str, file: impl Into<PathBuf>) -> Harness {
         Harness { name, file: file.into(), readers: Vec::new() }
     }
 
-    /// With one more reader. It opens the file, reads it whole, does the work, closes the file and
-    /// returns its answer; all of that is timed. The answer is what the work counts: newlines,
+    /// Adds a reader. It opens the file, reads it whole, does the work, closes the file and returns
+    /// its answer. All of this is timed. The answer is the number that the work counts: newlines,
     /// lines, the sum of 0 to 255, or the bytes that were read and discarded.
     #[must_use]
     pub fn reader(
@@ -97,13 +97,13 @@ impl Harness {
         work: Work,
         read: impl Fn(&Path) -> io::Result<u64> + 'static,
     ) -> Harness {
-        self.readers.push(Declared { name, work, read: Rc::new(read) });
+        self.readers.push(DeclaredReader { name, work, read: Rc::new(read) });
         self
     }
 
-    /// Does what the arguments of the process ask for, and prints it. The exit code is for `main`
-    /// to return: 0, 1 if a reader failed or answered wrongly, 2 for wrong usage, or another one of
-    /// readlab's.
+    /// Does what the arguments of the process request, and prints the results. `main` should return
+    /// the exit code: 0, 1 if a reader failed or answered wrongly, 2 for wrong usage, or another
+    /// exit code of readlab.
     #[must_use]
     pub fn main(self) -> ExitCode {
         let mut words = std::env::args_os().skip(1).peekable();
@@ -121,9 +121,9 @@ impl Harness {
     }
 
     /// The readers whose names contain a text.
-    fn matching(&self, filter: Option<&str>) -> Result<Vec<&Declared>, UsageError> {
+    fn matching(&self, filter: Option<&str>) -> Result<Vec<&DeclaredReader>, UsageError> {
         let filter = filter.unwrap_or_default();
-        let matching: Vec<&Declared> =
+        let matching: Vec<&DeclaredReader> =
             self.readers.iter().filter(|reader| reader.name.contains(filter)).collect();
         if matching.is_empty() {
             let readers: Vec<&str> = self.readers.iter().map(|reader| reader.name).collect();
@@ -132,7 +132,7 @@ impl Harness {
         Ok(matching)
     }
 
-    /// The file, if it can be read.
+    /// The path of the file, if it can be read.
     fn readable(&self) -> Result<PathBuf, UsageError> {
         let whole = std::fs::File::open(&self.file).and_then(|_| self.file.canonicalize());
         whole.map_err(|cause| UsageError::File { file: self.file.clone(), cause })

@@ -1,15 +1,15 @@
-//! What a benchmark does under `cargo test`: each reader reads the file once, and those with the
-//! same work must give the same answer.
+//! Runs a benchmark under `cargo test`: each reader reads the file once, and readers with the same
+//! work must give the same answer.
 
 use crate::options::Options;
-use crate::{Declared, Harness, UsageError, Work};
+use crate::{DeclaredReader, Harness, UsageError, Work};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-/// Reads the file once by each reader; 1 if one fails or answers otherwise than another.
+/// Reads the file once by each reader. Returns 1 if a reader fails or its answer differs.
 pub(crate) fn check(harness: &Harness, options: &Options) -> Result<ExitCode, UsageError> {
     let file = harness.readable()?;
-    let mut answers = BTreeMap::<Work, (&Declared, u64)>::new();
+    let mut answers = BTreeMap::<Work, (&DeclaredReader, u64)>::new();
     let mut all_agree = true;
     for declared in harness.matching(options.filter.as_deref())? {
         let line = match (declared.read)(&file) {

@@ -1,21 +1,21 @@
-//! The arguments of a benchmark: those of cargo and criterion that people type, and after `--`
-//! those of `readlab race`.
+//! The arguments of a benchmark: those of cargo and criterion that people type, and after `--` the
+//! options of `readlab race`.
 
 use crate::UsageError;
 use std::ffi::OsString;
 
-/// What is asked for.
+/// The parsed arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Whether readers are measured; else each reads once, as under `cargo test`.
+    /// Whether readers are measured. Otherwise each reads once, as under `cargo test`.
     pub(crate) measures: bool,
-    /// Only readers whose names contain this.
+    /// Text that the names of selected readers contain.
     pub(crate) filter: Option<String>,
-    /// The name under which the run is kept.
+    /// The baseline name under which the run is saved.
     pub(crate) save_baseline: Option<String>,
-    /// The name of the run that it is compared with.
+    /// The name of the baseline to compare with.
     pub(crate) baseline: Option<String>,
-    /// For `readlab race`.
+    /// Options for `readlab race`.
     pub(crate) race: Vec<OsString>,
 }
 
@@ -37,12 +37,12 @@ impl Options {
                 "--save-baseline" => options.save_baseline = Some(value()?),
                 "--baseline" => options.baseline = Some(value()?),
                 "--" => {
-                    // Cargo's own word comes last.
+                    // `--bench`, which cargo appends itself, comes last.
                     options.race = words.filter(|word| word != "--bench").collect();
                     options.measures |= is_bench;
                     break;
                 }
-                // What `cargo test` passes to every test program.
+                // These options are passed by `cargo test` to every test program.
                 "--quiet" | "-q" | "--nocapture" | "--test" => {}
                 option if option.starts_with('-') => {
                     let known =
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_cargo_criterion_and_readlab_are_parted() {
+    fn the_options_of_cargo_criterion_and_readlab_are_separated() {
         let options = parse("buff --save-baseline main --baseline v1.0 -- --state warm --bench").unwrap();
         let expected = Options {
             measures: true,
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_named() {
+    fn an_unknown_option_is_named() {
         assert!(parse("--fast").unwrap_err().starts_with("no option '--fast'"));
         assert!(parse("a b").unwrap_err().contains("'b' is a second"));
         for words in ["--baseline", "--baseline ../x", "--save-baseline a/b"] {

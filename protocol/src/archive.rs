@@ -1,27 +1,27 @@
-//! The formats of files whose content is decoded: their words, their first bytes and their names.
+//! The archive formats that methods decode: their words, their magic numbers and their file names.
 //!
-//! A format is known by the first bytes of a file. Brotli has none of its own, so a file is brotli
-//! only by its name. Frames that a decoder skips may precede the first frame of zstd and lz4, which
-//! share them: what follows them decides, if it is within the bytes at hand.
+//! A format is recognised by the first bytes of a file. Brotli has no magic number, so a file is
+//! recognised as brotli only by its name. Zstd and lz4 share the skippable frames, which may
+//! precede their first frame. Then the bytes after the skippable frames decide, if they are within
+//! the bytes at hand.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// The variable of a contender's environment that has the path of a dictionary, for a method that
-/// decodes a zstd with one.
+/// The environment variable of a contender with the path of a zstd dictionary, for a method that
+/// decodes with one.
 pub const DICTIONARY_VARIABLE: &str = "READLAB_DICTIONARY";
 
-/// A file whose content is decoded.
+/// The format of a file whose content is decoded.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Archive {
     /// A zip. Its content is the content of all its entries, in the order of its directory.
     Zip,
-    /// A gzip (RFC 1952), a bgzf among them. Its content is the content of all its members, in
-    /// order.
+    /// A gzip (RFC 1952), including bgzf. Its content is the content of all its members, in order.
     Gzip,
     /// Frames of zstd (RFC 8878), in order.
     Zstd,
@@ -37,8 +37,8 @@ pub enum Archive {
     Brotli,
 }
 
-/// What a format of files has: its word with an article, the suffix of its files and its first
-/// bytes.
+/// The properties of a format: its word with an article, the suffix of its file names, and its
+/// magic numbers.
 struct Format {
     archive: Archive,
     noun: &'static str,
@@ -46,7 +46,8 @@ struct Format {
     magics: &'static [&'static [u8]],
 }
 
-/// A zip with or without entries (APPNOTE 4.3.7, 4.3.16); a deflated gzip (RFC 1952, 2.3.1).
+/// The magic numbers of zip are those of a file with and without entries (APPNOTE 4.3.7, 4.3.16);
+/// that of gzip is for deflated content (RFC 1952, 2.3.1).
 const FORMATS: [Format; 8] = [
     Format { archive: Archive::Zip, noun: "a zip", suffix: "zip", magics: &[b"PK\x03\x04", b"PK\x05\x06"] },
     Format { archive: Archive::Gzip, noun: "a gzip", suffix: "gz", magics: &[b"\x1f\x8b\x08"] },
@@ -58,11 +59,11 @@ const FORMATS: [Format; 8] = [
     Format { archive: Archive::Brotli, noun: "a brotli", suffix: "br", magics: &[] },
 ];
 
-/// Bytes before the content of a skippable frame: a magic number and the size.
+/// Bytes of a skippable frame before its content: a magic number and the size.
 const SKIPPABLE_HEAD_BYTES: usize = 8;
 
 impl Archive {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Archive; 8] = [
         Archive::Zip,
         Archive::Gzip,
@@ -74,7 +75,7 @@ impl Archive {
         Archive::Brotli,
     ];
 
-    /// The word used on the wire, in files and in suites.
+    /// The word for the format in the protocol, in files and in suites.
     #[must_use]
     pub fn word(self) -> &'static str {
         let noun = self.noun();
@@ -87,7 +88,7 @@ impl Archive {
         self.format().noun
     }
 
-    /// How the names of such files end, after a dot.
+    /// The suffix of file names in this format, without the dot.
     #[must_use]
     pub fn suffix(self) -> &'static str {
         self.format().suffix
@@ -97,7 +98,7 @@ impl Archive {
         &FORMATS[self as usize]
     }
 
-    /// What a file with this beginning is, if its first bytes say so.
+    /// The format that the first bytes of a file identify.
     #[must_use]
     pub fn by_magic(head: &[u8]) -> Option<Archive> {
         let frame = first_frame(head);
@@ -107,7 +108,7 @@ impl Archive {
         found.filter(|it| frame.len() == head.len() || matches!(it, Archive::Zstd | Archive::Lz4))
     }
 
-    /// What a file with this name is, for a format without first bytes of its own.
+    /// The format that the name of a file identifies, for a format without a magic number.
     #[must_use]
     pub fn by_name(path: &Path) -> Option<Archive> {
         let is_brotli = path.extension().is_some_and(|suffix| suffix == Archive::Brotli.suffix());
@@ -115,14 +116,14 @@ impl Archive {
     }
 }
 
-/// `BZh`, the size of its blocks, and the beginning of the first block or of the end: text may
-/// begin with the first four.
+/// Whether a file begins with `BZh`, a block size, and the beginning of the first block or of the
+/// end mark. The first four bytes alone are not enough, because a text may begin with them.
 fn is_bzip2(head: &[u8]) -> bool {
     let [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..] = head else { return false };
     rest.starts_with(b"\x31\x41\x59\x26\x53\x59") || rest.starts_with(b"\x17\x72\x45\x38\x50\x90")
 }
 
-/// What follows the skippable frames at the beginning of a file, as far as it is at hand.
+/// The bytes after the skippable frames at the beginning of a file, as far as they are at hand.
 #[must_use]
 pub fn first_frame(head: &[u8]) -> &[u8] {
     let mut frame = head;
@@ -132,7 +133,8 @@ pub fn first_frame(head: &[u8]) -> &[u8] {
     frame
 }
 
-/// What follows a skippable frame (RFC 8878, 3.1.2), if this is one and what follows is at hand.
+/// The bytes after a skippable frame (RFC 8878, 3.1.2), if `head` begins with one and they are at
+/// hand.
 fn after_skippable(head: &[u8]) -> Option<&[u8]> {
     let [0x50..=0x5f, 0x2a, 0x4d, 0x18, size @ ..] = head else { return None };
     let size = u32::from_le_bytes(*size.first_chunk::<4>()?);
@@ -154,7 +156,7 @@ impl FromStr for Archive {
     }
 }
 
-/// A word that names no archive.
+/// The error for a word that names no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown archive '{0}' (known: {known})", known = Archive::ALL.map(Archive::word).join(", "))]
 pub struct UnknownArchive(String);

@@ -1,15 +1,15 @@
-//! Command lines with a place for the path, as the `command` contender and the lab read them.
-//! [`super::placing`] is about where it may stand.
+//! Command lines with a placeholder for the path, as the `command` contender and the lab parse
+//! them. [`super::placing`] checks the position of the placeholder.
 
 use crate::LIST_VARIABLE;
 
-/// The place of the path in a command line.
+/// The placeholder for the path in a command line.
 pub const PLACE: &str = "{}";
 
-/// The place of the list, where many files are read.
+/// The placeholder for the list, where many files are read.
 pub const LIST_PLACE: &str = "{list}";
 
-/// The line for `sh`, to which the path is `$1`.
+/// Translates a line into a script for `sh`, which gets the path as `$1`.
 #[must_use]
 pub fn script(line: &str) -> String {
     let (mut script, mut quote, mut rest) = (String::new(), None, line);
@@ -37,7 +37,7 @@ pub fn script(line: &str) -> String {
     script
 }
 
-/// The commands of a line, split at the operators outside of quotes.
+/// The commands of a line, which is split at the operators outside quotes.
 #[must_use]
 pub fn commands(script: &str) -> Vec<&str> {
     let (mut found, mut quote, mut from, mut escaped) = (Vec::new(), None, 0, false);
@@ -47,7 +47,7 @@ pub fn commands(script: &str) -> Vec<&str> {
             (None | Some('"'), '\\') => escaped = true,
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), c) if c == open => quote = None,
-            // `>&` and `<&` join streams, and `>|` writes over a file: nothing ends there.
+            // `>&` and `<&` join streams, and `>|` overwrites a file. None of them ends a command.
             (None, '&' | '|') if script[..at].ends_with(['<', '>']) => {}
             (None, '|' | '&' | ';' | '(' | ')' | '\n') => {
                 found.push(&script[from..at]);
@@ -60,13 +60,13 @@ pub fn commands(script: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a text has a place for the path or for the list.
+/// Whether a text contains a placeholder for the path or for the list.
 #[must_use]
 pub fn has_place(word: &str) -> bool {
     word.contains(PLACE) || word.contains(LIST_PLACE)
 }
 
-/// Whether a word of a line sets a variable of the shell.
+/// Whether a word of a line sets a shell variable.
 #[must_use]
 pub fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
@@ -80,7 +80,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn a_shell_gets_every_byte_of_the_name_wherever_it_stands() {
+    fn a_shell_gets_every_byte_of_the_path_at_every_placeholder() {
         let hostile = "a b'c\"d$(touch PWNED)`touch PWNED`;*\n{}";
         let printed = |line: &str| {
             let out = Command::new("sh").args(["-c", &script(line), "sh", hostile]).output().unwrap();

@@ -1,8 +1,8 @@
-//! Several files as one target: the list that names them, the word that says that a target is such
-//! a list, and the number that proves every file of it.
+//! Several files as one target: the list that names them, the setting that marks a target as a
+//! list, and the number that proves that every file was read.
 //!
-//! Methods that read lists or folders say so in their `method` line. Which files there are, and in
-//! which order, is decided by the lab.
+//! Methods that read lists or folders say so in their `method` line. The lab decides which files
+//! are read, and in which order.
 
 use std::ffi::{CStr, OsStr};
 use std::fs;
@@ -10,18 +10,18 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The name of the word that says that the target is a list.
-const LIST: &str = "list";
+/// The name of the setting that marks the target as a list.
+const LIST_SETTING: &str = "list";
 
-/// Bytes and values are taken modulo this, the largest prime below 2^16, so that their product fits
-/// 32 bits.
+/// Modulus for bytes and values: the largest prime below 2^16, so that their product fits in 32
+/// bits.
 const MODULUS: u64 = 65_521;
 
 /// Paths of files, each ended by a zero byte, as `find -print0` writes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileList {
     bytes: Vec<u8>,
-    /// Where each path begins.
+    /// Offset in `bytes` at which each path begins.
     starts: Vec<usize>,
 }
 
@@ -44,7 +44,7 @@ impl FileList {
         FileList::parse(fs::read(list)?)
     }
 
-    /// The list that has these bytes.
+    /// Parses the bytes of a list.
     ///
     /// # Errors
     /// As for [`FileList::read`].
@@ -62,71 +62,71 @@ impl FileList {
         Ok(FileList { bytes, starts })
     }
 
-    /// How many files it has.
+    /// Number of files in the list.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether it has none.
+    /// Whether the list has no files.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// The path of this number.
+    /// The path at this index.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the index is not below the number of files.
     #[must_use]
     pub fn path(&self, index: usize) -> &Path {
         Path::new(OsStr::from_bytes(self.c_path(index).to_bytes()))
     }
 
-    /// The same with its zero byte.
+    /// The path at this index with its zero byte.
     fn c_path(&self, index: usize) -> &CStr {
         let bytes = &self.bytes[self.starts[index]..];
         CStr::from_bytes_until_nul(bytes).expect("every path of a list ends with a zero byte")
     }
 
-    /// All paths, in their order.
+    /// All paths, in the order of the list.
     pub fn iter(&self) -> impl Iterator<Item = &Path> {
         (0..self.len()).map(|index| self.path(index))
     }
 }
 
 impl FileProof {
-    /// Adds one file.
+    /// Adds the proof of one file.
     pub fn add(&mut self, bytes: u64, value: u64) {
         self.files += 1;
         self.products = (self.products + product(bytes, value)) % (1 << 32);
     }
 
-    /// The files of both.
+    /// The proof of the files of both.
     #[must_use]
     pub fn merge(self, other: FileProof) -> FileProof {
         FileProof { files: self.files + other.files, products: (self.products + other.products) % (1 << 32) }
     }
 }
 
-/// What proves one piece of a target, by what tells it from others and what was counted in it;
-/// below 2^32.
-pub(crate) fn product(tells: u64, value: u64) -> u64 {
-    (tells % MODULUS + 1) * (value % MODULUS + 1)
+/// The proof of one piece of a target, from a number that identifies the piece and the value that
+/// was counted in it. Below 2^32.
+pub(crate) fn product(key: u64, value: u64) -> u64 {
+    (key % MODULUS + 1) * (value % MODULUS + 1)
 }
 
-/// The word that says that the target is a list of files.
+/// The setting that marks the target as a list of files.
 #[must_use]
 pub fn list_word() -> String {
-    format!("{LIST}=1")
+    format!("{LIST_SETTING}=1")
 }
 
-/// Whether settings say that the target is a list; the word is taken out of them.
+/// Whether the settings mark the target as a list. The setting is removed from them.
 pub(crate) fn take_list(settings: &mut Vec<(&str, u64)>) -> bool {
-    take_word(settings, LIST)
+    take_word(settings, LIST_SETTING)
 }
 
-/// Whether a word of settings is there with 1; it is taken out of them.
+/// Whether the setting of this name is present with the value 1. It is removed from the settings.
 pub(crate) fn take_word(settings: &mut Vec<(&str, u64)>, name: &str) -> bool {
     let Some(at) = settings.iter().position(|(word, _)| *word == name) else { return false };
     settings.remove(at).1 == 1
@@ -152,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_read_twice_in_place_of_another_is_seen() {
+    fn reading_a_file_twice_instead_of_another_changes_the_proof() {
         let proof = |files: &[(u64, u64)]| {
             let mut proof = FileProof::default();
             files.iter().for_each(|(bytes, value)| proof.add(*bytes, *value));
             proof
         };
         assert_eq!(proof(&[(2, 1), (65_521, 65_520)]), FileProof { files: 2, products: 6 + 65_521 });
-        // The bytes and the values of both add up to the same.
+        // The bytes and the values of the two lists have equal sums.
         assert_ne!(proof(&[(1, 1), (3, 3)]), proof(&[(2, 2), (2, 2)]));
         let many = proof(&[(65_520, 65_520); 3]);
         assert_eq!(many.products, 3 * 65_521_u64.pow(2) % (1 << 32));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_is_taken_out_of_the_settings() {
+    fn the_list_setting_is_removed_from_the_settings() {
         let mut settings = vec![("depth", 2), ("list", 1)];
         assert!(take_list(&mut settings) && !take_list(&mut settings));
         assert_eq!((settings, list_word().as_str()), (vec![("depth", 2)], "list=1"));

@@ -1,10 +1,10 @@
 //! The messages between the lab and a contender, as types.
 //!
-//! PROTOCOL.md at the root of the project is the contract in words; a test here parses its
-//! examples. This crate is the same contract as types: the lab sends a [`TurnRequest`], a contender
-//! sends a [`Message`]; both sides and the tests use them. [`serve`] is the contender's side of a
-//! session, for contenders in Rust; with the feature `contender`, the module of that name has the
-//! rest of a contender that is a list of methods.
+//! PROTOCOL.md at the root of the project is the contract in words. A test here parses its
+//! examples. This crate is the same contract as types: the lab sends a [`TurnRequest`], and a
+//! contender sends a [`Message`]. Both sides and the tests use these types. [`serve`] is the
+//! contender's side of a session, for contenders in Rust. With the feature `contender`, the module
+//! of that name has the rest of a contender that consists of a list of methods.
 
 #![deny(missing_docs)]
 
@@ -35,31 +35,35 @@ pub use scheduling::{Policy, Scheduling};
 pub use turn_request::{AskError, TurnRequest};
 pub use work::{Answer, UnknownWork, Work};
 
-/// The number that both sides must agree on. It grows when an old contender would misunderstand a
-/// new lab.
+/// The version of the protocol, which both sides must agree on. It grows when an old contender
+/// would misunderstand a new lab.
 pub const VERSION: u32 = 1;
 
-/// The longest line either side may send, its newline included. A longer one ends the session.
+/// The length limit for a line of either side, including the newline. A longer line ends the
+/// session.
 pub const LINE_BYTES_MAX: usize = 64 * 1024;
 
-/// The word for the scan of a method that visits bytes in its own way, or not at all.
+/// The scan of a method that visits bytes in a fixed way, or visits none.
 pub const NO_SCAN: &str = "-";
 
-/// The variable of the environment in which the lab names the user's check of a command's output:
-/// a line for a shell, for one session whose only reading is not timed.
+/// The environment variable in which the lab passes the user's check of a command's output. Its
+/// value is a line for a shell, for one session whose only reading is not timed.
 pub const CHECK_VARIABLE: &str = "READLAB_CHECK";
 
-/// The variable with the beginning of the name of a file that a command makes for itself before it
-/// runs, with its number and [`MAP_SUFFIX`] behind that: its runtime writes to it whatever it is.
+/// Environment variable with the path prefix of a perf map, such as `/tmp/perf-`: the file to which a
+/// runtime writes the names of the functions that it compiles. The child process appends its process
+/// id and [`MAP_SUFFIX`], and creates the file before it executes the command. If something exists at
+/// this path, the command is not run: the runtime would write even to another user's file or through
+/// a link.
 pub const MAP_VARIABLE: &str = "READLAB_MAP";
 
-/// How the names of variables begin that a command gets, without this, if it makes that file.
+/// The prefix of variables that a command gets, without this prefix, if it makes that file.
 pub const MAP_VARIABLE_PREFIX: &str = "READLAB_MAP_";
 
-/// How the name of such a file ends.
+/// The suffix of the name of this file.
 pub const MAP_SUFFIX: &str = ".map";
 
-/// The variable of the environment in which a command that reads many files finds the list of them.
+/// The environment variable with the path of the list, for a command that reads many files.
 pub const LIST_VARIABLE: &str = "READLAB_LIST";
 
 #[cfg(test)]
@@ -75,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_on_the_page_is_understood() {
+    fn every_example_in_the_protocol_page_parses() {
         let said = examples("json");
         assert!(said.len() >= 9, "the page shows every message: {said:?}");
         for line in &said {
@@ -88,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn the_page_and_the_code_agree_on_the_number() {
+    fn the_protocol_page_and_the_code_have_the_same_version() {
         let page = include_str!("../../PROTOCOL.md");
         assert!(page.lines().next().unwrap().ends_with(&format!("version {VERSION}")));
         assert!(page.contains(&format!("\"protocol\":{VERSION},")));
     }
 
     #[test]
-    fn unknown_words_and_fields_are_refused() {
+    fn unknown_message_kinds_and_fields_are_refused() {
         for line in [
             "",
             "null",

@@ -1,8 +1,8 @@
-//! The messages from a contender to the lab: one flat JSON object a line, whose kind is in its
-//! field `say`.
+//! The messages from a contender to the lab: one flat JSON object a line. Its field `say` is the
+//! kind of the message.
 //!
-//! Unknown words and unknown fields are errors: a contender that sends them was written for another
-//! lab, and its numbers may have another meaning.
+//! Unknown words and unknown fields are errors, because a contender that sends them was written for
+//! another lab, and its numbers may have another meaning.
 
 use crate::archive::Archive;
 use crate::scheduling::Scheduling;
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
-    /// The receipt: name, version, compiler and runtime of the contender. The first line of every
-    /// session.
+    /// The receipt: name, version, compiler and runtime of the contender. It is the first line of
+    /// every session.
     Hello {
         /// The protocol's number, [`crate::VERSION`].
         protocol: u32,
@@ -22,75 +22,77 @@ pub enum Message {
         contender: String,
         /// The contender's own version.
         version: String,
-        /// Compiler, runtime, flags: all that a reader needs to build the same thing.
+        /// Compiler, runtime, flags: all that is needed to build the same contender.
         runtime: String,
     },
-    /// One way of reading that this contender offers.
+    /// One method that this contender offers.
     Method(MethodLine),
-    /// The session is ready for turns. Has every parameter in force, defaults included.
+    /// The session is ready for turns.
     Ready {
-        /// Name of the parameter, with its unit, and its value.
+        /// Every parameter in force, defaults included: its name with the unit, and its value.
         params: BTreeMap<String, u64>,
     },
     /// One timed reading.
     Sample(SampleLine),
-    /// Something that its runtime counted during all readings of the turn, untimed ones included.
+    /// A number that the contender's runtime counted during all readings of the turn, untimed ones
+    /// included.
     Count(CountLine),
-    /// What single reads took in all timed readings of the turn.
+    /// The latencies of single reads in all timed readings of the turn.
     Latencies(LatenciesLine),
     /// The turn is over.
     Done {
-        /// How many samples the turn had.
+        /// Number of samples in the turn.
         count: u32,
     },
-    /// This method cannot work here: the kernel, the processor or the file system lacks something.
-    /// Ends the session.
+    /// The method cannot work here, because the kernel, the processor or the file system lacks a
+    /// feature. This message ends the session.
     Unavailable {
-        /// Why, in one line.
+        /// The reason, in one line.
         reason: String,
     },
-    /// A reading failed. Ends the session.
+    /// A reading failed. This message ends the session.
     Failed {
-        /// Why, in one line.
+        /// The reason, in one line.
         reason: String,
     },
 }
 
-/// One way of reading that a contender offers.
+/// One method that a contender offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MethodLine {
     /// Name of the method, for example `mmap`.
     pub method: String,
-    /// For each kind of work that it can do, the ways of visiting bytes, best first.
+    /// For each work that the method can do, the scans (ways of visiting bytes), best first.
     pub scans: BTreeMap<String, Vec<String>>,
-    /// What may be set.
+    /// Parameters of the method.
     #[serde(default)]
     pub params: Vec<ParamLine>,
     /// One sentence: which calls read the bytes.
     pub about: String,
-    /// How it uses the page cache.
+    /// How the method uses the page cache.
     pub cache: Cache,
-    /// What it can be pointed at.
+    /// The kinds of target that the method can read.
     #[serde(default, skip_serializing_if = "Reads::is_default")]
     pub reads: Reads,
-    /// The archives that it decodes; it then reads nothing else, and its answers are about the
-    /// decoded content.
+    /// Archive formats that the method decodes. With any, it reads nothing else, and its answers
+    /// are about the decoded content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decodes: Vec<Archive>,
-    /// Whether it decodes a zstd with a dictionary too ([`crate::archive::DICTIONARY_VARIABLE`]).
+    /// Whether the method decodes a zstd with a dictionary too
+    /// ([`crate::archive::DICTIONARY_VARIABLE`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dictionary: bool,
-    /// Whether it reads a part of a target too ([`crate::Part`]).
+    /// Whether the method reads a part of a target too ([`crate::Part`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,
-    /// Whether it reads the files of a list too ([`crate::files`]), one after the other.
+    /// Whether the method reads the files of a list too ([`crate::files`]), one after the other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lists: bool,
-    /// Whether it reads URLs with encryption too; methods that read objects always do.
+    /// Whether the method reads URLs with encryption too. Methods that read objects always do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tls: bool,
-    /// Why it cannot work on this machine, if so.
+    /// The reason why the method cannot work on this machine, if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,
 }
@@ -102,25 +104,24 @@ pub struct MethodLine {
 pub enum Cache {
     /// Reads through the page cache.
     Through,
-    /// Goes to the device even when the file is cached; judged among the cold.
+    /// Reads from the device even when the file is cached. The method is ranked among cold ones.
     Bypass,
-    /// Through or past it, depending on the parameter `direct`.
+    /// Reads through or past the page cache, depending on the parameter `direct`.
     ByParam,
-    /// A control: it shows what the machine or the lab does and is no way of reading.
+    /// A control. It shows what the machine or the lab does, and reads no file in any usual way.
     None,
 }
 
-/// What a method can read: files, URLs, both, objects, lists, folders or places. Without the field
-/// it reads files.
+/// The kinds of target that a method can read. Without the field, a method reads files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reads {
-    /// A path.
+    /// A file by its path.
     #[default]
     File,
-    /// A URL.
+    /// A file by its URL.
     Url,
-    /// Either.
+    /// A file by its path or its URL.
     Both,
     /// An object of an S3 store, by its bucket and key.
     Object,
@@ -128,12 +129,12 @@ pub enum Reads {
     List,
     /// A folder: every file below it.
     Folder,
-    /// A list of places of one file ([`crate::places`]).
+    /// Blocks of one file, by a list of their places ([`crate::places`]).
     Places,
 }
 
 impl Reads {
-    /// Whether the field is left out.
+    /// Whether the field is omitted.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
     fn is_default(&self) -> bool {
         *self == Reads::default()
@@ -158,7 +159,7 @@ pub struct ParamLine {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SampleLine {
-    /// From before the open to after the close.
+    /// Wall time from before the open to after the close.
     pub wall_ns: u64,
     /// CPU time spent in user mode during the window, if the contender can get it from its kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,27 +171,27 @@ pub struct SampleLine {
     /// that read themselves leave it out: the lab gets it from the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
-    /// The scheduling, at its end, of a program that the contender started for this reading, if it
-    /// differs from the contender's. Contenders that read themselves leave it out: the lab gets it
-    /// from the kernel.
+    /// The scheduling of a program that the contender started for this reading, at the program's
+    /// end, if it differs from the contender's. Contenders that read themselves leave it out: the
+    /// lab gets it from the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
-    /// Until the name of the server was resolved, for its first connection.
+    /// Time until the name of the server was resolved, for its first connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dns_ns: Option<u64>,
-    /// Until the first connection to the server was made, from the end of the resolution.
+    /// Time from the end of the resolution until the first connection to the server was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect_ns: Option<u64>,
-    /// Until its encryption was agreed, from the connection on.
+    /// Time from the first connection until its encryption was agreed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls_ns: Option<u64>,
-    /// Until the first byte of the content was there, from the beginning of the window.
+    /// Time from the beginning of the window until the first byte of the content arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_ns: Option<u64>,
-    /// Requests that were sent, repeated ones included.
+    /// Number of requests that were sent, repeated ones included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// Requests that were repeated after a failure.
+    /// Number of requests that were repeated after a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retries: Option<u64>,
     /// Proof of work: bytes that were read.
@@ -205,14 +206,14 @@ pub struct SampleLine {
     /// Proof of work: the wrapping sum of all bytes, 0 to 255.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
-    /// Proof of work: how many files were read, where there may be several.
+    /// Proof of work: number of files that were read, if the target may have several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
-    /// Proof of work: how many blocks were read, where places are read.
+    /// Proof of work: number of blocks that were read, if the target is a list of places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
-    /// Proof of work: [`crate::FileProof::products`] of these files, or
-    /// [`crate::BlockProof::products`] of these blocks.
+    /// Proof of work: [`crate::FileProof::products`] of the files, or
+    /// [`crate::BlockProof::products`] of the blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub products: Option<u64>,
     /// Proof of work: the highest 53 bits of the XXH3 digest of everything that a command printed.
@@ -220,16 +221,16 @@ pub struct SampleLine {
     pub output: Option<u64>,
 }
 
-/// What a contender's own runtime counted during the readings of a turn, outside of every window.
+/// A number that a contender's runtime counted during the readings of a turn, outside every window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountLine {
-    /// Name with unit, for example `allocated_bytes` or `gc_ns`.
+    /// Name of the number with its unit, for example `allocated_bytes` or `gc_ns`.
     pub of: String,
-    /// How many; left out where it could not be counted.
+    /// The number; omitted where it could not be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
-    /// The way of counting, or why there is no value.
+    /// How the number was counted, or why there is no value.
     pub how: String,
 }
 
@@ -241,12 +242,12 @@ pub struct SayError {
     cause: serde_json::Error,
 }
 
-/// What single reads took in all timed readings of a turn, outside of every window but measured
-/// inside.
+/// The latencies of single reads in all timed readings of a turn. They are sent outside every
+/// window, but measured inside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LatenciesLine {
-    /// Nanoseconds of each read, as a histogram of HdrHistogram: its compressed encoding of
+    /// Nanoseconds of each read, as a histogram of HdrHistogram in the compressed encoding of
     /// version 2, in Base64.
     pub histogram: String,
 }

@@ -1,50 +1,50 @@
-//! A part of a target: the words that ask for it, and their meaning.
+//! A part of a target: the settings that request it, and their meaning.
 //!
-//! Methods that can read a part say so in their `method` line. Which parts there are is decided by
-//! the lab.
+//! Methods that can read a part say so in their `method` line. The lab decides which parts are
+//! read.
 
 use std::ops::Range;
 
-/// The name of the word with the first byte.
-const START: &str = "start_bytes";
-/// The name of the word with the number of bytes.
-const LENGTH: &str = "length_bytes";
+/// The name of the setting with the first byte.
+const START_SETTING: &str = "start_bytes";
+/// The name of the setting with the number of bytes.
+const LENGTH_SETTING: &str = "length_bytes";
 
-/// Some bytes of a target that follow each other.
+/// A range of consecutive bytes of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// How many bytes are before it.
+    /// Number of bytes before the part.
     pub start_bytes: u64,
-    /// How many it has.
+    /// Length of the part, in bytes.
     pub length_bytes: u64,
 }
 
 impl Part {
-    /// From the first byte to the one after the last.
+    /// The range from the first byte of the part to the one after its last.
     #[must_use]
     pub fn range(self) -> Range<u64> {
         self.start_bytes..self.start_bytes.saturating_add(self.length_bytes)
     }
 
-    /// The words that ask for it.
+    /// The settings that request the part.
     #[must_use]
     pub fn words(self) -> [String; 2] {
-        [format!("{START}={}", self.start_bytes), format!("{LENGTH}={}", self.length_bytes)]
+        [format!("{START_SETTING}={}", self.start_bytes), format!("{LENGTH_SETTING}={}", self.length_bytes)]
     }
 
-    /// The part that settings ask for, which are taken out of them.
+    /// The part that the settings request. Its two settings are removed from them.
     ///
     /// # Errors
-    /// If only one of the two words is there.
+    /// If only one of the two settings is present.
     pub(crate) fn take_from(settings: &mut Vec<(&str, u64)>) -> Result<Option<Part>, String> {
         let mut take = |name| {
             let at = settings.iter().position(|(word, _)| *word == name)?;
             Some(settings.remove(at).1)
         };
-        match (take(START), take(LENGTH)) {
+        match (take(START_SETTING), take(LENGTH_SETTING)) {
             (None, None) => Ok(None),
             (Some(start_bytes), Some(length_bytes)) => Ok(Some(Part { start_bytes, length_bytes })),
-            _ => Err(format!("a part needs both {START} and {LENGTH}")),
+            _ => Err(format!("a part needs both {START_SETTING} and {LENGTH_SETTING}")),
         }
     }
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_two_words_and_nothing_of_it_stays_among_the_settings() {
+    fn a_part_is_two_settings_that_are_removed_from_the_settings() {
         let part = Part { start_bytes: 4096, length_bytes: 10 };
         assert_eq!(part.range(), 4096..4106);
         let words = part.words();

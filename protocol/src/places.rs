@@ -1,8 +1,8 @@
-//! Places of one file as a target: the list that names them, the word that says that a target is
-//! such a list, and the number that proves the block at every place.
+//! Places of one file as a target: the list that names them, the setting that marks a target as a
+//! list of places, and the number that proves that the block at every place was read.
 //!
-//! Methods that read places say so in their `method` line. Which places there are, and in which
-//! order, is decided by the lab.
+//! Methods that read places say so in their `method` line. The lab decides which places are read,
+//! and in which order.
 
 use crate::files::{product, take_word};
 use std::ffi::OsStr;
@@ -11,20 +11,20 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The name of the word that says that the target is a list of places.
-const PLACES: &str = "places";
+/// The name of the setting that marks the target as a list of places.
+const PLACES_SETTING: &str = "places";
 
-/// How many bytes a number of the list has.
+/// Bytes of a number in the list.
 const NUMBER_BYTES: usize = 8;
 
-/// Blocks of one file, by where they begin.
+/// Blocks of one file, by the offsets at which they begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// The file.
+    /// Path of the file.
     pub file: PathBuf,
-    /// Bytes of each block.
+    /// Size of each block.
     pub block_bytes: u64,
-    /// Where each block begins, in the order of the reads.
+    /// Offset of each block, in the order of the reads.
     pub offsets: Vec<u64>,
 }
 
@@ -32,16 +32,16 @@ pub struct Places {
 /// for each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlockProof {
-    /// How many blocks were read.
+    /// Number of blocks that were read.
     pub blocks: u64,
-    /// The sum over all blocks of (number mod 65521 + 1) × (value mod 65521 + 1), modulo 2^32,
-    /// where the number is that of the place in the list, from 0, and the value is what the work
-    /// counts: newlines, the sum, or the bytes.
+    /// The sum over all blocks of (number mod 65521 + 1) × (value mod 65521 + 1), modulo 2^32. The
+    /// number is the index of the place in the list, from 0. The value is what the work counts:
+    /// newlines, the sum, or the bytes.
     pub products: u64,
 }
 
 impl Places {
-    /// Reads a list.
+    /// Reads a list from a file.
     ///
     /// # Errors
     /// If it cannot be read, or is not complete.
@@ -49,8 +49,8 @@ impl Places {
         Places::parse(&fs::read(list)?)
     }
 
-    /// The list that has these bytes: the file's path, ended by a zero byte, the bytes of a block,
-    /// and the offsets; numbers have 64 bits, the lowest first.
+    /// Parses the bytes of a list: the file's path, ended by a zero byte, then the size of a block,
+    /// then the offsets. Numbers are little-endian and have 64 bits.
     ///
     /// # Errors
     /// As for [`Places::read`].
@@ -69,7 +69,7 @@ impl Places {
         })
     }
 
-    /// The bytes of the list.
+    /// The bytes of the list, as [`Places::parse`] takes them.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.file.as_os_str().as_bytes().to_vec();
@@ -87,7 +87,7 @@ impl BlockProof {
         BlockProof { blocks: 1, products: product(number, value) }
     }
 
-    /// The blocks of both.
+    /// The proof of the blocks of both.
     #[must_use]
     pub fn merge(self, other: BlockProof) -> BlockProof {
         BlockProof {
@@ -97,15 +97,15 @@ impl BlockProof {
     }
 }
 
-/// The word that says that the target is a list of places.
+/// The setting that marks the target as a list of places.
 #[must_use]
 pub fn places_word() -> String {
-    format!("{PLACES}=1")
+    format!("{PLACES_SETTING}=1")
 }
 
-/// Whether settings say that the target is a list of places; the word is taken out of them.
+/// Whether the settings mark the target as a list of places. The setting is removed from them.
 pub(crate) fn take_places(settings: &mut Vec<(&str, u64)>) -> bool {
-    take_word(settings, PLACES)
+    take_word(settings, PLACES_SETTING)
 }
 
 #[cfg(test)]
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_read_in_place_of_another_is_seen() {
+    fn reading_a_block_instead_of_another_changes_the_proof() {
         let proof = |values: &[u64]| {
             let blocks = (0..).zip(values).map(|(number, value)| BlockProof::from_block(number, *value));
             blocks.fold(BlockProof::default(), BlockProof::merge)
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_is_taken_out_of_the_settings() {
+    fn the_places_setting_is_removed_from_the_settings() {
         let mut settings = vec![("depth", 2), ("places", 1)];
         assert!(take_places(&mut settings) && !take_places(&mut settings));
         assert_eq!((settings, places_word().as_str()), (vec![("depth", 2)], "places=1"));

@@ -1,5 +1,5 @@
-//! How a contender gets what it needs to read from a server: the names of the variables of its
-//! environment, and the word that stands for a target that must not be on a command line.
+//! The settings with which a contender reads from a server: the names of its environment variables,
+//! and the word that replaces a target that must not be on a command line.
 //!
 //! An object is read with the variables of the AWS tools besides: `AWS_ENDPOINT_URL_S3`,
 //! `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.
@@ -9,67 +9,71 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::ops::Range;
 
-/// In place of a target: the URL is in [`TARGET_VARIABLE`], because its query is a secret.
+/// The word that replaces a target: the URL is in [`TARGET_VARIABLE`], because its query is a
+/// secret.
 pub const TARGET_ELSEWHERE: &str = "-";
 
-/// The URL that is read, where the word for the target is [`TARGET_ELSEWHERE`].
+/// The environment variable with the URL to read, if the target is [`TARGET_ELSEWHERE`].
 pub const TARGET_VARIABLE: &str = "READLAB_TARGET";
 
-/// The value of `If-Match` for every request; unset where the server sends no strong `ETag`.
+/// The environment variable with the value of `If-Match` for every request. It is unset if the
+/// server sends no strong `ETag`.
 pub const ETAG_VARIABLE: &str = "READLAB_ETAG";
 
-/// A file of certificates in PEM; servers are trusted by these and no others. Unset for those of
-/// the system.
+/// The environment variable with the path of a file of certificates in PEM. Only they are trusted.
+/// It is unset for the certificates of the system.
 pub const CACERT_VARIABLE: &str = "READLAB_CACERT";
 
-/// `1` if the user lets foreign commands have the [`SECRET_VARIABLES`], and a URL with a secret
-/// query on their command line. The lab sets it for the contender `command` alone.
+/// The environment variable that is `1` if the user allows foreign commands to get the
+/// [`SECRET_VARIABLES`], and a URL with a secret query on their command line. The lab sets it for
+/// the contender `command` alone.
 pub const COMMANDS_GET_CREDENTIALS_VARIABLE: &str = "READLAB_COMMANDS_GET_CREDENTIALS";
 
-/// The variables whose values are secrets, or name the account that they belong to. A contender
-/// that starts programs of others removes them from the environment of these.
+/// The variables whose values are secrets, or name the account of a secret. A contender that starts
+/// foreign programs removes these variables from the environment of the programs.
 pub const SECRET_VARIABLES: [&str; 4] =
     [TARGET_VARIABLE, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
-/// `path`, or `virtual` for buckets that are part of the server's name.
+/// The environment variable with the style of URLs: `path`, or `virtual` for buckets that are part
+/// of the server's name.
 pub const STYLE_VARIABLE: &str = "READLAB_S3_STYLE";
 
-/// Where objects are, and how requests for them are signed.
+/// The store that has the objects, and the signature of requests for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     /// The URL of the store.
     pub endpoint: String,
-    /// The region that signatures are for.
+    /// The region for signatures.
     pub region: String,
     /// Whether the bucket is part of the server's name, instead of the path.
     pub is_virtual_style: bool,
-    /// Without them requests are not signed.
+    /// The credentials; without them requests are not signed.
     pub credentials: Option<Credentials>,
 }
 
-/// What signs requests for objects.
+/// The credentials that sign requests for objects.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// The name of the key.
     pub key_id: String,
     /// The key, which is a secret.
     pub secret: String,
-    /// What temporary keys have besides; a secret.
+    /// The session token of temporary keys; a secret.
     pub token: Option<String>,
 }
 
-/// Why the environment does not say what a reading needs.
+/// The reason why the environment lacks a value that a reading needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VariableError {
-    /// A variable is not there, or is empty.
+    /// A variable is unset or empty.
     #[error("{0} is not set")]
     Unset(&'static str),
-    /// A variable is no text.
+    /// The value of a variable is no text.
     #[error("{0} is not UTF-8")]
     NotUtf8(&'static str),
 }
 
-/// A variable; `None` if it is unset or empty.
+/// The value of a variable; `None` if it is unset or empty.
 fn variable(name: &'static str) -> Result<Option<String>, VariableError> {
     match env::var(name) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
@@ -78,22 +82,22 @@ fn variable(name: &'static str) -> Result<Option<String>, VariableError> {
     }
 }
 
-/// The version of the content that every request demands, from [`ETAG_VARIABLE`].
+/// The version of the content that every request requires, from [`ETAG_VARIABLE`].
 ///
 /// # Errors
-/// If it is not UTF-8.
+/// If the value is not UTF-8.
 pub fn etag() -> Result<Option<String>, VariableError> {
     variable(ETAG_VARIABLE)
 }
 
-/// The file of certificates that replaces those of the system, from [`CACERT_VARIABLE`].
+/// The file of certificates that replaces the system's certificates, from [`CACERT_VARIABLE`].
 #[must_use]
 pub fn cacert() -> Option<OsString> {
     env::var_os(CACERT_VARIABLE).filter(|path| !path.is_empty())
 }
 
 impl Store {
-    /// The store that the environment names.
+    /// The store that the environment variables describe.
     ///
     /// # Errors
     /// If a variable is not UTF-8, or the endpoint or the region is not set.
@@ -133,16 +137,16 @@ pub fn content_range(value: &str) -> Option<(Range<u64>, u64)> {
     Some((first.parse().ok()?..end, size.parse().ok()?))
 }
 
-/// The target that a word of the command line means.
+/// The target that a word of the command line stands for.
 #[must_use]
 pub fn target(word: &OsStr) -> OsString {
     let elsewhere = (word == TARGET_ELSEWHERE).then(|| env::var_os(TARGET_VARIABLE)).flatten();
     elsewhere.unwrap_or_else(|| word.to_owned())
 }
 
-/// A URL for messages: its query may be a secret, and is left out.
+/// A URL for messages, without its query, which may be a secret.
 #[must_use]
-pub fn shown(url: &str) -> &str {
+pub fn url_without_query(url: &str) -> &str {
     url.split_once('?').map_or(url, |(before, _)| before)
 }
 
@@ -151,13 +155,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_never_has_a_query() {
-        assert_eq!(shown("https://h/o?X-Amz-Signature=secret"), "https://h/o");
-        assert_eq!(shown("s3://b/k"), "s3://b/k");
+    fn a_url_in_a_message_has_no_query() {
+        assert_eq!(url_without_query("https://h/o?X-Amz-Signature=secret"), "https://h/o");
+        assert_eq!(url_without_query("s3://b/k"), "s3://b/k");
     }
 
     #[test]
-    fn every_secret_variable_is_on_the_page() {
+    fn every_secret_variable_is_in_the_protocol_page() {
         let page = include_str!("../../PROTOCOL.md");
         for name in SECRET_VARIABLES {
             assert!(page.contains(&format!("`{name}`")), "{name}");
@@ -169,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_what_the_variables_name_and_shows_no_secret() {
+    fn a_store_comes_from_the_variables_and_shows_no_secret() {
         let store = |variables: &[(&str, &str)]| {
             let value =
                 |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_read_as_servers_write_it() {
+    fn a_content_range_parses_as_servers_write_it() {
         assert_eq!(content_range("bytes 0-0/1"), Some((0..1, 1)));
         assert_eq!(content_range("bytes 5-9/10"), Some((5..10, 10)));
         for bad in ["bytes 0-0/*", "bytes */0", "0-1/2", "bytes 0-18446744073709551615/1", ""] {
@@ -201,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_itself() {
+    fn a_path_as_target_is_taken_literally() {
         assert_eq!(target(OsStr::new("/f")), OsStr::new("/f"));
     }
 }

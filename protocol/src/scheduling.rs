@@ -1,5 +1,5 @@
-//! The scheduling of a thread by the kernel: policy, priority, niceness, processors. It only reads;
-//! the callers decide.
+//! The kernel's scheduling of a thread: policy, priority, niceness, processors. This module only
+//! reads it. The callers decide.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,13 +9,13 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scheduling {
-    /// Its policy.
+    /// Scheduling policy of the thread.
     pub policy: Policy,
-    /// Its priority under a real-time policy, 0 under others.
+    /// Priority of the thread under a real-time policy, 0 under others.
     pub priority: u32,
-    /// Its niceness, from -20 to 19.
+    /// Niceness of the thread, from -20 to 19.
     pub nice: i32,
-    /// The processors on which it may run, in order.
+    /// Processors on which the thread may run, in order.
     pub processors: Vec<u32>,
 }
 
@@ -23,35 +23,35 @@ pub struct Scheduling {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Policy {
-    /// The usual one.
+    /// The default policy.
     #[serde(rename = "SCHED_OTHER")]
     Other,
     /// Real time, first in, first out.
     #[serde(rename = "SCHED_FIFO")]
     Fifo,
-    /// Real time, in turns.
+    /// Real time, round robin.
     #[serde(rename = "SCHED_RR")]
     RoundRobin,
-    /// The usual one for work that does not wait.
+    /// The default policy for batch work, which does not wait.
     #[serde(rename = "SCHED_BATCH")]
     Batch,
-    /// Only when no other thread is ready to run.
+    /// Runs only when no other thread is ready to run.
     #[serde(rename = "SCHED_IDLE")]
     Idle,
     /// Real time by deadlines.
     #[serde(rename = "SCHED_DEADLINE")]
     Deadline,
-    /// By a program loaded into the kernel.
+    /// A policy of a program that was loaded into the kernel.
     #[serde(rename = "SCHED_EXT")]
     Ext,
-    /// One that is younger than this code.
+    /// A scheduling policy newer than this code, so unknown to it.
     #[serde(rename = "unknown")]
     Unknown,
 }
 
 impl Policy {
     /// The policy of this number (`linux/sched.h`).
-    fn of_number(number: u32) -> Policy {
+    fn from_number(number: u32) -> Policy {
         match number {
             0 => Policy::Other,
             1 => Policy::Fifo,
@@ -81,16 +81,16 @@ impl fmt::Display for Policy {
 }
 
 impl Scheduling {
-    /// From the text of /proc/PID/stat or /proc/PID/task/TID/stat, which an ended process that was
-    /// not reaped still has.
+    /// Parses the text of /proc/PID/stat or /proc/PID/task/TID/stat. An ended process that was not
+    /// reaped still has these files.
     #[must_use]
     pub fn from_stat(stat: &str, processors: Vec<u32>) -> Option<Scheduling> {
-        // The name before the last parenthesis may hold anything; proc_pid_stat(5) counts from 1,
-        // and the name is the second.
+        // The name before the last parenthesis may contain any bytes. proc_pid_stat(5) counts
+        // fields from 1, and the name is the second field.
         let fields: Vec<&str> = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
         let field = |number: usize| fields.get(number - 3);
         Some(Scheduling {
-            policy: Policy::of_number(field(41)?.parse().ok()?),
+            policy: Policy::from_number(field(41)?.parse().ok()?),
             priority: field(40)?.parse().ok()?,
             nice: field(19)?.parse().ok()?,
             processors,
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_found_behind_a_name_that_holds_anything() {
+    fn fields_are_found_after_a_name_with_any_bytes() {
         let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 9 0 0 0 0 0 0 0 20 -5 1 0 100 4096 10 1844 1 1 0 0 0 0 0 0 0 0 0 0 17 1 3 2 0 0 0";
         let found = Scheduling::from_stat(stat, vec![1]).unwrap();
         let right = Scheduling { policy: Policy::RoundRobin, priority: 3, nice: -5, processors: vec![1] };
@@ -113,9 +113,9 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_written_as_it_is_called() {
+    fn a_policy_is_displayed_by_its_kernel_name() {
         for number in 0..9 {
-            let policy = Policy::of_number(number);
+            let policy = Policy::from_number(number);
             if policy != Policy::Unknown {
                 assert_eq!(serde_json::to_value(policy).unwrap(), policy.to_string());
             }

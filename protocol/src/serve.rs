@@ -1,4 +1,4 @@
-//! The contender's side of a session, for contenders in Rust: arguments in, lines out.
+//! The contender's side of a session, for contenders in Rust. It takes arguments and prints lines.
 //!
 //! A contender describes itself and its methods, and opens a reader for a request; all other rules
 //! of PROTOCOL.md are implemented here. Input and output are parameters, so that a test can run a
@@ -15,107 +15,109 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-/// A program that reads.
+/// A program whose methods read targets.
 pub trait Contender {
-    /// Its name in the roster.
+    /// Name of the contender in the roster.
     fn name(&self) -> &'static str;
 
-    /// Its own version.
+    /// Version of the contender.
     fn version(&self) -> &'static str;
 
     /// Compiler, runtime, flags.
     fn runtime(&self) -> String;
 
-    /// What it offers.
+    /// The methods that the contender offers.
     fn methods(&self) -> Vec<MethodLine>;
 
-    /// The method of this name, if it offers that: what a request is checked against.
+    /// The method of this name, if the contender offers it. A request is checked against it.
     fn method(&self, name: &str) -> Option<MethodLine> {
         self.methods().into_iter().find(|line| line.method == name)
     }
 
-    /// Makes ready for turns.
+    /// Makes a reader that is ready for turns.
     ///
     /// # Errors
-    /// If the request names nothing it offers, or this machine cannot do it.
+    /// If the request names something that the contender does not offer, or this machine cannot do
+    /// it.
     fn open(&self, request: &Request) -> Result<Box<dyn Reader>, Refusal>;
 }
 
-/// One way of reading one target, ready for turns.
+/// A method for one target, ready for turns.
 pub trait Reader {
-    /// Every parameter in force.
+    /// The value of every parameter.
     fn params(&self) -> BTreeMap<String, u64>;
 
-    /// All readings of one turn, back to back; prints nothing.
+    /// Does all readings of one turn, back to back. Prints nothing.
     ///
     /// # Errors
     /// If a reading fails.
     fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal>;
 
-    /// What single reads took in the timed readings of the last turn, if it measures that.
+    /// The latencies of single reads in the timed readings of the last turn, if the reader measures
+    /// them.
     fn latencies(&mut self) -> Option<LatenciesLine> {
         None
     }
 }
 
-/// The request in the arguments after `read`.
+/// The request, parsed from the arguments after `read`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The method.
+    /// Name of the method.
     pub method: &'a str,
-    /// How bytes are visited; `-` for none.
+    /// Name of the scan; `-` for none.
     pub scan: &'a str,
-    /// The work.
+    /// Name of the work.
     pub work: &'a str,
-    /// The target.
+    /// The target to read.
     pub target: &'a OsStr,
-    /// The part of the target that is read; `None` for all of it.
+    /// The part of the target that is read; `None` for the whole target.
     pub part: Option<Part>,
     /// Whether the target is a list of files.
     pub is_list: bool,
     /// Whether the target is a list of places.
     pub is_places: bool,
-    /// Settings by name.
+    /// Values of settings by their names.
     pub settings: Vec<(&'a str, u64)>,
 }
 
-/// Why there is no reading.
+/// The reason why a reading is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The kernel, the processor or the file system lacks a required feature.
     #[error("{0}")]
     Unavailable(String),
-    /// Anything else.
+    /// Any other failure.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Refusal {
-    /// Of a call that failed, or a request that is wrong.
+    /// The refusal for a call that failed, or for a wrong request.
     #[must_use]
     pub fn failed(reason: impl Into<String>) -> Refusal {
         Refusal::Failed(reason.into())
     }
 
-    /// Of a read that failed at this byte of the target.
+    /// The refusal for a read that failed at this byte of the target.
     #[must_use]
     pub fn at(at_byte: u64, cause: &io::Error) -> Refusal {
         Refusal::Failed(format!("{cause} at byte {at_byte}"))
     }
 
-    /// The same with what it is about before the reason.
+    /// Puts the name of the affected thing before the reason.
     #[must_use]
     pub fn about(self, what: &str) -> Refusal {
-        self.with(|reason| format!("{what}: {reason}"))
+        self.map_reason(|reason| format!("{what}: {reason}"))
     }
 
-    /// The same without line ends, which a path or the text of a library may have.
+    /// Removes line ends from the reason. A path or the text of a library may contain them.
     #[must_use]
     pub fn in_one_line(self) -> Refusal {
-        self.with(|reason| reason.replace(['\n', '\r'], " "))
+        self.map_reason(|reason| reason.replace(['\n', '\r'], " "))
     }
 
-    fn with(self, change: impl FnOnce(String) -> String) -> Refusal {
+    fn map_reason(self, change: impl FnOnce(String) -> String) -> Refusal {
         match self {
             Refusal::Unavailable(reason) => Refusal::Unavailable(change(reason)),
             Refusal::Failed(reason) => Refusal::Failed(change(reason)),
@@ -135,21 +137,21 @@ impl From<VariableError> for Refusal {
     }
 }
 
-/// Why a conversation ended before the end of its input.
-enum Broken {
+/// The reason why a session ended before the end of its input.
+enum SessionFailure {
     Refused(Refusal),
-    Lab(io::Error),
+    LabIo(io::Error),
 }
 
-impl From<Refusal> for Broken {
-    fn from(refusal: Refusal) -> Broken {
-        Broken::Refused(refusal)
+impl From<Refusal> for SessionFailure {
+    fn from(refusal: Refusal) -> SessionFailure {
+        SessionFailure::Refused(refusal)
     }
 }
 
-impl From<io::Error> for Broken {
-    fn from(error: io::Error) -> Broken {
-        Broken::Lab(error)
+impl From<io::Error> for SessionFailure {
+    fn from(error: io::Error) -> SessionFailure {
+        SessionFailure::LabIo(error)
     }
 }
 
@@ -169,9 +171,9 @@ pub fn serve(
 ) -> ExitCode {
     let last_word = match run_session(contender, words, input, output) {
         Ok(()) => return ExitCode::SUCCESS,
-        Err(Broken::Refused(Refusal::Unavailable(reason))) => Ok(Message::Unavailable { reason }),
-        Err(Broken::Refused(Refusal::Failed(reason))) => Ok(Message::Failed { reason }),
-        Err(Broken::Lab(error)) => Err(error),
+        Err(SessionFailure::Refused(Refusal::Unavailable(reason))) => Ok(Message::Unavailable { reason }),
+        Err(SessionFailure::Refused(Refusal::Failed(reason))) => Ok(Message::Failed { reason }),
+        Err(SessionFailure::LabIo(error)) => Err(error),
     };
     if let Err(error) = last_word.and_then(|say| send(output, [say])) {
         eprintln!("{}: the lab: {error}", contender.name());
@@ -184,20 +186,22 @@ fn run_session(
     words: &[OsString],
     input: &mut dyn BufRead,
     output: &mut dyn Write,
-) -> Result<(), Broken> {
+) -> Result<(), SessionFailure> {
     send(output, [hello(contender)])?;
     let (verb, rest) = words.split_first().map_or((None, words), |(verb, rest)| (verb.to_str(), rest));
     match (verb, rest) {
         (Some("hello"), []) => Ok(()),
         (Some("methods"), []) => Ok(send(output, contender.methods().into_iter().map(Message::Method))?),
-        (Some("read"), rest) => turns(&mut *opened(contender, &Request::parse(rest)?)?, input, output),
+        (Some("read"), rest) => {
+            answer_turns(&mut *open_reader(contender, &Request::parse(rest)?)?, input, output)
+        }
         _ => Err(Refusal::Failed(format!("unknown words {words:?}: expected hello, methods or read")).into()),
     }
 }
 
-/// The reader of a request. A part or a list is asked only of methods that read them, and a method
-/// of places is asked for nothing else.
-fn opened(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
+/// Opens the reader for a request. A part or a list is refused for methods that do not read it. A
+/// method that reads places is refused any other target.
+fn open_reader(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
     let line = contender.method(request.method);
     let can = |does: fn(&MethodLine) -> bool| line.as_ref().is_some_and(does);
     if request.part.is_some() && !can(|line| line.parts) {
@@ -214,7 +218,11 @@ fn opened(contender: &dyn Contender, request: &Request) -> Result<Box<dyn Reader
 }
 
 /// Answers turns until the input ends.
-fn turns(reader: &mut dyn Reader, input: &mut dyn BufRead, output: &mut dyn Write) -> Result<(), Broken> {
+fn answer_turns(
+    reader: &mut dyn Reader,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+) -> Result<(), SessionFailure> {
     send(output, [Message::Ready { params: reader.params() }])?;
     while let Some(request) = next_turn(input)? {
         let samples = reader.turn(request)?.into_iter().map(Message::Sample);
@@ -225,31 +233,31 @@ fn turns(reader: &mut dyn Reader, input: &mut dyn BufRead, output: &mut dyn Writ
 }
 
 impl<'a> Request<'a> {
-    /// Reads METHOD SCAN WORK TARGET and settings. Only the target may be any bytes.
+    /// Parses METHOD SCAN WORK TARGET and settings. Only the target may contain any bytes.
     fn parse(words: &'a [OsString]) -> Result<Request<'a>, Refusal> {
         let [method, scan, work, target, settings @ ..] = words else {
             return Err(Refusal::Failed("read: expected METHOD SCAN WORK TARGET [name=value …]".to_owned()));
         };
-        let mut settings = settings.iter().map(|word| setting(word)).collect::<Result<_, _>>()?;
+        let mut settings = settings.iter().map(|word| parse_setting(word)).collect::<Result<_, _>>()?;
         let part = Part::take_from(&mut settings).map_err(|why| Refusal::Failed(format!("read: {why}")))?;
         let (is_list, is_places) = (take_list(&mut settings), take_places(&mut settings));
-        let (method, scan, work) = (text(method)?, text(scan)?, text(work)?);
+        let (method, scan, work) = (utf8_word(method)?, utf8_word(scan)?, utf8_word(work)?);
         Ok(Request { method, scan, work, target, part, is_list, is_places, settings })
     }
 }
 
-fn text(word: &OsStr) -> Result<&str, Refusal> {
+fn utf8_word(word: &OsStr) -> Result<&str, Refusal> {
     word.to_str().ok_or_else(|| Refusal::Failed(format!("read: {word:?} is not UTF-8")))
 }
 
-fn setting(word: &OsStr) -> Result<(&str, u64), Refusal> {
-    let pair = text(word)?.split_once('=');
+fn parse_setting(word: &OsStr) -> Result<(&str, u64), Refusal> {
+    let pair = utf8_word(word)?.split_once('=');
     let pair = pair.and_then(|(name, value)| Some((name, value.parse().ok()?)));
     pair.ok_or_else(|| Refusal::Failed(format!("read: {word:?} is no name=integer")))
 }
 
-/// The next line of the lab, or `None` at the end.
-fn next_turn(input: &mut dyn BufRead) -> Result<Option<TurnRequest>, Broken> {
+/// The next line from the lab, or `None` at the end of the input.
+fn next_turn(input: &mut dyn BufRead) -> Result<Option<TurnRequest>, SessionFailure> {
     let mut line = Vec::new();
     io::Read::take(input, LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;
     if line.is_empty() {
@@ -259,7 +267,7 @@ fn next_turn(input: &mut dyn BufRead) -> Result<Option<TurnRequest>, Broken> {
     request.map(Some).map_err(|error| Refusal::Failed(error.to_string()).into())
 }
 
-/// Sends a message with one write.
+/// Sends messages with one write.
 fn send(output: &mut dyn Write, messages: impl IntoIterator<Item = Message>) -> io::Result<()> {
     let lines: String = messages.into_iter().map(|message| message.line() + "\n").collect();
     output.write_all(lines.as_bytes())?;
@@ -279,9 +287,9 @@ fn hello(contender: &dyn Contender) -> Message {
 mod tests {
     use super::*;
 
-    /// Answers every reading with its number, and fails at the third turn.
+    /// A contender whose readers answer with the number of the reading and fail at the third turn.
     struct Counter;
-    struct Counting(u32);
+    struct CountingReader(u32);
 
     impl Contender for Counter {
         fn name(&self) -> &'static str {
@@ -299,12 +307,12 @@ mod tests {
         fn open(&self, request: &Request) -> Result<Box<dyn Reader>, Refusal> {
             match request.method {
                 "absent" => Err(Refusal::Unavailable("not here".to_owned())),
-                _ => Ok(Box::new(Counting(0))),
+                _ => Ok(Box::new(CountingReader(0))),
             }
         }
     }
 
-    impl Reader for Counting {
+    impl Reader for CountingReader {
         fn params(&self) -> BTreeMap<String, u64> {
             BTreeMap::from([("depth".to_owned(), 1)])
         }
@@ -344,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_turn_is_the_last_word() {
+    fn the_failure_of_a_turn_is_the_last_message() {
         let (messages, code) = run_session("read m - sum /f", "go 0 1\ngo 0 1\ngo 0 1\ngo 0 1\n");
         assert_eq!(messages.last(), Some(&Message::Failed { reason: "third".to_owned() }));
         assert_eq!(code, ExitCode::FAILURE);
@@ -378,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_names_the_target_the_cause_and_the_place_in_one_line() {
+    fn a_reason_names_the_target_the_cause_and_the_offset_in_one_line() {
         let why = Refusal::at(7, &io::Error::other("broken")).about("/a\nb").in_one_line();
         assert_eq!(why, Refusal::failed("/a b: broken at byte 7"));
         let why = Refusal::Unavailable("no ring".to_owned()).about("/a");
@@ -386,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_lines_that_mean_nothing_are_refused() {
+    fn unknown_words_and_lines_are_refused() {
         for (words, input) in
             [("", ""), ("bye", ""), ("read", ""), ("read m - sum /f x", ""), ("read m - sum /f", "stop\n")]
         {

@@ -3,12 +3,12 @@
 use crate::ParamLine;
 use std::collections::BTreeMap;
 
-/// One thing that may be set.
+/// One parameter of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Param {
-    /// Name with unit, such as `buffer_bytes`.
+    /// Name of the parameter with its unit, such as `buffer_bytes`.
     pub name: &'static str,
-    /// Value when none is given.
+    /// Value if none is given.
     pub default: u64,
     /// Smallest value.
     pub min: u64,
@@ -20,7 +20,7 @@ pub struct Param {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings(BTreeMap<&'static str, u64>);
 
-/// Why settings are refused.
+/// The reason why settings are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
     /// The method has no such parameter.
@@ -28,13 +28,13 @@ pub enum SettingError {
     Unknown {
         /// The name that was given.
         name: String,
-        /// Those that exist.
+        /// The names of the parameters that exist.
         known: String,
     },
     /// The value is outside the range.
     #[error("{name} must be from {} to {}, got {value}", .param.min, .param.max, name = .param.name)]
     OutOfRange {
-        /// The parameter.
+        /// The parameter whose value is wrong.
         param: Param,
         /// The value that was given.
         value: u64,
@@ -42,7 +42,7 @@ pub enum SettingError {
     /// The same parameter came twice.
     #[error("{0} is given twice")]
     Repeated(&'static str),
-    /// Two values do not go together.
+    /// Two values exclude each other.
     #[error("{0}")]
     Conflict(String),
 }
@@ -55,13 +55,13 @@ impl From<&Param> for ParamLine {
 }
 
 impl Param {
-    /// A parameter: its name, its default, its smallest and its largest value.
+    /// Makes a parameter with its name, its default, its smallest and its largest value.
     #[must_use]
     pub const fn new(name: &'static str, default: u64, min: u64, max: u64) -> Param {
         Param { name, default, min, max }
     }
 
-    /// A switch: 0 or 1, off by default.
+    /// Makes a switch: 0 or 1, off by default.
     #[must_use]
     pub const fn switch(name: &'static str) -> Param {
         Param::new(name, 0, 0, 1)
@@ -69,7 +69,7 @@ impl Param {
 }
 
 impl Settings {
-    /// Checks what was given against what may be set, and fills in the defaults.
+    /// Checks the given settings against the parameters, and fills in the defaults.
     ///
     /// # Errors
     /// If a name is unknown or comes twice, or a value is outside its range.
@@ -94,17 +94,17 @@ impl Settings {
         Ok(Settings(settings))
     }
 
-    /// The value in force.
+    /// The value of a parameter.
     ///
     /// # Panics
-    /// If the method does not list the parameter: a mistake in its declaration, which a test over
-    /// the list finds.
+    /// If the method does not list the parameter. This is a mistake in its declaration, which a
+    /// test of the list finds.
     #[must_use]
     pub fn get(&self, param: &Param) -> u64 {
         *self.0.get(param.name).expect("a method asks only for parameters that it lists")
     }
 
-    /// The value in force of a parameter that counts things in memory.
+    /// The value of a parameter that counts things in memory.
     ///
     /// # Panics
     /// As [`Settings::get`], and if the value exceeds the address space.
@@ -122,17 +122,17 @@ impl Settings {
         self.get(param) != 0
     }
 
-    /// Puts a value in force that follows from others.
+    /// Sets a value that follows from other values.
     pub fn settle(&mut self, param: &Param, value: u64) {
         self.0.insert(param.name, value);
     }
 
-    /// Every name with its value.
+    /// Every parameter by its name and value.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.0.iter().map(|(name, value)| (*name, *value))
     }
 
-    /// The same as the message `ready` has it.
+    /// The settings in the form of the message `ready`.
     #[must_use]
     pub fn params(&self) -> BTreeMap<String, u64> {
         self.iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -152,14 +152,14 @@ mod tests {
     const PARAMS: &[Param] = &[Param::new("buffer_bytes", 4096, 1, 8192), Param::switch("direct")];
 
     #[test]
-    fn what_is_not_given_has_its_default() {
+    fn a_parameter_that_is_not_given_has_its_default() {
         let settings = Settings::resolve(PARAMS, [("direct", 1)]).unwrap();
         assert_eq!((settings.size(&PARAMS[0]), settings.is_on(&PARAMS[1])), (4096, true));
         assert_eq!(settings.iter().collect::<Vec<_>>(), [("buffer_bytes", 4096), ("direct", 1)]);
     }
 
     #[test]
-    fn what_is_unknown_out_of_range_or_repeated_is_refused_by_name() {
+    fn an_unknown_out_of_range_or_repeated_setting_is_refused_by_name() {
         for (given, text) in [
             (vec![("depth", 1)], "no parameter 'depth' (known: buffer_bytes, direct)"),
             (vec![("buffer_bytes", 0)], "buffer_bytes must be from 1 to 8192, got 0"),

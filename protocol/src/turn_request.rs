@@ -1,20 +1,21 @@
-//! The request of the lab for a turn: one short line of plain words, so that a contender needs no
+//! The lab's request for a turn. It is one short line of plain words, so that a contender needs no
 //! JSON parser.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// One turn: `go LEAD COUNT`. The contender reads the target `lead` times untimed and then `count`
-/// times timed, back to back, and prints nothing before the last is done.
+/// times timed, back to back. It prints nothing before the last reading is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnRequest {
-    /// Readings before the timed ones, which wake the processor and fill its caches; not reported.
+    /// Number of untimed readings before the timed ones. They wake the processor and fill its
+    /// caches, and are not reported.
     pub lead: u32,
-    /// Timed readings; each is answered by one line.
+    /// Number of timed readings. Each is answered by one line.
     pub count: u32,
 }
 
-/// Why a line is not a turn.
+/// The error for a line that is no turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected `go LEAD COUNT` with COUNT above 0, got {0:?}")]
 pub struct AskError(String);
@@ -45,13 +46,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_survives_the_wire() {
+    fn a_turn_parses_back_from_its_line() {
         let request = TurnRequest { lead: 3, count: 16 };
         assert_eq!(request.to_string().parse(), Ok(request));
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn a_line_that_is_no_turn_is_refused() {
         for line in ["", "go", "go 1", "go 0 0", "go -1 1", "go 1 1 1", "stop 1 1", "go  1 1"] {
             assert!(line.parse::<TurnRequest>().is_err(), "{line:?}");
         }

@@ -17,7 +17,7 @@ pub enum Work {
     Discard,
 }
 
-/// A word that names no work.
+/// The error for a word that names no work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown work '{0}' (known: newlines, lines, sum, discard)")]
 pub struct UnknownWork(String);
@@ -25,17 +25,17 @@ pub struct UnknownWork(String);
 /// Proof of work. A number that a method cannot know is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Bytes that were read.
+    /// Number of bytes that were read.
     pub bytes: Option<u64>,
-    /// Bytes equal to 0x0A.
+    /// Number of bytes equal to 0x0A.
     pub newlines: Option<u64>,
-    /// Lines, an unterminated last one included.
+    /// Number of lines, an unterminated last one included.
     pub lines: Option<u64>,
     /// Wrapping sum of all bytes.
     pub sum: Option<u8>,
-    /// Which files these are numbers of, if the target has several.
+    /// Proof of the files that were read, if the target has several.
     pub files: Option<FileProof>,
-    /// Which blocks these are numbers of, if places are read.
+    /// Proof of the blocks that were read, if the target is a list of places.
     pub blocks: Option<BlockProof>,
 }
 
@@ -43,7 +43,7 @@ impl Work {
     /// Every work, in the order of the documents.
     pub const ALL: [Work; 4] = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
 
-    /// The word for it on the wire.
+    /// The word for the work in the protocol.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -87,13 +87,14 @@ impl From<Answer> for SampleLine {
 }
 
 impl Answer {
-    /// The answer of a whole file from the answers of its parts; without parts, nothing is known.
+    /// The answer of a whole file, merged from the answers of its parts. Without parts, nothing is
+    /// known.
     #[must_use]
     pub fn of_parts(parts: Vec<Answer>) -> Answer {
         parts.into_iter().reduce(Answer::merge).unwrap_or_default()
     }
 
-    /// The answer of two parts of one file together; a number that one part does not know is
+    /// The answer of two parts of one file together. A number that one part does not know is
     /// unknown.
     #[must_use]
     pub fn merge(self, other: Answer) -> Answer {
@@ -108,7 +109,7 @@ impl Answer {
         }
     }
 
-    /// The same as the answer about one file of several.
+    /// Makes this answer that of one file of several.
     #[must_use]
     pub fn of_file(self) -> Answer {
         let mut proof = FileProof::default();
@@ -116,7 +117,8 @@ impl Answer {
         Answer { files: Some(proof), ..self }
     }
 
-    /// What the work counted, or else the bytes: what [`FileProof`] and [`BlockProof`] hold of it.
+    /// The number that the work counted, or else the bytes. [`FileProof`] and [`BlockProof`]
+    /// contain this value.
     #[must_use]
     pub fn value(&self) -> u64 {
         let value = self.newlines.or(self.lines).or(self.sum.map(u64::from)).or(self.bytes);
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_work_reads_back_as_it_is_spelled() {
+    fn a_work_parses_back_from_its_word() {
         for work in Work::ALL {
             assert_eq!(work.to_string().parse(), Ok(work));
         }
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn files_add_up_and_each_is_proven() {
+    fn answers_of_files_add_up_and_prove_each_file() {
         let file = |bytes, newlines| {
             Answer { bytes: Some(bytes), newlines: Some(newlines), ..Answer::default() }.of_file()
         };
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_add_up_and_the_sum_wraps() {
+    fn answers_of_parts_add_up_and_the_sum_wraps() {
         let one = Answer { bytes: Some(2), sum: Some(200), ..Answer::default() };
         let two = Answer { bytes: Some(3), sum: Some(100), ..Answer::default() };
         assert_eq!(one.merge(two), Answer { bytes: Some(5), sum: Some(44), ..Answer::default() });

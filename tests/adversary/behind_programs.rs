@@ -1,7 +1,7 @@
-//! Files that a program serves through /dev/fuse: cold is above it, and one that answers from its
-//! own memory is never cold.
+//! Tests of files that a program serves through /dev/fuse. Such a file is cold above the program's
+//! cache, and a file that the program answers from its own memory is never cold.
 
-use super::layers::{COLD, is_cold_above, lines};
+use super::layers::{COLD_RACE, assert_cold_above, lines};
 use crate::home::{Export, Home, Trials, items};
 use crate::machine::{is_root, skip};
 use crate::mounted::{Undo, text};
@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// How a race on a file ended that a program serves through /dev/fuse, and the number of its
-/// process; `None` where that cannot be.
+/// The export of a race on a file that a program serves through /dev/fuse, and the process id of
+/// the program; `None` if this is impossible.
 fn race_behind_a_program(words: &str, more: &[&str]) -> Option<(Export, u32)> {
     if !is_root() || !Path::new("/dev/fuse").exists() {
         skip("only root can mount, and only where there is /dev/fuse");
@@ -21,10 +21,10 @@ fn race_behind_a_program(words: &str, more: &[&str]) -> Option<(Export, u32)> {
     let home = Home::new();
     let (backing, point) = (home.file("backing", lines()), home.folder("mounted"));
     let script = repository::path("tests/adversary/passthrough.py");
-    // In a network of its own, so that nothing else arrives there.
+    // In a separate network, so that no other traffic arrives there.
     let mut command = Command::new("unshare");
     command.args(["--net", "python3"]).arg(script).args([&backing, &point]).args(more);
-    // Prints "ready" at its first request, which is the kernel's at the mount.
+    // The program prints "ready" at its first request, which the kernel sends at the mount.
     let program = KilledOnDrop::ready(&mut command)?;
     let mut undo = Undo::default();
     undo.later(&["umount", text(&point)]);
@@ -32,8 +32,8 @@ fn race_behind_a_program(words: &str, more: &[&str]) -> Option<(Export, u32)> {
     Some((run, program.0.id()))
 }
 
-/// Whether a record says who serves the file, which only newer kernels do.
-fn shows_the_program(trial: &Value, pid: u32) -> bool {
+/// Checks that a record names the process that serves the file, which only newer kernels show.
+fn names_the_program(trial: &Value, pid: u32) -> bool {
     let cache = trial["cold_above"].as_str().unwrap_or_else(|| panic!("{trial}"));
     let is_shown = cache.contains(&format!("process {pid}"));
     if !is_shown {
@@ -44,7 +44,7 @@ fn shows_the_program(trial: &Value, pid: u32) -> bool {
 }
 
 #[test]
-fn a_file_whose_pages_are_dropped_at_each_open_is_never_warm_and_one_that_keeps_them_is() {
+fn a_file_whose_pages_are_dropped_at_each_open_is_never_warm() {
     for (more, outcome, why) in [
         (&["drop"][..], "unavailable", "cannot be warm: fuse drops its pages from the cache at each open"),
         (&[], "measured", ""),
@@ -59,7 +59,7 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn a_file_that_a_program_passes_to_the_kernel_is_cold_and_warm_by_the_file_that_is_read() {
+    fn a_file_passed_through_to_the_kernel_is_cold_and_warm_like_its_backing_file() {
         let methods = "--method rust/read/scalar --method rust/mmap/scalar";
         let Some((run, _)) = race_behind_a_program(methods, &["pass"]) else { return };
         if run.said.err.contains("Input/output error") {
@@ -80,24 +80,24 @@ mod ring2 {
     }
 
     #[test]
-    fn a_file_behind_a_program_is_cold_above_it_and_what_it_reads_is_counted() {
-        let Some((run, pid)) = race_behind_a_program(COLD, &[]) else { return };
+    fn a_file_behind_a_program_is_cold_above_it_and_the_reads_below_are_counted() {
+        let Some((run, pid)) = race_behind_a_program(COLD_RACE, &[]) else { return };
         let run = run.exits(0);
         let trial = run.trial("rust/read/scalar", "cold");
-        is_cold_above(&run, trial["cold_above"].as_str().unwrap_or_else(|| panic!("{trial}")));
-        if !shows_the_program(trial, pid) {
+        assert_cold_above(&run, trial["cold_above"].as_str().unwrap_or_else(|| panic!("{trial}")));
+        if !names_the_program(trial, pid) {
             return;
         }
         for sample in items(&trial["samples"]) {
-            // It read its file for the correct answer, so the file is in the page cache.
+            // The program read its file for the correct answer, so the file is in the page cache.
             assert!(sample["below_read_bytes"].is_u64() && sample["device_read_bytes"] == 0, "{trial}");
         }
     }
 
     #[test]
     fn a_file_that_a_program_keeps_in_its_memory_is_never_cold() {
-        let Some((run, pid)) = race_behind_a_program(COLD, &["keep"]) else { return };
-        if !shows_the_program(run.trial("rust/read/scalar", "cold"), pid) {
+        let Some((run, pid)) = race_behind_a_program(COLD_RACE, &["keep"]) else { return };
+        if !names_the_program(run.trial("rust/read/scalar", "cold"), pid) {
             return;
         }
         let run = run.exits(1);

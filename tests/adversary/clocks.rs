@@ -1,25 +1,26 @@
 //! Tests of contenders with false time, CPU time, memory or work, each beside an honest method of
-//! the same program; of contenders that read in a process below their own, behind a shell; and of a
-//! race of honest trials on a machine that is too busy.
+//! the same program. Also tests of contenders that read in a process below their own, behind a
+//! shell, and of a race of honest trials on an overloaded machine.
 
 use crate::fake::entry;
 use crate::home::{EVERY_METHOD, Export, Home, READLAB, Trials, items};
-use crate::machine::{can, processors, skip};
+use crate::machine::{processors, skip, succeeds_or_skip};
 use crate::processes::KilledOnDrop;
 use crate::repository;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// Busy loops that end with the test, so many on each processor.
+/// Busy loops that end with the test, this number for each processor.
 fn busy_loops(each: usize) -> Vec<KilledOnDrop> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "while :; do :; done"]).stdin(Stdio::null());
     (0..each * processors()).map(|_| KilledOnDrop(shell.spawn().unwrap())).collect()
 }
 
-/// A home with a file of so many MiB and the roster of the liar, which is in Python.
-fn home_of_the_liar(mib: usize) -> Option<Home> {
-    if !can("python3 -V") {
+/// A home with a file of this number of MiB and the roster of the lying contender, which needs
+/// Python.
+fn home_with_lying_contender(mib: usize) -> Option<Home> {
+    if !succeeds_or_skip("python3 -V") {
         return None;
     }
     let home = home_with_file(mib);
@@ -32,8 +33,8 @@ fn home_with_file(mib: usize) -> Home {
     Home::with_file("f.txt", "some words on a line, as in any text\n".repeat(mib * (1 << 20) / 37))
 }
 
-/// A race of these methods of the liar beside an honest one and an honest method of Rust, in one
-/// state; the honest ones must be measured.
+/// A race of these lying methods beside an honest method and a method of Rust, in one state. The
+/// honest methods must be measured.
 fn race(home: &Home, state: &str, liars: &[&str]) -> Export {
     let liars: String = liars.iter().map(|liar| format!(" --method liar/{liar}")).collect();
     let words = format!("--roster liar.toml --state {state} --method rust/read/memchr --method liar/honest");
@@ -46,13 +47,13 @@ fn race(home: &Home, state: &str, liars: &[&str]) -> Export {
 
 #[test]
 fn a_contender_that_leaves_time_out_of_its_windows_is_refused() {
-    let Some(home) = home_of_the_liar(8) else { return };
+    let Some(home) = home_with_lying_contender(8) else { return };
     let liars = ["half_time", "reads_first", "sleeps_outside", "computes_outside"];
     for state in ["cold", "warm"] {
         let run = race(&home, state, &liars);
         for liar in liars {
             let refused = run.ended(&format!("liar/{liar}"), state, "refused", "");
-            // On a busy machine so much time is hidden that it is missed among the CPU time first.
+            // On a busy machine so much time is hidden that the check of CPU time notices it first.
             let reasons =
                 ["its windows leave out", "ns of CPU time in readings for which the kernel counted"];
             let said = refused["reason"].as_str().unwrap();
@@ -62,8 +63,8 @@ fn a_contender_that_leaves_time_out_of_its_windows_is_refused() {
 }
 
 #[test]
-fn claims_beyond_what_the_kernel_counted_are_refused_with_both_numbers() {
-    let Some(home) = home_of_the_liar(8) else { return };
+fn claims_that_exceed_the_kernels_count_are_refused_with_both_numbers() {
+    let Some(home) = home_with_lying_contender(8) else { return };
     let run = race(&home, "warm", &["claims_all_cpu", "claims_no_cpu", "claims_memory"]);
     for (liar, why) in [
         ("claims_all_cpu", "it claims 18446744073709551615 ns of CPU time in a turn for"),
@@ -76,13 +77,14 @@ fn claims_beyond_what_the_kernel_counted_are_refused_with_both_numbers() {
 
 #[test]
 fn a_contender_that_answers_from_memory_is_refused() {
-    let Some(home) = home_of_the_liar(128) else { return };
+    let Some(home) = home_with_lying_contender(128) else { return };
     let run = race(&home, "warm", &["remembers"]);
     run.ended("liar/remembers", "warm", "refused", "turns cannot have touched the bytes");
 }
 
-/// Rust's contender behind a shell, as `behind`.
-const BEHIND: &str = r#""$0" contender rust "$@" | sed -u 's/"contender":"rust"/"contender":"behind"/'"#;
+/// The contender of Rust behind a shell, with the name `behind`.
+const RUST_BEHIND_A_SHELL: &str =
+    r#""$0" contender rust "$@" | sed -u 's/"contender":"rust"/"contender":"behind"/'"#;
 
 fn numbers(trial: &Value, meter: &str) -> Vec<u64> {
     let samples = items(&trial["samples"]).iter();
@@ -90,12 +92,13 @@ fn numbers(trial: &Value, meter: &str) -> Vec<u64> {
 }
 
 #[test]
-fn what_a_process_below_the_contender_does_is_the_contenders() {
-    let home = Home::with_file("roster.toml", entry("behind", &["/bin/sh", "-c", BEHIND, READLAB]));
+fn the_work_of_a_process_below_the_contender_counts_for_the_contender() {
+    let home =
+        Home::with_file("roster.toml", entry("behind", &["/bin/sh", "-c", RUST_BEHIND_A_SHELL, READLAB]));
     let (size, file) = (16 << 20, home.file("f", "0123456789abcde\n".repeat(1 << 20)));
     let methods = "--method behind/fs-read/scalar --method rust/fs-read/scalar --method behind/mmap/memchr";
     let run = home.race_json(&file, format!("{methods} --roster roster.toml --state both"));
-    // What is mapped is touched below the contender, too.
+    // Mapped pages are touched below the contender, too.
     run.measured("behind/mmap/memchr", "warm");
     if run.trial("rust/fs-read/scalar", "cold")["outcome"] != "measured" {
         return skip(format!("no file is cold here: {run}"));
@@ -103,7 +106,7 @@ fn what_a_process_below_the_contender_does_is_the_contenders() {
     for (state, bytes) in [("cold", size..2 * size), ("warm", 0..1)] {
         let trial = run.measured("behind/fs-read/scalar", state);
         assert!(numbers(trial, "device_read_bytes").iter().all(|read| bytes.contains(read)), "{trial}");
-        // The whole file is in its memory, which a shell never has.
+        // The whole file is in the memory of the reading process, which a shell never needs.
         assert!(numbers(trial, "peak_rss_bytes").iter().all(|peak| *peak > size), "{trial}");
         assert!(numbers(trial, "minor_faults").iter().all(|faults| *faults > 0), "{trial}");
     }
@@ -114,7 +117,7 @@ mod ring2 {
 
     #[test]
     fn a_contender_that_lies_in_every_other_turn_is_refused_too() {
-        let Some(home) = home_of_the_liar(1) else { return };
+        let Some(home) = home_with_lying_contender(1) else { return };
         let words = "race f.txt --roster liar.toml --state warm --runs 16 --budget 20m --quiet --no-progress";
         let methods = "--method liar/honest --method liar/every_other --export-json -";
         let run = home.readlab(format!("{words} {methods}")).export();

@@ -1,4 +1,4 @@
-//! Tests of contenders that break the contract during a race: only that contender ends, and the
+//! Tests of contenders that break the contract during a race. Only that contender ends, and the
 //! others continue.
 
 use crate::fake::{at_second_turn, roster, shell_entry};
@@ -16,7 +16,7 @@ fn a_contender_that_breaks_the_contract_in_a_race_ends_alone() {
     let sample = |fields: &str| {
         format!("say '{{\"say\":\"sample\",{fields}}}'; say '{{\"say\":\"done\",\"count\":1}}'")
     };
-    // At its warm-up: in its turns it would leave out of its windows what that takes.
+    // The flood is at the warm-up. In a turn, its time would be missing from the windows.
     let flood = "if [ $turns = 1 ]; then head -c 3000000 /dev/zero | tr '\\0' y >&2; fi; answer";
     let cases = [
         ("honest", "answer".to_owned(), "measured", ""),
@@ -44,7 +44,7 @@ fn a_contender_that_breaks_the_contract_in_a_race_ends_alone() {
 }
 
 #[test]
-fn who_shows_no_receipt_is_a_warning_with_the_reason() {
+fn a_contender_without_a_receipt_is_a_warning_with_the_reason() {
     let home = home();
     let says = r#"echo '{"say":"hello","protocol":2,"contender":"later","version":"1","runtime":""}'"#;
     home.file("roster.toml", shell_entry(&home, "later", says));
@@ -58,7 +58,7 @@ fn who_shows_no_receipt_is_a_warning_with_the_reason() {
 mod ring2 {
     use super::*;
 
-    /// The lab waits ten seconds at least.
+    /// This takes ten seconds, the shortest time that the lab waits.
     #[test]
     fn a_contender_that_hangs_in_a_race_ends_alone() {
         let home = home();

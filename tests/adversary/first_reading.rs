@@ -1,14 +1,15 @@
-//! A test that a sweep's timed reading of a file is its first one, for a cache below the file
-//! system too: a loop device over a file that stays in memory, as in the memory of a drive.
+//! A test that a sweep's timed reading of a file is the first reading, for a cache below the file
+//! system too. The cache is simulated by a loop device over a file that stays in memory, like the
+//! memory of a drive.
 
 use super::layers::{Image, LARGE_BYTES};
-use crate::home::{Home, listed};
-use crate::machine::can;
+use crate::home::{Home, paths_in};
+use crate::machine::succeeds_or_skip;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Bytes of the image in memory before the file of a kept sweep was read, after its contender
+/// Bytes of the image in memory before the file of a kept sweep was read, and after its contender
 /// was warmed up on a file that is not in the image.
 fn image_bytes_before_reading(home: &Home, image: &File, kept: &Path, more: &[&str]) -> u64 {
     rustix::fs::fadvise(image, 0, None, rustix::fs::Advice::DontNeed).unwrap();
@@ -25,19 +26,19 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn a_sweep_reads_each_file_first_for_a_cache_below_too_unless_it_is_primed() {
+    fn the_timed_reading_is_the_first_for_a_cache_below_the_file_system_too() {
         const FILE_BYTES: u64 = 4_000_000;
         let home = Home::new();
-        if !can("fincore --version") {
+        if !succeeds_or_skip("fincore --version") {
             return;
         }
         let Some(it) = Image::sized(&home.at(""), &[], LARGE_BYTES) else { return };
         let image = File::open(&it.image).unwrap();
-        // The lab cannot evict it by its name: it keeps what was read, as the memory of a drive
-        // does.
+        // The lab cannot evict the deleted file. It keeps the bytes that were read, like the memory
+        // of a drive.
         fs::remove_file(&it.image).unwrap();
         home.readlab("sweep mounted --sizes 4MB --repeat 1 --method rust/read --keep --fill lines").exits(0);
-        let kept = listed(home.at("mounted")).into_iter().find(|path| path.join("sweep.json").exists());
+        let kept = paths_in(home.at("mounted")).into_iter().find(|path| path.join("sweep.json").exists());
         let kept = kept.unwrap();
         image.sync_all().unwrap();
         let first = image_bytes_before_reading(&home, &image, &kept, &[]);

@@ -1,11 +1,11 @@
 //! Tests of contenders and other programs that keep the file in memory between turns, and of
-//! contenders whose device bytes cannot be read: the contender that does so is refused, the others
-//! are measured, and unproven samples are counted separately.
+//! contenders whose device bytes cannot be read. The contender at fault is refused, the others are
+//! measured, and unproven samples are counted separately.
 
 use crate::fake::entry;
 use crate::home::{Export, Home, QUICK, Trials, items, set_mode};
-use crate::machine::{can, has_nobody, skip};
-use crate::processes::{KilledOnDrop, of_home};
+use crate::machine::{has_nobody, skip, succeeds_or_skip};
+use crate::processes::{KilledOnDrop, processes_of_home};
 use crate::repository;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use std::fs::File;
@@ -14,8 +14,8 @@ use std::process::Command;
 
 /// A home with the contender under test, and a file that can be cold; `None` with a message if that
 /// is impossible.
-fn scene() -> Option<Home> {
-    if !can("cc --version") {
+fn home_with_keeper() -> Option<Home> {
+    if !succeeds_or_skip("cc --version") {
         return None;
     }
     let home = Home::new();
@@ -32,8 +32,8 @@ fn scene() -> Option<Home> {
     Some(home)
 }
 
-/// The arguments for the contenders that break the contract, and two that keep it.
-fn with_liars(home: &Home, liars: &[&str]) -> String {
+/// The arguments for these contenders, which break the contract, and for two that keep it.
+fn contract_breakers(home: &Home, liars: &[&str]) -> String {
     let keeper = home.at("keeper");
     let entries = liars.iter().map(|liar| entry(liar, &[keeper.to_str().unwrap(), liar]));
     home.file("roster.toml", entries.collect::<String>());
@@ -41,7 +41,7 @@ fn with_liars(home: &Home, liars: &[&str]) -> String {
     format!("--roster roster.toml -c 'wc -l {{}}' --method rust/read/scalar{methods}")
 }
 
-/// That these were measured without a reason to doubt them.
+/// Asserts that these trials were measured, and without cautions about their proof.
 fn assert_measured(run: &Export, state: &str, ids: &[&str]) {
     for id in ids {
         assert!(run.measured(id, state)["reason"].is_null(), "{id}, {state}: {run}");
@@ -49,10 +49,10 @@ fn assert_measured(run: &Export, state: &str, ids: &[&str]) {
 }
 
 #[test]
-fn who_keeps_the_file_between_turns_is_refused_and_the_others_are_measured() {
-    let Some(home) = scene() else { return };
+fn a_contender_that_keeps_the_file_between_turns_is_refused_and_the_others_are_measured() {
+    let Some(home) = home_with_keeper() else { return };
     let liars = ["mapped", "opened", "late", "child"];
-    let run = home.race_json(home.at("f.txt"), with_liars(&home, &liars)).exits(1);
+    let run = home.race_json(home.at("f.txt"), contract_breakers(&home, &liars)).exits(1);
     for state in ["cold", "warm"] {
         for (liar, why) in [
             ("mapped/read", "f.txt mapped between turns (process "),
@@ -66,12 +66,12 @@ fn who_keeps_the_file_between_turns_is_refused_and_the_others_are_measured() {
         assert_measured(&run, state, &["rust/read/scalar", "command/wc -l"]);
     }
     assert!(!run["warnings"].to_string().contains("mapped"), "{}", run["warnings"]);
-    assert!(of_home(&home).is_empty(), "a child outlives its contender");
+    assert!(processes_of_home(&home).is_empty(), "a child outlives its contender");
 }
 
 #[test]
 fn a_foreign_program_is_named_once_and_the_rest_is_measured() {
-    let Some(home) = scene() else { return };
+    let Some(home) = home_with_keeper() else { return };
     let mut holder = Command::new(home.at("keeper"));
     let outsider = KilledOnDrop::ready(holder.arg("hold").arg(home.at("f.txt"))).unwrap();
     let words = "--method rust/read/scalar --method rust/direct/scalar -c 'wc -l {}'";
@@ -88,7 +88,7 @@ fn a_foreign_program_is_named_once_and_the_rest_is_measured() {
     if direct["outcome"] == "unavailable" {
         skip(format!("O_DIRECT: {}", direct["reason"]));
     } else {
-        // Its bytes come from the device all the same.
+        // The bytes of a direct reading come from the device nevertheless.
         assert_measured(&run, "cold", &["rust/direct/scalar"]);
     }
     for fill in items(&run["fills"]) {
@@ -96,24 +96,24 @@ fn a_foreign_program_is_named_once_and_the_rest_is_measured() {
     }
 }
 
-/// A cold race as a user who owns only the file, with programs that this user may run but not read,
+/// A cold race by a user who owns only the file, with programs that this user may run but not read,
 /// so that they cannot be inspected.
-fn race_unseen(liars: &[&str]) -> Option<Export> {
+fn race_uninspectable(liars: &[&str]) -> Option<Export> {
     if !has_nobody() {
         return None;
     }
-    let home = scene()?;
+    let home = home_with_keeper()?;
     set_mode(home.at("keeper"), 0o711);
     chown(home.at("f.txt"), Some(65534), Some(65534)).unwrap();
-    let words = with_liars(&home, liars);
+    let words = contract_breakers(&home, liars);
     let said =
         home.as_nobody(format!("race f.txt {QUICK} --state cold {words} --export-json tmp/export.json"));
-    said.map(|said| Export::of_file(said, home.json("tmp/export.json")))
+    said.map(|said| Export::from_file(said, home.json("tmp/export.json")))
 }
 
 #[test]
 fn a_cold_reading_that_no_meter_saw_must_leave_the_file_in_the_cache() {
-    let Some(run) = race_unseen(&["honest", "remembers", "direct"]) else { return };
+    let Some(run) = race_uninspectable(&["honest", "remembers", "direct"]) else { return };
     let run = run.exits(1);
     let honest = run.measured("honest/read", "cold");
     for sample in items(&honest["samples"]) {
@@ -136,8 +136,8 @@ fn a_cold_reading_that_no_meter_saw_must_leave_the_file_in_the_cache() {
 }
 
 #[test]
-fn who_cannot_be_looked_into_is_found_by_what_its_end_sets_free() {
-    let Some(run) = race_unseen(&["mapped"]) else { return };
+fn an_uninspectable_contender_that_keeps_the_file_is_found_by_the_memory_that_its_end_frees() {
+    let Some(run) = race_uninspectable(&["mapped"]) else { return };
     let why = "could be evicted only when its process was ended, 2 times";
     run.ended("mapped/read", "cold", "refused", why);
     assert_measured(&run, "cold", &["rust/read/scalar", "command/wc -l"]);

@@ -1,6 +1,6 @@
 //! Tests of files with a cache below their page cache: a loop device over a cached file, an
-//! overlay, memory. Each file is made cold down to its storage, or its state
-//! has another name.
+//! overlay, memory. Each file is either made cold down to its storage, or its state has another
+//! name.
 
 use crate::home::{Home, QUICK, Trials, items, set_mode};
 use crate::machine::{or_skip, skip};
@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const SIZE_BYTES: usize = 8 << 20;
-/// The size of a file system with room for it.
+/// The size of a file system with room for that file.
 const IMAGE_BYTES: u64 = 48 << 20;
-/// The size of one with room for a sweep, which leaves a margin free.
+/// The size of a file system with room for a sweep, which leaves a margin free.
 pub(super) const LARGE_BYTES: u64 = 256 << 20;
 
-/// The words of a cold race past and through the page cache.
-pub(super) const COLD: &str = "--state cold --method rust/direct/scalar --method rust/read/scalar";
+/// The arguments of a cold race past and through the page cache.
+pub(super) const COLD_RACE: &str = "--state cold --method rust/direct/scalar --method rust/read/scalar";
 
 pub(super) fn lines() -> Vec<u8> {
     b"a line of a file that lies in another\n".repeat(SIZE_BYTES / 38)
@@ -38,7 +38,7 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// In this folder; `None` with a message if that is impossible.
+    /// Makes the file system in this folder; `None` with a message if that is impossible.
     fn make(folder: &Path, options: &[&str]) -> Option<Image> {
         Image::sized(folder, options, IMAGE_BYTES)
     }
@@ -50,7 +50,7 @@ impl Image {
     fn try_make(folder: &Path, options: &[&str], size_bytes: u64) -> Result<Image, String> {
         let (image, point) = (folder.join("image"), folder.join("mounted"));
         File::create(&image).unwrap().set_len(size_bytes).unwrap();
-        // Tables that are written later would come into the cache at any time.
+        // Lazily written tables would enter the cache at any time.
         run(&["mkfs.ext4", "-Fq", "-E", "lazy_itable_init=0,lazy_journal_init=0", text(&image)])?;
         let mut undo = Undo::default();
         let device = undo.attach(options, &image)?;
@@ -62,14 +62,14 @@ impl Image {
         Ok(Image { image, file, device, _undo: undo })
     }
 
-    /// What its page cache is called where it stays.
+    /// The name of its page cache in records, if that cache cannot be evicted.
     fn cache(&self) -> String {
         format!("the page cache of {} ({}, no direct I/O)", self.image.display(), self.device)
     }
 }
 
-fn resident(path: &Path) -> ResidencyProof {
-    Residency::open(path).unwrap().share().unwrap()
+fn residency_of(path: &Path) -> ResidencyProof {
+    Residency::open(path).unwrap().prove().unwrap()
 }
 
 fn evict(target: &Target) -> Result<ResidencyProof, String> {
@@ -79,8 +79,8 @@ fn evict(target: &Target) -> Result<ResidencyProof, String> {
     cache.evict().map_err(|error| error.to_string())
 }
 
-/// That no device is named as a limit of an export, or of one of its trials.
-fn has_no_device_limit(json: &Value) {
+/// Asserts that no device is named as a limit in an export, or in one of its trials.
+fn assert_no_device_limit(json: &Value) {
     let limits = json["limits"].as_array().cloned().unwrap_or_default();
     assert!(limits.iter().all(|limit| limit["kind"] != "device"), "{limits:?}");
     for trial in json.trials() {
@@ -88,12 +88,12 @@ fn has_no_device_limit(json: &Value) {
     }
 }
 
-/// That the readings of a race are cold above this cache, and that no device is named as their
-/// limit.
-pub(super) fn is_cold_above(json: &Value, cache: &str) {
+/// Asserts that the readings of a race are cold above this cache, and that no device is named as
+/// their limit.
+pub(super) fn assert_cold_above(json: &Value, cache: &str) {
     let it = json.measured("rust/read/scalar", "cold");
     assert_eq!(it["cold_above"], cache, "{it}");
-    has_no_device_limit(json);
+    assert_no_device_limit(json);
     for trial in json.trials().iter().filter(|it| it["verdict"].is_object()) {
         let sentence = trial["verdict"]["sentence"].as_str().unwrap();
         assert!(sentence.contains(&format!("cold is cold above {cache}")), "{sentence}");
@@ -113,13 +113,13 @@ fn a_cached_file_behind_a_loop_device_does_not_pass_for_cold() {
     assert_eq!((target.facts.cold_above(), &target.evictable[..]), (None, std::slice::from_ref(&it.image)));
     fs::read(&it.image).unwrap();
     fs::read(&it.file).unwrap();
-    // The kernel may reclaim some at any moment; most are there.
-    let cached = resident(&it.image);
+    // The kernel may evict some pages at any moment, but most are resident.
+    let cached = residency_of(&it.image);
     assert!(cached.resident * 2 > cached.file_pages, "{cached}");
     evict(&target).unwrap();
-    let left = resident(&it.image).resident * 4096;
+    let left = residency_of(&it.image).resident * 4096;
     assert!(left * 100 <= SIZE_BYTES as u64, "{left} bytes of the image are still in memory");
-    let json = home.race_json(&it.file, COLD).exits(0);
+    let json = home.race_json(&it.file, COLD_RACE).exits(0);
     let trial = json.measured("rust/read/scalar", "cold");
     assert_eq!(trial.get("cold_above"), None, "{trial}");
     let layers = json["targets"][0]["layers"].to_string();
@@ -131,7 +131,7 @@ fn a_file_behind_a_loop_device_that_stays_in_memory_is_no_cold_reading() {
     let home = Home::new();
     let Some(it) = Image::make(&home.at(""), &[]) else { return };
     let target = Target::examine(&it.file).unwrap();
-    // Mapped by another program, its pages stay.
+    // Pages that another program maps stay in memory.
     let script = "import mmap, sys; f = open(sys.argv[1]); m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); \
                   sum(m[::4096]); print('ready', flush=True); sys.stdin.read()";
     let mut holder = Command::new("python3");
@@ -158,7 +158,7 @@ fn a_file_that_the_kernel_makes_up_has_no_state_at_all() {
 mod ring2 {
     use super::*;
 
-    /// The files that a run wrote beside its terminal output.
+    /// The options for files that a run writes besides its terminal output.
     const EXPORTS: &str = "--export-json out.json --export-markdown out.md --export-csv out.csv --output run";
 
     #[test]
@@ -175,13 +175,13 @@ mod ring2 {
     }
 
     #[test]
-    fn where_the_file_behind_a_loop_device_is_deleted_cold_has_another_name_everywhere() {
+    fn cold_has_another_name_if_the_file_behind_a_loop_device_is_deleted() {
         let home = Home::new();
         let Some(it) = Image::make(&home.at(""), &[]) else { return };
         fs::remove_file(&it.image).unwrap();
-        let said = home.race(&it.file, format!("{COLD} {EXPORTS}")).exits(0);
+        let said = home.race(&it.file, format!("{COLD_RACE} {EXPORTS}")).exits(0);
         let cache = it.cache();
-        is_cold_above(&home.json("out.json"), &cache);
+        assert_cold_above(&home.json("out.json"), &cache);
         for (what, text) in [("markdown", home.read("out.md").replace('\\', "")), ("terminal", said.out)] {
             assert!(text.contains("cold above a cache"), "{what}: {text}");
             assert!(text.contains(&format!("cold above: {cache}")), "{what}: {text}");
@@ -195,11 +195,11 @@ mod ring2 {
     }
 
     #[test]
-    fn a_sweep_above_a_cache_that_stays_is_called_so_wherever_it_is_shown() {
+    fn every_output_of_a_sweep_above_a_cache_that_stays_names_that_cache() {
         let home = Home::new();
         let Some(it) = Image::sized(&home.at(""), &[], LARGE_BYTES) else { return };
         fs::remove_file(&it.image).unwrap();
-        // The table is for people: a pipe gets it too.
+        // The table is for people, and a pipe gets it too.
         let words = "sweep mounted --sizes 100kB,1MB --repeat 2 --method rust/read";
         let said = home.readlab(format!("{words} {EXPORTS}")).exits(0);
         let cache = it.cache();
@@ -208,7 +208,7 @@ mod ring2 {
         let above: Vec<Option<&str>> = series.map(|one| one["cold_above"].as_str()).collect();
         assert_eq!(above, [None, Some(cache.as_str())], "of a write nothing is cold");
         assert_eq!(json["targets"][0]["hidden_cache"]["why"]["reason"], "known_cache");
-        has_no_device_limit(&json);
+        assert_no_device_limit(&json);
         for trial in json.trials() {
             assert_eq!(trial["cold_above"], cache.as_str(), "{trial}");
         }
@@ -234,7 +234,7 @@ mod ring2 {
         let Some(it) = Image::make(&home.at(""), &[]) else { return };
         set_mode(&it.image, 0o600);
         set_mode(&it.file, 0o644);
-        let words = format!("race mounted/file {QUICK} {COLD} --quiet --export-json -");
+        let words = format!("race mounted/file {QUICK} {COLD_RACE} --quiet --export-json -");
         let Some(said) = home.as_nobody(words) else { return };
         let cautions = said.json()["targets"][0]["cautions"].to_string();
         assert!(
@@ -253,7 +253,7 @@ mod ring2 {
     }
 
     #[test]
-    fn the_file_that_an_overlay_shows_is_made_cold_itself() {
+    fn the_lower_file_that_an_overlay_shows_is_made_cold() {
         let home = Home::new();
         let [lower, upper, work] = ["lower:a b", "upper", "work"].map(|name| home.folder(name));
         let (point, mut undo) = (home.at("mounted"), Undo::default());
@@ -273,7 +273,7 @@ mod ring2 {
             // An overlay does not write back dirty pages of a lower file.
             let proof = evict(&target);
             assert!(proof.is_ok(), "{proof:?}");
-            assert!(resident(&folder.join(name)).is_cold());
+            assert!(residency_of(&folder.join(name)).is_cold());
         }
     }
 }

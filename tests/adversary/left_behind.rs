@@ -1,14 +1,15 @@
 //! Tests of a lab that is stopped or killed in a reading, of programs that outlive a reading or the
 //! lab, and of contenders that change their own scheduling.
 //!
-//! Every process of a test carries a word in its command line that no other process has, by which
-//! it is found in /proc. What must happen is waited for; nothing depends on how long it takes.
+//! Every process of a test has a unique word in its command line, by which the test finds it in
+//! /proc. The tests wait for each expected event, so nothing depends on how long it takes.
 
 use crate::fake::roster;
-use crate::home::{Export, Home, QUICK, Said, Trials, Words};
+use crate::home::{Export, Home, ProgramOutput, QUICK, Trials, Words};
 use crate::machine::{processors, skip, works};
 use crate::processes::{
-    assert_no_process, assert_nothing_left, begun, descendants, of_home, running, send, soon,
+    assert_no_process, assert_nothing_left, descendants, happens_in_time, processes_of_home,
+    processes_with_words, send, start_until_sample,
 };
 use readlab_record::{EndReason, Record};
 use rustix::process::Signal;
@@ -16,35 +17,35 @@ use std::fs;
 use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A number of seconds to sleep that nothing else on this machine sleeps: the mark of a test's
-/// processes.
-fn mark() -> String {
+/// A number of seconds that no other sleeping process on this machine uses. It marks the processes
+/// of a test.
+fn unique_sleep_seconds() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{}.{:03}", 100_000 + std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The processes that run `sleep MARK`.
 fn sleepers(mark: &str) -> Vec<u32> {
-    running(&["sleep", mark])
+    processes_with_words(&["sleep", mark])
 }
 
-/// A long race with a sample in its record, among whose trials is a script: its readings do this
-/// first once there is a sample.
+/// A long race with a sample in its record. One trial is a script, whose readings first run `deed`
+/// once there is a sample.
 fn long_race(home: &Home, deed: &str) -> Child {
     let is_under_way = "grep -qs '\"line\":\"sample\"' run/record.jsonl";
     home.file("reader", format!("if {is_under_way}; then\n{deed}\nfi\nexec wc -l \"$1\"\n"));
     let methods = "--method rust/read/* --method rust/io_uring/memchr -c 'sh reader {}'";
-    begun(home, "race", &format!("{methods} --runs 100000 --budget 900s"))
+    start_until_sample(home, "race", &format!("{methods} --runs 100000 --budget 900s"))
 }
 
-/// Starts a sleeper that no search by parents finds, and waits for it.
-fn aside(mark: &str) -> String {
+/// A shell line that starts a sleeper which no search by parents finds, and waits for it.
+fn detached_sleeper(mark: &str) -> String {
     format!("setsid sleep {mark} & wait")
 }
 
-/// Lines that start a sleeper for each mark, each where another kind of search does not find it;
-/// the last keeps the reading from its end.
-fn hidden([waited, session, twice, deaf, bare]: &[String; 5]) -> String {
+/// Shell lines that start a sleeper for each mark, each in a way that another kind of search does
+/// not find. The last sleeper prevents the end of the reading.
+fn hidden_sleepers([waited, session, twice, deaf, bare]: &[String; 5]) -> String {
     let aside = "</dev/null >/dev/null 2>&1";
     [
         format!("setsid sleep {session} {aside} &"),
@@ -58,37 +59,37 @@ fn hidden([waited, session, twice, deaf, bare]: &[String; 5]) -> String {
 
 #[track_caller]
 fn wait_for_sleepers(mark: &str) {
-    assert!(soon(|| !sleepers(mark).is_empty()), "{mark} was never started");
+    assert!(happens_in_time(|| !sleepers(mark).is_empty()), "{mark} was never started");
 }
 
-/// How the run ended, of which samples must have been kept.
-fn end_of_kept(home: &Home) -> Option<EndReason> {
+/// The reason why the run ended. Its samples must have been kept.
+fn end_of_kept_run(home: &Home) -> Option<EndReason> {
     let record: Record = home.record("run");
     assert!(record.trials.iter().any(|trial| !trial.samples.is_empty()));
     record.end.map(|(reason, _)| reason)
 }
 
 #[test]
-fn a_lab_that_is_stopped_keeps_what_was_measured_and_ends_first_what_its_readings_started() {
+fn a_stopped_lab_keeps_its_samples_and_first_ends_the_processes_of_its_readings() {
     let home = Home::new();
     for (signal, hides) in
         [(Signal::INT, false), (Signal::INT, true), (Signal::TERM, true), (Signal::HUP, true)]
     {
-        let mark = mark();
-        let deed = if hides { aside(&mark) } else { ":".to_owned() };
+        let mark = unique_sleep_seconds();
+        let deed = if hides { detached_sleeper(&mark) } else { ":".to_owned() };
         let race = long_race(&home, &deed);
         if hides {
             wait_for_sleepers(&mark);
         }
         let children = descendants(race.id());
         send(race.id(), signal);
-        let said = Said::from(race.wait_with_output().unwrap()).exits(130);
-        // The lab itself waited for it.
-        let left = of_home(&home);
+        let said = ProgramOutput::from(race.wait_with_output().unwrap()).exits(130);
+        // The lab itself waited for these processes.
+        let left = processes_of_home(&home);
         assert!(!hides || sleepers(&mark).is_empty() && left.is_empty(), "{left:?}");
         assert_nothing_left(&home, &children);
-        assert_eq!(end_of_kept(&home), Some(EndReason::Interrupted));
-        // What was measured is shown.
+        assert_eq!(end_of_kept_run(&home), Some(EndReason::Interrupted));
+        // The measured results are shown.
         said.shows("record: ");
         fs::remove_dir_all(home.at("run")).unwrap();
     }
@@ -96,40 +97,40 @@ fn a_lab_that_is_stopped_keeps_what_was_measured_and_ends_first_what_its_reading
 
 #[test]
 fn a_second_signal_ends_a_lab_at_once_and_no_process_is_left() {
-    let (home, mark) = (Home::new(), mark());
-    let race = long_race(&home, &aside(&mark));
+    let (home, mark) = (Home::new(), unique_sleep_seconds());
+    let race = long_race(&home, &detached_sleeper(&mark));
     wait_for_sleepers(&mark);
     let children = descendants(race.id());
-    // Both are there when it wakes up: it has no time to end in its own way.
+    // Both signals are pending when the lab wakes up, so it has no time for its own cleanup.
     for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
         send(race.id(), signal);
     }
-    let said = Said::from(race.wait_with_output().unwrap()).exits(130);
+    let said = ProgramOutput::from(race.wait_with_output().unwrap()).exits(130);
     assert_no_sleeper(&mark);
     assert_no_process(&home);
     assert_nothing_left(&home, &children);
-    assert!(end_of_kept(&home).is_none() && said.out.is_empty(), "it ended in its own way: {said}");
+    assert!(end_of_kept_run(&home).is_none() && said.out.is_empty(), "it ended in its own way: {said}");
 }
 
 #[test]
-fn what_a_reading_started_does_not_outlive_a_lab_that_is_killed() {
-    let (home, marks) = (Home::new(), std::array::from_fn(|_| mark()));
-    let mut race = long_race(&home, &hidden(&marks));
+fn processes_of_a_reading_do_not_outlive_a_killed_lab() {
+    let (home, marks) = (Home::new(), std::array::from_fn(|_| unique_sleep_seconds()));
+    let mut race = long_race(&home, &hidden_sleepers(&marks));
     marks.iter().for_each(|mark| wait_for_sleepers(mark));
     send(race.id(), Signal::KILL);
     race.wait().unwrap();
     marks.iter().for_each(|mark| assert_no_sleeper(mark));
     assert_no_process(&home);
-    assert!(end_of_kept(&home).is_none());
+    assert!(end_of_kept_run(&home).is_none());
 }
 
 #[track_caller]
 fn assert_no_sleeper(mark: &str) {
-    assert!(soon(|| sleepers(mark).is_empty()), "left: {:?}", sleepers(mark));
+    assert!(happens_in_time(|| sleepers(mark).is_empty()), "left: {:?}", sleepers(mark));
 }
 
-/// What a race of commands beside an honest method exports. The file is large enough that a turn is
-/// one reading.
+/// The export of a race of commands beside an honest method. The file is large enough that a turn
+/// is one reading.
 fn race_of(home: &Home, commands: &[String]) -> Export {
     let file = home.file("f", "line\n".repeat(1 << 20));
     let words =
@@ -138,11 +139,11 @@ fn race_of(home: &Home, commands: &[String]) -> Export {
     home.race_json(&file, words.words().into_iter().chain(commands).collect::<Vec<_>>())
 }
 
-/// Checks that the table, Markdown, the page and the CSV show it beside the trial.
+/// Checks that the table, Markdown, the page and the CSV report this beside the trial.
 fn assert_reported_everywhere(home: &Home, said: &str) {
     home.readlab("history show run").shows(" †").shows(said);
     home.readlab("report run --output p.html").exits(0);
-    // What Markdown would read as markup is escaped there.
+    // Characters that Markdown would interpret as markup are escaped there.
     let markdown = home.read("m.md").replace('\\', "");
     let page = home.read("p.html").replace('\u{a0}', " ");
     for (name, text) in [("markdown", markdown), ("csv", home.read("s.csv")), ("page", page)] {
@@ -151,15 +152,15 @@ fn assert_reported_everywhere(home: &Home, said: &str) {
 }
 
 #[test]
-fn what_outlives_a_reading_is_ended_counted_and_reported() {
-    let (home, mark) = (Home::new(), mark());
+fn processes_that_outlive_a_reading_are_ended_counted_and_reported() {
+    let (home, mark) = (Home::new(), unique_sleep_seconds());
     let ways = ["setsid sleep MARK", "(setsid setsid sleep MARK &)", "trap '' TERM HUP; setsid sleep MARK"];
     let line = |way: &str| format!("{} </dev/null >/dev/null 2>&1 & wc -l {{}}", way.replace("MARK", &mark));
     let mut commands: Vec<String> = ways.into_iter().map(line).collect();
-    // The last of a pipeline and its first end when they do: nothing is left.
+    // In these pipelines the processes end together, so nothing is left.
     commands.push("cat {} | cat | wc -l".to_owned());
     let run = race_of(&home, &commands);
-    let left = of_home(&home);
+    let left = processes_of_home(&home);
     assert!(sleepers(&mark).is_empty() && left.is_empty(), "{left:?}");
     for command in &commands[..3] {
         let trial = run.trial_with("method", command);
@@ -176,10 +177,11 @@ fn what_outlives_a_reading_is_ended_counted_and_reported() {
 }
 
 #[test]
-fn no_trial_reads_beside_what_another_left() {
-    let (home, mark) = (Home::new(), mark());
+fn no_trial_reads_beside_processes_that_another_left() {
+    let (home, mark) = (Home::new(), unique_sleep_seconds());
     let leaves = format!("setsid sleep {mark} </dev/null >/dev/null 2>&1 & wc -l {{}}");
-    // Each of its readings fails if it finds what the other left. The pattern does not find itself.
+    // Each reading of these commands fails if it finds a process that another trial left. The
+    // pattern does not match itself.
     let pattern = format!("[{}]{}", &mark[..1], &mark[1..]);
     let others = format!("cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx '{pattern}'");
     let looks = format!("test $({others}) = 0 || exit 9; wc -l {{}}");
@@ -233,7 +235,7 @@ mod ring2 {
         ];
         let methods = format!("--roster {} --method '*/read' --state warm", roster(&home, &fakes));
         let line = format!("taskset -c 0 nice -n 3 readlab race f {QUICK} {methods} --quiet --export-json -");
-        let run = Said::by(&mut home.shell(line)).export();
+        let run = ProgramOutput::by(&mut home.shell(line)).export();
         let of = |id: &str| &run.trial(id, "warm")["conduct"];
         assert!(of("plain/read").is_null() && of("command/wc -l").is_null(), "{}", of("plain/read"));
         assert_eq!(of("nicer/read")["scheduling"][0]["ran"]["nice"], 19);

@@ -1,12 +1,13 @@
-//! Tests of file systems that are mounted in unusual ways: from a file without a loop device, and
-//! of layers that are elsewhere. Root only.
+//! Tests of unusually mounted file systems: from a file without a loop device, with layers that are
+//! elsewhere, or served by a program that does not answer. Root only.
 
 use super::layers::lines;
-use crate::home::{Home, READLAB, Said, Trials, Words, listed};
+use crate::home::{Home, ProgramOutput, READLAB, Trials, Words, paths_in};
 use crate::machine::or_skip;
 use crate::mounted::{Undo, run, text};
 use crate::processes::{
-    KilledOnDrop, assert_no_process, assert_nothing_left, of_home, send, soon, wait_for_a_sample,
+    KilledOnDrop, assert_no_process, assert_nothing_left, happens_in_time, processes_of_home, send,
+    wait_for_a_sample,
 };
 use crate::repository;
 use flate2::Compression;
@@ -73,50 +74,57 @@ mod ring2 {
         assert_eq!(json["targets"][0]["tree"]["files"], 2);
     }
 
-    /// The time that a run may take of which one program does not start.
-    const LONGEST: Duration = Duration::from_secs(60);
+    /// Time limit for a run in which one program cannot be started.
+    const START_LIMIT: Duration = Duration::from_secs(60);
 
     #[test]
-    fn a_program_whose_file_system_does_not_answer_holds_the_lab_up_no_longer_than_a_start_may_take() {
+    fn a_program_on_a_silent_file_system_delays_the_lab_no_longer_than_the_limit_of_a_start() {
         let home = Home::new();
         home.file("f", "line\n".repeat(1000));
-        // The kernel looks for the program, opens it and reads its beginning.
+        // The kernel looks up the program, opens it and reads its beginning.
         for unanswered in ["lookup", "open", "read"] {
             let point = home.at(unanswered);
-            let Some(silent) = silent(&point, unanswered) else { return };
+            let Some(silent) = mount_silent(&point, unanswered) else { return };
             let words = format!("race f -c '{}/program {{}}' --state warm --budget 5s", text(&point));
-            let said = said_in_time(home.command(READLAB).args(words.words()), silent).exits(1);
+            let said = run_within_limit(home.command(READLAB).args(words.words()), silent).exits(1);
             said.shows("no answer within 10s");
         }
         let point = home.folder("mounted");
-        let Some(_silent) = silent(&point, "nothing") else { return };
+        let Some(_silent) = mount_silent(&point, "nothing") else { return };
         let began = Instant::now();
         let words = format!("race f -c '{}/program {{}}' --state warm --budget 5s", text(&point));
         let said = home.readlab(words).exits(1);
         said.shows("no answer within 10s");
-        assert!(began.elapsed() < LONGEST, "{said}");
-        // It is looked for there first.
+        assert!(began.elapsed() < START_LIMIT, "{said}");
+        // The program is looked up in this folder first.
         let path = format!("{}:{}", text(&point), std::env::var("PATH").unwrap());
         let began = Instant::now();
         let mut race = home.command(READLAB);
-        let said = Said::by(race.args("race f --method python/read --budget 5s".words()).env("PATH", path));
-        assert!(began.elapsed() < LONGEST && said.code != Some(0), "{said}");
+        let said =
+            ProgramOutput::by(race.args("race f --method python/read --budget 5s".words()).env("PATH", path));
+        assert!(began.elapsed() < START_LIMIT && said.code != Some(0), "{said}");
         said.tells("did not start within 10 s: the file system that has it");
     }
 
-    /// Runs all of these lines of readlab at once, with a path in place of `FILE`, and checks what
-    /// each said. All must have ended in time; if one has not, the program of the file system is
-    /// ended first, so that all that wait for it do.
-    fn all_end(home: &Home, silent: Silent, file: &str, lines: &[&str], check: impl Fn(&str, Said)) {
+    /// Runs all of these lines of readlab at the same time, with a path in place of `FILE`, and
+    /// checks the output of each. All must end in time. If one has not, the program of the file
+    /// system is ended first, so that all lines that wait for it end.
+    fn assert_all_end(
+        home: &Home,
+        silent: SilentMount,
+        file: &str,
+        lines: &[&str],
+        check: impl Fn(&str, ProgramOutput),
+    ) {
         let (tell, told) = mpsc::channel();
         for line in lines {
             let mut command = home.command(READLAB);
             command.args(line.replace("FILE", file).words());
             let (line, tell) = ((*line).to_owned(), tell.clone());
-            thread::spawn(move || tell.send((line, Said::by(&mut command))));
+            thread::spawn(move || tell.send((line, ProgramOutput::by(&mut command))));
         }
         for _ in lines {
-            let Ok((line, said)) = told.recv_timeout(LONGEST) else {
+            let Ok((line, said)) = told.recv_timeout(START_LIMIT) else {
                 drop(silent);
                 panic!("a lab has not ended");
             };
@@ -124,13 +132,14 @@ mod ring2 {
         }
     }
 
-    /// What is unanswered, and each way to name a file of it. The lab must have ended, too.
+    /// Tests each unanswered request with each kind of argument that names a file. The lab must
+    /// end, too.
     #[test]
     fn a_name_whose_file_system_does_not_answer_is_refused_in_time() {
         let home = Home::with_file("plain", "line\n".repeat(1000));
         for unanswered in ["nothing", "lookup", "open", "read"] {
             let point = home.at(unanswered);
-            let Some(silent) = silent(&point, unanswered) else { return };
+            let Some(silent) = mount_silent(&point, unanswered) else { return };
             let file = point.join("f");
             let lines = [
                 "race FILE",
@@ -153,7 +162,7 @@ mod ring2 {
                 "compare plain FILE",
                 "claims FILE",
             ];
-            all_end(&home, silent, text(&file), &lines, |line, said| {
+            assert_all_end(&home, silent, text(&file), &lines, |line, said| {
                 let why = format!("{}: its file system did not answer within 10 s\n", file.display());
                 assert!(said.err.ends_with(&why) && said.err.lines().count() == 1, "{line}: {said}");
                 assert!(said.code == Some(2) && said.out.is_empty(), "{unanswered}: {said}");
@@ -161,7 +170,7 @@ mod ring2 {
         }
     }
 
-    /// Names that are on no command line, and folders.
+    /// Tests names that are on no command line, and folders.
     #[test]
     fn a_name_in_a_list_or_a_record_whose_file_system_does_not_answer_is_refused_in_time() {
         let home = Home::new();
@@ -177,9 +186,9 @@ mod ring2 {
             ("read", ["race --files-from list", "race --resume cut.jsonl"]),
             ("entries", ["race point", "sweep point"]),
         ] {
-            let Some(silent) = silent(&point, unanswered) else { return };
+            let Some(silent) = mount_silent(&point, unanswered) else { return };
             let never = ["report cut.jsonl -o cut.html", "compare cut.jsonl run"];
-            all_end(&home, silent, "", &[refused, never].concat(), |line, said| {
+            assert_all_end(&home, silent, "", &[refused, never].concat(), |line, said| {
                 let is_refused = said.code == Some(2)
                     && said.err.contains("point")
                     && said.err.contains("its file system did not answer within 10 s");
@@ -189,13 +198,15 @@ mod ring2 {
     }
 
     #[test]
-    fn a_file_of_which_the_end_is_not_read_is_refused_in_time() {
+    fn a_file_whose_end_cannot_be_read_is_refused_in_time() {
         let home = Home::new();
         let point = home.at("end");
-        let Some(program) = silent(&point, "end") else { return };
+        let Some(program) = mount_silent(&point, "end") else { return };
         let only = "--state warm --method rust/read/scalar".words();
-        let said =
-            said_in_time(home.command(READLAB).args(["race", text(&point.join("f"))]).args(only), program);
+        let said = run_within_limit(
+            home.command(READLAB).args(["race", text(&point.join("f"))]).args(only),
+            program,
+        );
         let why = "end/f: its file system did not answer within 10 s at byte ";
         assert!(said.code == Some(2) && said.err.contains(why), "{said}");
     }
@@ -207,16 +218,17 @@ mod ring2 {
             let folder = home.at(format!("of {unanswered}"));
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join("a"), "line\n".repeat(1000)).unwrap();
-            let Some(program) = silent(&folder.join("deep/point"), unanswered) else { return };
-            let said = said_in_time(home.command(READLAB).args(["race", text(&folder)]), program);
+            let Some(program) = mount_silent(&folder.join("deep/point"), unanswered) else { return };
+            let said = run_within_limit(home.command(READLAB).args(["race", text(&folder)]), program);
             let why = "deep/point: its file system did not answer within 10 s\n";
             assert!(said.code == Some(2) && said.err.ends_with(why), "{unanswered}: {said}");
         }
     }
 
-    /// What is found only while it is walked or read: a folder in it, its files, where a link leads.
+    /// Tests file systems that are reached only during the walk or the reading: a folder below the
+    /// target, its files, or the target of a link.
     #[test]
-    fn a_file_system_that_is_met_on_the_way_and_does_not_answer_is_named_in_time() {
+    fn a_silent_file_system_below_the_target_is_named_in_time() {
         let home = Home::new();
         home.file("local/a", "line\n".repeat(1000));
         home.folder("linked");
@@ -233,13 +245,13 @@ mod ring2 {
         .enumerate()
         {
             let point = home.at(format!("mounted{at}"));
-            let Some(program) = silent(&point, unanswered) else { return };
+            let Some(program) = mount_silent(&point, unanswered) else { return };
             for link in ["local/link", "linked/link"].map(|link| home.at(link)) {
                 let _ = fs::remove_file(&link);
                 symlink(point.join("f"), &link).unwrap();
             }
             let words = words.replace("POINT", text(&point));
-            let said = said_in_time(home.command(READLAB).args(words.words()), program);
+            let said = run_within_limit(home.command(READLAB).args(words.words()), program);
             let why = format!("{file}: its file system did not answer within 10 s\n");
             assert!(said.code == Some(2) && said.err.ends_with(&why), "{unanswered}: {said}");
             assert_nothing_left(&home, &[]);
@@ -247,44 +259,45 @@ mod ring2 {
         }
     }
 
-    /// The time that a run may take of which a reading and all that follows is not answered.
-    const LONGEST_RUN: Duration = Duration::from_secs(180);
+    /// Time limit for a run in which a reading and all later requests are not answered.
+    const RUN_LIMIT: Duration = Duration::from_secs(180);
 
-    /// Requests after which a file system ceases to answer: while the lab examines it, walks it,
-    /// reads and decodes for the right answers, fills the cache, or while a contender reads.
-    const ANSWERS: [&str; 8] = ["2", "6", "12", "25", "50", "100", "200", "400"];
+    /// The number of requests after which a file system ceases to answer: while the lab examines
+    /// it, walks it, reads and decodes for the right answers, fills the cache, or while a contender
+    /// reads.
+    const ANSWERED_REQUESTS: [&str; 8] = ["2", "6", "12", "25", "50", "100", "200", "400"];
 
     #[test]
-    fn a_file_system_that_ceases_to_answer_at_any_moment_does_not_keep_the_lab() {
+    fn a_file_system_that_ceases_to_answer_at_any_moment_does_not_block_the_lab() {
         let home = Home::new();
         let mut packed = GzEncoder::new(Vec::new(), Compression::none());
         packed.write_all("line\n".repeat(100_000).as_bytes()).unwrap();
         let packed = home.file("packed.gz", packed.finish().unwrap());
         let (tell, told) = mpsc::channel();
         let mut programs = Vec::new();
-        for answers in ANSWERS {
+        for answers in ANSWERED_REQUESTS {
             for (target, words) in [
                 ("f", "--method rust/gzip/memchr --method rust/read/memchr"),
                 ("", "--method rust/files-auto/memchr"),
                 ("f", "--pattern random --block 4096 --reads 50"),
             ] {
                 let point = home.at(format!("point{}", programs.len()));
-                let Some(program) = silent_with(&point, &[answers, text(&packed)]) else { return };
+                let Some(program) = mount_silent_with(&point, &[answers, text(&packed)]) else { return };
                 programs.push(program);
                 let mut command = home.command(READLAB);
                 command.arg("race").arg(point.join(target)).args(words.words());
                 command.args("--runs 3 --budget 10s --quiet".words());
                 let tell = tell.clone();
-                thread::spawn(move || tell.send((answers, point, Said::by(&mut command))));
+                thread::spawn(move || tell.send((answers, point, ProgramOutput::by(&mut command))));
             }
         }
         let mut named = 0;
         for _ in 0..programs.len() {
-            let Ok((answers, point, said)) = told.recv_timeout(LONGEST_RUN) else {
+            let Ok((answers, point, said)) = told.recv_timeout(RUN_LIMIT) else {
                 programs.clear();
                 panic!("a lab has not ended");
             };
-            // Later it may have measured what it was to, or a reading has failed.
+            // Later the lab may have measured everything, or a reading has failed.
             let is_named = said.err.contains("its file system did not answer within 10 s");
             assert!(said.code.is_some(), "{answers}: {said}");
             assert!(
@@ -300,12 +313,13 @@ mod ring2 {
         assert_no_process(&home);
     }
 
-    /// A lab with another process in front of it: both end, however one of them is asked or killed.
+    /// Tests a lab with another process in front of it. Both end, whichever of them gets a signal
+    /// or is killed.
     #[test]
     fn a_lab_that_waits_for_no_answer_ends_with_the_process_in_front_of_it() {
         let home = Home::new();
         for (at, (unanswered, signal, code)) in [
-            // It answers, and the race goes on.
+            // Here the file system answers, and the race continues.
             ("none", Signal::INT, Some(130)),
             ("none", Signal::KILL, None),
             ("below", Signal::INT, Some(130)),
@@ -315,7 +329,7 @@ mod ring2 {
         .enumerate()
         {
             let point = home.at(format!("mounted{at}"));
-            let Some(program) = silent(&point, unanswered) else { return };
+            let Some(program) = mount_silent(&point, unanswered) else { return };
             let mut lab = home.start(format!(
                 "race {} --method rust/files-auto/memchr --runs 100000 --output run{at}",
                 text(&point)
@@ -323,12 +337,15 @@ mod ring2 {
             match unanswered {
                 "none" => wait_for_a_sample(&home.at(format!("run{at}/record.jsonl"))),
                 _ => {
-                    // Its names are asked for next.
+                    // Its names are requested next.
                     let is_open = |pid: &u32| {
-                        let open = listed(format!("/proc/{pid}/fd"));
+                        let open = paths_in(format!("/proc/{pid}/fd"));
                         open.iter().any(|fd| fs::read_link(fd).is_ok_and(|file| file == point.join("d")))
                     };
-                    assert!(soon(|| of_home(&home).iter().any(is_open)), "nobody walks the folder");
+                    assert!(
+                        happens_in_time(|| processes_of_home(&home).iter().any(is_open)),
+                        "nobody walks the folder"
+                    );
                 }
             }
             send(lab.id(), signal);
@@ -338,28 +355,28 @@ mod ring2 {
         }
     }
 
-    /// What the lab says beside a file system that does not answer, if it ends.
-    fn said_in_time(command: &mut Command, program: Silent) -> Said {
+    /// The output of the lab beside a file system that does not answer, if the lab ends.
+    fn run_within_limit(command: &mut Command, program: SilentMount) -> ProgramOutput {
         thread::scope(|scope| {
             let (tell, told) = mpsc::channel();
-            scope.spawn(move || tell.send(Said::by(command)));
-            let said = told.recv_timeout(LONGEST);
-            // Then all that wait for it end.
+            scope.spawn(move || tell.send(ProgramOutput::by(command)));
+            let said = told.recv_timeout(START_LIMIT);
+            // Ending the program ends everything that waits for it.
             drop(program);
             said.expect("the lab has not ended")
         })
     }
 
-    /// A file system whose program does not answer (`silent.py`), until it is dropped.
-    type Silent = (KilledOnDrop, Undo);
+    /// A file system whose program (`silent.py`) does not answer, until it is dropped.
+    type SilentMount = (KilledOnDrop, Undo);
 
-    /// `None` with a message where it cannot be mounted.
-    fn silent(point: &Path, unanswered: &str) -> Option<Silent> {
-        silent_with(point, &[unanswered])
+    /// Mounts it; `None` with a message if that is impossible.
+    fn mount_silent(point: &Path, unanswered: &str) -> Option<SilentMount> {
+        mount_silent_with(point, &[unanswered])
     }
 
-    /// The same with all its words.
-    fn silent_with(point: &Path, words: &[&str]) -> Option<Silent> {
+    /// Mounts it with all arguments of the program.
+    fn mount_silent_with(point: &Path, words: &[&str]) -> Option<SilentMount> {
         fs::create_dir_all(point).unwrap();
         let mut program = Command::new("python3");
         program.arg(repository::path("tests/adversary/silent.py")).arg(point).args(words);

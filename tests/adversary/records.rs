@@ -1,26 +1,26 @@
-//! Tests of records of runs that were killed or never began, and of records written by hand: the
+//! Tests of records of runs that were killed or never began, and of records written by hand. The
 //! rest can be read, a failed start leaves no record, and a line that no run writes is refused with
 //! its number.
 
-use crate::home::{Home, READLAB, Said};
-use crate::processes::{kill, soon};
+use crate::home::{Home, ProgramOutput, READLAB};
+use crate::processes::{happens_in_time, kill};
 use crate::scripted_server::{Server, silence};
 use readlab_record::testing::scripted;
 use std::fs;
 use std::io::Write;
 
-const ONLY: &str = "--runs 1 --state warm --method rust/read/scalar --quiet";
+const SHORT_RACE: &str = "--runs 1 --state warm --method rust/read/scalar --quiet";
 
 #[test]
 fn a_run_that_is_killed_before_it_began_is_no_record() {
     let home = Home::new();
-    // Answers every HEAD, and of every GET the first bytes.
+    // The server answers every HEAD, and sends the first bytes of every GET.
     let server = Server::writing(|request, client| {
         client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")?;
         if request.is_get() { client.write_all(b"a\nb").and_then(|()| silence()) } else { Ok(()) }
     });
     let lab = home.start(["race", &server.url(), "--save", "mine"]);
-    assert!(soon(|| !home.runs().is_empty()), "it has a folder");
+    assert!(happens_in_time(|| !home.runs().is_empty()), "it has a folder");
     let folder = home.runs().remove(0);
     kill(&home, lab);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing is left in it");
@@ -30,7 +30,7 @@ fn a_run_that_is_killed_before_it_began_is_no_record() {
 }
 
 #[test]
-fn the_name_of_a_run_is_there_while_it_runs_and_after_it_was_killed() {
+fn the_name_of_a_run_exists_while_it_runs_and_after_it_was_killed() {
     let home = Home::with_file("f", "line\n".repeat(1 << 16));
     let words = "race f --state warm --method rust/read/memchr --save mine --runs 100000 --budget 300s";
     let lab = home.start(words);
@@ -38,26 +38,26 @@ fn the_name_of_a_run_is_there_while_it_runs_and_after_it_was_killed() {
     let holds = |what: &str| {
         record().is_some_and(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(what)))
     };
-    assert!(soon(|| holds("\"line\":\"sample\"")), "it has a sample");
+    assert!(happens_in_time(|| holds("\"line\":\"sample\"")), "it has a sample");
     kill(&home, lab);
     for name in ["mine", "last"] {
         let said = home.readlab(["report", name, "-o", "-"]).exits(0);
         assert!(said.out.starts_with("<!DOCTYPE html>"), "{said}");
     }
     home.readlab("history").shows("mine");
-    // The name stays: the plan is still known.
+    // The name stays, because the plan is still known.
     let again = home.start("race --resume mine --quiet");
-    assert!(soon(|| holds("\"line\":\"resumed\"")), "it goes on");
+    assert!(happens_in_time(|| holds("\"line\":\"resumed\"")), "it goes on");
     kill(&home, again);
 }
 
 #[test]
-fn words_that_mean_nothing_are_errors_and_a_failed_start_leaves_no_record_and_no_name() {
+fn invalid_arguments_are_errors_and_a_failed_start_leaves_no_record_and_no_name() {
     let home = Home::with_file("f", "a\nb\n");
     home.file("text.toml", "nonsense");
     home.folder("mine");
     home.file("taken/record.jsonl", "something");
-    home.readlab(format!("race f {ONLY} --save base")).exits(0);
+    home.readlab(format!("race f {SHORT_RACE} --save base")).exits(0);
     let run = home.runs();
     for words in [
         "race none",
@@ -95,12 +95,12 @@ fn words_that_mean_nothing_are_errors_and_a_failed_start_leaves_no_record_and_no
     assert_eq!(home.read("taken/record.jsonl"), "something");
     // A name that cannot be written is reported before any measurement, and no record is left.
     home.folder(".local/share/readlab/names/folder");
-    home.readlab(format!("race f {ONLY} --save folder")).exits(2);
+    home.readlab(format!("race f {SHORT_RACE} --save folder")).exits(2);
     assert_eq!(home.runs(), run);
 }
 
-/// The scripted race with a line changed, doubled or added, each by its number from 1.
-fn changed(change: impl FnOnce(&mut Vec<String>)) -> String {
+/// The scripted race after a change of its lines.
+fn changed_race(change: impl FnOnce(&mut Vec<String>)) -> String {
     let text = scripted::text("race");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     change(&mut lines);
@@ -108,9 +108,9 @@ fn changed(change: impl FnOnce(&mut Vec<String>)) -> String {
 }
 
 #[test]
-fn what_no_run_writes_is_refused_with_its_line_by_every_verb() {
+fn every_verb_refuses_a_line_that_no_run_writes_with_its_number() {
     let with_sample = |from: &str, to: &str| {
-        changed(|lines| {
+        changed_race(|lines| {
             let first = lines.iter_mut().find(|line| line.contains("\"line\":\"sample\"")).unwrap();
             *first = first.replace(from, to);
         })
@@ -118,9 +118,9 @@ fn what_no_run_writes_is_refused_with_its_line_by_every_verb() {
     let cases = [
         ("a window of 0 ns", with_sample("\"wall_ns\":1185600000", "\"wall_ns\":0")),
         ("number out of range", with_sample("\"resident_before\":0.0", "\"resident_before\":1e309")),
-        ("a second end", changed(|lines| lines.push(lines.last().unwrap().clone()))),
+        ("a second end", changed_race(|lines| lines.push(lines.last().unwrap().clone()))),
     ];
-    let home = Home::with_file("good", changed(|_| {}));
+    let home = Home::with_file("good", changed_race(|_| {}));
     for (cause, record) in cases {
         home.file("bad", record);
         for words in ["report bad -o -", "compare good bad", "history show bad"] {
@@ -133,27 +133,27 @@ fn what_no_run_writes_is_refused_with_its_line_by_every_verb() {
 fn a_record_without_an_end_to_its_lines_is_refused_with_the_number() {
     let home = Home::new();
     let endless = || "x".repeat(9 << 20);
-    for record in [changed(|lines| lines.push(endless())), endless()] {
+    for record in [changed_race(|lines| lines.push(endless())), endless()] {
         home.file("bad", record);
         home.readlab("report bad").refuses("longer than 8388608 bytes");
     }
 }
 
-/// Readlab in a shell that sets a limit of files, in blocks of 512 bytes; the limit ends it with one
-/// line.
-fn ends_at_limit(home: &Home, blocks: u32, words: &str) -> Said {
+/// Runs readlab in a shell with a limit for the size of files, in blocks of 512 bytes. The limit
+/// ends readlab with one line.
+fn ends_at_limit(home: &Home, blocks: u32, words: &str) -> ProgramOutput {
     let line = format!("ulimit -f {blocks}; exec {READLAB} {words}");
-    let said = Said::by(&mut home.shell(line)).exits(2);
+    let said = ProgramOutput::by(&mut home.shell(line)).exits(2);
     assert_eq!(said.err.lines().count(), 1, "{said}");
     said
 }
 
 #[test]
-fn a_limit_of_files_is_one_line_with_the_file_and_the_cause() {
+fn a_file_size_limit_is_one_line_with_the_file_and_the_cause() {
     let home = Home::with_file("f", "line\n".repeat(1 << 12));
     let race = "race f --runs 500 --quiet --method rust/read/memchr --state warm --output run";
     ends_at_limit(&home, 40, race).tells("run/record.jsonl: File too large");
-    // It goes as far as it goes.
+    // The record contains the lines up to the limit.
     home.record("run");
     let swept = home.folder("swept");
     for words in
@@ -168,9 +168,9 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn a_report_is_made_of_whatever_the_other_verbs_know_a_record_by() {
+    fn report_accepts_every_name_of_a_record_that_other_verbs_accept() {
         let home = Home::with_file("f", "a\nb\n");
-        let race = |words: &str| home.readlab(format!("race f {ONLY} {words}")).exits(0);
+        let race = |words: &str| home.readlab(format!("race f {SHORT_RACE} {words}")).exits(0);
         let read = |name: &str| home.readlab(["report", name, "-o", "-"]).exits(0).out;
         race("--save old --seed 5");
         race("--output apart");
@@ -183,7 +183,7 @@ mod ring2 {
     }
 
     #[test]
-    fn programs_that_the_lab_starts_have_the_signal_of_that_limit_as_ever() {
+    fn programs_that_the_lab_starts_have_the_default_signal_for_that_limit() {
         let home = Home::new();
         let file = home.file("f", "a\nb\n");
         let command = "grep -E 'Sig(Ign|Blk)' /proc/self/status > signals; wc -l {}";

@@ -11,14 +11,14 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// How many readers the server has at once, and how many strangers.
+/// Limit for connections of the server: readers, and clients that are not allowed.
 const CONNECTIONS_MAX: usize = 320;
 
-fn strangers(server: &OwnServer, count: usize) -> Vec<TcpStream> {
+fn silent_connections(server: &OwnServer, count: usize) -> Vec<TcpStream> {
     (0..count).map(|_| connect(server.address).unwrap()).collect()
 }
 
-fn assert_gives_the_file(server: &OwnServer) {
+fn assert_serves_the_file(server: &OwnServer) {
     let said = server.get(&server.path);
     assert!(said.ends_with("\r\n\r\ncontent"), "{said}");
 }
@@ -27,10 +27,10 @@ fn assert_gives_the_file(server: &OwnServer) {
 fn silent_clients_do_not_block_the_file() {
     let home = Home::with_file("f", "content");
     let server = OwnServer::after(&home, "", "f");
-    let mut strangers = strangers(&server, CONNECTIONS_MAX);
+    let mut strangers = silent_connections(&server, CONNECTIONS_MAX);
     strangers.iter_mut().step_by(3).for_each(|it| drop(it.write_all(b"GET / HT")));
     for _ in 0..10 {
-        assert_gives_the_file(&server);
+        assert_serves_the_file(&server);
         strangers.push(connect(server.address).unwrap());
     }
     let wrong = server.get("/");
@@ -38,8 +38,8 @@ fn silent_clients_do_not_block_the_file() {
     assert_eq!(strangers[0].read(&mut [0]).unwrap_or(0), 0, "the first was ended");
 }
 
-/// The result of the lab's client for an answer: its body, or the error.
-fn answered(answer: &str) -> Result<String, String> {
+/// The result of the lab's client for an answer: the body, or the error.
+fn client_result(answer: &str) -> Result<String, String> {
     let answer = raw(answer);
     let server = Server::new(move |_| answer.clone());
     let (url, mut body): (Url, String) = (server.url().parse().unwrap(), String::new());
@@ -50,8 +50,8 @@ fn answered(answer: &str) -> Result<String, String> {
 }
 
 #[test]
-fn lengths_that_differ_are_refused_and_equal_ones_are_one() {
-    let with = |fields: &str| answered(&format!("HTTP/1.1 200 OK\r\n{fields}\r\nhello"));
+fn different_lengths_are_refused_and_equal_ones_accepted() {
+    let with = |fields: &str| client_result(&format!("HTTP/1.1 200 OK\r\n{fields}\r\nhello"));
     let refused = |why: &str| Err(format!("not an answer in HTTP/1: {why}"));
     for fields in [
         "Content-Length: 5\r\nContent-Length: 3\r\n",
@@ -75,9 +75,9 @@ fn lengths_that_differ_are_refused_and_equal_ones_are_one() {
 }
 
 #[test]
-fn extensions_of_chunks_are_passed_over_and_sizes_are_digits() {
+fn extensions_of_chunks_are_skipped_and_sizes_must_be_digits() {
     let chunked =
-        |body: &str| answered(&format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}"));
+        |body: &str| client_result(&format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}"));
     let extension = "x".repeat(200);
     let body =
         format!("3;{extension}\r\nhel\r\n2 ; a=\"{extension}\"\r\nlo\r\n0;{extension}\r\nT: x\r\n\r\n");
@@ -92,25 +92,25 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn a_server_without_descriptors_gives_the_file_all_the_same() {
+    fn a_server_without_descriptors_still_serves_the_file() {
         let home = Home::with_file("f", "content");
         let server = OwnServer::after(&home, "ulimit -n 16;", "f");
-        let strangers = strangers(&server, 60);
-        assert_gives_the_file(&server);
+        let strangers = silent_connections(&server, 60);
+        assert_serves_the_file(&server);
         drop(strangers);
-        assert_gives_the_file(&server);
+        assert_serves_the_file(&server);
     }
 
     #[test]
-    fn readers_of_the_file_are_not_ended_for_others_and_one_too_many_is_refused() {
+    fn a_new_reader_ends_no_other_and_one_too_many_is_refused() {
         let home = Home::new();
-        // More than the system holds for readers that do not read.
+        // More bytes than the system buffers for readers that do not read.
         File::create(home.at("f")).unwrap().set_len(64 << 20).unwrap();
         let server = OwnServer::after(&home, "", "f");
         let reading = || {
             let mut reader = request(server.address, &server.path).unwrap();
             let mut begin = [0; 12];
-            // On a busy machine the lab may have given the request up before it came.
+            // On a busy machine the lab may have given up the request before it arrived.
             let _ = reader.read_exact(&mut begin);
             (String::from_utf8_lossy(&begin).into_owned(), reader)
         };
@@ -126,7 +126,7 @@ mod ring2 {
         let rest = readers.pop().unwrap();
         rest.shutdown(Shutdown::Both).unwrap();
         drop(rest);
-        // Its thread sees that a moment later.
+        // The server's thread notices this a moment later.
         let is_back = (0..300).any(|_| {
             std::thread::sleep(Duration::from_millis(20));
             reading().0 == "HTTP/1.1 200"

@@ -1,5 +1,6 @@
 //! Tests of servers that send slowly and without end: a head byte by byte, endless trailers, an
-//! endless chunk line. The user's budget ends the wait, or without one, the client's own limits.
+//! endless chunk line. The user's budget ends the wait. Without a budget, the client's own limits
+//! do.
 
 use crate::home::Home;
 use crate::scripted_server::{Request, Server, good};
@@ -8,21 +9,21 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Between two bytes of a slow server.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Pause between two bytes of a slow server.
+const BYTE_PAUSE: Duration = Duration::from_millis(50);
 
-/// What a server writes when it has a request.
+/// The function that writes a server's answer to a request.
 type Script = fn(&Request, &mut TcpStream) -> io::Result<()>;
 
-/// The same byte until the client goes away.
+/// Sends the same byte until the client disconnects.
 fn dribble(client: &mut TcpStream) -> io::Result<()> {
     loop {
         client.write_all(b"x")?;
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(BYTE_PAUSE);
     }
 }
 
-/// A proper head with these fields, and to a GET the beginning of a body and no end of it.
+/// Sends a correct head with these fields, and to a GET the beginning of a body without its end.
 fn dribble_after(request: &Request, client: &mut TcpStream, fields: &str, begin: &str) -> io::Result<()> {
     client.write_all(&good(request, fields, begin).unwrap())?;
     if request.is_get() { dribble(client) } else { Ok(()) }
@@ -30,8 +31,8 @@ fn dribble_after(request: &Request, client: &mut TcpStream, fields: &str, begin:
 
 const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
-/// A race with this budget is refused in one line with these words.
-fn is_refused(script: Script, budget: &str, why: &str) {
+/// Asserts that a race with this budget is refused in one line with these words.
+fn assert_refused(script: Script, budget: &str, why: &str) {
     let (home, server) = (Home::new(), Server::writing(script));
     let words = format!("--method rust/http/scalar --no-progress --budget {budget}");
     home.readlab(format!("race {} {words}", server.url())).refuses(why);
@@ -41,10 +42,10 @@ const BY_BUDGET: &str = "took longer than 2.00 s (--budget)";
 
 #[test]
 fn a_head_byte_by_byte_ends_with_the_users_budget() {
-    is_refused(|_, client| dribble(client), "2s", &format!("asking for it {BY_BUDGET}"));
+    assert_refused(|_, client| dribble(client), "2s", &format!("asking for it {BY_BUDGET}"));
 }
 
-/// However fast they come, and however much time there is.
+/// Trailers without end are refused, however fast they come and however much time there is.
 #[test]
 fn trailers_without_end_are_no_answer() {
     fn script(request: &Request, client: &mut TcpStream) -> io::Result<()> {
@@ -56,11 +57,11 @@ fn trailers_without_end_are_no_answer() {
             client.write_all(b"X-More: and more\r\n")?;
         }
     }
-    is_refused(script, "600s", "what comes after the last chunk has no end");
+    assert_refused(script, "600s", "what comes after the last chunk has no end");
 }
 
-/// The time of the run is that from asking the server on: what the reading for the right answer
-/// takes is not added to the budget.
+/// The time of the run begins with the first request to the server. The time of the reading for the
+/// right answer is not added to the budget.
 #[test]
 fn the_reading_for_the_right_answer_is_in_the_time_of_the_run() {
     let is_first = AtomicBool::new(true);
@@ -78,22 +79,22 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn a_head_that_is_slow_only_for_the_bytes_ends_with_the_budget_too() {
+    fn a_head_that_is_slow_only_for_a_get_ends_with_the_budget() {
         fn script(request: &Request, client: &mut TcpStream) -> io::Result<()> {
             if request.is_get() { dribble(client) } else { dribble_after(request, client, CHUNKED, "") }
         }
-        is_refused(script, "2s", &format!("reading it once for the right answer {BY_BUDGET}"));
+        assert_refused(script, "2s", &format!("reading it once for the right answer {BY_BUDGET}"));
     }
 
     #[test]
-    fn so_do_a_line_before_a_chunk_trailers_and_a_body_that_come_now_and_then_and_never_end() {
+    fn an_endless_chunk_line_trailers_or_body_ends_with_the_budget() {
         let scripts: [Script; 3] = [
             |request, client| dribble_after(request, client, CHUNKED, "1;"),
             |request, client| dribble_after(request, client, CHUNKED, "2\r\na\n\r\n0\r\n"),
             |request, client| dribble_after(request, client, "Content-Length: 1000000\r\n", ""),
         ];
         for script in scripts {
-            is_refused(script, "2s", BY_BUDGET);
+            assert_refused(script, "2s", BY_BUDGET);
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Tests of the program without its build: copied to another folder, started elsewhere, with only a
-//! PATH. It must contain everything that it needs.
+//! Tests of the program without its build: copied to another folder and started elsewhere, with
+//! only a PATH. It must contain everything that it needs.
 
-use crate::home::{Home, QUICK, READLAB, Said, Words};
-use crate::machine::can;
+use crate::home::{Home, ProgramOutput, QUICK, READLAB, Words};
+use crate::machine::succeeds_or_skip;
 use std::process::Command;
 
-/// The copy, run in an empty folder.
-fn alone(home: &Home, words: impl Words) -> Said {
+/// Runs the copy in an empty folder.
+fn run_copy(home: &Home, words: impl Words) -> ProgramOutput {
     let program = home.folder("elsewhere").join("readlab");
     if !program.exists() {
-        // By a program of its own: what this one has open for writing, another test's child could
-        // hold open, and no file that is open for writing can be started.
+        // A separate program makes the copy. A file that this process has open for writing could
+        // also be open in another test's child, and such a file cannot be executed.
         assert!(Command::new("cp").arg(READLAB).arg(&program).status().unwrap().success());
     }
     let mut command = Command::new(program);
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).envs(home.environment()).current_dir(home.at("tmp"));
-    Said::by(command.args(words.words()))
+    ProgramOutput::by(command.args(words.words()))
 }
 
 #[test]
@@ -29,19 +29,19 @@ fn the_program_carries_its_suites_its_published_records_and_its_contenders() {
         ("man", ".TH readlab"),
         ("completions zsh", "#compdef readlab"),
     ] {
-        alone(&home, words).exits(0).shows(expected);
+        run_copy(&home, words).exits(0).shows(expected);
     }
-    alone(&home, "suite none").refuses("zip-lines");
+    run_copy(&home, "suite none").refuses("zip-lines");
 }
 
 #[test]
-fn it_races_alone_and_builds_a_contender_into_the_cache_of_its_user() {
+fn the_copied_program_races_and_builds_a_contender_into_the_users_cache() {
     let home = Home::without_contenders();
     let file = home.file("lines.txt", "one\ntwo\n".repeat(5_000));
     let words = format!("race {} --state warm --all {QUICK}", file.display());
-    let said = alone(&home, words + " --method rust/read/memchr --method c/read*").exits(0);
+    let said = run_copy(&home, words + " --method rust/read/memchr --method c/read*").exits(0);
     said.shows("rust/read/memchr");
-    if can("cc --version") {
+    if succeeds_or_skip("cc --version") {
         said.shows("c/read");
         assert!(home.at(".cache/readlab/contenders").is_dir(), "{said}");
     }

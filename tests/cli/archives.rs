@@ -1,7 +1,7 @@
-//! Tests of the user's own archives: raced as plain bytes, and decoded, with a dictionary if it is
-//! named; a broken archive is reported with the reason and does not affect the rest.
+//! Tests of the user's own archives: raced as plain bytes, and decoded, with a dictionary if one is
+//! given. A broken archive is reported with the reason and does not affect the other trials.
 
-use crate::home::{Export, Home, QUICK, READLAB, Said, Trials, Words, items};
+use crate::home::{Export, Home, ProgramOutput, QUICK, READLAB, Trials, Words, items};
 use crate::machine::{on_path, skip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -34,23 +34,23 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 }
 
 /// A few methods of each kind: for plain bytes, and for the decoded content.
-const SOME: &str = "--method rust/read/scalar --method rust/*zip/memchr --method rust/*zip-libdeflate/memchr \
+const SOME_METHODS: &str = "--method rust/read/scalar --method rust/*zip/memchr --method rust/*zip-libdeflate/memchr \
                     --state warm";
 
-/// The full name of the only trial whose name begins so.
-fn named<'a>(json: &'a Value, begin: &str) -> &'a str {
+/// The full name of the only trial whose name has this beginning.
+fn only_trial_named<'a>(json: &'a Value, begin: &str) -> &'a str {
     let mut names = json.trials().iter().map(|trial| trial["id"].as_str().unwrap());
     names.find(|name| name.starts_with(begin)).unwrap_or_else(|| panic!("no {begin}"))
 }
 
-/// That how fast something is decoded is a limit of a race.
-fn has_decoding_limit(json: &Value) {
+/// Asserts that the speed of decoding is a limit of a race.
+fn assert_decoding_limit(json: &Value) {
     let limits = items(&json["limits"]);
     assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{limits:?}");
 }
 
 #[test]
-fn an_archive_is_raced_as_bytes_and_on_what_comes_out() {
+fn an_archive_is_raced_by_its_bytes_and_by_its_content() {
     let (home, content) = (Home::new(), content());
     let (first, second) = content.split_at(1000);
     let [zipped, gzipped] = [zip(&[("b", first), ("a", second)]), [gzip(first), gzip(second)].concat()];
@@ -58,7 +58,7 @@ fn an_archive_is_raced_as_bytes_and_on_what_comes_out() {
         (zipped, ["rust/zip/memchr", "rust/zip-libdeflate/memchr", "command/unzip -p {} | wc -l"]),
         (gzipped, ["rust/gzip/memchr", "rust/gzip-libdeflate/memchr", "command/gzip -dc {} | wc -l"]),
     ] {
-        let json = home.race_json(home.file("no ending", &bytes), SOME).exits(0);
+        let json = home.race_json(home.file("no ending", &bytes), SOME_METHODS).exits(0);
         let plain = json.measured("rust/read/scalar", "warm");
         assert_eq!((&plain["work"], &plain["bytes_out"]), (&"sum".into(), &bytes.len().into()), "{plain}");
         for id in ids {
@@ -77,18 +77,18 @@ fn an_archive_is_raced_as_bytes_and_on_what_comes_out() {
             let ratio = rate("throughput_bytes_per_s") / rate("throughput_in_bytes_per_s");
             assert!((ratio / rate("bytes_ratio") - 1.0).abs() < 0.01, "{trial}");
         }
-        has_decoding_limit(&json);
+        assert_decoding_limit(&json);
     }
 }
 
 /// A file of the corpus in this form, made by readlab itself.
-fn made(home: &Home, form: &str) -> PathBuf {
+fn corpus_archive(home: &Home, form: &str) -> PathBuf {
     let made = home.readlab(format!("corpus --folder corpus make gdelt 300000 --in {form}")).exits(0);
     home.at(made.out.trim_end())
 }
 
-/// Byte strings that look like an archive but are invalid, with the reason.
-fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+/// Invalid byte strings that look like an archive, each with the reason.
+fn invalid_archives() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let content = content();
     let (zip, gzip) = (zip(&[("entry", &content)]), gzip(&content));
     let directory = zip.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
@@ -114,9 +114,9 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 #[test]
 fn a_broken_archive_is_reported_and_its_bytes_are_still_raced() {
     let home = Home::new();
-    for (name, bytes, reason) in broken() {
-        // What was to decode it did not.
-        let json = home.race_json(home.file(name, &bytes), SOME).exits(1);
+    for (name, bytes, reason) in invalid_archives() {
+        // The methods that decode it took no part.
+        let json = home.race_json(home.file(name, &bytes), SOME_METHODS).exits(1);
         json.measured("rust/read/scalar", "warm");
         let archive = if name.contains("zip") && !name.contains("gzip") { "zip" } else { "gzip" };
         for id in ["rust/{}/memchr", "rust/{}-libdeflate/memchr", "rust/decoder"] {
@@ -130,24 +130,24 @@ fn a_broken_archive_is_reported_and_its_bytes_are_still_raced() {
     }
 }
 
-/// A race with no program on its PATH but these.
-fn with_programs(home: &Home, programs: &[&str], file: &Path, words: &str) -> Export {
+/// A race with only these programs on its PATH.
+fn race_with_programs(home: &Home, programs: &[&str], file: &Path, words: &str) -> Export {
     let folder = home.folder("programs");
     for program in programs {
         symlink(on_path(program).unwrap(), folder.join(program)).unwrap();
     }
     let mut command = home.command(READLAB);
     command.arg("race").arg(file).args(format!("{QUICK} {words} --quiet --export-json -").words());
-    Said::by(command.env("PATH", folder)).export()
+    ProgramOutput::by(command.env("PATH", folder)).export()
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named_before_anything_is_timed() {
+fn a_missing_program_is_named_before_anything_is_timed() {
     let home = Home::new();
     let file = home.file("data", zip(&[("entry", &content())]));
-    let words = format!("{SOME} -c 'no-such-program {{}}' -c 'cat {{}} | no-such-filter | wc -l'");
-    // Two commands did not take part.
-    let json = with_programs(&home, &["sh", "cat", "wc", "true"], &file, &words).exits(1);
+    let words = format!("{SOME_METHODS} -c 'no-such-program {{}}' -c 'cat {{}} | no-such-filter | wc -l'");
+    // Two commands took no part.
+    let json = race_with_programs(&home, &["sh", "cat", "wc", "true"], &file, &words).exits(1);
     for (id, reason) in [
         (
             "command/unzip -p {} | wc -l",
@@ -161,8 +161,9 @@ fn a_program_that_is_not_there_is_named_before_anything_is_timed() {
     }
 }
 
-/// A home with a zstd of the content, compressed with a dictionary of any bytes, and the dictionary.
-fn with_dictionary() -> Home {
+/// A home with a zstd of the content, compressed with a dictionary of arbitrary bytes, and the
+/// dictionary.
+fn home_with_dictionary() -> Home {
     let home = Home::new();
     let dictionary = b"a line of text, number 17\na line of text, number 2000\n";
     let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 19, dictionary).unwrap();
@@ -179,14 +180,14 @@ const ZSTD_WITH: &str = "command/zstd -dcD \"$READLAB_DICTIONARY\" {} | wc -l";
 
 #[test]
 fn a_zstd_is_decoded_with_the_dictionary_that_is_named() {
-    let home = with_dictionary();
+    let home = home_with_dictionary();
     let named_dictionary = home.at("dictionary").display().to_string();
     let decoders = "--method rust/zstd/memchr --method rust/zstd-frames/memchr";
     let words = format!("--dictionary {named_dictionary} --state warm --method rust/read/scalar {decoders}");
     let json = home.race_json("records.zst", words).exits(0);
     let is_decoded = |id: &str| assert_eq!(json.measured(id, "warm")["decodes"], "zstd", "{id}");
     is_decoded("rust/zstd/memchr");
-    is_decoded(named(&json, "rust/zstd-frames/memchr"));
+    is_decoded(only_trial_named(&json, "rust/zstd-frames/memchr"));
     let by_command = json.trial(ZSTD_WITH, "warm");
     if by_command["reason"].as_str().is_some_and(|why| why.contains("not on the PATH")) {
         skip(format!("{ZSTD_WITH}: {}", by_command["reason"]));
@@ -194,7 +195,7 @@ fn a_zstd_is_decoded_with_the_dictionary_that_is_named() {
         is_decoded(ZSTD_WITH);
     }
     assert!(json.trials().iter().all(|trial| trial["id"] != ZSTD), "it has no dictionary");
-    has_decoding_limit(&json);
+    assert_decoding_limit(&json);
     let kept = &json["targets"][0]["dictionary"];
     assert_eq!((&kept["path"], &kept["size_bytes"]), (&named_dictionary.into(), &54.into()), "{kept}");
 }
@@ -202,25 +203,25 @@ fn a_zstd_is_decoded_with_the_dictionary_that_is_named() {
 mod ring2 {
     use super::*;
 
-    const PLAIN: &str = "--method rust/read/scalar --state warm";
+    const PLAIN_READ: &str = "--method rust/read/scalar --state warm";
 
     #[test]
-    fn a_compressed_file_is_decoded_and_one_that_is_cut_short_is_reported_and_raced_by_its_bytes() {
+    fn a_compressed_file_is_decoded_and_a_truncated_one_is_reported_and_raced_by_its_bytes() {
         let home = Home::new();
         for form in ["zstd", "lz4", "xz", "bzip2", "snappy", "brotli"] {
             let method = format!("rust/{form}/memchr");
-            let words = format!("{PLAIN} --method {method}");
-            let whole = made(&home, form);
+            let words = format!("{PLAIN_READ} --method {method}");
+            let whole = corpus_archive(&home, form);
             let json = home.race_json(&whole, &words).exits(0);
             let trial = json.measured(&method, "warm");
             let decoded = (&trial["decodes"], &trial["answer"]["bytes"]);
             assert_eq!(decoded, (&form.into(), &300_000.into()), "{trial}");
             assert_eq!(json.trial("rust/read/scalar", "warm")["decodes"], Value::Null);
-            has_decoding_limit(&json);
+            assert_decoding_limit(&json);
 
             let bytes = fs::read(&whole).unwrap();
             let name = format!("cut.{}", whole.extension().unwrap().display());
-            // What was to decode it did not.
+            // The methods that decode it took no part.
             let cut = home.file(name, &bytes[..bytes.len() - 1]);
             let json = home.race_json(cut, &words).exits(1);
             json.measured("rust/read/scalar", "warm");
@@ -230,11 +231,11 @@ mod ring2 {
     }
 
     #[test]
-    fn commands_are_about_the_bytes_unless_they_are_said_to_decode() {
+    fn commands_read_the_bytes_unless_they_are_declared_to_decode() {
         let home = Home::new();
         let file = home.file("data", gzip(&content()));
         let own = "cat {} | gzip -dc | wc -l";
-        let words = format!("{PLAIN} --work newlines -c '{own}' --method rust/gzip/memchr");
+        let words = format!("{PLAIN_READ} --work newlines -c '{own}' --method rust/gzip/memchr");
         let id = format!("command/{own}");
         let json = home.race_json(&file, &words).exits(1);
         let why = json.ended(&id, "warm", "refused", "")["reason"].as_str().unwrap();
@@ -254,9 +255,9 @@ mod ring2 {
     }
 
     #[test]
-    fn nothing_is_decoded_for_those_who_read_bytes() {
+    fn nothing_is_decoded_for_methods_that_read_bytes() {
         let home = Home::new();
-        let json = home.race_json(home.file("data", gzip(&content())), PLAIN).exits(0);
+        let json = home.race_json(home.file("data", gzip(&content())), PLAIN_READ).exits(0);
         assert!(json.trials().iter().all(|trial| trial["decodes"].is_null()), "{json}");
         assert!(json["targets"][0]["decoded"].is_null());
     }
@@ -265,7 +266,8 @@ mod ring2 {
     fn every_format_shows_bytes_in_beside_bytes_out() {
         let home = Home::new();
         let exports = "--export-csv data.csv --export-markdown data.md --output run";
-        let said = home.race(home.file("data", gzip(&content())), format!("{SOME} {exports}")).exits(0);
+        let said =
+            home.race(home.file("data", gzip(&content())), format!("{SOME_METHODS} {exports}")).exits(0);
         for text in [said.out, home.read("data.md"), home.read("run/report.html")] {
             assert!(text.contains("rate in") && text.contains("rates are of bytes out"), "{text}");
             assert!(text.contains("out of the gzip"), "{text}");
@@ -276,14 +278,14 @@ mod ring2 {
     }
 
     #[test]
-    fn on_other_files_decoders_are_absent_unless_requested_by_name_and_a_brotli_is_known_by_its_name() {
+    fn decoders_race_on_other_files_only_if_requested_and_a_brotli_is_recognised_by_its_name() {
         let home = Home::new();
         let zip = home.file("text.zip", "only its name is that of a zip\n");
         let json = home.race_json(&zip, "--method rust/* --state warm").exits(0);
         let names = json.trials().iter().map(|trial| trial["id"].as_str().unwrap());
         let decoders: Vec<&str> = names.filter(|it| it.contains("zip") || it.contains("decoder")).collect();
         assert!(decoders.is_empty(), "{decoders:?}");
-        let brotli = fs::read(made(&home, "brotli")).unwrap();
+        let brotli = fs::read(corpus_archive(&home, "brotli")).unwrap();
         let brotli = home.file("no ending", brotli);
         let text = home.file("text.br", "only its name is that of a brotli\n");
         for (file, method, why) in [
@@ -291,8 +293,8 @@ mod ring2 {
             (brotli, "rust/brotli", "it reads what comes out of a brotli, and the target is none"),
             (text, "rust/brotli", "it is named like a brotli and cannot"),
         ] {
-            let json = home.race_json(file, format!("{PLAIN} --method {method}")).exits(1);
-            let trial = json.ended(named(&json, method), "warm", "unavailable", "");
+            let json = home.race_json(file, format!("{PLAIN_READ} --method {method}")).exits(1);
+            let trial = json.ended(only_trial_named(&json, method), "warm", "unavailable", "");
             let reason = trial["reason"].as_str().unwrap();
             assert!(reason == why || why.ends_with("cannot") && reason.starts_with(why), "{trial}");
         }
@@ -303,7 +305,7 @@ mod ring2 {
         let home = Home::new();
         let bytes = zip(&[("entry", &content())]);
         let words = "--http --method rust/http/scalar --method rust/zip --state warm";
-        // rust/zip was asked for by name.
+        // The method rust/zip was requested by name.
         let json = home.race_json(home.file("data", &bytes), words).exits(1);
         let trial = json.measured("rust/http/scalar", "warm");
         assert_eq!((&trial["over"], &trial["decodes"]), (&"http".into(), &Value::Null), "{trial}");
@@ -336,8 +338,8 @@ mod ring2 {
     }
 
     #[test]
-    fn a_dictionary_that_is_another_or_missing_is_the_reason() {
-        let home = with_dictionary();
+    fn a_wrong_or_missing_dictionary_is_given_as_the_reason() {
+        let home = home_with_dictionary();
         home.file("other", "what is in here is in no line of the content at all, as is easily seen");
         for given in ["", "--dictionary other"] {
             let words = format!("--state warm --method rust/zstd/memchr --method rust/read/scalar {given}");
@@ -356,8 +358,8 @@ mod ring2 {
     }
 
     #[test]
-    fn a_run_is_resumed_with_its_dictionary_and_not_after_that_has_changed() {
-        let home = with_dictionary();
+    fn a_run_is_resumed_only_with_its_unchanged_dictionary() {
+        let home = home_with_dictionary();
         let words = "--dictionary dictionary --state warm --method rust/zstd/memchr --output run";
         home.race("records.zst", words).exits(0);
         let record = || home.read("run/record.jsonl");

@@ -1,13 +1,13 @@
-//! Tests of `readlab claims` and of `--claims`: what publications claim, by their own figures and
-//! by a record; claims of one's own; wrong claims.
+//! Tests of `readlab claims` and of `--claims`: claims of publications, judged by their own figures
+//! and by a record; the user's own claims; and invalid claims.
 
 use crate::home::{Home, QUICK, items};
 use crate::repository::record_file;
 use serde_json::Value;
 
-/// Three claims about the scripted race: of one the interval is clear, of one the opposite is, and
-/// the trial of one is not there.
-const OWN: &str = r#"name = "mine"
+/// Three claims about the scripted race. The interval confirms the first and contradicts the
+/// second, and the trial of the third does not exist.
+const OWN_CLAIMS: &str = r#"name = "mine"
 source = "what we were told"
 
 [[claim]]
@@ -36,8 +36,8 @@ at_most = 1.0
 "#;
 
 /// Writes these claims, about these two trials, into `mine.toml`.
-fn own(home: &Home, first: &str, second: &str) {
-    home.file("mine.toml", OWN.replace("FIRST", first).replace("SECOND", second));
+fn write_own_claims(home: &Home, first: &str, second: &str) {
+    home.file("mine.toml", OWN_CLAIMS.replace("FIRST", first).replace("SECOND", second));
 }
 
 fn verdicts(claims: &Value, by: &str) -> Vec<String> {
@@ -61,14 +61,14 @@ fn without_a_record_publications_are_judged_by_their_own_figures() {
 }
 
 #[test]
-fn a_record_answers_the_claims_of_its_suite_or_those_that_are_named() {
+fn a_record_answers_the_claims_of_its_suite_or_the_named_claims() {
     let home = Home::new();
     let [suite, sweep, race] = ["suite", "sweep", "race"].map(|name| record_file(name).display().to_string());
     let by_suite = home.readlab(["claims", &suite, "--export-markdown", "-"]);
     for text in ["| here |", "How fast can I read?", "cannot be told: zip (cold) did not take part"] {
         by_suite.shows(text);
     }
-    // A sweep answers the claims on sizes.
+    // A sweep answers the claims about sizes.
     home.readlab(["claims", &sweep]).shows("Internal SSDs");
     let named = home.readlab(["claims", "newlines", &race, "--export-json", "-"]).exits(0);
     assert!(verdicts(&named.json()["claims"], "here").iter().any(|it| it == "cannot_be_told"));
@@ -76,9 +76,9 @@ fn a_record_answers_the_claims_of_its_suite_or_those_that_are_named() {
 }
 
 #[test]
-fn claims_of_ones_own_are_judged_by_any_record() {
+fn the_users_own_claims_are_judged_by_any_record() {
     let home = Home::new();
-    own(&home, "rust/mmap/avx2@threads=2", "rust/read/avx2@buffer=64KiB");
+    write_own_claims(&home, "rust/mmap/avx2@threads=2", "rust/read/avx2@buffer=64KiB");
     let words = format!("claims --claims mine.toml {} --export-json -", record_file("race").display());
     let exported = home.readlab(words).json();
     let expected = ["holds", "does_not_hold", "cannot_be_told"];
@@ -112,7 +112,7 @@ mod ring2 {
     #[test]
     fn a_run_ends_with_the_claims_in_every_form() {
         let home = Home::with_file("f.txt", "one\ntwo\n");
-        own(&home, "rust/mmap/scalar", "rust/read/scalar");
+        write_own_claims(&home, "rust/mmap/scalar", "rust/read/scalar");
         let suite = "name = 's'\nabout = ''\nstate = 'warm'\ncontrols = false\n[[trial]]\ntrial = 'rust/read/scalar'\n\
                      [[trial]]\ntrial = 'rust/mmap/scalar'\n";
         home.file("s.toml", suite);
@@ -125,7 +125,7 @@ mod ring2 {
             }
             assert!(!text.contains("a single round has no interval"), "three rounds have intervals: {text}");
         }
-        // What three rounds of two bytes show is up to the machine.
+        // The result of three rounds of two bytes depends on the machine.
         assert_eq!(verdicts(&home.json("e.json")["claims"], "here")[2], "cannot_be_told");
     }
 }

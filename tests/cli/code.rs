@@ -1,28 +1,28 @@
-//! Tests of what readlab executes: never the name of a file, never the raced file, and nothing that
-//! another user could have put where it looks.
+//! Tests of what readlab executes. It never executes the name of a file, the raced file, or a file
+//! that another user could have placed where readlab looks.
 
 use crate::fake::entry;
-use crate::home::{Home, READLAB, Said, set_mode};
+use crate::home::{Home, ProgramOutput, READLAB, set_mode};
 use crate::machine::has_nobody;
 use std::fs;
 use std::os::unix::fs::chown;
 
-/// A race of one command, warm.
-fn race(home: &Home, file: &str, words: &[&str]) -> Said {
+/// Races one command, warm.
+fn race(home: &Home, file: &str, words: &[&str]) -> ProgramOutput {
     let more = ["--state", "warm", "--method", "command/*"];
     home.race(home.at(file), [words, &more].concat())
 }
 
-/// A suite of one trial in the file `s.toml`.
+/// Writes a suite of one trial into the file `s.toml`.
 fn suite(home: &Home, trial: &str) {
     home.file("s.toml", format!("name = 's'\nabout = 'x'\n[[trial]]\ntrial = {trial}\n"));
 }
 
 /// The options whose commands run around readings.
-const AROUND: [&str; 4] = ["--prepare", "--setup", "--cleanup", "--check"];
+const HOOK_OPTIONS: [&str; 4] = ["--prepare", "--setup", "--cleanup", "--check"];
 
 #[test]
-fn the_name_of_a_file_is_no_code_in_any_command_and_a_quoted_place_is_right() {
+fn the_name_of_a_file_is_code_in_no_command_and_a_quoted_placeholder_works() {
     let home = Home::new();
     let hostile = "a $(touch PWNED) `touch PWNED` 'b\"; touch PWNED #";
     home.file(hostile, "one\ntwo\n");
@@ -34,12 +34,12 @@ fn the_name_of_a_file_is_no_code_in_any_command_and_a_quoted_place_is_right() {
     for line in ["sh -c 'cat {} | wc -l'", "sh -c {}", "eval wc -l {}"] {
         race(&home, hostile, &["-c", line]).refuses("sh -c 'cat \"$1\" | wc -l' sh {}");
     }
-    for option in AROUND {
+    for option in HOOK_OPTIONS {
         let said = race(&home, hostile, &["-c", "wc -l", option, "sh -c 'test -e {}'"]);
         said.refuses("the file's name would be code");
     }
     assert!(!home.at("PWNED").exists());
-    // Of a name with a blank no other file is a part.
+    // A name with a blank must not be split into the names of other files.
     home.file("my data", "one\n");
     home.file("my", "keep\n");
     let said = race(&home, "my data", &["-c", "wc -l", "--prepare", "rm -f \"{}.tmp\""]).exits(0);
@@ -47,7 +47,7 @@ fn the_name_of_a_file_is_no_code_in_any_command_and_a_quoted_place_is_right() {
 }
 
 /// A home whose raced file is a program that would leave a trace.
-fn with_program() -> Home {
+fn home_with_program() -> Home {
     let home = Home::new();
     home.program("data", "#!/bin/sh\ntouch RAN\necho 3\n");
     home
@@ -55,7 +55,7 @@ fn with_program() -> Home {
 
 #[test]
 fn the_raced_file_is_not_run() {
-    let home = with_program();
+    let home = home_with_program();
     let without_place = "|env|env X=1|time|timeout 5|nohup|stdbuf -o0|taskset -c 0|$UNSET|sh|bash|.|python3|perl|node|\
                          env -S|./unknown";
     let with_place = "$UNSET {}|nice {}|env X=1 {}|timeout 5 {}|`true` {}|env $UNSET {}";
@@ -86,13 +86,13 @@ fn a_command_that_writes_to_the_raced_file_is_not_run() {
     ] {
         race(&home, "data", &["-c", line]).refuses(why);
     }
-    for option in AROUND {
+    for option in HOOK_OPTIONS {
         race(&home, "data", &["-c", "wc -l", option, "touch {}"]).refuses(why);
     }
     suite(&home, "'command/sort {} > {}'");
     home.readlab("suite s.toml data").refuses(why);
     assert_eq!(home.read("data"), text);
-    // Beside it is another file.
+    // The output is a file beside the raced one.
     race(&home, "data", &["-c", "sort {} > {}.out; wc -l {}"]).exits(0);
 }
 
@@ -100,7 +100,7 @@ fn a_command_that_writes_to_the_raced_file_is_not_run() {
 fn a_command_that_has_written_to_the_raced_file_is_named_at_the_end() {
     let home = Home::with_file("data", "b\na\n");
     home.program("writer", "#!/bin/sh\nwc -l < \"$1\"\nprintf c | dd of=\"$1\" conv=notrunc 2>/dev/null\n");
-    // Of the same size, and with the time that it had.
+    // The new content has the same size and the same time.
     for line in ["./writer {}", "./writer {}; touch -d 2001-01-01 ./data.x; touch -r ./data.x ./data"] {
         let said = race(&home, "data", &["-c", line]);
         assert_ne!(said.code, Some(0), "{said}");
@@ -110,7 +110,7 @@ fn a_command_that_has_written_to_the_raced_file_is_named_at_the_end() {
 }
 
 #[test]
-fn a_clean_up_that_has_written_to_the_raced_file_is_named_at_the_end() {
+fn a_cleanup_command_that_has_written_to_the_raced_file_is_named_at_the_end() {
     let home = Home::new();
     home.file("data", "b\na\n");
     let cleanup = "./touches data";
@@ -126,7 +126,7 @@ fn a_clean_up_that_has_written_to_the_raced_file_is_named_at_the_end() {
 
 #[test]
 fn the_raced_file_is_not_run_by_a_suite_or_as_the_reference() {
-    let home = with_program();
+    let home = home_with_program();
     suite(&home, "'command/nice'");
     for words in [
         "suite s.toml data",
@@ -135,14 +135,14 @@ fn the_raced_file_is_not_run_by_a_suite_or_as_the_reference() {
     ] {
         home.readlab(words).refuses("'nice' names no file; write {}");
     }
-    // What a suite runs around a command has no name as code either.
+    // Around a command, a suite may not use the name as code either.
     suite(&home, "'command/wc -l'\ncommand = { prepare = \"sh -c 'touch {}'\" }");
     home.readlab("suite s.toml data").refuses("the file's name would be code");
     assert!(!home.at("RAN").exists());
 }
 
 #[test]
-fn what_another_user_could_have_put_there_is_not_run_and_named() {
+fn a_file_that_another_user_could_have_placed_is_named_and_not_run() {
     if !has_nobody() {
         return;
     }
@@ -163,22 +163,22 @@ fn what_another_user_could_have_put_there_is_not_run_and_named() {
 }
 
 #[test]
-fn toolchains_and_built_contenders_of_others_are_not_run() {
+fn toolchains_and_built_contenders_of_other_users_are_not_run() {
     if !has_nobody() {
         return;
     }
     let home = Home::with_file("f", "one\n");
-    // Beside a program that is elsewhere than where it was built, a roster makes no checkout.
+    // For a program outside the folder of its build, a roster does not make a checkout.
     home.file("contenders/roster.toml", "");
     home.folder("toolchains/swift");
     fs::copy(READLAB, home.at("readlab")).unwrap();
-    let said = Said::by(home.command(home.at("readlab")).args(["request", "swift/fread", "f"]));
+    let said = ProgramOutput::by(home.command(home.at("readlab")).args(["request", "swift/fread", "f"]));
     assert!(!said.to_string().contains(home.at("toolchains").to_str().unwrap()), "{said}");
-    // A cache that belongs to somebody else.
+    // The cache belongs to another user.
     let cache = home.folder("cache");
     chown(&cache, Some(4321), None).unwrap();
     let mut command = home.command(READLAB);
-    Said::by(command.env("XDG_CACHE_HOME", &cache).args(["build", "python"]))
+    ProgramOutput::by(command.env("XDG_CACHE_HOME", &cache).args(["build", "python"]))
         .tells("cache: belongs to user 4321");
 }
 

@@ -1,16 +1,17 @@
 //! Tests of `readlab compare`: records and published results, the gate, and the exports.
 
-use crate::home::{Home, QUICK, Said, items};
+use crate::home::{Home, ProgramOutput, QUICK, items};
 use readlab_record::testing::scripted;
 use serde_json::{Value, json};
 
-/// The scripted race, which has numbers of both states: eight readings of each trial, cold and warm.
+/// The scripted race, which has numbers of both states: eight readings of each trial, cold and
+/// warm.
 fn race() -> String {
     scripted::text("race")
 }
 
 /// The scripted race with the times of one trial multiplied.
-fn slower(trial: u64, times: f64) -> String {
+fn slowed_race(trial: u64, times: f64) -> String {
     let change = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         if line["line"] == "sample" && line["trial"] == trial {
@@ -21,8 +22,8 @@ fn slower(trial: u64, times: f64) -> String {
     race().lines().map(change).collect()
 }
 
-/// A home with records, each in a folder with this name.
-fn with(records: &[(&str, String)]) -> Home {
+/// A home with records, each in a folder with the given name.
+fn home_with(records: &[(&str, String)]) -> Home {
     let home = Home::new();
     for (name, text) in records {
         home.file(format!("{name}/record.jsonl"), text);
@@ -30,13 +31,13 @@ fn with(records: &[(&str, String)]) -> Home {
     home
 }
 
-fn compare(home: &Home, words: &str) -> Said {
+fn compare(home: &Home, words: &str) -> ProgramOutput {
     home.readlab(format!("compare {words}"))
 }
 
 #[test]
 fn a_record_beside_itself_is_all_ties_and_passes_the_gate() {
-    let home = with(&[("a", race()), ("b", race())]);
+    let home = home_with(&[("a", race()), ("b", race())]);
     let said = compare(&home, "a b --fail-over 5%").succeeds_silently();
     said.shows("wall · cold · newlines · 1.00 GB").shows("1.00 [");
     let json = compare(&home, "a b --export-json -").json();
@@ -51,7 +52,7 @@ fn a_record_beside_itself_is_all_ties_and_passes_the_gate() {
 #[test]
 fn the_cautions_of_both_records_are_repeated() {
     let warning = |text: &str| format!("{}{}\n", race(), json!({ "line": "warning", "text": text }));
-    let home = with(&[("a", warning("the clock was set")), ("b", warning("memory was short"))]);
+    let home = home_with(&[("a", warning("the clock was set")), ("b", warning("memory was short"))]);
     compare(&home, "a b").shows("note on A: the clock was set").shows("note on B: memory was short");
     let json = compare(&home, "a b --export-json -").json();
     assert!(items(&json["sides"][1]["notes"]).contains(&"memory was short".into()), "{json}");
@@ -59,7 +60,7 @@ fn the_cautions_of_both_records_are_repeated() {
 
 #[test]
 fn the_gate_fails_only_on_significant_differences_and_names_them() {
-    let home = with(&[("a", race()), ("b", slower(3, 1.5))]);
+    let home = home_with(&[("a", race()), ("b", slowed_race(3, 1.5))]);
     let said = compare(&home, "a b --fail-over 5%").exits(3);
     said.tells("worse: rust/read/avx2@buffer=64KiB, cold: wall in b is 1.500 [");
     assert_eq!(said.err.lines().count(), 1, "{said}");
@@ -70,29 +71,29 @@ fn the_gate_fails_only_on_significant_differences_and_names_them() {
 }
 
 #[test]
-fn what_failed_since_does_not_pass_the_gate() {
+fn a_trial_that_failed_since_does_not_pass_the_gate() {
     let failed = race().replace(
         r#""trial":3,"outcome":"measured""#,
         r#""trial":3,"outcome":"failed","reason":"it crashed""#,
     );
     assert_ne!(failed, race());
-    let home = with(&[("a", race()), ("b", failed)]);
+    let home = home_with(&[("a", race()), ("b", failed)]);
     let said = compare(&home, "a b --fail-over 5%").exits(1);
     said.shows("failed in B: rust/read/avx2@buffer=64KiB: it crashed");
 }
 
 #[test]
-fn unlike_things_are_refused_unless_forced() {
+fn records_that_cannot_be_compared_are_refused_unless_forced() {
     let other = race().replace(r#""digest":"00""#, r#""digest":"11""#);
-    let home = with(&[("a", race()), ("b", other)]);
+    let home = home_with(&[("a", race()), ("b", other)]);
     compare(&home, "a b").refuses("the files differ (digest 00 and 11)");
     compare(&home, "a b --force").exits(0).shows("unlike, compared because it was forced:");
     compare(&home, "a b --state warm --force").hides("cold");
 }
 
 #[test]
-fn the_machines_difference_is_listed() {
-    let home = with(&[("a", race()), ("b", race().replace("Example CPU", "Other CPU"))]);
+fn the_differences_of_the_machines_are_listed() {
+    let home = home_with(&[("a", race()), ("b", race().replace("Example CPU", "Other CPU"))]);
     let said = compare(&home, "a b");
     said.shows("what differs in the machines").hides("page_bytes");
     let line = said.out.lines().find(|line| line.trim_start().starts_with("cpu ")).unwrap();
@@ -100,9 +101,9 @@ fn the_machines_difference_is_listed() {
 }
 
 #[test]
-fn names_that_mean_nothing_and_files_that_are_no_records_are_refused_in_one_line() {
+fn unknown_names_and_files_that_are_no_records_are_refused_in_one_line() {
     let (whole, sweep) = (race(), scripted::text("sweep"));
-    let home = with(&[
+    let home = home_with(&[
         ("whole", race()),
         ("other", whole.replacen("\"version\":1", "\"version\":99", 1)),
         ("cut", whole[..whole.len() * 2 / 3].to_owned()),
@@ -149,12 +150,12 @@ fn published_results_are_shown_as_published() {
 
 #[test]
 fn means_spread_percentiles_and_given_facts_are_shown_and_drawn() {
-    let home = with(&[("here", race())]);
+    let home = home_with(&[("here", race())]);
     for (words, shown) in [
         ("published:zip-lines/M920 published:zip-lines/NUC11", &["24.9 s ± 352 ms (mean of 10)", "[1."][..]),
         ("published:zip-lines/Old", &["32.3 s (one reading)"]),
         ("published:urlsession/M2 --metric mallocs --percentiles", &["p99", "67\u{202f}000"]),
-        // The intercept.
+        // The value is the intercept.
         ("published:ssd-sizes/iMac --metric fixed", &["40.0 µs"]),
         ("here --stats mean", &["(mean of "]),
     ] {
@@ -163,7 +164,7 @@ fn means_spread_percentiles_and_given_facts_are_shown_and_drawn() {
             said.shows(text);
         }
     }
-    // It has no percentiles.
+    // This record has no percentiles.
     compare(&home, "published:urlsession-summary/M2 --percentiles").shows("79.0 ms").hides("p99");
 
     let fit = "published:zip-lines --fit zip/wall ghz";
@@ -179,7 +180,7 @@ fn means_spread_percentiles_and_given_facts_are_shown_and_drawn() {
 
 #[test]
 fn a_sweep_is_compared_with_the_published_one_by_slope_median_and_highest_rate() {
-    let home = with(&[("sweep", scripted::text("sweep"))]);
+    let home = home_with(&[("sweep", scripted::text("sweep"))]);
     compare(&home, "published:ssd-sizes/M1 sweep").exits(0);
     let said = compare(&home, "published:ssd-sizes/M1 sweep --metric rate,slope,most").exits(0);
     insta::assert_snapshot!("sweep-published", said.out);
@@ -190,15 +191,15 @@ fn a_sweep_is_compared_with_the_published_one_by_slope_median_and_highest_rate()
 
 #[test]
 fn a_given_data_sheet_is_shown_beside_the_rates_of_a_record() {
-    let home = with(&[("a", race())]);
+    let home = home_with(&[("a", race())]);
     let said = compare(&home, "a --datasheet 3400MB/s");
     said.shows("rate beside the drive's data sheet").shows("3.40 GB/s");
     compare(&home, "a").hides("data sheet");
 }
 
 #[test]
-fn services_that_watch_benchmarks_get_what_they_read() {
-    let home = with(&[("a", race())]);
+fn the_exports_for_benchmark_services_have_their_formats() {
+    let home = home_with(&[("a", race())]);
     let bmf = compare(&home, "a --export-bmf -").json();
     let metric = &bmf["rust/mmap/avx2@threads=2 · newlines · warm"]["latency"];
     let [low, value, high] = ["lower_value", "value", "upper_value"].map(|key| metric[key].as_f64().unwrap());
@@ -212,7 +213,7 @@ fn services_that_watch_benchmarks_get_what_they_read() {
 }
 
 #[test]
-fn one_name_is_for_one_record() {
+fn a_name_belongs_to_one_record() {
     let home = Home::with_file("one", "a\n");
     home.file("two", "b\n");
     home.readlab("race one two --save x").refuses("--save names one record");

@@ -1,74 +1,75 @@
-//! Tests of the documents: every command that they show is typed here as it stands there, or by the
-//! test that is named. `documents.toml` beside this file says what its placeholders stand for, how
-//! it ends and what it prints. A command that is not listed there fails with its file and line.
+//! Tests of the documents. Every command that they show is run here exactly as written, or by the
+//! named test. `documents.toml` beside this file defines the values of placeholders, the exit code
+//! and the output of each command. A command that is not listed there fails with its file and line.
 
-use crate::home::{Home, Said};
+use crate::home::{Home, ProgramOutput};
 use crate::repository;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 
-/// The options that make a measurement short; the documents need not show them.
+/// The options that make a measurement short. The documents need not show them.
 const SHORT: &str = "--runs 5 --budget 20m --no-progress";
 
-/// The documents, from the project's folder.
+/// The documents, by paths from the project's folder.
 const DOCUMENTS: &str = "README.md REFERENCE.md GLOSSARY.md METHOD.md REPORT.md PROTOCOL.md CONTRIBUTING.md \
                          contenders/README.md harness/README.md docs/gallery/README.md";
 
-/// The list beside this file.
+/// The list in `documents.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct CommandList {
     scene: Vec<Scene>,
 }
 
-/// Commands that are typed one after the other in one folder.
+/// Commands that are run one after the other in one folder.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Scene {
     name: String,
-    /// Typed first; none of it may fail.
+    /// Commands that run first. None of them may fail.
     #[serde(default)]
     setup: Vec<String>,
-    command: Vec<Shown>,
+    command: Vec<ShownCommand>,
 }
 
-/// A command as the documents show it.
+/// A command that the documents show.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Shown {
+struct ShownCommand {
     shown: String,
-    /// What is typed, if not that; `SHORT` stands for the options of a short measurement.
+    /// The lines to run, if they differ from `shown`. `SHORT` stands for the options of a short
+    /// measurement.
     #[serde(default)]
     typed: Vec<String>,
     #[serde(default)]
     exit: i32,
-    /// What the last of it prints on standard output.
+    /// Text that the last line prints on standard output.
     #[serde(default)]
     prints: Vec<String>,
-    /// The test that types it: `FILE: FUNCTION`.
+    /// The test that runs the command, as `FILE: FUNCTION`.
     elsewhere: Option<String>,
 }
 
-/// Where a command stands.
-struct Place {
-    /// The document and its line.
+/// A command with its place in a document.
+struct DocumentCommand {
+    /// The document and the line number.
     at: String,
     command: String,
 }
 
-fn list() -> List {
+fn list() -> CommandList {
     toml::from_str(include_str!("documents.toml")).unwrap()
 }
 
 /// The commands of all documents, in code blocks and in the text.
-fn places() -> Vec<Place> {
+fn shown_commands() -> Vec<DocumentCommand> {
     let read = |name: &str| fs::read_to_string(repository::path(name)).unwrap_or_default();
     DOCUMENTS.split(' ').flat_map(|name| commands(name, &read(name))).collect()
 }
 
-fn commands(document: &str, text: &str) -> Vec<Place> {
+fn commands(document: &str, text: &str) -> Vec<DocumentCommand> {
     let mut found = Vec::new();
     let mut in_block = false;
     for (line, text) in (1..).zip(text.lines()) {
@@ -76,27 +77,28 @@ fn commands(document: &str, text: &str) -> Vec<Place> {
             in_block = !in_block;
             continue;
         }
-        let of_line = if in_block { of_block(text).into_iter().collect() } else { of_text(text) };
-        let place = |command| Place { at: format!("{document}:{line}"), command };
+        let of_line =
+            if in_block { command_in_block(text).into_iter().collect() } else { commands_in_text(text) };
+        let place = |command| DocumentCommand { at: format!("{document}:{line}"), command };
         found.extend(of_line.into_iter().map(place));
     }
     found
 }
 
-/// The command of a line in a code block, without the remark after it.
-fn of_block(line: &str) -> Option<String> {
+/// The command in a line of a code block, without the remark after it.
+fn command_in_block(line: &str) -> Option<String> {
     let line = line.trim().trim_start_matches("- run: ").trim_start_matches("$ ");
     let command = line.split("  #").next().unwrap_or_default().trim();
     is_command(command).then(|| command.to_owned())
 }
 
-/// The commands between backquotes of a line of text.
-fn of_text(line: &str) -> Vec<String> {
+/// The commands between backquotes in a line of text.
+fn commands_in_text(line: &str) -> Vec<String> {
     let spans = line.split('`').skip(1).step_by(2);
     spans.map(|span| span.replace("\\|", "|")).filter(|span| is_command(span)).collect()
 }
 
-/// A program's name alone is not a command that a reader types.
+/// Whether a text is a command. A program's name alone is not a command that a reader runs.
 fn is_command(text: &str) -> bool {
     let programs = ["readlab ", "mpirun ", "srun ", "make ", "cargo bench", "cargo install ", "cargo test "];
     programs.iter().any(|program| text.starts_with(program))
@@ -107,7 +109,7 @@ fn every_command_of_the_documents_is_typed_by_a_test() {
     let list = list();
     let listed: BTreeSet<&str> =
         list.scene.iter().flat_map(|scene| &scene.command).map(|it| it.shown.as_str()).collect();
-    let places = places();
+    let places = shown_commands();
     let unknown: Vec<String> = places
         .iter()
         .filter(|place| !listed.contains(place.command.as_str()) && !place.command.starts_with("make "))
@@ -121,9 +123,9 @@ fn every_command_of_the_documents_is_typed_by_a_test() {
 
 #[test]
 fn every_target_of_make_that_the_documents_show_exists() {
-    for place in places().iter().filter(|place| place.command.starts_with("make ")) {
+    for place in shown_commands().iter().filter(|place| place.command.starts_with("make ")) {
         let words = place.command.trim_start_matches("make ");
-        // Nothing is done: make only says what it would do.
+        // Nothing is done, because make only prints its plan.
         let script = format!("make --dry-run --no-print-directory {words}");
         let said =
             Command::new("sh").args(["-c", &script]).current_dir(repository::path("")).output().unwrap();
@@ -133,8 +135,8 @@ fn every_target_of_make_that_the_documents_show_exists() {
 }
 
 #[test]
-fn what_the_documents_install_from_a_clone_is_there() {
-    let places = places();
+fn the_folders_that_the_documents_install_from_a_clone_exist() {
+    let places = shown_commands();
     let shown = places.iter().filter_map(|place| place.command.strip_prefix("cargo install --path "));
     let folders: Vec<&str> = shown.map(|words| words.split(' ').next().unwrap()).collect();
     assert!(!folders.is_empty());
@@ -147,7 +149,7 @@ fn what_the_documents_install_from_a_clone_is_there() {
 }
 
 #[test]
-fn what_is_typed_elsewhere_is_typed_there() {
+fn the_test_named_for_a_command_exists() {
     for shown in list().scene.into_iter().flat_map(|scene| scene.command) {
         let Some(elsewhere) = shown.elsewhere else { continue };
         let (file, function) = elsewhere.split_once(": ").expect("FILE: FUNCTION");
@@ -164,21 +166,21 @@ fn a_command_is_found_in_blocks_tables_and_text() {
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
-/// Types what a scene lists in a folder of its own.
-fn play(name: &str) {
+/// Runs the commands of a scene in a separate folder.
+fn run_scene(name: &str) {
     let list = list();
     let scene = list.scene.iter().find(|scene| scene.name == name).unwrap();
-    let home = prepared();
+    let home = home_for_documents();
     for setup in &scene.setup {
-        typed(&home, setup).exits(0);
+        run_line(&home, setup).exits(0);
     }
-    // Several documents show the same in other words, such as another placeholder.
-    let mut said = BTreeMap::<String, Said>::new();
+    // Several documents show the same command in other words, such as with another placeholder.
+    let mut said = BTreeMap::<String, ProgramOutput>::new();
     for shown in scene.command.iter().filter(|shown| shown.elsewhere.is_none()) {
         let as_shown = vec![shown.shown.clone()];
         let all = if shown.typed.is_empty() { &as_shown } else { &shown.typed };
         for line in all {
-            said.entry(line.clone()).or_insert_with(|| typed(&home, line));
+            said.entry(line.clone()).or_insert_with(|| run_line(&home, line));
         }
         let last = &said[all.last().unwrap()];
         assert_eq!(last.code, Some(shown.exit), "`{}`: {last}", shown.shown);
@@ -189,7 +191,7 @@ fn play(name: &str) {
 }
 
 /// A home with the files that the documents name.
-fn prepared() -> Home {
+fn home_for_documents() -> Home {
     let home = Home::with_languages();
     let lines: String =
         (0..2_000).map(|n| format!("{n} some text, and a number after it: {}\n", n * 7)).collect();
@@ -199,10 +201,10 @@ fn prepared() -> Home {
     home
 }
 
-/// A line as a shell runs it, with this readlab as `readlab`.
-fn typed(home: &Home, line: &str) -> Said {
+/// Runs a line in a shell, with this readlab as `readlab`.
+fn run_line(home: &Home, line: &str) -> ProgramOutput {
     let mut shell = home.shell(line.replace("SHORT", SHORT));
-    Said::by(shell.env("ROOT", repository::path("")))
+    ProgramOutput::by(shell.env("ROOT", repository::path("")))
 }
 
 mod ring2 {
@@ -210,26 +212,26 @@ mod ring2 {
 
     #[test]
     fn commands_of_a_first_visit_do_what_the_documents_say() {
-        play("first");
+        run_scene("first");
     }
 
     #[test]
     fn commands_of_one_record_do_what_the_documents_say() {
-        play("measuring");
+        run_scene("measuring");
     }
 
     #[test]
     fn commands_of_many_records_do_what_the_documents_say() {
-        play("comparing");
+        run_scene("comparing");
     }
 
     #[test]
     fn commands_that_measure_nothing_do_what_the_documents_say() {
-        play("looking");
+        run_scene("looking");
     }
 
     #[test]
     fn commands_of_an_author_do_what_the_documents_say() {
-        play("contributing");
+        run_scene("contributing");
     }
 }

@@ -1,20 +1,20 @@
-//! Tests of URLs over https, from an nginx with certificates of its own: who is trusted, and that a
-//! secret in a URL is shown nowhere.
+//! Tests of URLs over https, from an nginx with its own certificates: which servers are trusted,
+//! and that a secret in a URL is shown nowhere.
 
 use super::real_servers::RealServer;
 use crate::home::{Home, Trials};
 use crate::scripted_server::TEXT;
 use std::fs;
 
-struct Encrypted {
+struct HttpsServer {
     home: Home,
     server: RealServer,
 }
 
-impl Encrypted {
-    fn start() -> Option<Encrypted> {
+impl HttpsServer {
+    fn start() -> Option<HttpsServer> {
         let home = Home::with_file("served/my.log", TEXT);
-        Some(Encrypted { server: RealServer::start("nginx.sh", &home.at("served"))?, home })
+        Some(HttpsServer { server: RealServer::start("nginx.sh", &home.at("served"))?, home })
     }
 
     fn url(&self, server: &str) -> String {
@@ -32,7 +32,7 @@ mod ring2 {
 
     #[test]
     fn a_url_is_raced_over_tls_by_a_server_that_a_file_of_certificates_trusts() {
-        let Some(it) = Encrypted::start() else { return };
+        let Some(it) = HttpsServer::start() else { return };
         let words = format!("{} --method rust/http --method rust/http-ranged", it.trusting());
         let json = it.home.race_json(it.url("https"), words);
         assert_eq!((json.said.code, json.said.err.as_str()), (Some(0), ""), "{json}");
@@ -44,8 +44,8 @@ mod ring2 {
     }
 
     #[test]
-    fn whom_nobody_vouches_for_is_not_read() {
-        let Some(it) = Encrypted::start() else { return };
+    fn a_server_without_a_trusted_certificate_is_not_read() {
+        let Some(it) = HttpsServer::start() else { return };
         it.home.file("empty.pem", "");
         let trusting = it.trusting();
         for (server, words, why) in [
@@ -61,13 +61,13 @@ mod ring2 {
     }
 
     #[test]
-    fn a_secret_in_a_url_is_nowhere_but_in_requests() {
+    fn a_secret_in_a_url_is_only_in_requests() {
         const SECRET: &str = "a1b2c3d4e5f6";
-        let Some(it) = Encrypted::start() else { return };
+        let Some(it) = HttpsServer::start() else { return };
         let url = format!("{}?part=1&X-Amz-Signature={SECRET}", it.url("https"));
         let exports = "--export-json a.json --export-csv a.csv --export-markdown a.md";
         let words = format!("{} --method rust/http/scalar {exports} -c 'wc -l {{}}'", it.trusting());
-        // The command gets no URL with a secret: it takes no part.
+        // The command may not get a URL with a secret, so it takes no part.
         let said = it.home.race(&url, words).exits(1);
         said.shows("--commands-get-credentials");
         let run = it.home.runs().remove(0);

@@ -1,7 +1,7 @@
 //! Tests of exit codes: trials that were requested by name and did not take part, runs without a
 //! sample, and gates with a missing side.
 
-use crate::home::{Home, QUICK, READLAB, Said, Trials};
+use crate::home::{Home, ProgramOutput, QUICK, READLAB, Trials};
 use crate::machine::{is_root, skip};
 use std::fs;
 use std::io::Write;
@@ -13,14 +13,14 @@ fn home() -> Home {
     Home::with_file("f.txt", "one\ntwo\nthree\n")
 }
 
-/// A race among the warm on one method and on what the words add.
-fn race(home: &Home, words: &str) -> Said {
+/// Races one method and the trials of these words, warm.
+fn race(home: &Home, words: &str) -> ProgramOutput {
     home.race("f.txt", format!("--method rust/read/scalar --state warm --quiet {words}"))
 }
 
-/// Nothing on standard output, and exactly these lines on standard error.
+/// Asserts that there is nothing on standard output, and exactly these lines on standard error.
 #[track_caller]
-fn assert_reported(said: &Said, code: i32, lines: &[&str]) {
+fn assert_reported(said: &ProgramOutput, code: i32, lines: &[&str]) {
     assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{said}");
     let told: Vec<&str> = said.err.lines().filter(|line| !line.contains("another readlab")).collect();
     assert_eq!(told.len(), lines.len(), "{said}");
@@ -29,16 +29,16 @@ fn assert_reported(said: &Said, code: i32, lines: &[&str]) {
     }
 }
 
-/// A suite of these trials among the warm, in the file `mine.toml`.
+/// Writes a suite of these trials, warm, into the file `mine.toml`.
 fn suite(home: &Home, trials: &[&str]) {
     let trials: String = trials.iter().map(|trial| format!("[[trial]]\ntrial = '{trial}'\n")).collect();
     home.file("mine.toml", format!("name = 'mine'\nabout = ''\nstate = 'warm'\n{trials}"));
 }
 
-const MISSING: &str = "command/./my-reader {}";
+const MISSING_COMMAND: &str = "command/./my-reader {}";
 
 #[test]
-fn a_command_or_method_that_does_not_take_part_is_exit_1_and_a_glob_needs_one_of_its_own() {
+fn a_command_or_method_that_takes_no_part_is_exit_1_and_a_glob_needs_one_participant() {
     let home = home();
     let no_program = "-c './my-reader {}' did not take part: ./my-reader: no such program";
     let direct = "--method 'rust/direct/scalar' did not take part: reads past the page cache";
@@ -46,12 +46,12 @@ fn a_command_or_method_that_does_not_take_part_is_exit_1_and_a_glob_needs_one_of
         ("", 0, &[][..]),
         ("-c './my-reader {}' -c 'wc -l {}'", 1, &[no_program]),
         ("--method rust/direct/scalar", 1, &[direct]),
-        // The glob has rust/mmap beside it.
+        // The glob also matches rust/mmap.
         ("--method rust/{direct,mmap}/scalar", 0, &[]),
     ] {
         assert_reported(&race(&home, words), code, lines);
     }
-    // The name has the cold.
+    // The name also matches the cold trial.
     let both = home.race_json("f.txt", "--method rust/direct/scalar");
     if both.trial("rust/direct/scalar", "cold")["outcome"] == "measured" {
         assert_eq!((both.said.code, both.said.err.as_str()), (Some(0), ""), "{both}");
@@ -81,7 +81,7 @@ fn a_reference_or_a_language_that_matches_nothing_is_exit_2_with_the_nearest_nam
 }
 
 #[test]
-fn what_exists_and_takes_no_part_here_is_refused_with_the_reason() {
+fn an_existing_trial_that_cannot_take_part_is_refused_with_the_reason() {
     let home = home();
     home.file("binary", "a\0b".repeat(1000));
     for (words, line) in [
@@ -119,7 +119,7 @@ fn what_exists_and_takes_no_part_here_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_run_that_ends_as_its_file_grows_says_so_at_its_end_and_on_standard_error() {
+fn a_run_that_ends_because_its_file_grew_reports_it_at_its_end_and_on_standard_error() {
     let home = Home::new();
     let file = home.file("log", "line\n".repeat(100_000));
     let grows = AtomicBool::new(true);
@@ -146,19 +146,20 @@ fn a_run_that_ends_as_its_file_grows_says_so_at_its_end_and_on_standard_error() 
 #[test]
 fn a_trial_of_an_own_suite_that_does_not_take_part_is_exit_1() {
     let home = home();
-    suite(&home, &["rust/read/scalar", MISSING]);
+    suite(&home, &["rust/read/scalar", MISSING_COMMAND]);
     let said = home.readlab(format!("suite mine.toml f.txt --quiet {QUICK}"));
-    let why = format!("trial '{MISSING}' of the suite did not take part: ./my-reader: no such program");
+    let why =
+        format!("trial '{MISSING_COMMAND}' of the suite did not take part: ./my-reader: no such program");
     assert_reported(&said, 1, &[&why]);
 }
 
 #[test]
-fn where_nothing_is_measured_the_code_is_2_with_the_first_reason() {
+fn a_run_without_a_measurement_exits_with_2_and_the_first_reason() {
     let home = home();
-    suite(&home, &[MISSING]);
+    suite(&home, &[MISSING_COMMAND]);
     let said = home.readlab("suite mine.toml f.txt --quiet");
     assert_reported(&said, 2, &["nothing was measured: command/./my-reader: ./my-reader: no such program"]);
-    // What the suite of a race adds by itself is a number too.
+    // The trial that race adds by itself is a number too.
     let words = "-c './my-reader {}' --method rust/direct/scalar --state warm --quiet";
     home.race("f.txt", words).exits(1);
     let late = home.readlab("race f.txt --budget 1ms --quiet").exits(2);
@@ -170,40 +171,40 @@ fn where_nothing_is_measured_the_code_is_2_with_the_first_reason() {
 fn without_descriptors_for_contenders_the_code_is_2() {
     let words = "race f.txt --method rust/read/scalar --runs 2 --state warm --quiet";
     let line = format!("ulimit -n 16; exec {READLAB} {words}");
-    Said::by(&mut home().shell(line)).exits(2).tells("Too many open files");
+    ProgramOutput::by(&mut home().shell(line)).exits(2).tells("Too many open files");
 }
 
 /// A race for a gate, whose folder has this name.
-fn raced(home: &Home, name: &str, words: &str) -> Said {
+fn race_for_gate(home: &Home, name: &str, words: &str) -> ProgramOutput {
     let only = "--method rust/read/scalar --state warm --quiet --budget 20m --runs 7";
     home.readlab(format!("race f.txt {only} --output {name} {words}"))
 }
 
-/// A change breaks the program, and the gate must fail.
+/// A gate must fail if a change breaks the program.
 #[test]
 fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
     let home = home();
     let program = home.program("my-reader", "#!/bin/sh\nexec wc -l \"$1\"\n");
-    raced(&home, "before", "-c './my-reader {}'").exits(0);
+    race_for_gate(&home, "before", "-c './my-reader {}'").exits(0);
     fs::remove_file(program).unwrap();
-    raced(&home, "after", "-c './my-reader {}'").exits(1);
+    race_for_gate(&home, "after", "-c './my-reader {}'").exits(1);
     let missing = "not judged: command/./my-reader: unavailable in after: ./my-reader: no such program";
-    let judged = |said: &Said| said.err.lines().filter(|line| line.contains("not judged")).count();
+    let judged = |said: &ProgramOutput| said.err.lines().filter(|line| line.contains("not judged")).count();
     let said = home.readlab("compare before after --fail-over 99%").exits(1);
     assert_eq!(judged(said.tells(missing)), 1, "{said}");
     let said = home.readlab("compare before after --fail-over 99% --allow-missing").exits(0);
     assert_eq!(judged(&said), 0, "{said}");
     // Without a gate nothing is judged.
     home.readlab("compare before after").exits(0);
-    // The same with the sides exchanged.
+    // The same comparison with the sides exchanged.
     home.readlab("compare after before --fail-over 99%").exits(1).tells("unavailable in after");
 }
 
 #[test]
 fn a_gate_is_not_passed_by_a_trial_that_the_other_side_never_had() {
     let home = home();
-    raced(&home, "before", "--method rust/mmap/scalar").exits(0);
-    raced(&home, "after", "").exits(0);
+    race_for_gate(&home, "before", "--method rust/mmap/scalar").exits(0);
+    race_for_gate(&home, "after", "").exits(0);
     let said = home.readlab("compare before after --fail-over 99%").exits(1);
     said.tells("not judged: rust/mmap/scalar (warm): after does not have it");
 }
@@ -212,7 +213,7 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn a_reference_takes_part_beside_the_methods_and_one_that_cannot_is_exit_1() {
+    fn a_reference_takes_part_beside_the_methods_and_an_unavailable_one_is_exit_1() {
         let home = home();
         let direct = "--reference 'rust/direct/scalar' did not take part: reads past the page cache";
         assert_reported(&race(&home, "--reference rust/read/scalar"), 0, &[]);
@@ -225,7 +226,7 @@ mod ring2 {
     }
 
     #[test]
-    fn where_nothing_is_measured_every_verb_ends_with_2_and_a_line() {
+    fn every_verb_without_a_measurement_exits_with_2_and_a_line() {
         let home = Home::new();
         home.file("f.txt", "one\ntwo\nthree\n".repeat(1000));
         fs::create_dir(home.at("tree")).unwrap();
@@ -263,16 +264,16 @@ mod ring2 {
     }
 
     #[test]
-    fn an_ordinary_user_is_refused_the_caches_of_the_machine_before_anything_is_read() {
+    fn an_ordinary_user_may_not_drop_the_caches_and_is_refused_before_anything_is_read() {
         let home = home();
         let Some(said) = home.as_nobody("race f.txt --drop-caches") else { return };
         said.refuses("--drop-caches: /proc/sys/vm/drop_caches: ");
         assert!(home.runs().is_empty(), "nothing was begun");
     }
 
-    /// A script has one line for all states.
+    /// A script has one command line for all states.
     #[test]
-    fn a_warm_command_is_measured_where_caches_are_dropped_before_cold_readings() {
+    fn a_warm_command_is_measured_beside_cold_readings_after_dropped_caches() {
         if !is_root() {
             return skip("--drop-caches: root alone may");
         }
@@ -281,10 +282,10 @@ mod ring2 {
     }
 
     #[test]
-    fn a_resumed_run_still_knows_what_was_requested() {
+    fn a_resumed_run_still_knows_the_requested_trials() {
         let home = home();
         race(&home, "-c './my-reader {}' --output run").exits(1);
-        // As if it had been killed before its last line.
+        // The record ends as if the run had been killed before its last line.
         let text = home.read("run/record.jsonl");
         let (cut, end) = text.trim_end().rsplit_once('\n').unwrap();
         assert!(end.contains("settled"), "{end}");

@@ -1,23 +1,23 @@
-//! Tests of the harness for `cargo bench`, by the example crate: it is built and started by cargo
-//! as its user would.
+//! Tests of the harness for `cargo bench`, by the example crate, which cargo builds and starts as
+//! its user would.
 
-use crate::home::{Home, READLAB, Said, Words};
+use crate::home::{Home, ProgramOutput, READLAB, Words};
 use crate::repository;
 
-/// `cargo bench` in the example, with these words for the benchmark.
-fn bench(home: &Home, words: &str) -> Said {
+/// Runs `cargo bench` in the example, with these words for the benchmark.
+fn bench(home: &Home, words: &str) -> ProgramOutput {
     cargo(home, "bench --profile dev", words)
 }
 
-/// The home is the test's own; cargo and rustup keep theirs.
-fn cargo(home: &Home, verb: &str, words: &str) -> Said {
+/// The home is the test's own. Cargo and rustup keep theirs.
+fn cargo(home: &Home, verb: &str, words: &str) -> ProgramOutput {
     let fixed = "--quiet --locked --package readlab-harness-example --bench readers";
     let mut cargo = home.command(env!("CARGO"));
     cargo.args(format!("{verb} {fixed} -- {words}").words());
-    Said::by(cargo.current_dir(repository::path("")).env("READLAB", READLAB))
+    ProgramOutput::by(cargo.current_dir(repository::path("")).env("READLAB", READLAB))
 }
 
-const SHORT: &str = "-- --state warm --runs 5 --no-progress --budget 5m";
+const SHORT_RACE: &str = "-- --state warm --runs 5 --no-progress --budget 5m";
 
 mod ring2 {
     use super::*;
@@ -25,8 +25,8 @@ mod ring2 {
     #[test]
     fn readers_are_raced_kept_and_compared() {
         let home = Home::new();
-        bench(&home, &format!("--save-baseline first {SHORT}")).exits(0).shows("own-readers/");
-        let second = bench(&home, &format!("strings --baseline first {SHORT}")).exits(0);
+        bench(&home, &format!("--save-baseline first {SHORT_RACE}")).exits(0).shows("own-readers/");
+        let second = bench(&home, &format!("strings --baseline first {SHORT_RACE}")).exits(0);
         for text in ["own-readers/strings", "only in ", "own-readers/one-buffer (warm)"] {
             second.shows(text);
         }

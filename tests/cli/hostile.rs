@@ -2,7 +2,7 @@
 //! during a race.
 
 use crate::fake::{at_second_turn, entry, roster};
-use crate::home::{EVERY_METHOD, Home, READLAB, Said, Trials, set_mode};
+use crate::home::{EVERY_METHOD, Home, ProgramOutput, READLAB, Trials, set_mode};
 use crate::machine::{or_skip, skip};
 use crate::processes::wait_for_a_sample;
 use std::ffi::OsStr;
@@ -10,10 +10,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-const ONLY: &str = "--method rust/read/scalar --state warm";
+const WARM_READ: &str = "--method rust/read/scalar --state warm";
 
 #[test]
-fn what_is_no_file_is_refused_in_one_line_that_names_it() {
+fn a_target_that_is_no_file_is_refused_in_one_line_that_names_it() {
     let home = Home::new();
     let mode = rustix::fs::Mode::RUSR;
     rustix::fs::mknodat(rustix::fs::CWD, home.at("fifo"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
@@ -57,7 +57,7 @@ fn an_empty_file_is_raced() {
 #[test]
 fn names_of_any_bytes_are_raced_and_reach_no_terminal_unescaped() {
     let home = Home::new();
-    let words = format!("{ONLY} -c 'wc -l {{}}' -c 'cat {{}} | wc -l'");
+    let words = format!("{WARM_READ} -c 'wc -l {{}}' -c 'cat {{}} | wc -l'");
     for (name, shown) in [
         (&b"with space"[..], "with space"),
         (b"new\nline", "new\\nline"),
@@ -72,7 +72,7 @@ fn names_of_any_bytes_are_raced_and_reach_no_terminal_unescaped() {
         assert!(!said.out.contains(|c: char| c.is_control() && c != '\n'), "{said}");
     }
     assert!(!home.at("x").exists(), "a name was run as a command");
-    let json = home.race_json(home.at(OsStr::from_bytes(b"latin1 \xe4")), ONLY);
+    let json = home.race_json(home.at(OsStr::from_bytes(b"latin1 \xe4")), WARM_READ);
     assert!(json["targets"][0]["path_hex"].as_str().unwrap().ends_with("20e4"), "{}", json["targets"]);
 }
 
@@ -88,7 +88,7 @@ fn a_file_that_is_changed_removed_or_replaced_at_a_turn_ends_the_race() {
     ] {
         let home = Home::with_file("victim", "a\nb\n".repeat(1000));
         let roster = roster(&home, &[("meddler", at_second_turn(deed).as_str())]);
-        let words = format!("{ONLY} --roster {roster} --method meddler/read");
+        let words = format!("{WARM_READ} --roster {roster} --method meddler/read");
         let json = home.race_json("victim", words).exits(1);
         assert_eq!(json["end"]["reason"], "target_changed", "{}", json["end"]);
         let refused: Vec<_> = json.trials().iter().filter(|trial| trial["outcome"] == "refused").collect();
@@ -100,8 +100,8 @@ fn a_file_that_is_changed_removed_or_replaced_at_a_turn_ends_the_race() {
     }
 }
 
-/// A file that is one hole; `None` with a message if the file system allows no file of this size.
-fn hole(home: &Home, bytes: u64) -> Option<PathBuf> {
+/// A file that is one hole; `None` with a message if the file system does not allow this size.
+fn make_hole(home: &Home, bytes: u64) -> Option<PathBuf> {
     let path = home.at("hole");
     or_skip(fs::File::create(&path).unwrap().set_len(bytes)).map(|()| path)
 }
@@ -109,7 +109,7 @@ fn hole(home: &Home, bytes: u64) -> Option<PathBuf> {
 #[test]
 fn holes_are_read_correctly_and_reported() {
     let home = Home::new();
-    let Some(file) = hole(&home, (8 << 20) + 1) else { return };
+    let Some(file) = make_hole(&home, (8 << 20) + 1) else { return };
     let json = home.race_json(file, format!("--work newlines {EVERY_METHOD}")).exits(0);
     for (id, state) in [("rust/read/memchr", "cold"), ("command/wc -l", "warm")] {
         let mut of_state = json.trials().iter().filter(|trial| trial["state"] == state);
@@ -138,7 +138,7 @@ fn a_mapped_file_that_becomes_shorter_kills_its_reader_and_not_the_lab() {
 }
 
 #[test]
-fn suites_and_rosters_that_lie_in_the_current_folder_are_not_run() {
+fn suites_and_rosters_in_the_current_folder_are_not_run() {
     let home = Home::with_file("f", "a\nb\n");
     let roster = ["rust", "planted"].map(|name| entry(name, &["touch", "evidence"])).concat();
     let suite =
@@ -150,11 +150,11 @@ fn suites_and_rosters_that_lie_in_the_current_folder_are_not_run() {
     }
     home.readlab("list").exits(0).hides("planted").hides("a fake");
     let only = "--runs 1 --fills 1 --no-progress";
-    home.readlab(format!("race f {only} {ONLY}")).exits(0);
-    // The one that comes with readlab.
+    home.readlab(format!("race f {only} {WARM_READ}")).exits(0);
+    // The suite that readlab itself contains.
     home.readlab(format!("suite newlines f {only}")).shows("Mmap with AVX2");
     assert!(!home.at("evidence").exists(), "what was found was run");
-    // A named trial runs, so the evidence would be visible.
+    // A trial of a named suite is run, so running it would be visible.
     let named = home.readlab(format!("suite ./newlines.toml f {only}"));
     assert!(home.at("evidence").exists(), "{named}");
 }
@@ -177,7 +177,7 @@ mod ring2 {
     #[test]
     fn a_file_of_5_tb_ends_with_the_time_that_the_user_set() {
         let home = Home::new();
-        if hole(&home, 5_000_000_000_000).is_none() {
+        if make_hole(&home, 5_000_000_000_000).is_none() {
             return;
         }
         for (words, told) in [
@@ -187,9 +187,9 @@ mod ring2 {
             home.readlab(format!("race hole --no-progress {words}")).refuses(told);
         }
         assert!(home.runs().is_empty(), "a race that never began has no record");
-        // Without a time it is read for as long as it takes, and Ctrl-C ends that.
+        // Without a time limit it is read for as long as necessary, and Ctrl-C ends the reading.
         let script = format!("{READLAB} race hole --no-progress & sleep 1; kill -INT $!; wait $!");
-        let said = Said::by(home.command("bash").args(["-mc", &script])).exits(130);
+        let said = ProgramOutput::by(home.command("bash").args(["-mc", &script])).exits(130);
         assert_eq!(said.out, "", "{said}");
     }
 }

@@ -8,15 +8,15 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const ONE: &str = "--method rust/http/scalar";
+const HTTP_METHOD: &str = "--method rust/http/scalar";
 
-/// A race of one method on what a server gives.
+/// A race of one method on a URL of this server.
 fn race(server: &Server) -> Export {
-    Home::new().race_json(server.url(), ONE)
+    Home::new().race_json(server.url(), HTTP_METHOD)
 }
 
-/// A redirect, or another answer with this status line and these fields and no body.
-fn bare(head: &str) -> Option<Vec<u8>> {
+/// A redirect, or another answer with this status line, these fields and no body.
+fn answer_without_body(head: &str) -> Option<Vec<u8>> {
     raw(&format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\n\r\n"))
 }
 
@@ -24,7 +24,7 @@ fn bare(head: &str) -> Option<Vec<u8>> {
 fn a_url_is_raced_and_the_state_of_its_servers_cache_is_unknown() {
     let (home, server) = (Home::new(), Server::new(sized));
     let exports = "--export-json a.json --export-markdown a.md";
-    let said = home.race(server.url(), format!("{ONE} {exports}")).succeeds_silently();
+    let said = home.race(server.url(), format!("{HTTP_METHOD} {exports}")).succeeds_silently();
     const UNKNOWN: &str = "state of the server's cache: unknown";
     // `curl | wc -l` is the reference, if there is one.
     let samples = if on_path("curl").is_some() { 6 } else { 3 };
@@ -51,9 +51,9 @@ fn a_url_is_raced_and_the_state_of_its_servers_cache_is_unknown() {
     assert!(json["targets"][0]["cautions"].to_string().contains(UNKNOWN));
 }
 
-/// That each sample of a file of 100,000 lines began without any page of it in the server's cache,
-/// or with all, and ended with all.
-pub(super) fn is_proven(export: &Export, id: &str) {
+/// Asserts that each sample of a file of 100,000 lines began without any page of it in the server's
+/// cache, or with all, and ended with all.
+pub(super) fn assert_proven(export: &Export, id: &str) {
     for (state, before) in [("cold", 0.0), ("warm", 1.0)] {
         for sample in items(&export.measured(id, state)["samples"]) {
             assert_eq!(sample["resident_before"].as_f64(), Some(before), "{id} {state}: {sample}");
@@ -67,9 +67,9 @@ pub(super) fn is_proven(export: &Export, id: &str) {
 fn a_file_is_served_cold_and_warm_and_both_are_proven() {
     let home = Home::new();
     let file = home.file("f.txt", "line\n".repeat(100_000));
-    let json = home.race_json(&file, format!("--http {ONE}")).exits(0);
+    let json = home.race_json(&file, format!("--http {HTTP_METHOD}")).exits(0);
     assert_eq!(json.said.err, "", "{json}");
-    is_proven(&json, "rust/http/scalar");
+    assert_proven(&json, "rust/http/scalar");
     for state in ["cold", "warm"] {
         let trial = json.trial("rust/http/scalar", state);
         assert_eq!(trial["missing"]["device_read_bytes"], "the server reads the device, not the contender");
@@ -80,15 +80,15 @@ fn a_file_is_served_cold_and_warm_and_both_are_proven() {
 }
 
 #[test]
-fn a_url_that_gives_no_bytes_is_refused_before_anything_is_measured() {
+fn a_url_without_bytes_is_refused_before_anything_is_measured() {
     let home = Home::new();
     let refused = |server: Server, why: &str| {
-        home.race(server.url(), ONE).refuses(why).tells(&server.url());
+        home.race(server.url(), HTTP_METHOD).refuses(why).tells(&server.url());
     };
     let answered = |answer: Option<Vec<u8>>, why: &str| refused(Server::new(move |_| answer.clone()), why);
-    answered(bare("404 Not Found"), "the server answers 404 Not Found");
+    answered(answer_without_body("404 Not Found"), "the server answers 404 Not Found");
     answered(
-        bare("301 Moved\r\nLocation: http://x/\u{1b}"),
+        answer_without_body("301 Moved\r\nLocation: http://x/\u{1b}"),
         "a redirect to another server, which is not followed: race http://x/",
     );
     answered(raw("SSH-2.0-OpenSSH\r\n"), "not an answer in HTTP/1");
@@ -107,7 +107,7 @@ fn a_url_that_gives_no_bytes_is_refused_before_anything_is_measured() {
 #[test]
 fn a_redirect_is_followed_on_the_same_server_and_another_server_is_named_whole() {
     let server = Server::new(|it| match it.path.as_str() {
-        "/f" => bare("302 Found\r\nLocation: other?sig=abc"),
+        "/f" => answer_without_body("302 Found\r\nLocation: other?sig=abc"),
         _ => sized(it),
     });
     let json = race(&server).exits(0);
@@ -119,18 +119,19 @@ fn a_redirect_is_followed_on_the_same_server_and_another_server_is_named_whole()
     let gets: Vec<String> = server.log().into_iter().filter(|it| it.starts_with("GET")).collect();
     assert!(gets.iter().all(|it| it == "GET /other?sig=abc"), "{gets:?}");
 
-    // A server that refuses HEAD redirects a GET.
+    // If a server refuses HEAD, the redirect answers a GET.
     let server = Server::new(|it| match (it.verb.as_str(), it.path.as_str()) {
-        ("HEAD", _) => bare("405 Method Not Allowed"),
-        (_, "/f") => bare("302 Found\r\nLocation: /other"),
+        ("HEAD", _) => answer_without_body("405 Method Not Allowed"),
+        (_, "/f") => answer_without_body("302 Found\r\nLocation: /other"),
         _ => sized(it),
     });
     race(&server).exits(0).measured("rust/http/scalar", "unknown");
 
-    let elsewhere = Server::new(|_| bare("307 Temporary\r\nLocation: //elsewhere.invalid/o?sig=abc"));
+    let elsewhere =
+        Server::new(|_| answer_without_body("307 Temporary\r\nLocation: //elsewhere.invalid/o?sig=abc"));
     let home = Home::new();
     home.race(elsewhere.url(), "").refuses("race http://elsewhere.invalid/o?sig=abc instead\n");
-    let circle = Server::new(|_| bare("302 Found\r\nLocation: /f"));
+    let circle = Server::new(|_| answer_without_body("302 Found\r\nLocation: /f"));
     let said = home.race(circle.url(), "");
     said.refuses("its redirects lead in a circle\n");
     assert!(!said.err.contains("another server"), "{said}");
@@ -150,8 +151,8 @@ fn a_body_without_a_length_is_read_to_its_end() {
     }
 }
 
-/// A race in which the server answers `rust/http` in this way, and others as it should.
-fn broken(answer: fn(&Request) -> Option<Vec<u8>>, outcome: &str, why: &str) {
+/// A race in which the server answers `rust/http` in this way, and others correctly.
+fn assert_outcome(answer: fn(&Request) -> Option<Vec<u8>>, outcome: &str, why: &str) {
     let json =
         race(&Server::new(move |it| if it.agent.starts_with("ureq/") { answer(it) } else { sized(it) }));
     json.ended("rust/http/scalar", "unknown", outcome, why);
@@ -161,15 +162,15 @@ fn broken(answer: fn(&Request) -> Option<Vec<u8>>, outcome: &str, why: &str) {
 }
 
 #[test]
-fn a_server_that_breaks_its_promise_to_one_contender_spoils_only_that_one() {
-    broken(|_| bare("404 Not Found"), "failed", "status 404");
-    broken(|it| good(it, "Content-Length: 13\r\n", "one\n"), "failed", "disconnected");
+fn a_server_that_breaks_its_promise_to_one_contender_affects_only_that_one() {
+    assert_outcome(|_| answer_without_body("404 Not Found"), "failed", "status 404");
+    assert_outcome(|it| good(it, "Content-Length: 13\r\n", "one\n"), "failed", "disconnected");
     let why = "it answered 4 bytes, 1 newlines; right is 13 bytes";
-    broken(|it| good(it, "Content-Length: 4\r\n", TEXT), "refused", why);
+    assert_outcome(|it| good(it, "Content-Length: 4\r\n", TEXT), "refused", why);
 }
 
 #[test]
-fn a_url_that_changes_ends_the_race_as_a_file_that_changes_does() {
+fn a_url_that_changes_ends_the_race_like_a_changed_file() {
     let server = Server::new(|it| match (it.verb.as_str(), it.is_of_lab()) {
         ("HEAD", true) => good(it, "ETag: \"a\"\r\nContent-Length: 13\r\n", ""),
         _ => sized(it),
@@ -198,7 +199,7 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn who_reads_files_stays_away_from_a_url_and_who_reads_urls_from_a_file() {
+    fn methods_for_files_do_not_race_on_a_url_nor_methods_for_urls_on_a_file() {
         let (home, server) = (Home::new(), Server::new(sized));
         let (url, file) = (server.url(), home.file("f.txt", TEXT).display().to_string());
         let run = |target: &str, words: &str, code: i32| home.race_json(target, words).exits(code);
@@ -211,11 +212,11 @@ mod ring2 {
             let has = |part: &str| ids.iter().any(|id| id.contains(part));
             assert!(with.into_iter().all(has) && !without.into_iter().any(has), "{ids:?}");
         }
-        // A named trial that cannot read it is reported as not taking part.
+        // A named trial that cannot read the target is reported as taking no part.
         let json = run(&url, "--method rust/mmap/scalar", 1);
         let asked = json.trial("rust/mmap/scalar", "unknown");
         assert_eq!(asked["reason"], "it reads files, and the target is a URL");
-        let json = run(&file, &format!("{ONE} --state warm"), 1);
+        let json = run(&file, &format!("{HTTP_METHOD} --state warm"), 1);
         let asked = json.trial("rust/http/scalar", "warm");
         assert!(asked["reason"].as_str().unwrap().contains("--http"), "{asked}");
         let none = home.race(&url, "--method rust/mm*");
@@ -223,9 +224,9 @@ mod ring2 {
     }
 
     #[test]
-    fn a_server_that_answers_no_head_is_raced_all_the_same() {
+    fn a_server_without_head_is_raced_too() {
         let server = Server::new(|it| match it.verb.as_str() {
-            "HEAD" => bare("405 Method Not Allowed"),
+            "HEAD" => answer_without_body("405 Method Not Allowed"),
             _ => sized(it),
         });
         let json = race(&server).exits(0);
@@ -236,25 +237,29 @@ mod ring2 {
     fn a_search_over_http_needs_no_state() {
         let home = Home::new();
         let server = Server::new(sized);
-        let tune = format!("tune {} --seed=7 --quiet {ONE}", server.url());
+        let tune = format!("tune {} --seed=7 --quiet {HTTP_METHOD}", server.url());
         home.readlab(format!("{tune} --state warm")).refuses("leave --state out\n");
         let said = home.readlab(tune).exits(0);
         assert!(!said.err.contains("--state"), "{said}");
     }
 
     #[test]
-    fn other_answers_that_are_none_spoil_only_one_contender_too() {
-        broken(|_| bare("302 Found\r\nLocation: /g"), "failed", "status 302");
-        broken(|it| good(it, "Transfer-Encoding: chunked\r\n", "9\r\none\n"), "failed", "disconnected");
-        broken(|_| raw("SSH-2.0-OpenSSH\r\n"), "failed", "/f: ");
-        broken(|_| raw(""), "failed", "/f: ");
-        broken(|it| if it.gets_before < 4 { sized(it) } else { None }, "failed", "no answer within");
+    fn other_invalid_answers_affect_only_one_contender_too() {
+        assert_outcome(|_| answer_without_body("302 Found\r\nLocation: /g"), "failed", "status 302");
+        assert_outcome(
+            |it| good(it, "Transfer-Encoding: chunked\r\n", "9\r\none\n"),
+            "failed",
+            "disconnected",
+        );
+        assert_outcome(|_| raw("SSH-2.0-OpenSSH\r\n"), "failed", "/f: ");
+        assert_outcome(|_| raw(""), "failed", "/f: ");
+        assert_outcome(|it| if it.gets_before < 4 { sized(it) } else { None }, "failed", "no answer within");
     }
 
     #[test]
     fn a_server_that_answers_nothing_is_refused_after_ten_seconds() {
         let (home, server) = (Home::new(), Server::new(|_| None));
-        home.race(server.url(), ONE).refuses("no answer within 10s").tells(&server.url());
+        home.race(server.url(), HTTP_METHOD).refuses("no answer within 10s").tells(&server.url());
         assert!(home.runs().is_empty(), "no run was begun");
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of races with inspection: flame graphs beside the record, traces of read calls, and the
 //! reasons if they are not possible.
 
-use crate::home::{Export, Home, QUICK, Trials, items, listed};
+use crate::home::{Export, Home, QUICK, Trials, items, paths_in};
 use crate::machine::skip;
 use readlab_measure::inspect::profile;
 use serde_json::Value;
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// The arguments of a race with inspection.
-const LOOK: &str = "--state warm --flamegraph --trace";
+const INSPECTION: &str = "--state warm --flamegraph --trace";
 
 /// Two megabytes of lines.
 fn text() -> String {
     "a line of some length, so that there are not too many of them\n".repeat(32_768)
 }
 
-/// What a quick race exports that has enough time for the inspection on a busy machine: a budget
-/// limits that too.
-fn raced(home: &Home, words: &str) -> Export {
+/// The export of a quick race with enough time for the inspection on a busy machine, because a
+/// budget limits the inspection too.
+fn inspected_race(home: &Home, words: &str) -> Export {
     home.file("f.txt", text());
     let quick = "--runs 3 --budget 20m --seed=7 --quiet --export-json -";
     home.readlab(format!("race f.txt {quick} {words}")).export()
@@ -33,14 +33,14 @@ fn folder(home: &Home) -> PathBuf {
     runs.into_iter().next().unwrap()
 }
 
-/// How many calls are in the buckets of a histogram.
+/// The number of calls in the buckets of a histogram.
 fn calls_in(histogram: &Value) -> u64 {
     items(&histogram["buckets"]).iter().map(|bucket| bucket[1].as_u64().unwrap()).sum()
 }
 
 /// The flame graph of a trial, checked by a strict XML parser; `None` with a message if none can be
 /// made here.
-fn picture(trial: &Value, folder: &Path) -> Option<String> {
+fn flame_graph(trial: &Value, folder: &Path) -> Option<String> {
     let graph = &trial["flame_graph"];
     if let Err(why) = profile::can_sample() {
         skip(format!("no samples can be taken here: {why}"));
@@ -60,7 +60,7 @@ fn picture(trial: &Value, folder: &Path) -> Option<String> {
 fn traces_show_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
     let home = Home::new();
     let words = "--method rust/{read,mmap}/iterator --param buffer=64KiB --state warm --trace -c 'wc -l {}'";
-    let json = raced(&home, words).exits(0);
+    let json = inspected_race(&home, words).exits(0);
     let (size, block) = (text().len() as u64, 64 << 10);
     let read = &json.trial("rust/read/iterator@buffer=64KiB", "warm")["trace"];
     assert!(read["reason"].is_null() && read["bytes"] == size, "{read}");
@@ -77,37 +77,40 @@ fn traces_show_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
     assert!(mapped.starts_with(&format!("it makes no read calls: mmap of {size} bytes; ")), "{mapped}");
 }
 
-/// Maps of names in /tmp whose processes are gone.
+/// Names of maps in /tmp whose processes have ended.
 fn maps_of_ended_processes() -> BTreeSet<String> {
     let of_nobody = |name: &String| {
         let pid = name.strip_prefix("perf-").and_then(|rest| rest.strip_suffix(".map"));
         pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
     };
-    let names = listed("/tmp").into_iter().map(|path| path.file_name().unwrap().to_owned());
+    let names = paths_in("/tmp").into_iter().map(|path| path.file_name().unwrap().to_owned());
     names.map(|name| name.to_string_lossy().into_owned()).filter(of_nobody).collect()
 }
 
 /// Counts newlines in Node.js.
-const COUNT: &str = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
+const COUNT_IN_NODE: &str = "const t = require('fs').readFileSync(process.argv[2]); let n = 0; for (const b of t) n += b === 10; console.log(n);";
 
-/// Held by tests of commands in whose names for maps one of them plants links.
-static MAPS: Mutex<()> = Mutex::new(());
+/// A lock for tests of commands. One of them places links at the names of maps that the others
+/// would use.
+static MAPS_LOCK: Mutex<()> = Mutex::new(());
 
 mod ring2 {
     use super::*;
 
     #[test]
     fn pictures_hold_the_functions_of_a_contender_and_of_a_command() {
-        let _alone = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = MAPS_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let home = Home::new();
-        let json = raced(&home, &format!("--method rust/buffered/iterator -c 'wc -l {{}}' {LOOK}")).exits(0);
+        let json =
+            inspected_race(&home, &format!("--method rust/buffered/iterator -c 'wc -l {{}}' {INSPECTION}"))
+                .exits(0);
         if profile::can_sample().is_err() {
             let warned = json["warnings"].to_string();
             assert!(warned.contains("no flame graphs: "), "{warned}");
         }
         let folder = folder(&home);
         let of_rust = json.trial("rust/buffered/iterator", "warm");
-        if let Some(text) = picture(of_rust, &folder) {
+        if let Some(text) = flame_graph(of_rust, &folder) {
             assert!(text.contains("readlab_rust"), "no function of the contender in {text}");
             let hottest = items(&of_rust["flame_graph"]["hottest"]);
             assert!(!hottest.is_empty() && hottest[0]["share"].as_f64().unwrap() > 0.0, "{hottest:?}");
@@ -116,7 +119,7 @@ mod ring2 {
             assert!(page.contains(&format!("href=\"./{file}\"")), "the page leads to {file}");
             assert!(file.starts_with("flamegraphs/warm-") && !file.contains(".."), "{file}");
         }
-        if let Some(text) = picture(json.trial("command/wc -l", "warm"), &folder) {
+        if let Some(text) = flame_graph(json.trial("command/wc -l", "warm"), &folder) {
             assert!(text.contains("<title>wc ("), "the command is a process of its own in {text}");
         }
         let control = json.trial("rust/null", "warm");
@@ -128,7 +131,7 @@ mod ring2 {
     fn threads_together_bring_the_file_once_and_rings_have_no_read_calls() {
         let words =
             "--method rust/{pread,io_uring}/iterator --param buffer=16KiB,threads=2 --state both --trace";
-        let json = raced(&Home::new(), words).exits(0);
+        let json = inspected_race(&Home::new(), words).exits(0);
         for trial in json.trials() {
             let trace = &trial["trace"];
             match (trial["method"].as_str(), trial["outcome"].as_str()) {
@@ -173,8 +176,9 @@ mod ring2 {
     #[test]
     fn a_user_who_may_not_see_the_kernel_gets_the_command_that_allows_it() {
         let home = Home::with_file("f.txt", text());
-        let words =
-            format!("{QUICK} --method rust/read/iterator --output tmp/run --export-json - --quiet {LOOK}");
+        let words = format!(
+            "{QUICK} --method rust/read/iterator --output tmp/run --export-json - --quiet {INSPECTION}"
+        );
         let Some(said) = home.as_nobody(format!("race f.txt {words}")) else { return };
         let json = said.exits(0).json();
         let trial = json.trial("rust/read/iterator", "warm");
@@ -194,24 +198,24 @@ mod ring2 {
 
     #[test]
     fn runtimes_that_compile_name_their_functions_and_leave_no_map() {
-        let _alone = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = MAPS_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let home = Home::new();
         let before = maps_of_ended_processes();
-        home.file("count.js", COUNT);
+        home.file("count.js", COUNT_IN_NODE);
         let words = "--method java/FileChannel* --method node/readFile* -c 'node count.js {}'";
-        let json = raced(&home, &format!("{words} {LOOK}")).exits(0);
+        let json = inspected_race(&home, &format!("{words} {INSPECTION}")).exits(0);
         let folder = folder(&home);
         let mut seen = 0;
         for trial in json.trials().iter().filter(|trial| trial["outcome"] == "measured") {
             let mine = match trial["contender"].as_str().unwrap() {
                 "java" => "ChannelMethods",
-                // As V8 names functions of files that are not its own.
+                // V8 names functions of other files in this way.
                 "node" => ".js:",
                 _ if trial["id"].as_str().unwrap().starts_with("command/node") => "count.js",
                 _ => continue,
             };
             seen += 1;
-            let Some(text) = picture(trial, &folder) else { return };
+            let Some(text) = flame_graph(trial, &folder) else { return };
             let graph = &trial["flame_graph"];
             assert!(text.contains(mine), "no {mine} in the picture of {}: {graph}", trial["id"]);
         }
@@ -222,21 +226,21 @@ mod ring2 {
         assert!(left.is_empty(), "maps were left: {left:?}");
     }
 
-    /// Links at the names of the maps of the next processes, removed when dropped.
-    struct Planted(Vec<PathBuf>);
+    /// Links at the names of the maps of the next processes. They are removed when dropped.
+    struct PlantedLinks(Vec<PathBuf>);
 
-    impl Planted {
-        /// The kernel gives numbers one after the other.
-        fn at(victim: &Path) -> Planted {
+    impl PlantedLinks {
+        /// The kernel assigns process ids in sequence.
+        fn at(victim: &Path) -> PlantedLinks {
             let mut process = std::process::Command::new("true").spawn().unwrap();
             process.wait().unwrap();
             let name = |pid| PathBuf::from(format!("/tmp/perf-{pid}.map"));
             let planted = |path: &PathBuf| std::os::unix::fs::symlink(victim, path).is_ok();
-            Planted((process.id()..process.id() + 10_000).map(name).filter(planted).collect())
+            PlantedLinks((process.id()..process.id() + 10_000).map(name).filter(planted).collect())
         }
     }
 
-    impl Drop for Planted {
+    impl Drop for PlantedLinks {
         fn drop(&mut self) {
             self.0.iter().for_each(|path| fs::remove_file(path).unwrap());
         }
@@ -244,18 +248,19 @@ mod ring2 {
 
     #[test]
     fn a_link_that_has_the_name_of_a_map_is_not_written_through() {
-        let _alone = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = MAPS_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let home = Home::new();
         let victim = home.file("victim", "precious");
-        home.file("count.js", COUNT);
-        let planted = Planted::at(&victim);
-        let json = raced(&home, &format!("--method node/readFile* -c 'node count.js {{}}' {LOOK}"));
+        home.file("count.js", COUNT_IN_NODE);
+        let planted = PlantedLinks::at(&victim);
+        let json =
+            inspected_race(&home, &format!("--method node/readFile* -c 'node count.js {{}}' {INSPECTION}"));
         drop(planted);
         assert_eq!(home.read("victim"), "precious", "{json}");
         if profile::can_sample().is_err() {
             return skip("no samples can be taken here");
         }
-        // Without names.
+        // Flame graphs exist, but without names of functions.
         assert!(json.trials().iter().any(|trial| trial["flame_graph"]["file"].is_string()), "{json}");
     }
 }

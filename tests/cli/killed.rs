@@ -2,8 +2,8 @@
 //! are complete, and the next start names the remaining files with the command that removes them.
 
 use crate::fake::roster;
-use crate::home::{Home, Said, listed};
-use crate::processes::{kill, soon};
+use crate::home::{Home, ProgramOutput, paths_in};
+use crate::processes::{happens_in_time, kill};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_record::Record;
@@ -11,14 +11,14 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Kills of races and of sweeps in each of the homes that work at the same time.
+/// Number of homes that work at the same time, and kills of races and of sweeps in each.
 const HOMES: u64 = 4;
 const RACES: usize = 15;
 const SWEEPS: usize = 10;
 
-/// What was found over all kills.
+/// Counts over all kills.
 #[derive(Default)]
-struct Found {
+struct KillCounts {
     kills: usize,
     records: usize,
     samples: usize,
@@ -26,22 +26,22 @@ struct Found {
 }
 
 /// Starts a lab, kills it after a delay, and checks which processes remain. If a text is given, the
-/// delay begins when the record has it: on a busy machine that may take long.
+/// delay begins when the record contains it, because on a busy machine that may take long.
 fn kill_after(home: &Home, words: &str, wait: Duration, from: Option<&str>) {
     let lab = home.start(words);
     let record = home.at("run/record.jsonl");
     let has_come = |what: &str| fs::read_to_string(&record).is_ok_and(|text| text.contains(what));
-    assert!(from.is_none_or(|what| soon(|| has_come(what))), "the record never held {from:?}");
+    assert!(from.is_none_or(|what| happens_in_time(|| has_come(what))), "the record never held {from:?}");
     std::thread::sleep(wait);
     kill(home, lab);
 }
 
-impl Found {
+impl KillCounts {
     /// Checks the record of a killed lab, if there is one.
-    fn look(&mut self, record: &Path) {
+    fn check_record(&mut self, record: &Path) {
         self.kills += 1;
         let Ok(text) = fs::read(record) else { return };
-        // A kill may tear the line that is being written, and no other.
+        // A kill may cut the line that is being written, and no other.
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         self.torn += usize::from(whole < text.len());
         match Record::read(record) {
@@ -58,45 +58,45 @@ impl Found {
     }
 }
 
-/// That the next start names every folder that is left, with the command that removes it; and
-/// removes them by it.
+/// Checks that the next start names every remaining folder with the command that removes it, and
+/// runs these commands.
 fn clean_up(home: &Home, swept: &Path) {
     let said = home.readlab("race none");
     let doctor = home.readlab("doctor");
-    for folder in listed(swept) {
+    for folder in paths_in(swept) {
         let remedy = format!("rm -r {}", folder.display());
         said.tells(&remedy);
         doctor.shows(&remedy);
-        Said::by(&mut home.shell(&remedy)).exits(0);
+        ProgramOutput::by(&mut home.shell(&remedy)).exits(0);
     }
-    assert!(listed(swept).is_empty());
+    assert!(paths_in(swept).is_empty());
     assert!(!home.readlab("race none").err.contains("left by"), "what is gone is not told again");
     home.assert_no_temporary_file();
 }
 
-fn killings(seed: u64) -> Found {
+fn kill_runs(seed: u64) -> KillCounts {
     let home = Home::new();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     home.file("f", "line\n".repeat(1 << 16));
-    let mut found = Found::default();
+    let mut found = KillCounts::default();
     let race = "race f --runs 1000 --method rust/* -c 'wc -l {}' --output run";
-    // From the very start, from a record on, and from a sample on.
+    // The delay begins at the start, at the record, or at the first sample.
     let mut from = [None, Some("\"line\":\"header\""), Some("\"line\":\"sample\"")].into_iter().cycle();
     let mut next = || from.next().flatten();
     for _ in 0..RACES {
         kill_after(&home, race, Duration::from_millis(random.random_range(0..700)), next());
-        found.look(&home.at("run/record.jsonl"));
+        found.check_record(&home.at("run/record.jsonl"));
         let _ = fs::remove_dir_all(home.at("run"));
     }
     let swept = home.folder("swept");
     let sweep = "sweep swept --sizes 10kB,1MB,4MB --repeat 3 --output run";
     for _ in 0..SWEEPS {
-        // A sweep is short: it is killed at any moment.
+        // A sweep is short, so it is killed at any moment.
         kill_after(&home, sweep, Duration::from_millis(random.random_range(0..700)), None);
-        found.look(&home.at("run/record.jsonl"));
+        found.check_record(&home.at("run/record.jsonl"));
         let _ = fs::remove_dir_all(home.at("run"));
     }
-    eprintln!("{} folders of sweeps were left, and each was named", listed(&swept).len());
+    eprintln!("{} folders of sweeps were left, and each was named", paths_in(&swept).len());
     clean_up(&home, &swept);
     found
 }
@@ -106,7 +106,7 @@ fn a_process_that_ignores_the_end_of_the_lab_ends_with_it() {
     let home = Home::with_file("f", "a\nb\n");
     let roster = roster(&home, &[("deaf", "touch deaf; exec sleep 1000")]);
     let lab = home.start(format!("race f --roster {roster} --method deaf/read"));
-    assert!(soon(|| home.at("deaf").exists()), "it had no turn");
+    assert!(happens_in_time(|| home.at("deaf").exists()), "it had no turn");
     kill(&home, lab);
 }
 
@@ -116,10 +116,10 @@ mod ring2 {
     #[test]
     fn a_hundred_kills_leave_no_process_and_lose_no_sample() {
         let found = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..HOMES).map(|seed| scope.spawn(move || killings(seed))).collect();
+            let threads: Vec<_> = (0..HOMES).map(|seed| scope.spawn(move || kill_runs(seed))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
         });
-        let sum = |part: fn(&Found) -> usize| found.iter().map(part).sum::<usize>();
+        let sum = |part: fn(&KillCounts) -> usize| found.iter().map(part).sum::<usize>();
         let (kills, records, samples, torn) =
             (sum(|it| it.kills), sum(|it| it.records), sum(|it| it.samples), sum(|it| it.torn));
         eprintln!("{kills} kills, {records} records, {samples} samples in them, {torn} lines torn");

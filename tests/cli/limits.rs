@@ -1,11 +1,11 @@
-//! Tests of `readlab limits` on what comes from a server; on files, the documents type it.
+//! Tests of `readlab limits` with a server. `documents.rs` tests it with files.
 
-use crate::home::{Home, Said, items};
+use crate::home::{Home, ProgramOutput, items};
 use crate::scripted_server::{Server, sized};
 use std::collections::BTreeMap;
 
 /// A quick run with these words.
-fn limits(home: &Home, words: &str) -> Said {
+fn limits(home: &Home, words: &str) -> ProgramOutput {
     home.readlab(format!("limits --runs 3 --budget 20m --no-progress {words}"))
 }
 
@@ -20,11 +20,12 @@ fn kinds(home: &Home) -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn a_file_behind_readlabs_server_shows_connections_and_what_the_machine_allows() {
+fn a_file_behind_readlabs_server_shows_limits_of_connections_and_of_the_machine() {
     for over in ["--http", "--s3"] {
         let home = Home::with_file("f.txt", "line\n".repeat(1 << 19));
         let said = limits(&home, &format!("{over} --export-json a.json f.txt")).exits(0);
-        // One connection and three numbers of them, cold and warm; the machine's own once.
+        // The run has one connection and three numbers of connections, cold and warm, and the
+        // machine's own limits once.
         let expected = [("connection", 2), ("connections", 6), ("decryption", 1), ("loopback", 1)];
         let expected = expected.map(|(kind, count)| (kind.to_owned(), count));
         assert_eq!(kinds(&home), BTreeMap::from(expected), "{over}: {said}");
@@ -46,7 +47,7 @@ mod ring2 {
     fn a_server_without_ranges_shows_one_connection_and_why_not_more() {
         let (home, server) = (Home::new(), Server::new(sized));
         let said = limits(&home, &format!("{} --export-json a.json", server.url())).exits(0);
-        // No link leads to a server on this machine.
+        // There is no network link to a server on this machine.
         assert_eq!(kinds(&home).keys().collect::<Vec<_>>(), ["connection", "decryption", "loopback"]);
         said.shows("the server does not say that it answers them (Accept-Ranges)");
     }

@@ -1,5 +1,5 @@
-//! Tests of what a user sees while a race goes on, on a terminal of the test: the ranking that
-//! grows, narrow terminals, other sizes, the keys, and a clean screen however the race ends.
+//! Tests of the terminal during a race: the ranking that grows, narrow terminals, other sizes, the
+//! keys, and a clean screen however the race ends.
 
 use crate::home::{Home, READLAB};
 use crate::pseudo_terminal::{PseudoTerminal, command};
@@ -7,44 +7,44 @@ use readlab_record::EndReason;
 use readlab_system::terminal::screen::Screen;
 use rustix::process::Signal;
 
-/// What is raced: two methods, so that a round is short.
-const METHODS: &str = "--method rust/read/scalar --method rust/mmap/scalar --fills 1";
+/// The arguments of a race of two methods, so that a round is short.
+const TWO_METHODS: &str = "--method rust/read/scalar --method rust/mmap/scalar --fills 1";
 
-/// More readings than a race ever takes: a test ends it.
-const FOR_LONG: &str = "100000";
+/// More readings than a race ever takes. The test ends the race.
+const ENDLESS_RUNS: &str = "100000";
 
-/// The last line on the terminal while a race goes on.
-const KEYS: &str = "q ends: what is decided stands";
+/// The last line on the terminal during a race.
+const KEYS_LINE: &str = "q ends: what is decided stands";
 
 /// A home with a file of lines.
 fn home() -> Home {
     Home::with_file("lines.txt", "line\n".repeat(1 << 18))
 }
 
-/// The command line of a race that ends by itself after so many readings of each state.
+/// The command line of a race that ends by itself after this number of readings in each state.
 fn race(runs: &str) -> String {
-    format!("'{READLAB}' race lines.txt {METHODS} --runs {runs} --budget 600s --output run")
+    format!("'{READLAB}' race lines.txt {TWO_METHODS} --runs {runs} --budget 600s --output run")
 }
 
-/// A command line on a terminal of the usual size.
-fn on_terminal(home: &Home, line: &str) -> PseudoTerminal {
+/// Starts a command line on a terminal of the default size.
+fn run_on_terminal(home: &Home, line: &str) -> PseudoTerminal {
     PseudoTerminal::start(command(home, line), 100, 40)
 }
 
-/// That the program ends well, and leaves a clean screen.
+/// Asserts that the program exits successfully, and leaves a clean screen.
 #[track_caller]
 fn assert_ends(terminal: &mut PseudoTerminal) {
     assert_eq!(terminal.finish(), Some(0), "{}", String::from_utf8_lossy(&terminal.output));
     assert_clean(terminal);
 }
 
-/// Whether a ranking with rates is seen.
+/// Whether a ranking with rates is visible.
 fn has_ranking(terminal: &PseudoTerminal) -> bool {
     let text = terminal.text();
-    text.contains(KEYS) && text.contains("B/s") && text.contains("cold · newlines")
+    text.contains(KEYS_LINE) && text.contains("B/s") && text.contains("cold · newlines")
 }
 
-/// The round that is taken; 0 before the first.
+/// The number of the current round; 0 before the first.
 fn round(terminal: &PseudoTerminal) -> u32 {
     let text = terminal.text();
     let number =
@@ -57,11 +57,11 @@ fn has_full_round(terminal: &PseudoTerminal) -> bool {
     has_ranking(terminal) && round(terminal) > 1
 }
 
-/// That nothing of the race is on the screen but what it printed to keep, and that the terminal is
-/// as a shell expects.
+/// Asserts that the screen contains only the permanent output of the race, and that the terminal is
+/// in the state that a shell expects.
 fn assert_clean(terminal: &PseudoTerminal) {
     let text = terminal.text();
-    assert!(!text.contains(KEYS) && !text.contains("ends after") && !text.contains("░"), "{text}");
+    assert!(!text.contains(KEYS_LINE) && !text.contains("ends after") && !text.contains("░"), "{text}");
     assert!(terminal.is_cursor_visible() && terminal.is_as_shells_expect(), "{text}");
 }
 
@@ -72,7 +72,7 @@ fn end_of(home: &Home) -> Option<EndReason> {
 #[test]
 fn the_rankings_of_both_states_grow_and_give_way_to_the_tables() {
     let home = home();
-    let mut race = on_terminal(&home, &race("40"));
+    let mut race = run_on_terminal(&home, &race("40"));
     race.wait_for("the reading of the file", |it| it.text().contains("once for the right answer"));
     race.wait_for("a ranking", has_ranking);
     assert!(end_of(&home).is_none(), "the race goes on");
@@ -88,7 +88,7 @@ fn the_rankings_of_both_states_grow_and_give_way_to_the_tables() {
 #[test]
 fn q_ends_a_race_as_its_budget_would() {
     let home = home();
-    let mut race = on_terminal(&home, &race(FOR_LONG));
+    let mut race = run_on_terminal(&home, &race(ENDLESS_RUNS));
     race.wait_for("a ranking after a round", has_full_round);
     assert!(!race.is_as_shells_expect(), "keys arrive as they are pressed");
     race.press(b"x");
@@ -103,13 +103,14 @@ fn q_ends_a_race_as_its_budget_would() {
 
 #[test]
 fn a_race_that_is_stopped_leaves_a_clean_screen() {
-    // When it goes on after a stop, two signals are there at once: it ends without its own way.
-    const TWO: [Signal; 4] = [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT];
+    // When the process continues after a stop, two signals are pending, so it ends without its own
+    // cleanup.
+    const TWO_PENDING_SIGNALS: [Signal; 4] = [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT];
     for (keys, signals) in
-        [(&b"\x03"[..], &[][..]), (b"", &[Signal::TERM]), (b"", &[Signal::HUP]), (b"", &TWO)]
+        [(&b"\x03"[..], &[][..]), (b"", &[Signal::TERM]), (b"", &[Signal::HUP]), (b"", &TWO_PENDING_SIGNALS)]
     {
         let home = home();
-        let mut race = on_terminal(&home, &race(FOR_LONG));
+        let mut race = run_on_terminal(&home, &race(ENDLESS_RUNS));
         race.wait_for("a ranking", has_ranking);
         race.press(keys);
         signals.iter().for_each(|signal| race.send(*signal));
@@ -121,7 +122,7 @@ fn a_race_that_is_stopped_leaves_a_clean_screen() {
 #[test]
 fn a_terminal_may_change_its_size_in_the_middle() {
     let home = home();
-    let mut race = PseudoTerminal::start(command(&home, race(FOR_LONG)), 100, 30);
+    let mut race = PseudoTerminal::start(command(&home, race(ENDLESS_RUNS)), 100, 30);
     race.wait_for("a ranking after a round", has_full_round);
     for (columns, rows) in [(45, 30), (45, 8), (120, 24), (60, 24), (30, 12)] {
         race.resize(columns, rows);
@@ -132,7 +133,7 @@ fn a_terminal_may_change_its_size_in_the_middle() {
                 let lines = text.lines().map(|line| line.trim_start_matches([' ', '1', '2']));
                 lines.filter(|line| line.starts_with(&part)).count() == 1
             };
-            [KEYS, "rust/read/scalar", "cold · newlines"].iter().all(is_once) && !it.has_wrapped_line()
+            [KEYS_LINE, "rust/read/scalar", "cold · newlines"].iter().all(is_once) && !it.has_wrapped_line()
         };
         race.wait_for(&format!("one ranking in {columns} columns"), fits);
     }
@@ -156,9 +157,9 @@ fn a_dumb_terminal_gets_one_line_after_each_round_and_no_escapes() {
 }
 
 #[test]
-fn a_pipe_gets_one_line_after_each_round_unless_it_is_not_wanted() {
+fn a_pipe_gets_one_line_after_each_round_unless_that_is_disabled() {
     let home = home();
-    let said = |more: &str| home.readlab(format!("race lines.txt {METHODS} --runs 3 --seed=7 {more}"));
+    let said = |more: &str| home.readlab(format!("race lines.txt {TWO_METHODS} --runs 3 --seed=7 {more}"));
     let lines = said("");
     for state in ["cold", "warm"] {
         lines.tells(&format!("readlab: {state}, round 1: first "));
@@ -175,7 +176,7 @@ fn a_panic_leaves_a_clean_screen() {
     let home = Home::new();
     let own = std::env::current_exe().unwrap();
     let words = "--ignored --exact cli::live::draws_and_panics --nocapture";
-    let mut program = on_terminal(&home, &format!("'{}' {words}", own.display()));
+    let mut program = run_on_terminal(&home, &format!("'{}' {words}", own.display()));
     assert_eq!(program.finish(), Some(101), "{}", program.text());
     assert!(String::from_utf8_lossy(&program.output).contains("a line that is drawn"));
     assert!(program.text().contains("on purpose"), "{}", program.text());
@@ -197,7 +198,7 @@ mod ring2 {
     #[test]
     fn a_race_that_the_keyboard_kills_leaves_a_clean_screen() {
         let home = home();
-        let mut race = on_terminal(&home, &race(FOR_LONG));
+        let mut race = run_on_terminal(&home, &race(ENDLESS_RUNS));
         race.wait_for("a ranking", has_ranking);
         race.press(b"\x1c");
         assert_eq!(race.finish(), None, "by SIGQUIT");
@@ -208,7 +209,7 @@ mod ring2 {
     fn a_race_that_ctrl_z_stops_gives_the_terminal_back_until_it_goes_on() {
         let home = home();
         let script = "\"$@\"; echo stopped; read answer; fg > /dev/null; echo went on: $?";
-        let mut shell = on_terminal(&home, &format!("bash -mc '{script}' bash {}", race(FOR_LONG)));
+        let mut shell = run_on_terminal(&home, &format!("bash -mc '{script}' bash {}", race(ENDLESS_RUNS)));
         shell.wait_for("a ranking after a round", has_full_round);
         shell.press(b"\x1a");
         shell.wait_for("the shell", |it| it.lines().iter().any(|line| line == "stopped"));
@@ -225,7 +226,7 @@ mod ring2 {
     #[test]
     fn a_terminal_of_twenty_columns_shows_rows_that_are_not_wrapped() {
         let home = home();
-        let mut race = PseudoTerminal::start(command(&home, race(FOR_LONG)), 20, 12);
+        let mut race = PseudoTerminal::start(command(&home, race(ENDLESS_RUNS)), 20, 12);
         let has_ranking = |it: &PseudoTerminal| it.text().contains("q ends: wh") && it.text().contains("B/s");
         race.wait_for("a ranking after a round", |it| has_ranking(it) && round(it) > 1);
         let text = race.text();
@@ -257,21 +258,21 @@ mod ring2 {
     fn without_keys_the_ranking_is_shown_and_the_terminal_is_left_as_it_is() {
         let home = home();
         let line = format!("sh -c 'exec \"$@\" < /dev/null' sh {}", race("6"));
-        let mut race = on_terminal(&home, &line);
+        let mut race = run_on_terminal(&home, &line);
         race.wait_for("a ranking", |it| it.text().contains("cold · newlines"));
-        assert!(race.is_as_shells_expect() && !race.text().contains(KEYS), "{}", race.text());
+        assert!(race.is_as_shells_expect() && !race.text().contains(KEYS_LINE), "{}", race.text());
         assert_ends(&mut race);
     }
 
     #[test]
-    fn tune_sweep_and_limits_show_what_they_do_too() {
+    fn tune_sweep_and_limits_show_their_progress_too() {
         let home = home();
         for (words, seen) in [
             ("tune lines.txt --space 'buffer=4KiB|64KiB' --method rust/read/scalar", "· search"),
             ("sweep . --sizes 1MiB,2MiB --repeat 3", "rust/direct@buffer=1MiB "),
             ("limits lines.txt --runs 5", "warm · newlines"),
         ] {
-            let mut run = on_terminal(&home, &format!("'{READLAB}' {words}"));
+            let mut run = run_on_terminal(&home, &format!("'{READLAB}' {words}"));
             run.wait_for(&format!("{seen} of {words}"), |it| it.text().contains(seen));
             assert_ends(&mut run);
         }

@@ -1,16 +1,19 @@
 //! Tests of readlab's own loopback server: its secret path, its address, and its end.
 
-use crate::home::{Home, READLAB, listed};
-use crate::machine::{AS_NOBODY, can, has_nobody};
+use crate::home::{Home, READLAB, paths_in};
+use crate::machine::{AS_NOBODY, has_nobody, succeeds_or_skip};
 use crate::own_server::{OwnServer, get};
-use crate::processes::{assert_nothing_left, begun, command_line, descendants, send, soon};
+use crate::processes::{
+    assert_nothing_left, command_line, descendants, happens_in_time, send, start_until_sample,
+};
 use crate::scripted_server::TEXT;
 use rustix::process::Signal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-/// Requests a URL over so many connections at once, and prints how many bytes came.
+/// A script that requests a URL over this number of connections at the same time, and prints how
+/// many bytes arrived.
 const FLOOD: &str = include_str!("flood.py");
 
 /// The lab's own server of a file, started by a shell that first runs other commands.
@@ -30,28 +33,27 @@ fn the_loopback_server_gives_the_file_to_its_secret_path_and_listens_nowhere_els
     for other in ["/", "/f.txt", &format!("/{secret}/"), &format!("/{}", "0".repeat(32))] {
         assert!(server.get(other).starts_with("HTTP/1.1 404 "), "{other}");
     }
-    assert_eq!(listens(server.pid()), [address], "127.0.0.1 alone");
+    assert_eq!(listening_addresses(server.pid()), [address], "127.0.0.1 alone");
     server.assert_ends();
     assert!(get(address, "/").is_err());
 }
 
-/// What a program of the system says, started by the user of the tests or, with these words, by
-/// another.
-fn said_by(nobody: bool, program: &[&str]) -> String {
+/// The output of a system program, started by the user of the tests or by the user nobody.
+fn output_of_user(nobody: bool, program: &[&str]) -> String {
     let mut command = Command::new(if nobody { "setpriv" } else { "env" });
     command.args(if nobody { &AS_NOBODY[..] } else { &[] }).args(program).env("PATH", "/usr/bin:/bin");
     String::from_utf8_lossy(&command.output().unwrap().stdout).trim().to_owned()
 }
 
 #[test]
-fn another_user_who_knows_the_url_gets_not_a_byte() {
-    if !has_nobody() || !can("curl --version") {
+fn another_user_who_knows_the_url_gets_no_byte() {
+    if !has_nobody() || !succeeds_or_skip("curl --version") {
         return;
     }
     let home = Home::new();
     let server = serve_after(&home, "");
-    assert_eq!(said_by(false, &["curl", "-s", &server.url]), TEXT);
-    assert_eq!(said_by(true, &["curl", "-s", &server.url]), "");
+    assert_eq!(output_of_user(false, &["curl", "-s", &server.url]), TEXT);
+    assert_eq!(output_of_user(true, &["curl", "-s", &server.url]), "");
     server.assert_ends();
 }
 
@@ -62,16 +64,16 @@ fn another_user_gets_no_byte_either_while_the_server_has_no_descriptor_left() {
     }
     let home = Home::new();
     let server = serve_after(&home, "ulimit -n 16;");
-    let flood = |nobody, count| said_by(nobody, &["python3", "-c", FLOOD, &server.url, count]);
+    let flood = |nobody, count| output_of_user(nobody, &["python3", "-c", FLOOD, &server.url, count]);
     assert_eq!(flood(true, "60"), "0");
     let got: usize = flood(false, "1").parse().unwrap();
     assert!(got > TEXT.len(), "the user still gets the file");
     server.assert_ends();
 }
 
-/// The addresses on which a process listens, by the sockets that it has open.
-fn listens(pid: u32) -> Vec<SocketAddr> {
-    let open = listed(format!("/proc/{pid}/fd")).into_iter().filter_map(|fd| std::fs::read_link(fd).ok());
+/// The addresses on which a process listens, by its open sockets.
+fn listening_addresses(pid: u32) -> Vec<SocketAddr> {
+    let open = paths_in(format!("/proc/{pid}/fd")).into_iter().filter_map(|fd| std::fs::read_link(fd).ok());
     let open: Vec<PathBuf> = open.collect();
     let mut found = Vec::new();
     for (table, v6) in [("tcp", false), ("tcp6", true)] {
@@ -89,19 +91,20 @@ fn listens(pid: u32) -> Vec<SocketAddr> {
     found
 }
 
-/// A long race over readlab's own server; the server's process and address.
+/// A long race over readlab's own server. Returns the race, and the server's process and address.
 fn long_race(home: &Home) -> (Child, u32, SocketAddr) {
-    let race = begun(home, "race", "--http --method rust/http/scalar --runs 100000 --budget 300s");
+    let race =
+        start_until_sample(home, "race", "--http --method rust/http/scalar --runs 100000 --budget 300s");
     let is_server = |pid: &u32| command_line(*pid).split(|b| *b == 0).nth(1) == Some(b"serve");
     let server =
         descendants(race.id()).into_iter().find(is_server).expect("a server in a process of its own");
-    (race, server, listens(server)[0])
+    (race, server, listening_addresses(server)[0])
 }
 
-/// The command lines of a race as soon as one is of the Rust contender.
+/// The command lines of a race as soon as one is that of the Rust contender.
 fn command_lines(race: u32) -> Vec<String> {
     let mut lines = Vec::new();
-    let has_contender = soon(|| {
+    let has_contender = happens_in_time(|| {
         let all = descendants(race).into_iter().map(command_line);
         lines = all.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect::<Vec<_>>();
         lines.iter().any(|line| line.contains(" contender rust "))
@@ -115,7 +118,8 @@ fn the_secret_path_is_on_no_command_line_and_the_server_is_gone_with_the_lab() {
     for signal in [Signal::INT, Signal::KILL] {
         let home = Home::new();
         let (mut race, server, address) = long_race(&home);
-        // A command such as curl takes it as an argument, and the server knows who asks.
+        // A command such as curl gets the path as an argument, and the server knows which process
+        // asks.
         let lines = command_lines(race.id());
         let of_command = |line: &&String| !line.starts_with(READLAB) || line.contains(" contender command ");
         let mut others = lines.iter().filter(|line| !of_command(line));
@@ -126,6 +130,6 @@ fn the_secret_path_is_on_no_command_line_and_the_server_is_gone_with_the_lab() {
         race.wait().unwrap();
         assert!(children.contains(&server));
         assert_nothing_left(&home, &children);
-        assert!(soon(|| get(address, "/").is_err()), "{signal:?}: the port is still open");
+        assert!(happens_in_time(|| get(address, "/").is_err()), "{signal:?}: the port is still open");
     }
 }

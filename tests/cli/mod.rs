@@ -1,5 +1,5 @@
-//! Tests of the program as users start it: arguments in, streams and exit codes out, on many kinds
-//! of files and machines.
+//! Tests of the program as users start it, with arguments, streams and exit codes, on many kinds of
+//! files and machines.
 //!
 //! Each test has its own [`crate::home::Home`], so that no file in the real home is read or written.
 

@@ -1,9 +1,9 @@
-//! Tests of objects of S3 stores: of readlab's own store, where cold and warm are proven, and of
-//! another, whose cache is unknown; and that credentials are shown nowhere.
+//! Tests of objects in S3 stores: readlab's own store, where cold and warm are proven, and a
+//! foreign store, whose cache is unknown. Also tests that credentials are shown nowhere.
 
-use super::http::is_proven;
-use super::real_servers::{RealServer, SKIPPED};
-use crate::home::{Home, QUICK, READLAB, Said, Trials, Words, items};
+use super::http::assert_proven;
+use super::real_servers::{RealServer, SKIPPED_CODE};
+use crate::home::{Home, ProgramOutput, QUICK, READLAB, Trials, Words, items};
 use crate::machine::skip;
 use crate::repository;
 use crate::scripted_server::TEXT;
@@ -12,10 +12,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::process::Command;
 
-/// What names of secrets in signed URLs begin with.
-const SIGNED: &str = "X-Amz-";
+/// The prefix of names of secrets in signed URLs.
+const SIGNATURE_PREFIX: &str = "X-Amz-";
 
-/// A trial by its method, with whichever scan.
+/// A trial by its method, with any scan.
 fn trial<'j>(json: &'j Value, method: &str, state: &str) -> &'j Value {
     let begin = format!("{method}/");
     let is_it = |trial: &&Value| {
@@ -32,7 +32,7 @@ fn a_file_is_read_as_an_object_cold_and_warm_and_both_are_proven() {
     let json = home.race_json(file, "--s3 --method rust/http*").exits(0);
     assert_eq!(json.said.err, "", "{json}");
     for method in ["rust/http", "rust/http-ranged"] {
-        is_proven(&json, trial(&json, method, "cold")["id"].as_str().unwrap());
+        assert_proven(&json, trial(&json, method, "cold")["id"].as_str().unwrap());
         for state in ["cold", "warm"] {
             let trial = trial(&json, method, state);
             assert_eq!(trial["over"], "s3", "{trial}");
@@ -45,29 +45,29 @@ fn a_file_is_read_as_an_object_cold_and_warm_and_both_are_proven() {
     assert_eq!(json["targets"][0]["store"]["signed"], true);
     let run = &home.runs()[0];
     for name in ["record.jsonl", "report.html"] {
-        assert!(!fs::read_to_string(run.join(name)).unwrap().contains(SIGNED), "{name}");
+        assert!(!fs::read_to_string(run.join(name)).unwrap().contains(SIGNATURE_PREFIX), "{name}");
     }
 }
 
-/// A store of another with one file `my log.txt` in its bucket.
-struct OtherStore {
+/// A foreign store with one file `my log.txt` in its bucket.
+struct ForeignStore {
     home: Home,
     store: RealServer,
 }
 
-const KEY: &str = "my log.txt";
+const OBJECT_KEY: &str = "my log.txt";
 
-impl OtherStore {
-    fn start() -> Option<OtherStore> {
-        let home = Home::with_file(format!("store/bucket/{KEY}"), TEXT);
-        Some(OtherStore { store: RealServer::start("s3.sh", &home.at("store"))?, home })
+impl ForeignStore {
+    fn start() -> Option<ForeignStore> {
+        let home = Home::with_file(format!("store/bucket/{OBJECT_KEY}"), TEXT);
+        Some(ForeignStore { store: RealServer::start("s3.sh", &home.at("store"))?, home })
     }
 
     fn object(&self) -> String {
-        format!("s3://{}/{KEY}", self.store.at("bucket"))
+        format!("s3://{}/{OBJECT_KEY}", self.store.at("bucket"))
     }
 
-    /// The command of a program with these credentials in its environment.
+    /// A command that runs a program with these credentials in its environment.
     fn with_credentials(&self, program: impl AsRef<OsStr>, secret: &str) -> Command {
         let mut command = self.home.command(program);
         command.env("AWS_ACCESS_KEY_ID", self.store.at("access_key")).env("AWS_SECRET_ACCESS_KEY", secret);
@@ -75,19 +75,20 @@ impl OtherStore {
         command
     }
 
-    fn race(&self, words: impl Words) -> Said {
+    fn race(&self, words: impl Words) -> ProgramOutput {
         let mut command = self.with_credentials(READLAB, self.store.at("secret_key"));
         command.args(["race", &self.object(), "--endpoint", self.store.at("endpoint")]);
-        Said::by(command.args(QUICK.words()).args(words.words()))
+        ProgramOutput::by(command.args(QUICK.words()).args(words.words()))
     }
 
-    /// Refuses text with anything of the credentials.
+    /// Refuses text that contains anything of the credentials.
     fn assert_has_no_secret(&self, text: &str, what: &str) {
         self.assert_has_no_key(text, what);
-        assert!(!text.contains(SIGNED), "{what} has {SIGNED}: {text}");
+        assert!(!text.contains(SIGNATURE_PREFIX), "{what} has {SIGNATURE_PREFIX}: {text}");
     }
 
-    /// Refuses text with a key of this store; a URL that it signed has one of them.
+    /// Refuses text that contains a key of this store. A URL that the store signed contains one of
+    /// them.
     fn assert_has_no_key(&self, text: &str, what: &str) {
         for key in ["secret_key", "access_key"] {
             let secret = self.store.at(key);
@@ -98,7 +99,7 @@ impl OtherStore {
 
 #[test]
 fn an_object_that_cannot_be_read_is_refused_before_anything_is_measured() {
-    let Some(it) = OtherStore::start() else { return };
+    let Some(it) = ForeignStore::start() else { return };
     let [endpoint, secret, tls] = ["endpoint", "secret_key", "tls_endpoint"].map(|name| it.store.at(name));
     let object = it.object();
     let object = object.as_str();
@@ -110,14 +111,14 @@ fn an_object_that_cannot_be_read_is_refused_before_anything_is_measured() {
         (secret, &[object, "--endpoint", tls], "certificate"),
         (secret, &[object, "--endpoint", endpoint, "--no-sign-request"], "403"),
     ] {
-        let said = Said::by(it.with_credentials(READLAB, secret).arg("race").args(words));
+        let said = ProgramOutput::by(it.with_credentials(READLAB, secret).arg("race").args(words));
         it.assert_has_no_secret(said.refuses(why).err.as_str(), "the refusal");
     }
     it.home.readlab(["race", object]).refuses("AWS_ACCESS_KEY_ID");
     assert!(it.home.runs().is_empty(), "no run was begun");
 }
 
-/// The method of each contender that its users begin with.
+/// The method of each contender with which its users begin.
 const SDKS: [&str; 5] = [
     "rust-objects/stream",
     "go-objects/GetObject",
@@ -131,8 +132,8 @@ mod ring2 {
 
     #[test]
     fn an_object_of_another_store_is_raced_and_its_cache_is_unknown() {
-        let Some(it) = OtherStore::start() else { return };
-        // What a command prints is only its count; what it sees goes to a file.
+        let Some(it) = ForeignStore::start() else { return };
+        // The command only prints its count. Everything that it sees goes to files.
         let look = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' >>lines; env >>variables; wc -l <'store/bucket/my log.txt' # {}";
         let words =
             ["--method", "rust/http*", "-c", look, "--export-json", "a.json", "--export-csv", "a.csv"];
@@ -159,7 +160,7 @@ mod ring2 {
 
     #[test]
     fn a_bucket_is_in_the_name_of_the_host_where_the_profile_says_so() {
-        let Some(it) = OtherStore::start() else { return };
+        let Some(it) = ForeignStore::start() else { return };
         let race = |style: &str, endpoint: &str| {
             let config = it.home.file("config", format!("[default]\ns3 =\n  addressing_style = {style}\n"));
             let named = repository::path("tests/servers/named.sh");
@@ -172,11 +173,13 @@ mod ring2 {
                 "--cacert",
                 it.store.at("cacert"),
             ]);
-            Said::by(command.args(format!("--method rust/http* --quiet {QUICK} --export-json -").words()))
+            ProgramOutput::by(
+                command.args(format!("--method rust/http* --quiet {QUICK} --export-json -").words()),
+            )
         };
         for endpoint in ["virtual_endpoint", "virtual_tls_endpoint"] {
             let said = race("virtual", endpoint);
-            if said.code == Some(SKIPPED) {
+            if said.code == Some(SKIPPED_CODE) {
                 return eprintln!("{}", said.err.trim());
             }
             let json = said.succeeds_silently().json();
@@ -185,13 +188,13 @@ mod ring2 {
             }
             assert_eq!(json["targets"][0]["store"]["style"], "virtual");
         }
-        // In the path it would be at a host that has no address.
+        // With the bucket in the path, the host would have no address.
         race("path", "virtual_endpoint").refuses("s3://bucket/");
     }
 
     #[test]
     fn commands_get_credentials_only_if_the_user_says_so() {
-        let Some(it) = OtherStore::start() else { return };
+        let Some(it) = ForeignStore::start() else { return };
         let words = ["--method", "command/*", "-c", "curl -s \"$READLAB_TARGET\" | wc -l # {}"];
         it.race(words).exits(1);
         let with = it.race([&words[..], &["--commands-get-credentials"]].concat());
@@ -207,7 +210,7 @@ mod ring2 {
         let home = Home::new();
         let file = home.file("f.txt", "line\n".repeat(50_000));
         for sdk in SDKS {
-            // It is built now; one that cannot be built here has no methods.
+            // The contender is built now. If it cannot be built here, it has no methods.
             let words = format!("--s3 --state warm --method {sdk} --fills 1 --quiet --export-json -");
             let said = home.race(&file, words);
             if said.code == Some(2) && said.err.contains("no method matches") {

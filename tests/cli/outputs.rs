@@ -1,7 +1,7 @@
-//! Tests of the files that readlab writes: it replaces none that it reads and none that it did not
-//! make, writes through no link, and never two outputs to one place.
+//! Tests of the files that readlab writes. It replaces no file that it reads or did not make,
+//! writes through no link, and never writes two outputs to one path.
 
-use crate::home::{Home, READLAB, Said, Words, listed};
+use crate::home::{Home, ProgramOutput, READLAB, Words, paths_in};
 use crate::machine::skip;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -9,12 +9,12 @@ use std::path::Path;
 
 const TEXT: &str = "one\ntwo\nthree\n";
 
-const ONLY: &str = "--method rust/read/scalar --state warm";
+const WARM_READ: &str = "--method rust/read/scalar --state warm";
 
 /// The options that write the results of a run into a file.
 const EXPORTS: [&str; 3] = ["--export-json", "--export-csv", "--export-markdown"];
 
-/// A home with a file, a folder with one, and a list with one.
+/// A home with a file, a folder with a file, and a list with a file.
 fn home() -> Home {
     let home = Home::new();
     for name in ["f.txt", "tree/a.txt", "listed.txt"] {
@@ -24,10 +24,11 @@ fn home() -> Home {
     home
 }
 
-/// Nothing is measured, the message has these words, and the user's files are as they were.
+/// Asserts that nothing is measured, that the message has these words, and that the user's files
+/// are unchanged.
 #[track_caller]
-fn is_refused(home: &Home, words: &str, why: &str) {
-    let said = home.readlab(format!("{words} {ONLY}"));
+fn assert_refused(home: &Home, words: &str, why: &str) {
+    let said = home.readlab(format!("{words} {WARM_READ}"));
     said.refuses(why);
     assert!(home.runs().is_empty(), "a run was begun: {said}");
     for file in ["f.txt", "tree/a.txt", "listed.txt"] {
@@ -35,17 +36,17 @@ fn is_refused(home: &Home, words: &str, why: &str) {
     }
 }
 
-/// Readlab whose standard output or standard error, by its number, is appended to a file, as a shell
-/// opens it before readlab begins.
-fn with_stream_in(home: &Home, stream: u32, file: &str, words: &str) -> Said {
+/// Runs readlab with its standard output or standard error (by its number) appended to a file, as a
+/// shell opens it before readlab begins.
+fn run_with_stream_appended_to(home: &Home, stream: u32, file: &str, words: &str) -> ProgramOutput {
     let mut command = home.command(READLAB);
-    command.args(format!("{words} {ONLY}").words());
+    command.args(format!("{words} {WARM_READ}").words());
     let file = File::options().append(true).create(true).open(home.at(file)).unwrap();
-    Said::by(if stream == 1 { command.stdout(file) } else { command.stderr(file) })
+    ProgramOutput::by(if stream == 1 { command.stdout(file) } else { command.stderr(file) })
 }
 
 #[test]
-fn what_a_race_reads_is_replaced_by_none_of_its_outputs() {
+fn no_output_of_a_race_replaces_a_file_that_it_reads() {
     let home = home();
     home.file("mine.toml", "[[contender]]\nname = 'mine'\nabout = 'x'\nrun = ['cat']\n");
     symlink(home.at("f.txt"), home.at("link")).unwrap();
@@ -53,7 +54,7 @@ fn what_a_race_reads_is_replaced_by_none_of_its_outputs() {
     symlink(home.at("nothing"), home.at("dangling")).unwrap();
     for option in EXPORTS {
         for name in ["f.txt", "./tree/../f.txt", "link", "second", "dangling"] {
-            is_refused(&home, &format!("race f.txt {option} {name}"), name);
+            assert_refused(&home, &format!("race f.txt {option} {name}"), name);
         }
     }
     assert!(!home.at("nothing").exists(), "a dangling link was written through");
@@ -62,28 +63,28 @@ fn what_a_race_reads_is_replaced_by_none_of_its_outputs() {
         ("race --files-from list", "listed.txt"),
         ("race f.txt --roster mine.toml", "mine.toml"),
     ] {
-        is_refused(&home, &format!("{words} --export-json {name}"), name);
+        assert_refused(&home, &format!("{words} --export-json {name}"), name);
     }
-    // What goes to standard output would be appended to the file.
-    with_stream_in(&home, 1, "f.txt", "race f.txt").exits(2).tells("standard output: is read");
+    // Standard output would be appended to the file.
+    run_with_stream_appended_to(&home, 1, "f.txt", "race f.txt").exits(2).tells("standard output: is read");
     assert_eq!(home.read("f.txt"), TEXT);
 }
 
 #[test]
-fn two_outputs_go_to_two_places_and_two_runs_share_none() {
+fn two_outputs_or_two_runs_never_share_a_path() {
     let home = home();
     for (first, second) in [("out", "./tree/../out"), ("-", "-")] {
         let both = format!("race f.txt --export-json {first} --export-csv {second}");
-        is_refused(&home, &both, "both --export-json and --export-csv write there");
+        assert_refused(&home, &both, "both --export-json and --export-csv write there");
     }
     for option in EXPORTS {
-        is_refused(&home, &format!("race f.txt listed.txt {option} out"), option);
+        assert_refused(&home, &format!("race f.txt listed.txt {option} out"), option);
     }
     assert!(!home.at("out").exists());
 }
 
 #[test]
-fn a_report_that_is_there_is_replaced_by_no_run_and_a_page_replaces_nothing_that_was_read() {
+fn no_run_replaces_an_existing_report_and_no_page_replaces_a_file_that_was_read() {
     let home = home();
     let users = home.file("users.html", "the user's");
     for link in [false, true] {
@@ -92,12 +93,12 @@ fn a_report_that_is_there_is_replaced_by_no_run_and_a_page_replaces_nothing_that
             fs::remove_file(&page).unwrap();
             symlink(&users, &page).unwrap();
         }
-        let said = home.race("f.txt", format!("{ONLY} --output run-{link}"));
+        let said = home.race("f.txt", format!("{WARM_READ} --output run-{link}"));
         said.refuses("has a report already, which is not overwritten\n");
         assert_eq!(fs::read_to_string(&page).unwrap(), "the user's");
-        assert_eq!(listed(page.parent().unwrap()), [page]);
+        assert_eq!(paths_in(page.parent().unwrap()), [page]);
     }
-    home.race("f.txt", format!("{ONLY} --output run --quiet --export-json a.json")).exits(0);
+    home.race("f.txt", format!("{WARM_READ} --output run --quiet --export-json a.json")).exits(0);
     symlink(&users, home.at("link.html")).unwrap();
     let record = "run/record.jsonl";
     symlink(home.at(record), home.at("record.html")).unwrap();
@@ -128,22 +129,22 @@ fn a_report_that_is_there_is_replaced_by_no_run_and_a_page_replaces_nothing_that
         assert!(fs::metadata(home.at(name)).unwrap().len() > 100, "{words}");
     }
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
-    let mut left = listed(home.at("")).into_iter().filter(|it| name(it).starts_with(".readlab-"));
+    let mut left = paths_in(home.at("")).into_iter().filter(|it| name(it).starts_with(".readlab-"));
     assert_eq!(left.next(), None);
 }
 
 /// A home with a run of `f.txt` in the folder `run`, and its claims.
-fn with_a_run() -> Home {
+fn home_with_a_run() -> Home {
     let home = home();
-    home.race("f.txt", format!("{ONLY} --output run --quiet")).exits(0);
+    home.race("f.txt", format!("{WARM_READ} --output run --quiet")).exits(0);
     let claims = "name = 'x'\nsource = 'x'\n[[claim]]\nsays = 'x'\nwhere = 'x'\nkind = 'ratio'\nat_least = 2\npairs = [['rust/a', 'rust/b']]\n";
     home.file("claims.toml", claims);
     home
 }
 
 #[test]
-fn a_file_that_readlab_did_not_make_is_replaced_by_no_verb() {
-    let home = with_a_run();
+fn no_verb_replaces_a_file_that_readlab_did_not_make() {
+    let home = home_with_a_run();
     let claims = home.read("claims.toml");
     home.file("record.json", home.read("run/record.jsonl"));
     home.file("run/report.html", "<!DOCTYPE html>\n<title>the user's</title>\n");
@@ -162,12 +163,12 @@ fn a_file_that_readlab_did_not_make_is_replaced_by_no_verb() {
         home.file(name, text);
     }
     for (words, name) in [
-        ("race f.txt ONLY --export-json a.json", "a.json"),
-        ("race f.txt ONLY --export-csv a.csv", "a.csv"),
-        ("race f.txt ONLY --export-markdown a.md", "a.md"),
-        ("race f.txt ONLY --export-markdown space", "space"),
-        ("race f.txt ONLY --export-json comparison.json", "comparison.json"),
-        ("race f.txt ONLY --claims claims.toml --export-json record.json", "record.json"),
+        ("race f.txt WARM_READ --export-json a.json", "a.json"),
+        ("race f.txt WARM_READ --export-csv a.csv", "a.csv"),
+        ("race f.txt WARM_READ --export-markdown a.md", "a.md"),
+        ("race f.txt WARM_READ --export-markdown space", "space"),
+        ("race f.txt WARM_READ --export-json comparison.json", "comparison.json"),
+        ("race f.txt WARM_READ --claims claims.toml --export-json record.json", "record.json"),
         ("report run", "run/report.html"),
         ("report run -o a.html", "a.html"),
         ("report run -o b.html --export-json a.json", "a.json"),
@@ -183,7 +184,7 @@ fn a_file_that_readlab_did_not_make_is_replaced_by_no_verb() {
         ("compare run run --export-github github.json", "github.json"),
     ] {
         let before = home.read(name);
-        let said = home.readlab(words.replace("ONLY", ONLY));
+        let said = home.readlab(words.replace("WARM_READ", WARM_READ));
         let is_read = name.ends_with(".toml") || name == "f.txt";
         said.refuses(name).tells("another file");
         said.tells(if is_read { "is read" } else { "no export of readlab" });
@@ -195,10 +196,10 @@ fn a_file_that_readlab_did_not_make_is_replaced_by_no_verb() {
 
 #[test]
 fn an_earlier_output_of_the_same_format_is_replaced() {
-    let home = with_a_run();
+    let home = home_with_a_run();
     let exports = "--export-json a.json --export-csv a.csv --export-markdown a.md";
     for words in [
-        &*format!("race f.txt {ONLY} {exports}"),
+        &*format!("race f.txt {WARM_READ} {exports}"),
         "report run",
         "report run -o a.html --export-json a.json --svg charts",
         "claims newlines --export-json claims.json --export-markdown claims.md",
@@ -211,7 +212,8 @@ fn an_earlier_output_of_the_same_format_is_replaced() {
             home.readlab(words).exits(0);
         }
     }
-    // What is there is empty before the first: a program that makes a temporary file hands it over.
+    // The file is empty before the first output: a program that makes a temporary file may pass it
+    // on.
     home.file("empty", "");
     let said = home.readlab("report run --export-json empty").exits(0);
     assert!(home.read("empty").len() > 100, "{said}");
@@ -220,13 +222,13 @@ fn an_earlier_output_of_the_same_format_is_replaced() {
 #[test]
 fn a_flame_graph_replaces_no_file_that_is_raced_and_none_that_readlab_did_not_make() {
     let home = home();
-    let draw = |target: &Path| home.race(target, format!("{ONLY} --flamegraph=fl"));
+    let draw = |target: &Path| home.race(target, format!("{WARM_READ} --flamegraph=fl"));
     let file = home.at("f.txt");
     let said = draw(&file).exits(0);
-    let Some(picture) = listed(home.at("fl")).pop() else {
+    let Some(picture) = paths_in(home.at("fl")).pop() else {
         return skip(format!("flame graphs that are there already: none was drawn: {said}"));
     };
-    // An earlier one is replaced.
+    // An earlier flame graph is replaced.
     draw(&file).exits(0);
     let made = home.read(&picture);
     let name = picture.file_name().unwrap().to_str().unwrap();
@@ -240,14 +242,14 @@ fn a_flame_graph_replaces_no_file_that_is_raced_and_none_that_readlab_did_not_ma
 }
 
 #[test]
-fn what_readlab_says_into_a_raced_folder_is_left_out_of_it() {
+fn messages_written_into_a_raced_folder_are_no_part_of_it() {
     let home = home();
-    let said = with_stream_in(&home, 2, "tree/log.txt", "race tree --runs 3").exits(0);
+    let said = run_with_stream_appended_to(&home, 2, "tree/log.txt", "race tree --runs 3").exits(0);
     let log = home.read("tree/log.txt");
     assert!(log.contains("round "), "nothing was said into the folder: {log}");
     let out = said.out.replace(['\n', ' '], "");
     assert!(out.contains("Notread,forreadlabwritesthere:") && out.contains("tree/log.txt"), "{out}");
-    // A list names its files: one of them would be written to while it is raced.
-    with_stream_in(&home, 2, "listed.txt", "race --files-from list").exits(2);
+    // A list names its files, so one of them would be written to while it is raced.
+    run_with_stream_appended_to(&home, 2, "listed.txt", "race --files-from list").exits(2);
     assert!(home.read("listed.txt").contains("standard error: is read"));
 }

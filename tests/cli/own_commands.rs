@@ -1,8 +1,8 @@
-//! Tests of commands as they are: how their output is checked, what is run around their readings,
-//! and parameters in them.
+//! Tests of the user's commands: how their output is checked, which commands run around their
+//! readings, and parameters in them.
 
 use crate::home::{Export, Home, Trials};
-use crate::processes::{send, soon};
+use crate::processes::{happens_in_time, send};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
@@ -13,31 +13,31 @@ fn home() -> Home {
     Home::with_file("f.txt", "one\ntwo\nthree\n".repeat(20_000))
 }
 
-/// The words of a race of these commands.
+/// The arguments of a race of these commands.
 fn words<'a>(commands: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     commands.iter().flat_map(|command| ["-c", command]).chain(more.iter().copied()).collect()
 }
 
-/// A quick race of these commands among the warm.
+/// A quick race of these commands, warm.
 fn race(home: &Home, commands: &[&str], more: &[&str]) -> Export {
     home.race_json("f.txt", [&words(commands, more)[..], &["--state", "warm"]].concat())
 }
 
-/// The trial of a command; its name leaves a last `{}` out.
+/// The trial of a command, whose name omits a last `{}`.
 fn trial<'a>(json: &'a Value, command: &str, state: &str) -> &'a Value {
     json.trial(&format!("command/{}", command.trim_end_matches(" {}")), state)
 }
 
-/// Why a command was not measured.
+/// The reason why a command was not measured.
 fn reason<'a>(json: &'a Value, command: &str) -> &'a str {
     let trial = trial(json, command, "warm");
     assert_ne!(trial["outcome"], "measured", "{trial}");
     trial["reason"].as_str().unwrap_or_else(|| panic!("{trial}"))
 }
 
-/// That these commands were measured, by their output.
+/// Asserts that these commands were measured, by their output.
 #[track_caller]
-fn are_measured(json: &Value, commands: &[&str]) {
+fn assert_measured(json: &Value, commands: &[&str]) {
     for command in commands {
         let trial = trial(json, command, "warm");
         assert_eq!((&trial["outcome"], &trial["work"]), (&"measured".into(), &"output".into()), "{trial}");
@@ -45,7 +45,7 @@ fn are_measured(json: &Value, commands: &[&str]) {
 }
 
 #[test]
-fn commands_as_they_are_take_part_on_a_folder_and_read_a_part_cold() {
+fn commands_take_part_on_a_folder_and_read_a_part_cold() {
     let home = Home::new();
     home.file("tree/read", "a line\n".repeat(200_000));
     home.file("tree/ignored", "a line\n".repeat(200_000));
@@ -100,17 +100,17 @@ fn a_command_has_a_rate_only_if_it_left_the_whole_target_in_an_empty_cache() {
 }
 
 #[test]
-fn commands_that_print_the_same_are_raced_alone_and_another_is_refused() {
+fn commands_with_equal_output_are_raced_and_another_is_refused() {
     let home = home();
     let (first, same, other) = ("grep -n thr {}", "grep -F -n thr {}", "grep -n two {}");
     let json = race(&home, &[first, same], &["--check", "same"]).exits(0);
-    are_measured(&json, &[first, same]);
+    assert_measured(&json, &[first, same]);
     let names = json.trials().iter().map(|it| it["id"].as_str().unwrap());
     let readers: Vec<&str> =
         names.filter(|name| name.starts_with("rust/read") || name.contains("wc")).collect();
     assert!(readers.is_empty(), "what counts lines does other work: {readers:?}");
     let json = race(&home, &[first, other], &["--check", "same"]).exits(1);
-    are_measured(&json, &[first]);
+    assert_measured(&json, &[first]);
     for run in home.runs() {
         let page = home.read(run.join("report.html"));
         assert!(page.contains("Commands as they are") && page.contains("it must print what"), "the page");
@@ -119,7 +119,7 @@ fn commands_that_print_the_same_are_raced_alone_and_another_is_refused() {
 }
 
 #[test]
-fn output_that_changes_is_refused_unless_nobody_looks_at_it() {
+fn changing_output_is_refused_unless_output_is_ignored() {
     let home = home();
     let changing = "cat {} && date +%s%N";
     for check in ["same", "cat"] {
@@ -128,7 +128,7 @@ fn output_that_changes_is_refused_unless_nobody_looks_at_it() {
         assert!(why.contains("changes from reading to reading") && why.contains("--check none"), "{why}");
     }
     let json = race(&home, &[changing, "cat {}"], &["--check", "none"]).exits(0);
-    are_measured(&json, &[changing]);
+    assert_measured(&json, &[changing]);
     let shown = home.race("f.txt", words(&[changing], &["--state", "warm", "--check", "none"]));
     shown.shows("what the commands printed was not checked");
 }
@@ -138,7 +138,7 @@ fn a_program_decides_whether_output_is_right() {
     let home = home();
     let check = "grep -q three && test -s {}";
     let json = race(&home, &["cat {}", "head -c 3 {}"], &["--check", check]).exits(1);
-    are_measured(&json, &["cat {}"]);
+    assert_measured(&json, &["cat {}"]);
     let why = format!("the check '{check}' of its output ended with exit code 1");
     assert_eq!(reason(&json, "head -c 3 {}"), why);
     let json = race(&home, &["cat {}"], &["--check", "no-such-program"]);
@@ -154,13 +154,13 @@ fn a_command_that_fails_has_no_right_output() {
     assert!(why.contains("whose output it must print") && why.contains("exit code 3"), "{why}");
 }
 
-/// The log that commands and hooks wrote to.
+/// The log to which commands and hooks wrote.
 fn log(home: &Home) -> Vec<String> {
     fs::read_to_string(home.at("log")).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
 #[test]
-fn set_up_comes_first_prepared_comes_before_each_reading_and_cleaned_up_is_at_the_end() {
+fn setup_runs_first_prepare_before_each_reading_and_cleanup_at_the_end() {
     let home = home();
     let file = home.at("f.txt");
     let (first, second) = ("echo read >> log; wc -l {}", "echo read >> log; grep -c '' {}");
@@ -188,7 +188,7 @@ fn set_up_comes_first_prepared_comes_before_each_reading_and_cleaned_up_is_at_th
 }
 
 #[test]
-fn what_fails_around_readings_ends_the_run_with_its_exit_code_and_its_last_words() {
+fn a_failing_hook_ends_the_run_with_its_exit_code_and_its_last_output() {
     let home = home();
     for (option, cleanup) in [
         ("--setup", &["--cleanup", "echo cleanup >> log"][..]),
@@ -212,30 +212,30 @@ fn a_parameter_makes_one_command_for_each_of_its_values_and_a_check_has_the_valu
     let command = "dd if={} bs={size} status=none | cat | tail -n +{n} | wc -c";
     let json = race(&home, &[command, "wc -c"], &parameters).exits(1);
     let with = |size: &str, n: &str| command.replace("{size}", size).replace("{n}", n);
-    are_measured(&json, &[&with("4K", "1"), &with("1M", "1")]);
-    // The output of n=2 is another.
+    assert_measured(&json, &[&with("4K", "1"), &with("1M", "1")]);
+    // The output of n=2 differs.
     reason(&json, &with("1M", "2"));
     json.said.tells("the command 'wc -c' names no file: raced as 'wc -c {}'");
     let parameters = ["-L", "n", "5,6", "--check", "test $(wc -l) = {n}"];
     let json = race(&home, &["head -n {n} {}"], &parameters).exits(0);
-    are_measured(&json, &["head -n 5 {}", "head -n 6 {}"]);
+    assert_measured(&json, &["head -n 5 {}", "head -n 6 {}"]);
 }
 
 #[test]
-fn a_command_is_raced_as_it_is_written() {
+fn a_command_is_raced_as_written() {
     let home = home();
     home.file("count.pl", "open(my $file, '<', $ARGV[1]); my $lines = () = <$file>; print \"$lines\\n\";\n");
     let only = ["--method", "command/*"];
     let text = "grep -c level=all {} || echo 0";
     let json = race(&home, &[text], &[&only[..], &["--check", "none"]].concat()).exits(0);
-    are_measured(&json, &[text]);
+    assert_measured(&json, &[text]);
     let option = "perl count.pl -p {}";
     let json = race(&home, &[option], &only).exits(0);
     assert_eq!(trial(&json, option, "warm")["outcome"], "measured", "{json}");
 }
 
 #[test]
-fn a_pattern_for_names_below_the_folder_is_no_script() {
+fn a_pattern_for_names_below_the_folder_is_not_taken_for_a_script() {
     let home = Home::new();
     for name in ["a.log", "b.log", "sub dir/x"] {
         home.file(format!("tree/{name}"), "a line\n".repeat(1000));
@@ -243,7 +243,7 @@ fn a_pattern_for_names_below_the_folder_is_no_script() {
     let found = "find {} -name '*.log' -exec cat \\{\\} + | wc -l";
     let commands = ["cat {}/*.log | wc -l", "cat \"{}\"/[ab].log", "cat \"{}/sub dir/x\"", found];
     let words = words(&commands, &["--check", "none", "--state", "warm"]);
-    are_measured(&home.race_json("tree", words).exits(0), &commands);
+    assert_measured(&home.race_json("tree", words).exits(0), &commands);
     home.race("tree", ["-c", "find {} -exec cat {} +"]).refuses("write that one as \\{\\}");
 }
 
@@ -260,7 +260,7 @@ fn two_spellings_of_one_command_are_named_and_no_hook_is_lost() {
 }
 
 #[test]
-fn options_about_commands_that_suit_none_are_refused() {
+fn options_that_suit_no_command_are_refused() {
     let home = home();
     for (words, why) in [
         ("-c 'wc -l {}' --check ''", "--check is empty"),
@@ -277,7 +277,7 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn the_budget_ends_what_goes_on_and_names_it() {
+    fn the_budget_ends_the_current_command_and_names_it() {
         let home = home();
         let ended = |more: &str, code: i32, why: &str| {
             let begun = Instant::now();
@@ -294,7 +294,7 @@ mod ring2 {
     }
 
     #[test]
-    fn a_set_up_may_make_the_program_itself() {
+    fn the_setup_command_may_make_the_program_itself() {
         let home = home();
         let made = "printf '#!/bin/sh\\nexec wc -l \"$1\"\\n' > built && chmod +x built";
         let more = ["--setup", made, "--cleanup", "rm built", "--method", "command/*"];
@@ -313,7 +313,7 @@ mod ring2 {
         let count = |word: &str| log(&home).iter().filter(|line| *line == word).count();
         let interrupt = |words: String, is_under_way: &dyn Fn() -> bool| {
             let mut lab = home.start(words);
-            assert!(soon(is_under_way), "{:?}", log(&home));
+            assert!(happens_in_time(is_under_way), "{:?}", log(&home));
             send(lab.id(), Signal::INT);
             assert_eq!(lab.wait().unwrap().code(), Some(130));
         };

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const BLOCKS: u64 = 50;
 
-/// A home with a file of blocks, each of one byte that no other has.
+/// A home with a file of blocks, each of one byte value that no other block has.
 fn home() -> Home {
     let home = Home::new();
     let content: Vec<u8> = (0..BLOCKS as u8).flat_map(|block| [block; 4096]).collect();
@@ -15,7 +15,7 @@ fn home() -> Home {
     home
 }
 
-const TWO: &str = "--method rust/places-pread --method rust/places-mmap/scalar";
+const TWO_METHODS: &str = "--method rust/places-pread --method rust/places-mmap/scalar";
 
 fn race(home: &Home, words: &str) -> Export {
     home.race_json("blocks", format!("--pattern random --reads 20 {words}"))
@@ -24,7 +24,7 @@ fn race(home: &Home, words: &str) -> Export {
 #[test]
 fn every_block_is_proven_every_read_is_timed_and_the_state_is_that_of_the_whole_file() {
     let home = home();
-    let json = race(&home, TWO).exits(0);
+    let json = race(&home, TWO_METHODS).exits(0);
     let facts = &json["targets"][0]["places"];
     assert_eq!((&facts["reads"], &facts["distinct"]), (&20.into(), &20.into()), "{facts}");
     assert_eq!(facts["file_bytes"], BLOCKS * 4096);
@@ -42,7 +42,7 @@ fn every_block_is_proven_every_read_is_timed_and_the_state_is_that_of_the_whole_
         let quantiles: Vec<u64> = quantiles.chain([latency["max_ns"].as_u64().unwrap()]).collect();
         assert!(quantiles.len() > 1 && quantiles.is_sorted() && quantiles[0] > 0, "{trial}");
     }
-    // Cold readings begin with no page of it, and warm ones with all.
+    // Cold readings begin without any page of the file, and warm ones with all pages.
     let record = home.record(&home.runs()[0]);
     let trials = record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured));
     for it in trials.filter(|it| !it.trial.is_control()) {
@@ -56,7 +56,7 @@ fn every_block_is_proven_every_read_is_timed_and_the_state_is_that_of_the_whole_
 }
 
 #[test]
-fn what_has_no_places_is_refused_before_anything_is_read() {
+fn a_target_without_places_is_refused_before_anything_is_read() {
     let home = home();
     home.file("small", "x".repeat(4095));
     for (file, words, why) in [
@@ -70,9 +70,9 @@ fn what_has_no_places_is_refused_before_anything_is_read() {
     }
 }
 
-/// Turns of a contender of places that knows the right sum, and says this of the blocks and of
-/// single reads.
-fn lies(says: &str, latencies: &str) -> String {
+/// The turns of a contender of places that knows the right sum, and makes these claims about the
+/// blocks and about single reads.
+fn lying_turn(says: &str, latencies: &str) -> String {
     format!(
         r#"answered=$count
     while [ "$count" -gt 0 ]; do
@@ -86,9 +86,9 @@ fn lies(says: &str, latencies: &str) -> String {
 
 #[test]
 fn a_contender_that_does_not_prove_each_block_or_times_other_reads_is_refused() {
-    // Two blocks of 4096 bytes: 1 × 4097 + 2 × 4097.
+    // The proof of two blocks of 4096 bytes: 1 × 4097 + 2 × 4097.
     const PROVEN: &str = ",\"blocks\":2,\"products\":12291";
-    // Two reads.
+    // An encoded histogram of two reads.
     let two = "HISTFAAAACh4nJNpmSzMwMDAxgABTFCakYGBoXvTyQIG+w8QgV4OpsesTAB7IQZ2";
     let timed = |histogram: &str| format!("say '{{\"say\":\"latencies\",\"histogram\":\"{histogram}\"}}'");
     let home = home();
@@ -101,7 +101,7 @@ fn a_contender_that_does_not_prove_each_block_or_times_other_reads_is_refused() 
         (PROVEN, String::new(), None),
     ] {
         let method = r#""method":"places","scans":{"discard":["-"]},"reads":"places""#;
-        let roster = roster_of(&home, "liar", method, &lies(says, &latencies));
+        let roster = roster_of(&home, "liar", method, &lying_turn(says, &latencies));
         let words = "--method liar/places --state warm --work discard --pattern stride --reads 2";
         let json = home.race_json("blocks", format!("--roster {roster} {words}"));
         let trial = json.trial_with("contender", "liar");
@@ -119,10 +119,10 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn tables_have_reads_per_second_and_what_single_reads_take() {
+    fn tables_have_reads_per_second_and_latencies() {
         let home = home();
         let words = "--state warm --pattern zipf:1.5 --block 8KiB --reads 200 --percentiles";
-        let said = home.race("blocks", format!("{words} {TWO} --export-markdown table.md")).exits(0);
+        let said = home.race("blocks", format!("{words} {TWO_METHODS} --export-markdown table.md")).exits(0);
         for text in [
             "reads/s",
             "p50",
@@ -143,7 +143,7 @@ mod ring2 {
         let digest = |seed: u32, name: &str| {
             let options = format!("--pattern random --reads 20 --seed {seed} --output {name}");
             let brief = "--state warm --runs 6 --quiet --export-json -";
-            let json = home.readlab(format!("race blocks {options} {brief} {TWO}")).exits(0).json();
+            let json = home.readlab(format!("race blocks {options} {brief} {TWO_METHODS}")).exits(0).json();
             json["targets"][0]["digest"].as_str().unwrap().to_owned()
         };
         let (one, again, other) = (digest(1, "a"), digest(1, "b"), digest(2, "c"));
@@ -155,7 +155,8 @@ mod ring2 {
 
     #[test]
     fn a_depth_holds_for_every_method() {
-        let json = race(&home(), &format!("{TWO} --method rust/places-ahead/scalar --depth 3 --state warm"));
+        let json =
+            race(&home(), &format!("{TWO_METHODS} --method rust/places-ahead/scalar --depth 3 --state warm"));
         let trials: Vec<&Value> = json.trials().iter().filter(|it| it["cache"] != "none").collect();
         assert!(trials.len() >= 3, "{json}");
         for trial in trials {
@@ -165,7 +166,7 @@ mod ring2 {
     }
 
     #[test]
-    fn methods_of_whole_files_say_that_only_places_are_read_and_the_other_way_round() {
+    fn methods_for_whole_files_take_no_part_with_places_and_methods_for_places_none_without() {
         let home = home();
         let words = "--method rust/read --method rust/places-pread --state warm";
         let json = race(&home, words).exits(1);

@@ -1,17 +1,17 @@
 //! Tests of whole races on small files: tables, exports, exit codes, selections.
 
-use crate::home::{Home, QUICK, READLAB, Said, Trials, Words, items};
+use crate::home::{Home, ProgramOutput, QUICK, READLAB, Trials, Words, items};
 use serde_json::Value;
 
-/// A home with a file of three lines, of which the last has no end.
+/// A home with a file of three lines, the last of which is not terminated.
 fn home() -> Home {
     Home::with_file("f.txt", "one\ntwo\nthree")
 }
 
-const ONLY: &str = "--method rust/read/scalar --state warm";
+const WARM_READ: &str = "--method rust/read/scalar --state warm";
 
-/// That every field is there which the contract names, with the type that it names; `null` only
-/// with a reason.
+/// Asserts that every field which the contract names exists, with the type that it names, and is
+/// `null` only with a reason.
 fn assert_contract(json: &Value) {
     assert!(json["schema"].is_string() && json["version"].is_u64(), "{json}");
     for field in ["machine", "limits", "trials", "seed", "command", "started", "targets", "contenders", "end"]
@@ -66,10 +66,10 @@ fn assert_measured(trial: &Value) {
 }
 
 #[test]
-fn commands_answer_are_refused_or_are_not_there() {
+fn commands_are_measured_refused_or_missing() {
     let commands = ["wc -l {}", "echo 7", "cat {} | wc -l", "no-such-command {}", "false", "echo none"];
     let commands: String = commands.iter().map(|command| format!(" -c '{command}'")).collect();
-    let json = home().race_json("f.txt", format!("{ONLY}{commands}")).exits(1);
+    let json = home().race_json("f.txt", format!("{WARM_READ}{commands}")).exits(1);
     assert_contract(&json);
     for (id, outcome, reason) in [
         ("command/wc -l", "measured", ""),
@@ -85,7 +85,7 @@ fn commands_answer_are_refused_or_are_not_there() {
 }
 
 #[test]
-fn where_the_last_line_has_no_newline_counts_of_newlines_and_of_lines_prove_each_other() {
+fn without_a_last_newline_counts_of_newlines_and_of_lines_prove_each_other() {
     let home = home();
     home.file("mine", "#!/bin/sh\nexec wc -l \"$1\"\n");
     let known = ["wc -l {}", "cat {} | wc -l", "grep -c '' {}", "awk 'END { print NR }' {}"];
@@ -125,7 +125,7 @@ fn methods_are_chosen_by_globs_and_set_by_parameters() {
 }
 
 #[test]
-fn work_follows_the_content_or_the_users_word() {
+fn the_work_depends_on_the_content_or_on_the_option() {
     let home = home();
     home.file("f.bin", b"\0\x01\xff");
     for (file, words, work) in [
@@ -134,7 +134,7 @@ fn work_follows_the_content_or_the_users_word() {
         ("f.txt", "--work sum", "sum"),
         ("f.bin", "--work newlines", "newlines"),
     ] {
-        let json = home.race_json(file, format!("{ONLY} {words}"));
+        let json = home.race_json(file, format!("{WARM_READ} {words}"));
         let trial = json.measured("rust/read/scalar", "warm");
         assert_eq!(trial["work"], work, "{json}");
         let is_of_bytes = file == "f.bin" && work == "sum";
@@ -159,10 +159,10 @@ fn the_same_seed_gives_the_same_order() {
 }
 
 #[test]
-fn the_table_names_its_reference_its_proof_and_the_record_and_exports_go_beside_it_or_alone() {
+fn the_table_names_its_reference_proof_and_record_and_exports_accompany_or_replace_it() {
     let home = home();
     let exports = "--export-csv a.csv --export-markdown a.md --export-json a.json";
-    let said = home.race("f.txt", format!("{ONLY} {exports}")).succeeds_silently();
+    let said = home.race("f.txt", format!("{WARM_READ} {exports}")).succeeds_silently();
     for part in ["ratios are to wc -l", "warm · newlines · 13 B", "rust/read/scalar", "proof: ", "machine: "]
     {
         said.shows(part);
@@ -176,7 +176,7 @@ fn the_table_names_its_reference_its_proof_and_the_record_and_exports_go_beside_
     assert!(header.contains("wall_ns") && header.contains("round"), "{header}");
     assert!(home.read("a.md").contains("rust/read/scalar"), "{}", home.read("a.md"));
     assert_contract(&home.json("a.json"));
-    let said = home.race("f.txt", format!("{ONLY} --export-csv -"));
+    let said = home.race("f.txt", format!("{WARM_READ} --export-csv -"));
     assert!(said.out.starts_with(header), "{said}");
     said.hides("record: ");
 }
@@ -193,7 +193,7 @@ fn an_export_that_cannot_be_written_is_reported_before_anything_is_measured() {
         home.race("f.txt", [option, path]).refuses(path);
         assert!(home.runs().is_empty(), "{option}: a run was begun");
     }
-    let words = format!("{ONLY} --quiet --output run");
+    let words = format!("{WARM_READ} --quiet --output run");
     home.race("f.txt", &words).exits(0);
     home.race("f.txt", &words).refuses("run: has a record already, which is not overwritten\n");
 }
@@ -202,7 +202,7 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn the_default_line_up_races_and_its_export_keeps_the_contract() {
+    fn the_default_line_up_races_and_its_export_follows_the_contract() {
         let home = Home::with_languages();
         let json = home.race_json(home.file("f.txt", "one\ntwo\nthree"), "").exits(0);
         assert_eq!(json.said.err, "");
@@ -222,8 +222,8 @@ mod ring2 {
         let home = home();
         let coloured = |words: &str, env: &[(&str, &str)]| {
             let mut command = home.command(READLAB);
-            command.args(format!("race f.txt {QUICK} {ONLY} {words}").words()).envs(env.iter().copied());
-            Said::by(&mut command).exits(0).out.contains('\u{1b}')
+            command.args(format!("race f.txt {QUICK} {WARM_READ} {words}").words()).envs(env.iter().copied());
+            ProgramOutput::by(&mut command).exits(0).out.contains('\u{1b}')
         };
         assert!(coloured("--color always", &[]));
         assert!(!coloured("", &[]), "no terminal");
@@ -232,10 +232,10 @@ mod ring2 {
     }
 
     #[test]
-    fn several_targets_get_a_race_each_and_the_worst_end_is_the_exit_code() {
+    fn several_targets_get_a_race_each_and_the_worst_exit_code_counts() {
         let home = Home::with_file("two.txt", "a\nb\n");
         home.file("three.txt", "a\nb\nc\n");
-        let said = home.readlab(format!("race two.txt three.txt {QUICK} {ONLY} -c 'echo 3'")).exits(1);
+        let said = home.readlab(format!("race two.txt three.txt {QUICK} {WARM_READ} -c 'echo 3'")).exits(1);
         assert_eq!(home.runs().len(), 2, "{said}");
         said.shows("two.txt").shows("three.txt");
     }

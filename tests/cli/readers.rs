@@ -2,22 +2,22 @@
 
 use crate::fake::roster;
 use crate::home::{Home, Trials, items};
-use crate::processes::{assert_nothing_left, begun, descendants, send};
+use crate::processes::{assert_nothing_left, descendants, send, start_until_sample};
 use readlab_model::trial::CacheState;
 use readlab_record::{Outcome, ReaderTiming};
 use rustix::process::Signal;
 use std::fs;
 
-const LINES: usize = 1 << 16;
-const ONE: &str = "--method rust/read/scalar --command 'wc -l'";
+const LINE_COUNT: usize = 1 << 16;
+const ONE_METHOD_AND_COMMAND: &str = "--method rust/read/scalar --command 'wc -l'";
 
 /// A home with a file of lines.
 fn home() -> Home {
-    Home::with_file("f", "a line\n".repeat(LINES))
+    Home::with_file("f", "a line\n".repeat(LINE_COUNT))
 }
 
-/// What a fake does of which the second process that is started says this at its second turn.
-fn second_says(home: &Home, deed: &str) -> String {
+/// The turn of a fake whose second process does this at its second turn.
+fn second_process_turn(home: &Home, deed: &str) -> String {
     let lock = home.at("first-is-there");
     let lock = lock.display();
     format!(
@@ -27,12 +27,12 @@ fn second_says(home: &Home, deed: &str) -> String {
 }
 
 #[test]
-fn all_readers_of_a_turn_read_the_whole_file_and_their_time_is_that_of_all_together() {
+fn all_readers_of_a_turn_read_the_whole_file_and_their_common_time_counts() {
     let home = home();
-    let json = home.race_json("f", format!("{ONE} --readers 1,3")).exits(0);
+    let json = home.race_json("f", format!("{ONE_METHOD_AND_COMMAND} --readers 1,3")).exits(0);
     let record = home.record(&home.runs()[0]);
     assert_eq!(record.targets.iter().map(|it| it.readers).collect::<Vec<_>>(), [Some(1), Some(3)]);
-    let bytes = 7 * LINES as u64;
+    let bytes = 7 * LINE_COUNT as u64;
     let mut turns = 0;
     for trial in record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured)) {
         let target = &record.targets[trial.trial.target];
@@ -72,7 +72,7 @@ fn one_reader_of_several_that_lies_or_dies_ends_the_trial_with_the_reason() {
     let lie = r#"say '{"say":"sample","wall_ns":1000,"newlines":9}'; say '{"say":"done","count":1}'"#;
     for (deed, outcome, reason) in [(lie, "refused", "9"), ("exit 7", "failed", "7")] {
         let home = home();
-        let roster = roster(&home, &[("second", second_says(&home, deed).as_str())]);
+        let roster = roster(&home, &[("second", second_process_turn(&home, deed).as_str())]);
         let words = format!("--readers 2 --method second/read --roster {roster} --state warm");
         home.race_json("f", words).exits(1).ended("second/read", "warm", outcome, reason);
     }
@@ -87,13 +87,13 @@ fn each_reader_of_copies_reads_its_own_and_the_copies_are_gone_afterwards() {
     assert_eq!(fs::read_dir(&copies).unwrap().count(), 0, "the copies are removed");
     let record = home.record(&home.runs()[0]);
     assert!(record.targets.iter().all(|it| it.copies_in.as_deref() == copies.to_str()));
-    let bytes = 7 * LINES as u64;
+    let bytes = 7 * LINE_COUNT as u64;
     let extents = |target: usize| record.targets[target].extents.as_ref().map(|it| it.count);
     assert!(extents(1) > extents(0), "those of both files: {:?}", record.targets);
     for trial in record.trials.iter().filter(|it| it.is_measured() && !it.trial.is_control()) {
         let readers = u64::from(record.targets[trial.trial.target].readers.unwrap());
         for sample in trial.samples.iter().filter(|_| trial.trial.state == CacheState::Cold) {
-            // Where the device counts, each brings its own bytes.
+            // If the device bytes are counted, each reader fetches its own bytes.
             let fetched = sample.device_read_bytes.unwrap_or(u64::MAX);
             assert!(fetched >= readers * (bytes - bytes / 100), "{fetched} by {readers}");
         }
@@ -103,7 +103,7 @@ fn each_reader_of_copies_reads_its_own_and_the_copies_are_gone_afterwards() {
 }
 
 #[test]
-fn copies_are_of_files_on_the_same_file_system_and_a_fleet_has_ranks_for_readers() {
+fn copies_need_the_same_file_system_and_a_fleet_has_ranks_instead_of_readers() {
     let home = home();
     for (target, words, told) in [
         ("f", "--readers 2 --copies absent", "absent: No such file or directory"),
@@ -121,9 +121,11 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn the_table_and_the_page_say_how_many_read_and_what_each_had() {
+    fn the_table_and_the_page_show_the_number_of_readers_and_the_rate_of_each() {
         let home = home();
-        let said = home.race("f", format!("{ONE} --readers 1,2 --state warm --output run")).exits(0);
+        let said = home
+            .race("f", format!("{ONE_METHOD_AND_COMMAND} --readers 1,2 --state warm --output run"))
+            .exits(0);
         for told in
             ["by 2 readers · ", "scaling: Warm, rust/read/scalar: 2 readers read ", "saturation: Warm, "]
         {
@@ -133,27 +135,32 @@ mod ring2 {
         for told in ["Readers at once", "readers that read together", "What each of several readers had"] {
             assert!(page.contains(told), "{told}");
         }
-        let one = home.race("f", format!("{ONE} --readers 2 --state warm")).exits(0);
-        // One number shows no growth.
+        let one = home.race("f", format!("{ONE_METHOD_AND_COMMAND} --readers 2 --state warm")).exits(0);
+        // A single number of readers shows no growth.
         one.shows("warm (2 readers)").hides("scaling:");
     }
 
     #[test]
-    fn readers_read_over_servers_out_of_archives_and_nothing_at_all() {
+    fn readers_work_with_servers_archives_and_empty_files() {
         let home = home();
         home.race("f", "--http --readers 2 --method rust/http --state warm").exits(0).shows("(2 readers)");
         assert!(home.command("gzip").args(["--keep", "f"]).status().unwrap().success());
         let json = home.race_json("f.gz", "--readers 2 --method rust/gzip --state warm").exits(0);
         let decoded = json.trial_with("method", "gzip");
-        assert_eq!(decoded["bytes_out"], 2 * 7 * LINES, "{decoded}");
-        let json = home.race_json(home.file("empty", ""), format!("{ONE} --readers 2")).exits(0);
+        assert_eq!(decoded["bytes_out"], 2 * 7 * LINE_COUNT, "{decoded}");
+        let json =
+            home.race_json(home.file("empty", ""), format!("{ONE_METHOD_AND_COMMAND} --readers 2")).exits(0);
         assert!(json["readers"].is_array(), "{json}");
     }
 
     #[test]
     fn ctrl_c_ends_all_readers_and_the_run_goes_on_with_as_many() {
         let home = Home::new();
-        let child = begun(&home, "race", &format!("{ONE} --readers 1,3 --runs 12 --state warm --budget 10m"));
+        let child = start_until_sample(
+            &home,
+            "race",
+            &format!("{ONE_METHOD_AND_COMMAND} --readers 1,3 --runs 12 --state warm --budget 10m"),
+        );
         let children = descendants(child.id());
         send(child.id(), Signal::INT);
         let output = child.wait_with_output().unwrap();
@@ -171,7 +178,7 @@ mod ring2 {
     }
 
     #[test]
-    fn runs_by_different_numbers_of_readers_are_unlike() {
+    fn runs_by_different_numbers_of_readers_cannot_be_compared() {
         let home = home();
         for (readers, name) in [("1", "one"), ("2", "two")] {
             let words = format!("--readers {readers} --save {name} --state warm --method rust/read/scalar");

@@ -1,12 +1,12 @@
-//! Tests of what a new user types first: the lines of the example for continuous integration,
-//! commands that name their file, paths with `..` and links.
+//! Tests of the first commands of a new user: the example for continuous integration, commands that
+//! name their file, and paths with `..` and links.
 
-use crate::home::{Home, Said, Trials, items};
+use crate::home::{Home, ProgramOutput, Trials, items};
 use crate::machine::skip;
 use std::os::unix::fs::symlink;
 
-/// The lines of the reference that its example for continuous integration runs.
-fn steps() -> Vec<&'static str> {
+/// The commands in the reference's example for continuous integration.
+fn example_commands() -> Vec<&'static str> {
     let reference = include_str!("../../REFERENCE.md");
     let lines = reference.lines().filter_map(|line| line.strip_prefix("- run: "));
     lines.filter(|line| line.starts_with("readlab ")).collect()
@@ -42,19 +42,19 @@ fn a_command_that_names_the_file_reads_it_once_with_a_note() {
 }
 
 #[test]
-fn the_faults_of_a_command_are_its_own() {
+fn the_page_faults_of_a_command_are_its_own() {
     let home = home();
     let json = home.race_json("f.txt", "--method command/* --state warm").exits(0);
     let samples = items(&json.trial("command/wc -l", "warm")["samples"]).iter();
     let counted: Vec<u64> = samples.map(|it| it["minor_faults"].as_u64().unwrap()).collect();
-    let Some(own) = faults_of(&["wc", "-l", home.at("f.txt").to_str().unwrap()]) else {
+    let Some(own) = page_faults_of(&["wc", "-l", home.at("f.txt").to_str().unwrap()]) else {
         return skip("no python3 to count with");
     };
     assert!(counted.iter().all(|&counted| counted > 0 && counted < 2 * own), "{counted:?}, {own}");
 }
 
 /// Minor page faults of a program, by the kernel's account of it alone; `None` without Python.
-fn faults_of(words: &[&str]) -> Option<u64> {
+fn page_faults_of(words: &[&str]) -> Option<u64> {
     let script = "import os, sys; pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ); \
                   sys.stderr.write(str(os.wait4(pid, 0)[2].ru_minflt))";
     let output = std::process::Command::new("python3").args(["-c", script]).args(words).output().ok()?;
@@ -68,13 +68,13 @@ mod ring2 {
     fn the_example_for_continuous_integration_works_as_written() {
         let home = Home::with_file("data.bin", "one\ntwo\n");
         home.program("my-reader", "#!/bin/sh\nexec wc -l \"$1\"\n");
-        let steps = steps();
-        assert_eq!(steps.len(), 3, "two races and a comparison: {steps:?}");
-        for (at, step) in steps.into_iter().enumerate() {
-            // Seconds instead of minutes; a difference by chance does not matter here.
+        let example_commands = example_commands();
+        assert_eq!(example_commands.len(), 3, "two races and a comparison: {example_commands:?}");
+        for (at, step) in example_commands.into_iter().enumerate() {
+            // The options reduce minutes to seconds. A difference by chance does not matter here.
             let quick = if at < 2 { " --runs 5 --state warm" } else { "" };
             let mut shell = home.shell(format!("{step}{quick}"));
-            let said = Said::by(shell.env("GITHUB_STEP_SUMMARY", home.at("summary.md")));
+            let said = ProgramOutput::by(shell.env("GITHUB_STEP_SUMMARY", home.at("summary.md")));
             assert!(said.code == Some(0) || at == 2 && said.code == Some(3), "{said}");
         }
         for export in ["summary.md", "benchmark.json"] {

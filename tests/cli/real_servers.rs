@@ -1,4 +1,4 @@
-//! Servers of others for tests, started by the scripts in `tests/servers`: an nginx with
+//! Foreign servers for tests, started by the scripts in `tests/servers`: an nginx with
 //! certificates, and an S3 store. They end when they are dropped.
 
 use crate::repository;
@@ -7,10 +7,10 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// With this status a script says that its server cannot be had.
-pub(super) const SKIPPED: i32 = 3;
+/// The exit code with which a script reports that its server is not available.
+pub(super) const SKIPPED_CODE: i32 = 3;
 
-/// A server, and where it is.
+/// A server with its addresses.
 pub(super) struct RealServer {
     process: Child,
     /// The server runs until this is closed.
@@ -19,8 +19,8 @@ pub(super) struct RealServer {
 }
 
 impl RealServer {
-    /// The server of a script over a folder; `None` if it cannot be had here, which the script has
-    /// said.
+    /// Starts the server of a script over a folder; `None` if it is not available here, which the
+    /// script reports.
     pub(super) fn start(script: &str, folder: &Path) -> Option<RealServer> {
         let mut command = Command::new(repository::path("tests/servers").join(script));
         command.arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -35,11 +35,11 @@ impl RealServer {
             }
         }
         let status = process.wait().unwrap();
-        assert_eq!(status.code(), Some(SKIPPED), "{script} ended with {status}");
+        assert_eq!(status.code(), Some(SKIPPED_CODE), "{script} ended with {status}");
         None
     }
 
-    /// Where something is, by its name in the script.
+    /// The address or path of something, by its name in the script.
     pub(super) fn at(&self, name: &str) -> &str {
         self.places.get(name).unwrap_or_else(|| panic!("the script does not say {name}"))
     }
@@ -48,7 +48,7 @@ impl RealServer {
 impl Drop for RealServer {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // It ends by itself; how does not matter here.
+        // The server ends by itself. Its exit status does not matter here.
         let _ = self.process.wait();
     }
 }

@@ -2,8 +2,8 @@
 //! plan.
 
 use crate::fake::roster;
-use crate::home::{Home, Said};
-use crate::processes::{kill, send, soon};
+use crate::home::{Home, ProgramOutput};
+use crate::processes::{happens_in_time, kill, send};
 use readlab_model::trial::TrialIndex;
 use readlab_record::{EndReason, Record};
 use rustix::process::Signal;
@@ -16,9 +16,9 @@ use std::time::SystemTime;
 /// Timed readings of each trial.
 const RUNS: usize = 30;
 
-/// A command that reads, and waits to be killed once the record has so many lines of a kind: a race
-/// that is to be killed in its middle does not go on while the test is not scheduled.
-const READER: &str = r#"
+/// A command that reads, and waits to be killed once the record has this number of lines of a kind.
+/// So a race that is to be killed in its middle does not continue while the test is not scheduled.
+const WAITING_READER: &str = r#"
 if [ -e kind ] && [ "$(grep -c "$(cat kind)" run/record.jsonl)" -ge "$(cat times)" ]; then
     touch waits
     exec sleep 1000
@@ -26,10 +26,10 @@ fi
 exec wc -l "$1"
 "#;
 
-/// A home with a file of which no turn holds several readings, and the command.
+/// A home with that command and a file so large that no turn has several readings.
 fn home() -> Home {
     let home = Home::with_file("f", "line\n".repeat(1 << 20));
-    home.file("reader", READER);
+    home.file("reader", WAITING_READER);
     home
 }
 
@@ -37,14 +37,14 @@ fn home() -> Home {
 const RACE: &str =
     "race f --runs 30 --budget 300s --method rust/read/memchr -c 'sh reader {}' --seed=7 --output run";
 
-const RECORD: &str = "run/record.jsonl";
+const RECORD_FILE: &str = "run/record.jsonl";
 
-/// Starts a lab that waits when its record has so many lines of this kind.
+/// Starts a lab that waits when its record has this number of lines of this kind.
 fn start_until(home: &Home, words: &str, kind: &str, times: usize) -> Child {
     home.file("kind", format!("\"line\":\"{kind}\""));
     home.file("times", times.to_string());
     let lab = home.start(words);
-    assert!(soon(|| home.at("waits").exists()), "{times} of {kind} in {}", home.read(RECORD));
+    assert!(happens_in_time(|| home.at("waits").exists()), "{times} of {kind} in {}", home.read(RECORD_FILE));
     for name in ["kind", "waits"] {
         fs::remove_file(home.at(name)).unwrap();
     }
@@ -56,24 +56,24 @@ fn kill_when(home: &Home, words: &str, kind: &str, times: usize) {
 }
 
 /// A home with a race that was killed among its cold readings.
-fn with_killed_race() -> Home {
+fn home_with_killed_race() -> Home {
     let home = home();
     kill_when(&home, RACE, "sample", 20);
     home
 }
 
-fn resume(home: &Home, words: &str) -> Said {
+fn resume(home: &Home, words: &str) -> ProgramOutput {
     home.readlab(format!("race --resume run --no-progress {words}"))
 }
 
-/// The readings of a record by trial and round: in a race of these, one a turn.
+/// The readings of a record by trial and round. These races have one reading a turn.
 fn turns(record: &Record) -> Vec<(TrialIndex, u32)> {
     let samples = record.trials.iter().flat_map(|it| &it.samples);
     samples.map(|sample| (sample.trial, sample.round)).collect()
 }
 
-/// That the record is that of a whole race.
-fn assert_whole(record: &Record) {
+/// Asserts that the record is that of a complete race.
+fn assert_complete(record: &Record) {
     assert!(matches!(record.end, Some((EndReason::Settled, _))), "{:?}", record.end);
     let turns = turns(record);
     assert_eq!(turns.len(), turns.iter().collect::<BTreeSet<_>>().len(), "no round is repeated: {turns:?}");
@@ -84,7 +84,7 @@ fn assert_whole(record: &Record) {
 }
 
 /// Checks that the earlier readings are kept, and that there are more.
-fn assert_holds(after: &Record, before: &Record) {
+fn assert_continues(after: &Record, before: &Record) {
     let readings = |record: &Record| record.trials.iter().map(|it| it.samples.clone()).collect::<Vec<_>>();
     for (after, before) in readings(after).iter().zip(&readings(before)) {
         assert!(after.iter().take(before.len()).eq(before), "what was read before stays");
@@ -92,18 +92,18 @@ fn assert_holds(after: &Record, before: &Record) {
     assert!(turns(after).len() > turns(before).len());
 }
 
-/// That a resumption is refused with these words and changes nothing.
+/// Asserts that a resumption is refused with these words and changes nothing.
 #[track_caller]
 fn assert_refused(home: &Home, verb: &str, why: &str) {
-    let before = home.read(RECORD);
+    let before = home.read(RECORD_FILE);
     home.readlab([verb, "--resume", "run"]).refuses(why);
-    assert_eq!(home.read(RECORD), before, "nothing is changed");
+    assert_eq!(home.read(RECORD_FILE), before, "nothing is changed");
 }
 
 #[test]
 fn a_race_that_was_killed_twice_continues_to_its_end() {
-    let home = with_killed_race();
-    let mut record = fs::OpenOptions::new().append(true).open(home.at(RECORD)).unwrap();
+    let home = home_with_killed_race();
+    let mut record = fs::OpenOptions::new().append(true).open(home.at(RECORD_FILE)).unwrap();
     record.write_all(b"{\"line\":\"sam").unwrap();
     let first = home.record("run");
     assert!(first.end.is_none() && !turns(&first).is_empty());
@@ -111,11 +111,11 @@ fn a_race_that_was_killed_twice_continues_to_its_end() {
     kill_when(&home, "race --resume run", "fill", 4);
     let second = home.record("run");
     assert_eq!(second.resumed.len(), 1);
-    assert_holds(&second, &first);
+    assert_continues(&second, &first);
 
     let said = resume(&home, "--export-json export.json").exits(0);
     let whole = home.record("run");
-    assert_whole(&whole);
+    assert_complete(&whole);
     let [cold, warm] = &whole.resumed[..] else { panic!("{:?}", whole.resumed) };
     assert_eq!((cold.state.to_string().as_str(), warm.state.to_string().as_str()), ("cold", "warm"));
     assert!(cold.round > 0 && warm.elapsed_ns > cold.elapsed_ns);
@@ -131,7 +131,7 @@ fn a_race_that_was_killed_twice_continues_to_its_end() {
 
 #[test]
 fn another_file_or_other_bytes_are_refused() {
-    let home = with_killed_race();
+    let home = home_with_killed_race();
     let (file, was) = (home.at("f"), fs::read(home.at("f")).unwrap());
     let modified = fs::metadata(&file).unwrap().modified().unwrap();
     let date =
@@ -152,18 +152,18 @@ fn another_file_or_other_bytes_are_refused() {
     fs::rename(home.at("g"), &file).unwrap();
     fs::write(&file, &was).unwrap();
     date(modified);
-    // What is as it was goes on.
+    // With an unchanged file the run continues.
     resume(&home, "--quiet").exits(0);
 }
 
 #[test]
 fn another_plan_lab_or_contender_is_refused() {
-    let home = with_killed_race();
+    let home = home_with_killed_race();
     for words in ["f", "--runs 7", "--seed 8", "--trace", "--work sum", "-c 'cat {}'", "--output o"] {
         resume(&home, words).exits(2).tells("cannot be used with");
     }
     assert_refused(&home, "suite", "it is one of `race`: readlab race --resume");
-    let good = home.read(RECORD);
+    let good = home.read(RECORD_FILE);
     for (from, to, why) in [
         ("\"lab\":\"", "\"lab\":\"9.", "it was begun by readlab 9."),
         ("\"agenda\":{", "\"other\":{", "it holds no plan to go on by"),
@@ -172,7 +172,7 @@ fn another_plan_lab_or_contender_is_refused() {
         ("\"folder\":\"", "\"folder\":\"/nowhere", "it was begun in /nowhere"),
     ] {
         assert!(good.contains(from), "{from} is not in {}", &good[..400]);
-        home.file(RECORD, good.replacen(from, to, 1));
+        home.file(RECORD_FILE, good.replacen(from, to, 1));
         assert_refused(&home, "race", why);
     }
     home.readlab("race --resume none").refuses("no record of this name");
@@ -183,7 +183,7 @@ fn a_record_that_is_being_written_is_left_alone() {
     let home = home();
     let deaf = roster(&home, &[("deaf", "touch deaf; exec sleep 1000")]);
     let lab = home.start(format!("race f --roster {deaf} --method deaf/read --output run"));
-    assert!(soon(|| home.at("deaf").exists()), "it had no turn");
+    assert!(happens_in_time(|| home.at("deaf").exists()), "it had no turn");
     assert_refused(&home, "race", "another readlab is writing it");
     kill(&home, lab);
 }
@@ -201,19 +201,19 @@ mod ring2 {
         assert!(matches!(before.end, Some((EndReason::Interrupted, _))));
         resume(&home, "--quiet").exits(0);
         let whole = home.record("run");
-        assert_whole(&whole);
+        assert_complete(&whole);
         assert!(!whole.resumed[0].reopen.is_empty());
-        assert_holds(&whole, &before);
+        assert_continues(&whole, &before);
     }
 
     #[test]
     fn another_start_of_the_machine_is_reported() {
-        let home = with_killed_race();
-        let text = home.read(RECORD);
+        let home = home_with_killed_race();
+        let text = home.read(RECORD_FILE);
         assert!(text.contains("\"boot\":\""), "{}", &text[..400]);
-        home.file(RECORD, text.replacen("\"boot\":\"", "\"boot\":\"another ", 1));
+        home.file(RECORD_FILE, text.replacen("\"boot\":\"", "\"boot\":\"another ", 1));
         resume(&home, "").exits(0).shows("caution: the machine was started anew");
-        assert_whole(&home.record("run"));
+        assert_complete(&home.record("run"));
     }
 
     #[test]
@@ -226,6 +226,6 @@ mod ring2 {
         kill_when(&home, words, "sample", 9);
         fs::remove_file(home.at("mine.toml")).unwrap();
         home.readlab("suite --resume run --no-progress").exits(0);
-        assert_whole(&home.record("run"));
+        assert_complete(&home.record("run"));
     }
 }

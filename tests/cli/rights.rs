@@ -1,7 +1,7 @@
 //! Tests with less than the usual rights: a read-only root, hidden processes, forbidden system
 //! calls, no home, no terminal, streams that are closed or full, no space for the record.
 
-use crate::home::{EVERY_METHOD, Home, QUICK, READLAB, Said, Trials, Words, items, listed};
+use crate::home::{EVERY_METHOD, Home, ProgramOutput, QUICK, READLAB, Trials, Words, items, paths_in};
 use crate::machine::{AS_NOBODY, has_nobody, is_root, or_skip, skip};
 use crate::mounted::Undo;
 use crate::pseudo_terminal::{PseudoTerminal, command};
@@ -11,16 +11,16 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 /// A race that takes a second.
-const ONLY: &str = "--method rust/read/scalar --state warm";
+const ONE_SECOND_RACE: &str = "--method rust/read/scalar --state warm";
 
 /// A home with a file of two lines.
 fn home() -> Home {
     Home::with_file("f", "a\nb\n")
 }
 
-/// A program in a separate mount namespace, after a script that changes it; `None` with a message if
-/// that is not allowed.
-fn after(script: &str, home: &Home, line: &str) -> Option<Said> {
+/// Runs a program in a separate mount namespace, after a script that changes it; `None` with a
+/// message if that is not allowed.
+fn run_in_namespace(script: &str, home: &Home, line: &str) -> Option<ProgramOutput> {
     const NOT_PERMITTED: i32 = 77;
     if !is_root() {
         skip("only root can mount");
@@ -29,7 +29,7 @@ fn after(script: &str, home: &Home, line: &str) -> Option<Said> {
     let script = format!("{{ {script}; }} || exit {NOT_PERMITTED}; exec \"$@\"");
     let mut command = home.command("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-c", &script, "sh"]).args(line.words());
-    let said = Said::by(&mut command);
+    let said = ProgramOutput::by(&mut command);
     let is_permitted = said.code != Some(NOT_PERMITTED) && !said.err.starts_with("unshare:");
     if !is_permitted {
         skip(&said.err);
@@ -37,11 +37,11 @@ fn after(script: &str, home: &Home, line: &str) -> Option<Said> {
     is_permitted.then_some(said)
 }
 
-/// What a system call of this number is answered with, for this process and all it starts: a
-/// seccomp filter in classic BPF.
+/// Makes these system calls fail with this error, for this process and all processes that it
+/// starts, by a seccomp filter in classic BPF.
 fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
     let op = |code: u32, k: u32| libc::sock_filter { code: code.try_into().unwrap(), jt: 0, jf: 0, k };
-    // The number of the call is the first word of what the filter is shown.
+    // The number of the call is the first word of the filter's input.
     let mut filter = vec![op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0)];
     for &call in calls {
         let is = op(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, call.try_into().unwrap());
@@ -55,8 +55,8 @@ fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
             len: filter.len().try_into().expect("a few instructions"),
             filter: filter.as_ptr().cast_mut(),
         };
-        // SAFETY: both calls only read what they are given; the program points to as many
-        // instructions as it says, which live as long as the closure does.
+        // SAFETY: both calls only read their arguments. The program has the stated number of
+        // instructions, which live as long as the closure.
         let failed = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
                 || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) != 0
@@ -67,25 +67,26 @@ fn forbid(command: &mut Command, calls: &[i64], errno: i32) {
     unsafe { command.pre_exec(install) };
 }
 
-/// A way of closing a stream that should be read.
-fn gone() -> Stdio {
+/// A closed stream whose other end should be read.
+fn closed_stream() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-fn full() -> Stdio {
+fn full_stream() -> Stdio {
     File::options().write(true).open("/dev/full").unwrap().into()
 }
 
-/// That these words end quietly where nobody reads their output, and in one line where it has no
-/// space.
+/// Asserts that these command lines end quietly if their output is closed, and with one line if it
+/// has no space.
 fn assert_streams_may_end(home: &Home, lines: &[&str]) {
     for line in lines {
-        let with_stdout = |stdout: Stdio| Said::by(home.command(READLAB).args(line.words()).stdout(stdout));
-        with_stdout(gone()).succeeds_silently();
-        // Clap's own output ends as it likes, but does not panic.
-        let filled = with_stdout(full());
+        let with_stdout =
+            |stdout: Stdio| ProgramOutput::by(home.command(READLAB).args(line.words()).stdout(stdout));
+        with_stdout(closed_stream()).succeeds_silently();
+        // Clap's own output may end in any way, but without a panic.
+        let filled = with_stdout(full_stream());
         assert!(filled.err.lines().count() <= 1 && !filled.err.contains("panicked"), "{filled}");
         let is_named = filled.code == Some(2) && filled.err.contains("No space left");
         assert!(*line == "--help" || is_named, "{filled}");
@@ -94,7 +95,7 @@ fn assert_streams_may_end(home: &Home, lines: &[&str]) {
 
 #[test]
 fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
-    let race = format!("race f {QUICK} {ONLY}");
+    let race = format!("race f {QUICK} {ONE_SECOND_RACE}");
     let export = format!("{race} --export-json -");
     let report = format!("report {} -o -", record_file("race").display());
     assert_streams_may_end(&home(), &["man", "completions bash", "--help", "list", &race, &export, &report]);
@@ -103,53 +104,56 @@ fn a_closed_stream_ends_quietly_and_a_full_one_in_one_line() {
 #[test]
 fn an_error_that_cannot_be_printed_keeps_its_exit_code() {
     let home = home();
-    let race = format!("race f {QUICK} {ONLY}");
-    for stderr in [gone, full] {
-        let with_stderr = |line: &str| Said::by(home.command(READLAB).args(line.words()).stderr(stderr()));
+    let race = format!("race f {QUICK} {ONE_SECOND_RACE}");
+    for stderr in [closed_stream, full_stream] {
+        let with_stderr =
+            |line: &str| ProgramOutput::by(home.command(READLAB).args(line.words()).stderr(stderr()));
         with_stderr("race none").exits(2);
         with_stderr(&race).exits(0);
     }
-    Said::by(&mut home.shell(format!("exec readlab {race} >&- 2>&-"))).exits(0);
+    ProgramOutput::by(&mut home.shell(format!("exec readlab {race} >&- 2>&-"))).exits(0);
 }
 
 mod ring2 {
     use super::*;
 
     #[test]
-    fn on_a_read_only_root_a_folder_for_the_record_must_be_named_and_that_is_all() {
+    fn on_a_read_only_root_only_a_folder_for_the_record_must_be_named() {
         let home = home();
         let tmp = home.temporary();
         let script = format!("mount -t tmpfs none '{}' && mount -o remount,bind,ro /", tmp.display());
         let race = format!("'{READLAB}' race f {QUICK}");
-        let Some(said) = after(&script, &home, &format!("{race} {ONLY}")) else { return };
+        let Some(said) = run_in_namespace(&script, &home, &format!("{race} {ONE_SECOND_RACE}")) else {
+            return;
+        };
         said.refuses("/runs/").tells("Read-only file system");
         let more = format!("{EVERY_METHOD} --output tmp/run --quiet --export-json -");
-        let json = after(&script, &home, &format!("{race} {more}")).unwrap().exits(0).json();
+        let json = run_in_namespace(&script, &home, &format!("{race} {more}")).unwrap().exits(0).json();
         for state in ["cold", "warm"] {
             json.measured("rust/read/memchr", state);
         }
     }
 
     #[test]
-    fn with_processes_hidden_an_ordinary_user_still_meters_all_that_is_its_own() {
+    fn with_hidden_processes_an_ordinary_user_still_measures_its_contenders() {
         if !has_nobody() {
             return;
         }
         let home = home();
         let hidden = "mount -t proc -o hidepid=2 proc /proc";
         let as_nobody = |words: &str| format!("setpriv {} '{READLAB}' {words}", AS_NOBODY.join(" "));
-        let race = format!("race f {QUICK} {ONLY} --quiet --export-json -");
-        let Some(said) = after(hidden, &home, &as_nobody(&race)) else { return };
+        let race = format!("race f {QUICK} {ONE_SECOND_RACE} --quiet --export-json -");
+        let Some(said) = run_in_namespace(hidden, &home, &as_nobody(&race)) else { return };
         for sample in items(&said.exits(0).json().trial("rust/read/scalar", "warm")["samples"]) {
             for meter in ["cpu_user_ns", "peak_rss_bytes", "minor_faults", "device_read_bytes"] {
                 assert!(sample[meter].is_u64(), "{meter}: {sample}");
             }
         }
-        after(hidden, &home, &as_nobody("doctor")).unwrap().exits(0).shows("hidepid");
+        run_in_namespace(hidden, &home, &as_nobody("doctor")).unwrap().exits(0).shows("hidepid");
     }
 
     #[test]
-    fn where_calls_are_forbidden_the_rest_is_measured_and_the_reason_reported() {
+    fn with_forbidden_system_calls_the_rest_is_measured_and_the_reason_reported() {
         const CACHESTAT: i64 = 451;
         let forbidden = [libc::SYS_io_uring_setup, libc::SYS_perf_event_open, CACHESTAT];
         for errno in [libc::EPERM, libc::ENOSYS] {
@@ -157,7 +161,7 @@ mod ring2 {
             let mut command = home.command(READLAB);
             let words = format!("race f {QUICK} {EVERY_METHOD} --work newlines --quiet --export-json -");
             forbid(command.args(words.words()), &forbidden, errno);
-            let json = Said::by(&mut command).succeeds_silently().json();
+            let json = ProgramOutput::by(&mut command).succeeds_silently().json();
             for trial in json.trials() {
                 let (id, outcome) = (trial["id"].as_str().unwrap(), trial["outcome"].as_str().unwrap());
                 let reason = trial["reason"].as_str().unwrap_or_default();
@@ -186,12 +190,15 @@ mod ring2 {
         }
         let home = home();
         let race = |more: &str| {
-            // A number that no user has: neither the environment nor the system names a home.
+            // No user has this number, so neither the environment nor the system names a home.
             let mut command = Command::new("setpriv");
             command.args(["--reuid=42424", "--regid=42424", "--clear-groups", READLAB, "race"]);
-            command.arg(home.at("f")).args(format!("{QUICK} {ONLY} {more}").words()).current_dir("/");
+            command
+                .arg(home.at("f"))
+                .args(format!("{QUICK} {ONE_SECOND_RACE} {more}").words())
+                .current_dir("/");
             let path = std::env::var_os("PATH").unwrap();
-            Said::by(command.env_clear().env("PATH", path).env("TMPDIR", home.temporary()))
+            ProgramOutput::by(command.env_clear().env("PATH", path).env("TMPDIR", home.temporary()))
         };
         let said = race("");
         if said.err.starts_with("setpriv:") {
@@ -202,10 +209,10 @@ mod ring2 {
     }
 
     #[test]
-    fn a_dumb_terminal_gets_no_escapes_and_no_terminal_those_of_a_name() {
+    fn a_dumb_terminal_gets_no_escapes_and_no_terminal_gets_those_of_a_name() {
         let home = Home::new();
         let file = home.file("\u{1b}[31mred\u{202e}", "a\nb\n");
-        let line = format!("'{READLAB}' race '{}' --runs 3 --seed=7 {ONLY}", file.display());
+        let line = format!("'{READLAB}' race '{}' --runs 3 --seed=7 {ONE_SECOND_RACE}", file.display());
         let [dumb, full] = ["dumb", "xterm"].map(|kind| {
             let mut race = command(&home, &line);
             race.env("TERM", kind);
@@ -218,22 +225,22 @@ mod ring2 {
         assert!(!full.contains("\u{1b}[31mred") && !full.contains('\u{202e}'), "{full:?}");
     }
 
-    /// A file system in memory with little room, in the folder `little`.
-    fn little_room(home: &Home, size: &str) -> Option<Undo> {
+    /// Mounts a file system in memory with little space, in the folder `little`.
+    fn mount_little_space(home: &Home, size: &str) -> Option<Undo> {
         let (mut undo, point) = (Undo::default(), home.at("little"));
         or_skip(undo.mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "none"], &point))?;
         Some(undo)
     }
 
     #[test]
-    fn a_disk_that_is_full_under_the_record_ends_the_race_and_what_was_measured_is_shown() {
+    fn a_disk_that_becomes_full_ends_the_race_and_the_results_are_shown() {
         let home = home();
-        let Some(_undo) = little_room(&home, "48k") else { return };
+        let Some(_undo) = mount_little_space(&home, "48k") else { return };
         let words = "--runs 1000 --fills 1 --no-progress --output little/run";
-        let said = home.readlab(format!("race f {ONLY} {words}")).exits(2);
+        let said = home.readlab(format!("race f {ONE_SECOND_RACE} {words}")).exits(2);
         assert_eq!(said.err.lines().count(), 1, "{said}");
         said.tells("record.jsonl: No space left on device");
-        // What was measured is shown.
+        // The measured results are shown.
         said.shows("rust/read/scalar");
         let record = home.record("little/run");
         let samples: usize = record.trials.iter().map(|trial| trial.samples.len()).sum();
@@ -243,22 +250,22 @@ mod ring2 {
     }
 
     #[test]
-    fn a_suite_of_the_published_size_looks_for_room_before_it_writes() {
+    fn a_suite_of_the_published_size_checks_the_space_before_it_writes() {
         let home = Home::new();
-        let Some(_undo) = little_room(&home, "64m") else { return };
+        let Some(_undo) = mount_little_space(&home, "64m") else { return };
         let mut command = home.command(READLAB);
         command.env("XDG_CACHE_HOME", home.at("little")).args(["suite", "zip-lines", "--full"]);
-        let said = Said::by(&mut command).exits(2);
+        let said = ProgramOutput::by(&mut command).exits(2);
         let refusal = said.err.lines().last().unwrap_or_default();
         let is_told = refusal.contains(home.at("little").to_str().unwrap());
         assert!(is_told && refusal.contains("GB are needed and"), "{said}");
-        let corpus = listed(home.at("little/readlab/corpus"));
+        let corpus = paths_in(home.at("little/readlab/corpus"));
         assert!(corpus.is_empty(), "nothing was written: {corpus:?}");
     }
 
-    /// It starts every contender that is built.
+    /// The doctor starts every contender that is built.
     #[test]
-    fn so_does_the_doctor() {
+    fn a_closed_stream_ends_the_doctor_quietly_and_a_full_one_in_one_line() {
         assert_streams_may_end(&Home::new(), &["doctor"]);
     }
 }

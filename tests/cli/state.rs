@@ -1,7 +1,7 @@
-//! Tests that cold was cold and warm was warm: a race on the file system of the build, as the user
-//! of the tests and as a user who owns no file.
+//! Tests that cold samples were cold and warm samples warm, in a race on the file system of the
+//! build, as the user of the tests and as a user who owns no file.
 
-use crate::home::{Home, QUICK, Said, Trials, items, listed};
+use crate::home::{Home, ProgramOutput, QUICK, Trials, items, paths_in};
 use crate::machine::skip;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use serde_json::Value;
@@ -14,7 +14,7 @@ const FILE: &str = "corpus/lines-32MiB-seed1.txt";
 
 /// A home with a corpus on a file system where files can be cold; `None` with a message if there is
 /// none.
-fn with_corpus() -> Option<Home> {
+fn home_with_corpus() -> Option<Home> {
     let home = Home::new();
     let made = home.readlab("corpus --folder corpus make lines 32MiB").exits(0);
     assert_eq!(made.out.trim_end(), FILE, "{made}");
@@ -26,17 +26,18 @@ fn with_corpus() -> Option<Home> {
     Some(home)
 }
 
-/// The words of a race through, past and around the page cache.
+/// The arguments of a race through and past the page cache.
 fn words() -> String {
     let methods = "--method rust/read/scalar --method rust/mmap/scalar --method rust/direct/scalar \
                    --method rust/pread/scalar@threads=2 -c 'wc -l {}'";
     format!("race {FILE} {methods} --quiet --export-json - {QUICK}")
 }
 
-/// That every sample proves its state, that nothing is `null` without a reason, and that all facts
-/// are there that any user must be able to read about an own process; and that nothing was left.
+/// Asserts that every sample proves its state, that nothing is `null` without a reason, that all
+/// facts are recorded which any user may read about an own process, and that no temporary file is
+/// left.
 #[expect(clippy::cast_precision_loss, reason = "a share of 32 MiB")]
-fn assert_proven(home: &Home, said: Said) -> Value {
+fn assert_proven(home: &Home, said: ProgramOutput) -> Value {
     let json = said.exits(0).json();
     let mut proven = 0;
     for trial in json.trials() {
@@ -70,13 +71,13 @@ fn assert_proven(home: &Home, said: Said) -> Value {
     }
     assert!(proven >= 3 * (5 + 4), "too few samples: {proven}");
     home.assert_no_temporary_file();
-    assert_eq!(listed(home.at("corpus")).len(), 2, "something was written beside the file");
+    assert_eq!(paths_in(home.at("corpus")).len(), 2, "something was written beside the file");
     json
 }
 
 #[test]
-fn cold_was_cold_and_warm_was_warm() {
-    let Some(home) = with_corpus() else { return };
+fn cold_samples_were_cold_and_warm_ones_warm() {
+    let Some(home) = home_with_corpus() else { return };
     assert_proven(&home, home.readlab(words()));
 }
 
@@ -84,8 +85,8 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn so_it_was_for_a_user_who_does_not_own_the_file() {
-        let Some(home) = with_corpus() else { return };
+    fn cold_samples_were_cold_and_warm_ones_warm_for_another_user_than_the_owner() {
+        let Some(home) = home_with_corpus() else { return };
         let Some(said) = home.as_nobody(words()) else { return };
         let json = assert_proven(&home, said);
         assert_eq!(json["machine"]["root"], false);

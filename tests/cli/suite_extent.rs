@@ -1,13 +1,13 @@
-//! The extent of a suite: the size of its corpus, and its run as it was published.
+//! Tests of the extent of a suite: the size of its corpus, and its run at the published size.
 
 use crate::home::{Home, items};
 use std::fs;
 
-/// A corpus of little text.
+/// A small text corpus.
 const CORPUS: &str = "corpus = { kind = 'lines', size_bytes = 4096, seed = 1 }";
 
 /// Writes a suite of one trial over this corpus into `little.toml`.
-fn with_suite(corpus: &str) -> Home {
+fn home_with_suite(corpus: &str) -> Home {
     let home = Home::new();
     let head = "name = 'little'\nabout = 'little'\nwork = 'newlines'\nstate = 'warm'\ncontrols = false";
     let limits = "max_runs = 12\nmax_time = '5s'";
@@ -17,8 +17,8 @@ fn with_suite(corpus: &str) -> Home {
 }
 
 #[test]
-fn a_corpus_of_another_size_is_made_and_one_without_room_is_refused_before_anything_is_written() {
-    let home = with_suite(CORPUS);
+fn a_corpus_of_another_size_is_made_and_one_without_space_is_refused_before_anything_is_written() {
+    let home = home_with_suite(CORPUS);
     home.readlab("suite little.toml --size 12345 --runs 2 --quiet").exits(0);
     let made = fs::metadata(home.at(".cache/readlab/corpus/lines-12345-seed1.txt")).unwrap();
     assert_eq!(made.len(), 12_345);
@@ -31,7 +31,7 @@ fn a_corpus_of_another_size_is_made_and_one_without_room_is_refused_before_anyth
 
 #[test]
 fn a_size_needs_a_corpus() {
-    let said = with_suite("").readlab("suite little.toml --size 1MiB");
+    let said = home_with_suite("").readlab("suite little.toml --size 1MiB");
     said.refuses("the suite has no corpus: name a target");
 }
 
@@ -40,8 +40,8 @@ mod ring2 {
     use crate::machine::skip;
 
     #[test]
-    fn a_full_run_says_how_long_it_takes_reads_as_often_as_published_and_counts_several_times() {
-        let home = with_suite(CORPUS);
+    fn a_full_run_states_its_duration_reads_as_often_as_published_and_may_repeat() {
+        let home = home_with_suite(CORPUS);
         let words = "--full --percentiles --fills 2 --no-progress --export-json full.json";
         let said = home.readlab(format!("suite little.toml {words}")).exits(0);
         said.tells("--full: 1 trials, each with up to 12 readings or 5 s of them: at most 5 s of readings and 10 s of rounds");

@@ -1,6 +1,6 @@
-//! Tests of `readlab sweep` with a wrong folder, disk or file; and of the files that it leaves.
+//! Tests of `readlab sweep` with a wrong folder, disk or file, and of the files that it leaves.
 
-use crate::home::{Export, Home, READLAB, Said, items, listed};
+use crate::home::{Export, Home, ProgramOutput, READLAB, items, paths_in};
 use crate::machine::{is_root, skip};
 use rustix::fs::inotify;
 use serde_json::Value;
@@ -19,24 +19,24 @@ fn home() -> Home {
     home
 }
 
-/// A sweep in a folder with further words, which ends well; what it exports.
+/// A sweep in a folder with further words, which succeeds. Returns its export.
 fn sweep(home: &Home, words: &str) -> Export {
     home.readlab(format!("sweep {words} --quiet --export-json -")).exits(0).export()
 }
 
 fn assert_empty(home: &Home) {
-    let left = listed(home.at("swept"));
+    let left = paths_in(home.at("swept"));
     assert!(left.is_empty(), "files were left behind: {left:?}");
 }
 
 /// The folder that a sweep kept.
-fn kept(home: &Home) -> PathBuf {
-    listed(home.at("swept")).remove(0)
+fn kept_folder(home: &Home) -> PathBuf {
+    paths_in(home.at("swept")).remove(0)
 }
 
-/// A line of shell that runs in a separate mount namespace, where `mounted` is a file system in
+/// A shell line that runs in a separate mount namespace, where `mounted` is a file system in
 /// memory; `None` with a message if that is not allowed.
-fn in_memory(home: &Home, options: &str, line: &str) -> Option<Said> {
+fn run_in_memory_folder(home: &Home, options: &str, line: &str) -> Option<ProgramOutput> {
     if !is_root() {
         skip("only root can mount");
         return None;
@@ -44,7 +44,7 @@ fn in_memory(home: &Home, options: &str, line: &str) -> Option<Said> {
     home.folder("mounted");
     let line = format!("mount -t tmpfs -o {options} none mounted && {line}");
     let mut command = home.command("unshare");
-    let said = Said::by(command.args(["--mount", "--propagation", "private", "sh", "-c", &line]));
+    let said = ProgramOutput::by(command.args(["--mount", "--propagation", "private", "sh", "-c", &line]));
     if said.err.contains("unshare") {
         skip("nobody may make a mount namespace here");
         return None;
@@ -65,12 +65,13 @@ fn a_sweep_is_exported_and_leaves_nothing_but_its_record() {
 }
 
 #[test]
-fn a_write_that_fails_half_way_is_reported_with_the_file_and_nothing_is_left() {
+fn a_write_that_fails_half_way_is_reported_with_the_file_and_no_file_is_left() {
     let home = home();
-    // A limit on the size of files simulates the full disk: the write of the second file stops in
-    // its middle.
+    // A limit on the size of files simulates a full disk: the write of the second file stops in its
+    // middle.
     let words = "sweep swept --sizes 2MB,30MB --repeat 1 --quiet";
-    let said = Said::by(&mut home.shell(format!("trap '' XFSZ; ulimit -f 8192; exec readlab {words}")));
+    let said =
+        ProgramOutput::by(&mut home.shell(format!("trap '' XFSZ; ulimit -f 8192; exec readlab {words}")));
     said.refuses("0001-30.0MB.bin: ");
     assert_empty(&home);
 }
@@ -92,8 +93,8 @@ fn a_command_is_warmed_up_on_another_file_and_reads_each_file_of_the_sweep_once(
     assert_empty(&home);
 }
 
-/// How often each file of a folder was read from an opening to the next, by the kernel's own events
-/// since the watch began.
+/// How often each file of a folder was opened and read, by the kernel's own events since the watch
+/// began.
 fn readings(watch: &OwnedFd) -> BTreeMap<String, u32> {
     let mut buffer = [MaybeUninit::uninit(); 4096];
     let mut events = inotify::Reader::new(watch, &mut buffer);
@@ -115,7 +116,7 @@ fn readings(watch: &OwnedFd) -> BTreeMap<String, u32> {
 fn no_file_of_a_sweep_is_read_before_its_timed_reading() {
     let home = home();
     sweep(&home, &format!("swept {TWO_SIZES} --keep --method rust/read"));
-    let kept = kept(&home);
+    let kept = kept_folder(&home);
     let watch = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
     let events = inotify::WatchFlags::ACCESS | inotify::WatchFlags::OPEN | inotify::WatchFlags::CLOSE;
     inotify::add_watch(&watch, &kept, events).unwrap();
@@ -131,10 +132,10 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn a_disk_that_is_full_half_way_is_reported_with_the_file_and_nothing_is_left() {
-        // Room for the folder and two files: the third finds the disk full.
+    fn a_disk_that_becomes_full_is_reported_with_the_file_and_no_file_is_left() {
+        // There is space for the folder and two files. The third finds the disk full.
         let line = format!("'{READLAB}' sweep mounted {TWO_SIZES} --quiet; echo code $?; ls -A mounted");
-        let Some(said) = in_memory(&Home::new(), "nr_inodes=4,size=400m", &line) else { return };
+        let Some(said) = run_in_memory_folder(&Home::new(), "nr_inodes=4,size=400m", &line) else { return };
         assert_eq!(said.out, "code 2\n", "{said}");
         said.tells("0002-10.0kB.bin: ").tells("No space left");
     }
@@ -143,7 +144,7 @@ mod ring2 {
     fn a_folder_that_cannot_be_written_is_one_line() {
         let home = Home::new();
         let line = format!("mount -o remount,ro mounted && '{READLAB}' sweep mounted --sizes 10kB --quiet");
-        if let Some(said) = in_memory(&home, "size=1m", &line) {
+        if let Some(said) = run_in_memory_folder(&home, "size=1m", &line) {
             said.refuses("mounted: ");
         }
         home.readlab("sweep /nowhere --sizes 10kB").refuses("/nowhere: No such file");
@@ -156,7 +157,7 @@ mod ring2 {
     #[test]
     fn a_folder_in_memory_is_written_and_reported_as_not_cold() {
         let line = format!("'{READLAB}' sweep mounted --sizes 10kB,1MB --repeat 1");
-        let Some(said) = in_memory(&Home::new(), "size=200m", &line) else { return };
+        let Some(said) = run_in_memory_folder(&Home::new(), "size=200m", &line) else { return };
         said.shows("write plain").shows("cold is impossible on tmpfs");
         said.shows("caution: The file is in memory (tmpfs)");
     }
@@ -165,19 +166,19 @@ mod ring2 {
     fn a_kept_folder_is_read_again_and_one_that_was_changed_is_refused() {
         let home = home();
         let json = sweep(&home, &format!("swept {TWO_SIZES} --keep --method rust/read"));
-        let kept = kept(&home);
+        let kept = kept_folder(&home);
         let warnings = items(&json["warnings"]).iter().filter_map(Value::as_str);
         let mut commands = warnings.filter_map(|text| text.split_once("to read them again: readlab "));
         let (_, command) = commands.next().unwrap_or_else(|| panic!("{json}"));
-        // As it was read before.
+        // The command contains the same method as before.
         assert!(command.contains("--method rust/read"), "{command}");
-        Said::by(&mut home.shell(format!("cd / && readlab {command} --quiet"))).succeeds_silently();
+        ProgramOutput::by(&mut home.shell(format!("cd / && readlab {command} --quiet"))).succeeds_silently();
         let again =
             format!("sweep {} --read-only --method rust/read --quiet --export-json -", kept.display());
         let json = home.readlab(&again).exits(0).json();
         let series = items(&json["sweep"]["series"]);
         assert_eq!((series.len(), items(&series[0]["points"]).len()), (1, 4));
-        // The same size, other bytes.
+        // The new content has the same size, but other bytes.
         fs::write(kept.join("0001-1.00MB.bin"), vec![b'B'; 1_000_000]).unwrap();
         home.readlab(&again).refuses("0001-1.00MB.bin holds other bytes than were written");
         fs::remove_file(kept.join("0000-10.0kB.bin")).unwrap();
@@ -185,14 +186,14 @@ mod ring2 {
     }
 
     #[test]
-    fn a_sweep_looks_for_a_cache_below_in_a_file_of_its_own() {
+    fn a_sweep_probes_for_a_cache_below_with_its_own_file() {
         let home = home();
         let words = format!("swept {TWO_SIZES} --method rust/read");
         let json = sweep(&home, &words);
         let found: Vec<&Value> = items(&json["targets"]).iter().map(|it| &it["hidden_cache"]).collect();
         assert_eq!(found.iter().filter(|it| it.is_object()).count(), 1, "one for the file system: {found:?}");
-        // What was found depends on the machine; that it was not for the sweep's small files does
-        // not.
+        // The result depends on the machine, but the reason is never that the sweep's files are too
+        // small.
         let reason = &found[0]["why"]["reason"];
         assert!(reason != "small_file" && reason != "no_own_file", "{found:?}");
         let json = sweep(&home, &format!("{words} --max-bytes 3MB"));
@@ -205,7 +206,7 @@ mod ring2 {
     }
 
     #[test]
-    fn what_a_contender_does_beside_reading_is_counted_of_a_sweep_too() {
+    fn side_effects_of_a_contender_are_counted_in_a_sweep_too() {
         let home = home();
         let script = "setsid sleep 60 </dev/null >/dev/null 2>&1 &\nexec wc -l \"$1\"\n";
         let leaves = home.file("leaves.sh", script);
@@ -213,7 +214,7 @@ mod ring2 {
         let exports = "--export-markdown out.md --output run";
         let json = sweep(&home, &format!("swept {TWO_SIZES} {method} {exports}"));
         let series = &json["sweep"]["series"][1];
-        // The untimed readings that warm it up leave something too.
+        // The untimed readings of the warm-up leave processes too.
         assert!(series["conduct"]["left_behind"]["processes"].as_u64() >= Some(4), "{series}");
         let caution = |text: &str| text.contains("†: left 1 process behind after each of ");
         assert!(items(&json["sweep"]["cautions"]).iter().any(|it| caution(it.as_str().unwrap())));

@@ -1,7 +1,7 @@
 //! Tests of two labs at once: each reports the other, and a data folder that both use stays
 //! consistent.
 
-use crate::home::{Home, READLAB, Said, Words};
+use crate::home::{Home, ProgramOutput, READLAB, Words};
 use crate::processes::{send, wait_for_a_sample};
 use rustix::process::Signal;
 use std::fs::File;
@@ -15,7 +15,7 @@ fn race(home: &Home, words: &str) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn ended(lab: Child) -> Said {
+fn wait_for_output(lab: Child) -> ProgramOutput {
     lab.wait_with_output().unwrap().into()
 }
 
@@ -26,21 +26,21 @@ fn each_of_two_labs_reports_that_the_numbers_of_both_are_distorted() {
     wait_for_a_sample(&home.at("first/record.jsonl"));
     let second = race(&home, "--runs 20 --output second");
     let (first_pid, second_pid) = (first.id(), second.id());
-    let second = ended(second).exits(0);
+    let second = wait_for_output(second).exits(0);
     send(first_pid, Signal::INT);
-    let first = ended(first);
+    let first = wait_for_output(first);
     for (said, other, run) in [(second, first_pid, "second"), (first, second_pid, "first")] {
         let told = format!("another readlab (process {other}) measured on this machine at the same time");
         assert_eq!(said.err.matches(&told).count(), 1, "said once, at once: {said}");
-        // And in the table.
+        // The table contains the warning, too.
         said.shows(&told);
         let warnings = home.record(run).warnings;
         assert_eq!(warnings.iter().filter(|it| it.contains(&told)).count(), 1, "{warnings:?}");
     }
-    // Somebody's lock on the shared folder is no lab.
+    // A lock of another process on the shared folder is no lab.
     let shared = File::open(std::env::temp_dir()).unwrap();
     shared.lock_shared().unwrap();
-    let alone = ended(race(&home, "--runs 3 --output alone"));
+    let alone = wait_for_output(race(&home, "--runs 3 --output alone"));
     assert_eq!(alone.err, "");
 }
 
@@ -49,9 +49,9 @@ fn a_data_folder_of_several_labs_at_once_loses_nothing() {
     let home = Home::with_file("f", "a\nb\n");
     let labs: Vec<Child> = (0..4).map(|_| race(&home, "--runs 3")).collect();
     for lab in labs {
-        ended(lab).exits(0);
+        wait_for_output(lab).exits(0);
     }
-    ended(race(&home, "--runs 4")).exits(0);
+    wait_for_output(race(&home, "--runs 4")).exits(0);
     let runs = home.runs();
     assert_eq!(runs.len(), 5, "each has a folder of its own: {runs:?}");
     for run in &runs {

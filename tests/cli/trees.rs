@@ -2,7 +2,7 @@
 //! and how they are read.
 
 use crate::fake::roster_of;
-use crate::home::{Export, Home, QUICK, READLAB, Said, Trials, Words, items, set_mode};
+use crate::home::{Export, Home, ProgramOutput, QUICK, READLAB, Trials, Words, items, set_mode};
 use readlab_model::trial::CacheState;
 use readlab_record::{Outcome, Trial};
 use rustix::fs::{CWD, FileType, mknodat};
@@ -11,14 +11,15 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
-const FILES: usize = 40;
-/// One method of each kind: of single files, of lists, and one that walks.
-const THREE: &str = "--method rust/read/scalar --method rust/files-threads/scalar --method rust/walk/scalar";
+const FILE_COUNT: usize = 40;
+/// One method of each kind: for single files, for lists, and with a walk.
+const THREE_METHODS: &str =
+    "--method rust/read/scalar --method rust/files-threads/scalar --method rust/walk/scalar";
 
-/// A home with text in files of two folders, and everything in them that is no file.
+/// A home with text in files of two folders, and with other things than files.
 fn home() -> Home {
     let home = Home::new();
-    for index in 0..FILES {
+    for index in 0..FILE_COUNT {
         let folder = if index % 2 == 0 { "tree" } else { "tree/deep" };
         home.file(format!("{folder}/{index}.txt"), "a line\n".repeat(index) + "without end");
     }
@@ -29,16 +30,16 @@ fn home() -> Home {
 }
 
 fn newlines() -> u64 {
-    (0..FILES as u64).sum()
+    (0..FILE_COUNT as u64).sum()
 }
 
 /// The trials of a document that are neither controls nor unavailable.
-fn measured(json: &Value) -> Vec<&Value> {
+fn measured_trials(json: &Value) -> Vec<&Value> {
     json.trials().iter().filter(|it| it["outcome"] == "measured" && it["cache"] != "none").collect()
 }
 
-/// The answer is right: the newlines or, of ripgrep where it is installed, the lines, of which each
-/// file has one more.
+/// Asserts that the answer is right: the number of newlines, or for ripgrep the number of lines, of
+/// which each file has one more.
 fn assert_right(trial: &Value, newlines: u64, files: usize) {
     let answer = &trial["answer"];
     let lines = newlines + files as u64;
@@ -46,28 +47,29 @@ fn assert_right(trial: &Value, newlines: u64, files: usize) {
 }
 
 #[test]
-fn all_files_of_a_folder_are_one_target_cold_and_warm_and_what_is_no_file_is_counted() {
+fn all_files_of_a_folder_are_one_target_cold_and_warm_and_other_entries_are_counted() {
     let home = home();
-    let json = home.race_json("tree", THREE).exits(0);
+    let json = home.race_json("tree", THREE_METHODS).exits(0);
     let target = &json["targets"][0];
     let facts = &target["tree"];
-    assert_eq!((&facts["files"], &facts["folders"]), (&FILES.into(), &2.into()), "{target}");
+    assert_eq!((&facts["files"], &facts["folders"]), (&FILE_COUNT.into(), &2.into()), "{target}");
     for kind in ["links", "pipes", "sockets"] {
         assert_eq!(facts["skipped"][kind], 1, "{target}");
     }
-    for trial in measured(&json) {
-        assert_right(trial, newlines(), FILES);
-        assert_eq!(trial["files"], FILES);
+    for trial in measured_trials(&json) {
+        assert_right(trial, newlines(), FILE_COUNT);
+        assert_eq!(trial["files"], FILE_COUNT);
         if trial["contender"] != "command" {
-            assert_eq!(trial["answer"]["files"], FILES, "{trial}");
+            assert_eq!(trial["answer"]["files"], FILE_COUNT, "{trial}");
         }
         assert!(trial["files_per_s"].as_u64().unwrap() > 0, "{trial}");
     }
-    let names: Vec<&str> = measured(&json).iter().map(|it| it["method"].as_str().unwrap()).collect();
+    let names: Vec<&str> = measured_trials(&json).iter().map(|it| it["method"].as_str().unwrap()).collect();
     for method in ["read", "files-threads", "walk"] {
         assert!(names.contains(&method), "{method}: {names:?}");
     }
-    // Every cold reading found no page of any file, and every warm one all.
+    // Every cold reading found no page of any file in the cache, and every warm one found all
+    // pages.
     let record = home.record(&home.runs()[0]);
     let trials = record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured));
     let samples = trials.flat_map(|it| it.samples.iter().map(move |sample| (&it.trial, sample)));
@@ -75,41 +77,42 @@ fn all_files_of_a_folder_are_one_target_cold_and_warm_and_what_is_no_file_is_cou
         samples.map(|(trial, sample)| (trial, sample.resident_before)).collect();
     assert!(before.len() > 12, "{before:?}");
     for (trial, resident) in before {
-        // A control without a limit reads nothing, and no file is looked at for it.
+        // A control without a limit reads nothing, and no file is examined for it.
         let reads = !trial.is_control() || trial.limit().is_some();
         let expected = if trial.state == CacheState::Cold { 0.0 } else { 1.0 };
         assert_eq!(resident, reads.then_some(expected), "{} {}", trial.id, trial.state);
     }
-    let said = home.race("tree", format!("{THREE} --state warm"));
+    let said = home.race("tree", format!("{THREE_METHODS} --state warm"));
     said.shows("files/s").shows("40 files of ").shows("1 link, 1 pipe and 1 socket");
 }
 
-/// Writes a list of every other file, and of the first one again, each path with this end.
-fn list(home: &Home, end: char) {
-    let names = (0..FILES).step_by(2).chain([0]);
+/// Writes a list of every other file, and of the first one again, with this character after each
+/// path.
+fn write_list(home: &Home, end: char) {
+    let names = (0..FILE_COUNT).step_by(2).chain([0]);
     let paths = names.map(|index| format!("{}{end}", home.at(format!("tree/{index}.txt")).display()));
     home.file("list", paths.collect::<String>());
 }
 
 #[test]
-fn a_list_names_the_files_by_lines_or_by_zero_bytes_and_duplicates_are_told() {
+fn a_list_has_lines_or_zero_bytes_and_duplicates_are_reported() {
     let home = home();
     for end in ['\n', '\0'] {
-        list(&home, end);
-        let words = format!("race --files-from list --export-json - --quiet {QUICK} {THREE}");
-        // The walk has no folder.
+        write_list(&home, end);
+        let words = format!("race --files-from list --export-json - --quiet {QUICK} {THREE_METHODS}");
+        // The walk takes no part, because it has no folder.
         let json = home.readlab(words).exits(1).json();
         let facts = &json["targets"][0]["tree"];
-        assert_eq!((&facts["files"], &facts["duplicates"]), (&(FILES / 2).into(), &1.into()), "{end}");
+        assert_eq!((&facts["files"], &facts["duplicates"]), (&(FILE_COUNT / 2).into(), &1.into()), "{end}");
         let why = "it walks a folder, and the files are from a list";
         assert_eq!(json.trial_with("method", "walk")["reason"], why);
-        let right: u64 = (0..FILES as u64).step_by(2).sum();
-        measured(&json).into_iter().for_each(|trial| assert_right(trial, right, FILES / 2));
+        let right: u64 = (0..FILE_COUNT as u64).step_by(2).sum();
+        measured_trials(&json).into_iter().for_each(|trial| assert_right(trial, right, FILE_COUNT / 2));
     }
 }
 
-/// A race of a contender of a folder that reads right sums, proves what these words say of the
-/// files, and does this at the end of each turn.
+/// A race of a contender of a folder that answers with right sums, gives this proof of the files,
+/// and does this at the end of each turn.
 fn race_of_walker(home: &Home, files: &str, deed: &str) -> Export {
     let turn = format!(
         r#"answered=$count
@@ -141,15 +144,15 @@ fn a_contender_that_does_not_prove_each_file_is_refused() {
     }
 }
 
-/// What proves that each file of the tree was read: the sum over all files (METHOD.md).
+/// The proof that each file of the tree was read: the sum over all files (METHOD.md).
 fn products() -> u64 {
-    (0..FILES as u64).map(|index| (7 * index + "without end".len() as u64 + 1) * (index + 1)).sum()
+    (0..FILE_COUNT as u64).map(|index| (7 * index + "without end".len() as u64 + 1) * (index + 1)).sum()
 }
 
 #[test]
 fn a_contender_that_keeps_one_of_the_files_between_turns_is_refused_with_its_name() {
     let home = home();
-    let proof = format!(",\"files\":{FILES},\"products\":{}", products());
+    let proof = format!(",\"files\":{FILE_COUNT},\"products\":{}", products());
     for (deed, outcome, why) in [
         ("exec 9<\"$target/deep/3.txt\"", "refused", "/deep/3.txt open between turns (process "),
         ("exec 9<\"$0\"", "measured", ""),
@@ -165,7 +168,7 @@ fn a_contender_that_keeps_one_of_the_files_between_turns_is_refused_with_its_nam
 fn a_file_that_changes_or_goes_while_the_tree_is_read_ends_the_run_and_is_named() {
     for deed in ["echo more >> tree/deep/3.txt", "rm tree/deep/3.txt", "touch tree/deep/new"] {
         let home = home();
-        // At its second reading, once.
+        // The command does this once, at its second reading.
         let once = format!("[ -e once2 ] || {{ [ ! -e once ] || {{ {deed}; touch once2; }}; touch once; }}");
         let command = format!("{once}; xargs -0 cat < {{list}} | wc -l");
         let words = "--state warm --runs 9 --no-progress --method rust/read/scalar";
@@ -177,7 +180,7 @@ fn a_file_that_changes_or_goes_while_the_tree_is_read_ends_the_run_and_is_named(
 }
 
 #[test]
-fn what_has_no_file_or_cannot_be_a_tree_is_refused() {
+fn a_target_without_files_or_that_is_no_tree_is_refused() {
     let home = home();
     home.folder("empty");
     home.file("missing", "/nonexistent/file\n");
@@ -186,7 +189,7 @@ fn what_has_no_file_or_cannot_be_a_tree_is_refused() {
         ("race empty", "empty: no file in it"),
         ("race --files-from missing", "/nonexistent/file: no such file"),
         ("race tree --http", "--http needs a file of this machine, and no target is one"),
-        // It does not wait for the pipe.
+        // The lab does not wait for the pipe.
         ("race --files-from pipes", "a pipe"),
     ] {
         home.readlab(words).exits(2).tells(why);
@@ -194,7 +197,7 @@ fn what_has_no_file_or_cannot_be_a_tree_is_refused() {
 }
 
 #[test]
-fn files_of_one_size_and_what_is_no_folder_have_no_cost_of_a_file() {
+fn files_of_one_size_and_single_files_have_no_cost_of_a_file() {
     let home = Home::new();
     (0..9).for_each(|index| drop(home.file(format!("same/{index}"), "same\n")));
     for (words, why) in [
@@ -214,21 +217,21 @@ fn links_are_followed_on_request_and_walks_that_follow_none_do_not_take_part() {
     home.race("snapshot", "").refuses("only 1 link (--follow reads what links lead to)");
     let words = "--follow --method rust/read/scalar --method rust/walk/scalar --state warm \
                  -c 'cat $(find -L {} -type f) | wc -l'";
-    // The walk was named, and does not take part.
+    // The walk was requested by name, and takes no part.
     let json = home.race_json("snapshot", words).exits(1);
     json.said.tells("it walks the folder and follows no links");
-    let names: Vec<&str> = measured(&json).iter().map(|it| it["method"].as_str().unwrap()).collect();
+    let names: Vec<&str> = measured_trials(&json).iter().map(|it| it["method"].as_str().unwrap()).collect();
     assert!(names.contains(&"read") && names.len() > 1, "the command follows links, too: {names:?}");
     assert_eq!(json["targets"][0]["tree"]["follows_links"], true);
 }
 
 #[test]
-fn what_readlab_writes_below_a_folder_is_no_part_of_it() {
+fn files_that_readlab_writes_below_a_folder_are_no_part_of_it() {
     let home = home();
     let only = "--method rust/read/scalar --state warm";
     let json = home.race_json("tree", format!("{only} --output tree/run")).exits(0);
-    assert_eq!(json["targets"][0]["tree"]["files"], FILES);
-    // The whole home: its data folder, and the folder for temporary files.
+    assert_eq!(json["targets"][0]["tree"]["files"], FILE_COUNT);
+    // The target is the whole home, with its data folder and the folder for temporary files.
     let json = home.race_json(".", only).exits(0);
     let cautions = json["targets"][0]["cautions"].to_string();
     assert!(cautions.contains("Not read, for readlab writes there:"), "{cautions}");
@@ -240,15 +243,15 @@ mod ring2 {
     #[test]
     fn a_list_may_come_from_standard_input() {
         let home = home();
-        list(&home, '\0');
+        write_list(&home, '\0');
         let words = format!("race --files-from - --state warm --method rust/files-threads/scalar {QUICK}");
         let list = fs::File::open(home.at("list")).unwrap();
-        let said = Said::by(home.command(READLAB).args(words.words()).stdin(list)).exits(0);
+        let said = ProgramOutput::by(home.command(READLAB).args(words.words()).stdin(list)).exits(0);
         said.shows("20 files of ").shows("1 names were left out");
     }
 
     #[test]
-    fn an_ordinary_user_is_told_before_anything_is_measured_what_it_may_not() {
+    fn an_ordinary_user_is_warned_of_missing_rights_before_anything_is_measured() {
         let home = home();
         let Some(said) = home.as_nobody("race tree --metadata cold") else { return };
         said.exits(2).tells("/proc/sys/vm/drop_caches");
@@ -258,9 +261,9 @@ mod ring2 {
     }
 
     #[test]
-    fn the_order_is_that_of_the_user_and_a_run_that_was_cut_short_goes_on_in_it() {
+    fn a_resumed_run_continues_in_the_order_that_the_user_chose() {
         let home = home();
-        home.race("tree", format!("{THREE} --order shuffled --state warm --output run")).exits(0);
+        home.race("tree", format!("{THREE_METHODS} --order shuffled --state warm --output run")).exits(0);
         home.cut_short("run/record.jsonl");
         let cut = home.read("run/record.jsonl");
         home.readlab("race --resume run/record.jsonl").exits(0).shows("40 files of ");
@@ -271,13 +274,13 @@ mod ring2 {
     }
 
     #[test]
-    fn what_a_file_and_its_bytes_cost_is_fitted_to_groups_by_size() {
+    fn the_costs_of_a_file_and_of_its_bytes_are_fitted_to_groups_by_size() {
         let home = Home::new();
         for index in 0..60 {
             let lines = [10, 1_000, 20_000][index % 3] + index;
             home.file(format!("sizes/{index}.txt"), "a line\n".repeat(lines));
         }
-        let json = home.race_json("sizes", format!("{THREE} --per-file --output run")).exits(0);
+        let json = home.race_json("sizes", format!("{THREE_METHODS} --per-file --output run")).exits(0);
         let groups = items(&json["targets"]);
         let of = |field: &str| groups.iter().map(|it| it["tree"][field].clone()).collect::<Vec<Value>>();
         assert_eq!(of("group"), [Value::Null, "smallest".into(), "middle".into(), "largest".into()]);
@@ -292,7 +295,7 @@ mod ring2 {
         }
         let page = home.read("run/report.html");
         assert!(page.contains("Cost of a file") && page.contains("largest third of its files"));
-        // Cut short, it goes on with the same groups.
+        // After a truncation, the run continues with the same groups.
         home.cut_short("run/record.jsonl");
         let said = home.readlab("race --resume run/record.jsonl").exits(0);
         said.shows("per file: Warm, rust/read/scalar");
@@ -311,7 +314,7 @@ mod ring2 {
     }
 
     #[test]
-    fn a_command_that_takes_the_list_is_raced_as_it_is() {
+    fn a_command_that_takes_the_list_is_raced_as_written() {
         let home = home();
         let command = "xargs -0 cat < {list} | wc -l";
         let words = ["--method", "rust/walk/scalar", "--state", "warm", "--command", command];

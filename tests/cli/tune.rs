@@ -3,7 +3,7 @@
 
 use crate::fake::roster;
 use crate::home::{Export, Home, Trials, items};
-use crate::processes::{assert_gone, begun, descendants, send};
+use crate::processes::{assert_gone, descendants, send, start_until_sample};
 use readlab_record::EndReason;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -14,14 +14,14 @@ fn home() -> Home {
     Home::with_file("f.txt", "one\ntwo\nthree\n")
 }
 
-/// What a search among the warm exports.
+/// The export of a warm search.
 fn tune(home: &Home, words: &str) -> Export {
     let fixed = "tune f.txt --seed=7 --quiet --export-json - --output run --state warm";
     home.readlab(format!("{fixed} {words}")).export()
 }
 
-/// The words for a search of fakes, each with its turn.
-fn of_fakes(home: &Home, fakes: &[(&str, &str)]) -> String {
+/// The arguments for a search of fakes, each with its turn.
+fn search_of_fakes(home: &Home, fakes: &[(&str, &str)]) -> String {
     format!("--roster {} --method f?/read", roster(home, fakes))
 }
 
@@ -30,13 +30,13 @@ fn count(trial: &Value, field: &str) -> usize {
 }
 
 /// The trials that were measured again, without the controls.
-fn fresh(json: &Value) -> Vec<&Value> {
+fn measured_again(json: &Value) -> Vec<&Value> {
     let all = json.trials().iter();
     all.filter(|trial| trial["cache"] != "none" && count(trial, "samples") > 0).collect()
 }
 
 #[test]
-fn settings_are_searched_and_the_best_are_measured_afresh() {
+fn settings_are_searched_and_the_best_are_measured_again() {
     let home = Home::with_file("f.txt", "one\ntwo\nthree\n".repeat(10_000));
     let json = tune(&home, "--space buffer=1KiB..64KiB --method rust/read/scalar").exits(0);
     assert_eq!((json.said.err.as_str(), &json["verb"]), ("", &"tune".into()));
@@ -48,7 +48,7 @@ fn settings_are_searched_and_the_best_are_measured_afresh() {
         assert!([0, 10].contains(&count(trial, "samples")), "{trial}");
         assert_eq!(trial["summary"].is_null(), count(trial, "samples") == 0, "only fresh readings are told");
     }
-    let ids: Vec<&str> = fresh(&json).iter().map(|trial| trial["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = measured_again(&json).iter().map(|trial| trial["id"].as_str().unwrap()).collect();
     assert!(ids.contains(&"rust/buffered/iterator@buffer=8KiB") && [3, 4].contains(&ids.len()), "{ids:?}");
     let told = json["advice"][0]["sentence"].as_str().unwrap();
     let begins = ["warm: use rust/read with scalar and ", "warm: keep "];
@@ -59,24 +59,24 @@ fn settings_are_searched_and_the_best_are_measured_afresh() {
 }
 
 #[test]
-fn a_contender_that_fails_in_a_later_rung_leaves_and_the_search_continues() {
+fn a_contender_that_fails_in_a_later_rung_is_eliminated_and_the_search_continues() {
     let home = home();
-    // Each start reads once untimed and once with a clock: the fourth reading is that of the second
-    // rung.
+    // Each start reads once untimed and once with a clock, so the fourth reading is that of the
+    // second rung.
     let dies = "echo x >> \"$0.turns\"; if [ $(wc -l < \"$0.turns\") -ge 4 ]; then echo late >&2; exit 7; fi; answer";
     let names = ["f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"];
     let fakes = names.map(|name| (name, if name == "f1" { dies } else { "answer" }));
-    let json = tune(&home, &of_fakes(&home, &fakes)).exits(1);
+    let json = tune(&home, &search_of_fakes(&home, &fakes)).exits(1);
     let dead = json.ended("f1/read", "warm", "failed", "it exited with 7: late");
     assert_eq!(count(dead, "searched"), 1, "{dead}");
-    assert_eq!((&json["end"]["reason"], fresh(&json).len()), (&"settled".into(), 3), "{json}");
+    assert_eq!((&json["end"]["reason"], measured_again(&json).len()), (&"settled".into(), 3), "{json}");
 }
 
 #[test]
 fn a_single_candidate_is_measured_without_a_search() {
     let words = "--method rust/read/scalar@buffer=4KiB --reference 'command/wc -l {}'";
     let json = tune(&home(), words).exits(0);
-    let ids: Vec<&Value> = fresh(&json).iter().map(|trial| &trial["id"]).collect();
+    let ids: Vec<&Value> = measured_again(&json).iter().map(|trial| &trial["id"]).collect();
     assert_eq!(ids, ["command/wc -l", "rust/read/scalar@buffer=4KiB"]);
     assert!(items(&json["searches"]).is_empty(), "{json}");
 }
@@ -97,10 +97,10 @@ mod ring2 {
     }
 
     #[test]
-    fn where_every_candidate_fails_nothing_is_reported() {
+    fn a_search_whose_candidates_all_fail_reports_nothing() {
         let home = home();
-        let json = tune(&home, &of_fakes(&home, &["f1", "f2"].map(|name| (name, "exit 3")))).exits(1);
-        assert!(fresh(&json).is_empty(), "{json}");
+        let json = tune(&home, &search_of_fakes(&home, &["f1", "f2"].map(|name| (name, "exit 3")))).exits(1);
+        assert!(measured_again(&json).is_empty(), "{json}");
         assert!(items(&json["searches"]).is_empty() && items(&json["advice"]).is_empty(), "{json}");
         for name in ["f1/read", "f2/read"] {
             json.ended(name, "warm", "failed", "");
@@ -111,8 +111,8 @@ mod ring2 {
     fn a_budget_that_is_used_up_before_most_were_read_is_reported_in_one_line() {
         let home = home();
         let fakes = ["f1", "f2", "f3", "f4", "f5", "f6"].map(|name| (name, "sleep 2; answer"));
-        let words = of_fakes(&home, &fakes);
-        // Five were left out, and none was measured afresh.
+        let words = search_of_fakes(&home, &fakes);
+        // Five candidates were left out, and none was measured again.
         let json = tune(&home, &format!("{words} --budget 1500ms")).exits(2);
         assert_eq!(json["end"]["reason"], "budget", "{json}");
         json.said.tells("after 1 reading of the search");
@@ -121,10 +121,10 @@ mod ring2 {
     }
 
     #[test]
-    fn two_identical_candidates_are_a_tie_or_as_rarely_something_else_as_chance_allows() {
+    fn two_identical_candidates_tie_except_as_rarely_as_chance_allows() {
         let home = home();
-        // These report the same time in every turn.
-        let json = tune(&home, &of_fakes(&home, &["f1", "f2"].map(|name| (name, "answer")))).exits(0);
+        // These candidates report the same time in every turn.
+        let json = tune(&home, &search_of_fakes(&home, &["f1", "f2"].map(|name| (name, "answer")))).exits(0);
         let [first, second] = ["f1/read", "f2/read"].map(|id| &json.trial(id, "warm")["rank"]["place"]);
         assert_eq!(first, second, "{json}");
     }
@@ -152,9 +152,9 @@ mod ring2 {
     }
 
     #[test]
-    fn ctrl_c_ends_a_search_and_keeps_what_was_read() {
+    fn ctrl_c_ends_a_search_and_keeps_its_readings() {
         let home = Home::new();
-        let search = begun(&home, "tune", "--budget 300s");
+        let search = start_until_sample(&home, "tune", "--budget 300s");
         let children = descendants(search.id());
         send(search.id(), Signal::INT);
         let output = search.wait_with_output().unwrap();

@@ -2,7 +2,7 @@
 //! invalid arguments.
 
 use crate::fake::{entry, roster};
-use crate::home::{Home, Said};
+use crate::home::{Home, ProgramOutput};
 use crate::machine::skip;
 use crate::repository;
 use std::fs;
@@ -38,11 +38,11 @@ fn list_shows_why_a_contender_cannot_take_part() {
 fn a_request_runs_by_hand() {
     let home = Home::with_file("a 'file'", "a\nb\n");
     let said = home.readlab("request rust/read/scalar@buffer=64KiB \"a 'file'\"").exits(0);
-    Said::by(&mut home.shell(&said.out)).shows("\"newlines\":2").shows("\"say\":\"done\"");
+    ProgramOutput::by(&mut home.shell(&said.out)).shows("\"newlines\":2").shows("\"say\":\"done\"");
 }
 
-/// A verb about a folder of test files.
-fn corpus(home: &Home, folder: &str, words: &str) -> Said {
+/// Runs a verb about a folder of test files.
+fn corpus(home: &Home, folder: &str, words: &str) -> ProgramOutput {
     home.readlab(format!("corpus --folder {folder} {words}")).exits(0)
 }
 
@@ -60,7 +60,7 @@ fn corpus_makes_lists_and_cleans() {
 }
 
 #[test]
-fn what_the_user_put_into_a_tree_of_test_files_stays_and_is_named() {
+fn a_file_of_the_user_in_a_tree_of_test_files_stays_and_is_named() {
     let home = Home::new();
     let made = corpus(&home, "c", "tree source 45");
     let name = made.out.trim_end();
@@ -80,7 +80,7 @@ fn what_the_user_put_into_a_tree_of_test_files_stays_and_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_of_the_users_is_one_line_with_its_place() {
+fn a_mistake_in_a_file_of_the_user_is_one_line_with_its_position() {
     let home = Home::with_file("f", "a\n");
     home.file("r.toml", "[[contender]]\nname = \"mine\"\nabut = \"x\"\n");
     home.file("s.toml", "name = \"x\"\nabout = \"y\"\nwork = \"sums\"\ntrial = []\n");
@@ -96,7 +96,7 @@ fn what_is_wrong_with_a_file_of_the_users_is_one_line_with_its_place() {
     }
 }
 
-/// The text between back quotes in a document that begins with `begin`.
+/// The code between backquotes in a document that has this beginning.
 fn typed<'a>(document: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str> {
     document.split('`').skip(1).step_by(2).filter(move |code| code.starts_with(begin))
 }
@@ -104,7 +104,7 @@ fn typed<'a>(document: &'a str, begin: &'a str) -> impl Iterator<Item = &'a str>
 #[test]
 fn the_steps_for_your_own_contender_work_as_written() {
     let home = Home::new();
-    // It comes as sources which must be built.
+    // The contender comes as sources which must be built.
     home.folder("mine");
     let built = "sources = \"mine\"\nbuild = [[\"/bin/mkdir\", \"-p\", \"{build}\"]]\n";
     let mine = home.read(roster(&home, &[("mine", "answer")])) + built;
@@ -112,18 +112,18 @@ fn the_steps_for_your_own_contender_work_as_written() {
     home.file("FILE", "one\ntwo\n");
     let document = repository::text("CONTRIBUTING.md");
     let steps = typed(&document, "readlab ").filter(|step| step.contains("my.toml"));
-    // The scene of an own contender in documents.toml has one that can be verified.
+    // The scene of an own contender in documents.toml has a contender that can be verified.
     let steps: Vec<&str> = steps.filter(|step| !step.contains(" verify ")).collect();
     assert_eq!(steps.len(), 4, "build, list, request and race: {steps:?}");
     for step in steps {
         let quick = if step.contains(" race ") { " --runs 2 --state warm" } else { "" };
         let step = format!("{}{quick}", step.replace("METHOD", "read"));
-        Said::by(&mut home.shell(step)).exits(0).shows("mine");
+        ProgramOutput::by(&mut home.shell(step)).exits(0).shows("mine");
     }
 }
 
 #[test]
-fn schemas_are_listed_and_printed_as_they_are_kept() {
+fn printed_schemas_equal_the_stored_ones() {
     let home = Home::new();
     let listed = home.readlab("schema").succeeds_silently().out;
     let names: Vec<&str> = listed.lines().map(|line| line.split(' ').next().unwrap()).collect();
@@ -136,7 +136,7 @@ fn schemas_are_listed_and_printed_as_they_are_kept() {
 }
 
 #[test]
-fn completions_and_the_manual_are_what_shells_and_man_read() {
+fn shells_and_man_accept_the_completions_and_the_manual() {
     let home = Home::new();
     let bash = home.readlab("completions bash").out;
     assert!(bash.contains("complete -F _readlab") && !bash.contains("contender"), "hidden verbs stay hidden");

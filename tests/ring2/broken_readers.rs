@@ -1,15 +1,16 @@
-//! Contenders that read URLs with one fault each: `readlab verify` finds and names it. They are
-//! those of Python and Node.js, in which a line is replaced.
+//! Tests that `readlab verify` finds and names each fault of contenders that read URLs. They are
+//! the contenders of Python and Node.js, in which one line is replaced.
 
 use crate::fake::entry;
 use crate::home::Home;
-use crate::machine::can;
+use crate::machine::succeeds_or_skip;
 use crate::repository;
 use std::process::Command;
 
-/// A fault a paragraph: its name, the file of the contender, the method that has it, and what the
-/// report must have; what is right in the file, and what is wrong.
-const OF_PYTHON: &str = r#"accepts-encodings url.py urllib: accepts encodings; gzip
+/// Faults of the Python contender, one in each paragraph: its name, the file of the contender, the
+/// method with the fault, the words that the report must contain, the right line in the file, and
+/// the wrong line.
+const PYTHON_FAULTS: &str = r#"accepts-encodings url.py urllib: accepts encodings; gzip
 - "Accept-Encoding": "identity"
 + "Accept-Encoding": "gzip"
 asks-for-any-version url.py http.client: If-Match
@@ -53,8 +54,8 @@ asks-a-proxy urls.py urllib: through a proxy
 + [NoRedirects]
 "#;
 
-/// The same.
-const OF_NODE: &str = r#"takes-any-range server.js https.get-ranged: a server that sends another range
+/// Faults of the Node.js contender, in the same format.
+const NODE_FAULTS: &str = r#"takes-any-range server.js https.get-ranged: a server that sends another range
 - if (Number(first) !== start || Number(last) !== end - 1)
 + if (false)
 takes-the-whole-for-a-part server.js https.get-ranged: a server that sends the whole for a range
@@ -68,7 +69,7 @@ leaves-connections-open https.js https.get-ranged: kept=0; it keeps a connection
 +
 "#;
 
-struct Fault<'a> {
+struct InjectedFault<'a> {
     name: &'a str,
     file: &'a str,
     method: &'a str,
@@ -77,8 +78,8 @@ struct Fault<'a> {
     wrong: String,
 }
 
-impl<'a> Fault<'a> {
-    fn of(lines: &[&'a str]) -> Fault<'a> {
+impl<'a> InjectedFault<'a> {
+    fn of(lines: &[&'a str]) -> InjectedFault<'a> {
         let [head, right, wrong] = lines else { panic!("{lines:?}") };
         let (names, words) = head.split_once(": ").unwrap();
         let names: Vec<&str> = names.split(' ').collect();
@@ -86,10 +87,10 @@ impl<'a> Fault<'a> {
         let line =
             |sign: char, line: &str| line.strip_prefix(sign).unwrap().trim_ascii().replace("\\n", "\n");
         let (right, wrong) = (line('-', right), line('+', wrong));
-        Fault { name, file, method, words: words.split("; ").collect(), right, wrong }
+        InjectedFault { name, file, method, words: words.split("; ").collect(), right, wrong }
     }
 
-    /// Copies a contender with the fault, and writes a roster that has it alone.
+    /// Copies a contender with the fault, and writes a roster with only this contender.
     fn build(&self, home: &Home, language: &str) {
         let name = self.name;
         let sources = repository::path("contenders").join(language);
@@ -113,9 +114,9 @@ impl<'a> Fault<'a> {
         home.file(format!("{name}.toml"), roster);
     }
 
-    /// What is said of it if it is not found, or not named.
+    /// A message if the fault is not found, or not named.
     fn missed(&self, home: &Home) -> Option<String> {
-        let Fault { name, method, .. } = self;
+        let InjectedFault { name, method, .. } = self;
         let said = home.readlab(format!("verify {name} --roster {name}.toml --method {method}"));
         let again = format!("to repeat it: readlab verify {name} --roster ");
         let is_named = self.words.iter().all(|words| said.out.contains(words)) && said.out.contains(&again);
@@ -123,13 +124,13 @@ impl<'a> Fault<'a> {
     }
 }
 
-fn each_is_found_and_named(language: &str, program: &str, faults: &str) {
-    if !can(&format!("{program} --version")) {
+fn assert_each_fault_is_named(language: &str, program: &str, faults: &str) {
+    if !succeeds_or_skip(&format!("{program} --version")) {
         return;
     }
     let home = Home::new();
     let lines: Vec<&str> = faults.lines().collect();
-    let missed = lines.chunks(3).map(Fault::of).filter_map(|fault| {
+    let missed = lines.chunks(3).map(InjectedFault::of).filter_map(|fault| {
         fault.build(&home, language);
         fault.missed(&home)
     });
@@ -138,11 +139,11 @@ fn each_is_found_and_named(language: &str, program: &str, faults: &str) {
 }
 
 #[test]
-fn each_fault_of_a_reader_of_urls_is_found_and_named() {
-    each_is_found_and_named("python", "python3", OF_PYTHON);
+fn each_fault_of_the_python_contender_is_found_and_named() {
+    assert_each_fault_is_named("python", "python3", PYTHON_FAULTS);
 }
 
 #[test]
-fn each_fault_of_a_reader_of_ranges_is_found_and_named() {
-    each_is_found_and_named("node", "node", OF_NODE);
+fn each_fault_of_the_node_contender_is_found_and_named() {
+    assert_each_fault_is_named("node", "node", NODE_FAULTS);
 }

@@ -1,5 +1,5 @@
-//! Tests of verdicts on real file systems, which the test makes on loop devices as root:
-//! compression is reported on btrfs with zstd, and the limit of the device is found on ext4 and
+//! Tests of verdicts on real file systems, which the test makes on loop devices as root.
+//! Compression is reported on btrfs with zstd, and the limit of the device is found on ext4 and
 //! xfs. Skipped with a message if that is impossible.
 
 use crate::home::{Export, Home, Trials};
@@ -7,9 +7,9 @@ use crate::machine::skip;
 use crate::mounted::{Undo, run, text};
 use std::fs::File;
 
-/// Makes and mounts a file system in a file, and has a file of 32 MiB on it raced; the export of the
-/// race. `None` with a message if that is impossible.
-fn raced_on(kind: &str, options: &str, line: &str) -> Option<Export> {
+/// Makes and mounts a file system in a file, and races on a file of 32 MiB in it. Returns the
+/// export, or `None` with a message if that is impossible.
+fn race_on(kind: &str, options: &str, line: &str) -> Option<Export> {
     let (home, mut undo) = (Home::new(), Undo::default());
     let image = home.at("image");
     File::create(&image).unwrap().set_len(400 << 20).unwrap();
@@ -31,7 +31,7 @@ fn raced_on(kind: &str, options: &str, line: &str) -> Option<Export> {
 #[test]
 fn compression_is_reported_and_no_device_limit_is_invented() {
     let line = "the same line again and again, which zstd likes\n";
-    let Some(export) = raced_on("btrfs", ",compress-force=zstd", line) else { return };
+    let Some(export) = race_on("btrfs", ",compress-force=zstd", line) else { return };
     let told = export["what_gives"][0].to_string();
     assert!(told.contains("stored encoded") && told.contains("from the device"), "{told}");
     let limits = export["limits"].as_array().cloned().unwrap_or_default();
@@ -44,12 +44,13 @@ fn compression_is_reported_and_no_device_limit_is_invented() {
 fn a_plain_file_has_a_device_limit_and_nothing_to_explain() {
     for kind in ["ext4", "xfs"] {
         let line = "the same line again and again, which nobody compresses\n";
-        let Some(export) = raced_on(kind, "", line) else { continue };
+        let Some(export) = race_on(kind, "", line) else { continue };
         assert_eq!(export["what_gives"][0], serde_json::json!([]), "{kind}");
         let limits = export["limits"].as_array().cloned().unwrap_or_default();
         assert!(limits.iter().any(|limit| limit["kind"] == "device"), "{kind}: {}", export["trials"]);
         let read = export.trial_with("method", "read");
-        // On a busy machine the wait for a processor may stop it, and that is no limit.
+        // On a busy machine the wait for a processor may limit the reading, which is no limit of
+        // the device.
         let is_stopped_elsewhere = read["verdict"]["is"]["kind"] != "device" && read["limit"].is_null();
         let share = read["share_of_limit"].as_f64();
         assert!(is_stopped_elsewhere || share.is_some_and(|share| share > 0.0), "{kind}: {read}");

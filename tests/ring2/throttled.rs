@@ -1,9 +1,9 @@
-//! Test with a device of known speed: a control group limits a race to 100 MB/s of the disk, so
+//! Tests with a device of known speed. A control group limits a race to 100 MB/s of the disk, so
 //! that every cold reading is limited by the device, and its verdict says so. Skipped with a
 //! message without this control group.
 
 use crate::control_group::ControlGroup;
-use crate::home::{Home, Said, Trials, items};
+use crate::home::{Home, ProgramOutput, Trials, items};
 use crate::machine::or_skip;
 use serde_json::Value;
 use std::fs;
@@ -11,12 +11,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 const BYTES_PER_SECOND: u64 = 100_000_000;
-/// Large enough that the burst that the kernel allows, a tenth of a second, is a small part of it.
+/// So large that the burst which the kernel allows, a tenth of a second, is a small part of it.
 const SIZE_BYTES: usize = 64 << 20;
 
-/// What a cold run exports on a file of this size, in the folder `files` of a throttled device;
-/// `None` with a message where none can be throttled.
-fn throttled(size_bytes: usize, verb: &str, target: &str, methods: &str) -> Option<Value> {
+/// The export of a cold run on a file of this size, in the folder `files` of a throttled device;
+/// `None` with a message if none can be throttled.
+fn throttled_run(size_bytes: usize, verb: &str, target: &str, methods: &str) -> Option<Value> {
     let home = Home::new();
     let line = "a line of the file that is read slowly\n";
     let file = home.file("files/file", line.repeat(size_bytes / line.len()));
@@ -27,12 +27,12 @@ fn throttled(size_bytes: usize, verb: &str, target: &str, methods: &str) -> Opti
     let group = or_skip(ControlGroup::below(groups, rules, &rule))?;
     let words = "-r 5 -w 0 --state cold --quiet --export-json - --output run";
     let line = format!("{} && exec readlab {verb} {words} {methods} {target}", group.enter());
-    Some(Said::by(&mut home.shell(line)).json())
+    Some(ProgramOutput::by(&mut home.shell(line)).json())
 }
 
-/// What stops a reading is the quota by which the device is slow; or the device, as busy as it can
-/// be, where the kernel granted more than the quota for a moment.
-fn is_limited(verdict: &Value) {
+/// Asserts that the reading is limited by the quota of the device, or by the busy device itself if
+/// the kernel granted more than the quota for a moment.
+fn assert_limited(verdict: &Value) {
     let is = &verdict["is"];
     let is_saturated = is["kind"] == "device" && is["pace"]["pace"] == "saturated";
     assert!(is["kind"] == "io_quota" || is_saturated, "{verdict}");
@@ -41,29 +41,29 @@ fn is_limited(verdict: &Value) {
 #[test]
 fn a_cold_reading_from_a_throttled_device_is_limited_by_it() {
     let methods = "--method rust/read/memchr --method rust/mmap/memchr --method rust/direct/memchr";
-    let Some(export) = throttled(SIZE_BYTES, "race", "files/file", methods) else { return };
+    let Some(export) = throttled_run(SIZE_BYTES, "race", "files/file", methods) else { return };
     for trial in export.trials() {
         if trial["contender"] == "rust" && ["read", "mmap", "direct"].iter().any(|it| trial["method"] == *it)
         {
-            is_limited(&trial["verdict"]);
+            assert_limited(&trial["verdict"]);
         }
     }
 }
 
 #[test]
 fn a_folder_is_under_the_quota_of_its_files() {
-    let Some(export) = throttled(SIZE_BYTES / 2, "race", "files", "--method rust/read/memchr") else {
+    let Some(export) = throttled_run(SIZE_BYTES / 2, "race", "files", "--method rust/read/memchr") else {
         return;
     };
     let quotas = &export["targets"][0]["io_quotas"];
     assert_eq!(quotas[0]["bytes_per_s"], BYTES_PER_SECOND, "{}", export["targets"]);
-    is_limited(&export.trial_with("method", "read")["verdict"]);
+    assert_limited(&export.trial_with("method", "read")["verdict"]);
 }
 
 #[test]
-fn a_suite_has_the_device_for_a_limit_and_no_trial_is_its_own() {
+fn a_suite_has_the_limit_of_the_device_and_no_trial_is_its_own_limit() {
     let method = "--method rust/direct/iterator@buffer=8KiB";
-    let Some(export) = throttled(SIZE_BYTES / 2, "suite newlines", "files/file", method) else { return };
+    let Some(export) = throttled_run(SIZE_BYTES / 2, "suite newlines", "files/file", method) else { return };
     let device = "rust/device@buffer=128KiB,depth=16";
     let shown: Vec<_> = items(&export["limits"]).iter().filter(|limit| limit["kind"] == "device").collect();
     assert!(shown.iter().any(|limit| limit["name"] == device), "{shown:?}");

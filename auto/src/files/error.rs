@@ -17,19 +17,20 @@ impl FileError {
         FileError { path: path.to_owned(), cause }
     }
 
-    /// The file; empty if it was none of them, as where no thread could be started.
+    /// The path of the file. It is empty if the error concerns no file, for example if no thread
+    /// could be started.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What failed.
+    /// The error of the call that failed.
     #[must_use]
     pub fn cause(&self) -> &ReadError {
         &self.cause
     }
 
-    /// The file and what failed.
+    /// The path of the file and the error.
     #[must_use]
     pub fn into_parts(self) -> (PathBuf, ReadError) {
         (self.path, self.cause)
@@ -51,7 +52,7 @@ impl Error for FileError {
     }
 }
 
-/// The error of no file.
+/// An error that concerns no file.
 impl From<io::Error> for FileError {
     fn from(cause: io::Error) -> FileError {
         FileError::new(Path::new(""), cause.into())

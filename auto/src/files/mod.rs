@@ -1,9 +1,9 @@
-//! Many files, each read once: by as many threads as suit where they are.
+//! Reads many files, each once, by a number of threads that suits where the files are.
 //!
-//! Cached files keep processors busy, so there is a thread for each. Files that a device must read
-//! keep it busy by many requests at a time: they are in flight through a ring on each thread. Where
-//! there is none, files are large or even their names must be read, more threads wait for the
-//! device. Which of these it is a few files tell, which are looked at before.
+//! Cached files keep processors busy, so there is one thread for each processor. Files that a
+//! device must read keep the device busy by many requests at a time: they are in flight through a
+//! ring on each thread. If there is no ring, if files are large, or if even their names must be
+//! read, more threads wait for the device. A sample of the files decides which case applies.
 
 mod choice;
 mod error;
@@ -15,7 +15,7 @@ use crate::ReadError;
 use crate::buffer::Buffer;
 use crate::copied::COPY_BYTES;
 use crate::crew::crew;
-use choice::Way;
+use choice::ReadPlan;
 pub use error::FileError;
 #[cfg(target_os = "linux")]
 use in_flight::FilesInFlight;
@@ -30,10 +30,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The paths of many files.
 pub trait FilePaths: Sync {
-    /// How many there are.
+    /// The number of files.
     fn count(&self) -> usize;
 
-    /// The path of one of them, by its number from 0.
+    /// The path of one file, by its index from 0.
     fn path(&self, index: usize) -> &Path;
 }
 
@@ -47,7 +47,7 @@ impl<P: AsRef<Path> + Sync> FilePaths for [P] {
     }
 }
 
-/// Many files that are read the fastest way that is safe, in any order.
+/// Many files that are read in the fastest safe way, in any order.
 ///
 /// ```
 /// use readlab_auto::Files;
@@ -69,20 +69,20 @@ pub struct Files<'p, P: ?Sized> {
 }
 
 impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
-    /// These files.
+    /// Takes the paths of the files.
     #[must_use]
     pub fn new(paths: &'p P) -> Files<'p, P> {
         Files { paths, threads: None }
     }
 
-    /// Uses so many threads, whatever is cached.
+    /// Uses this number of threads, even if another number suits the cache state.
     #[must_use]
     pub fn threads(self, threads: NonZero<usize>) -> Files<'p, P> {
         Files { threads: Some(threads), ..self }
     }
 
-    /// Opens each file, has it visited and closes it. A visit gets what `make` made for its thread;
-    /// all of these are returned. After an error no further file is opened.
+    /// Opens each file, has it visited and closes it. A visit gets the state that `make` made for
+    /// its thread. All states are returned. After an error no further file is opened.
     ///
     /// # Errors
     /// If a file cannot be opened, or the first error of a visit. The file is named.
@@ -91,41 +91,43 @@ impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
         make: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, &mut OneOfFiles<'_>) -> Result<(), ReadError> + Sync,
     ) -> Result<Vec<S>, FileError> {
-        let way = self.threads.map_or_else(|| Way::choose(self.paths), |threads| Way::Threads(threads.get()));
-        self.each_by(way, make, visit)
+        let plan = self
+            .threads
+            .map_or_else(|| ReadPlan::choose(self.paths), |threads| ReadPlan::Threads(threads.get()));
+        self.each_by(plan, make, visit)
     }
 
     fn each_by<S: Send>(
         &self,
-        way: Way,
+        plan: ReadPlan,
         make: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, &mut OneOfFiles<'_>) -> Result<(), ReadError> + Sync,
     ) -> Result<Vec<S>, FileError> {
-        let turn = Turn { next: AtomicUsize::new(0), count: self.paths.count() };
+        let queue = FileQueue { next: AtomicUsize::new(0), count: self.paths.count() };
         let work = || {
             let mut state = make();
-            self.read_in_turn(way, &turn, &mut |file| visit(&mut state, file))?;
+            self.read_in_turn(plan, &queue, &mut |file| visit(&mut state, file))?;
             Ok(state)
         };
-        crew(way.threads().min(turn.count.max(1)), work, || turn.stop())
+        crew(plan.threads().min(queue.count.max(1)), work, || queue.stop())
     }
 
-    /// Reads files on the calling thread as long as there are some.
+    /// Reads files on the calling thread until none is left.
     fn read_in_turn(
         &self,
-        way: Way,
-        turn: &Turn,
+        plan: ReadPlan,
+        queue: &FileQueue,
         visit: &mut dyn FnMut(&mut OneOfFiles<'_>) -> Result<(), ReadError>,
     ) -> Result<(), FileError> {
-        if let Way::Rings(_) = way {
+        if let ReadPlan::Rings(_) = plan {
             #[cfg(target_os = "linux")]
             if let Ok(ring) = in_flight::Ring::new(in_flight::SMALL_FILES.depth) {
-                let files = FilesInFlight::prepare(ring, &in_flight::SMALL_FILES, turn.count)?;
-                return files.run(self.paths, &mut iter::from_fn(|| turn.take()), visit);
+                let files = FilesInFlight::prepare(ring, &in_flight::SMALL_FILES, queue.count)?;
+                return files.run(self.paths, &mut iter::from_fn(|| queue.take()), visit);
             }
         }
         let mut buffer = Buffer::new(COPY_BYTES)?;
-        while let Some(index) = turn.take() {
+        while let Some(index) = queue.take() {
             let path = self.paths.path(index);
             let mut read = || {
                 let content = Content::Copied { file: File::open(path)?, buffer: &mut buffer };
@@ -137,19 +139,19 @@ impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
     }
 }
 
-/// Which file is read next, by whichever thread.
-struct Turn {
+/// The index of the next file to read, shared by all threads.
+struct FileQueue {
     next: AtomicUsize,
     count: usize,
 }
 
-impl Turn {
+impl FileQueue {
     fn take(&self) -> Option<usize> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         (index < self.count).then_some(index)
     }
 
-    /// Gives no further file to any thread.
+    /// Ends the list, so that no thread gets another file.
     fn stop(&self) {
         self.next.store(self.count, Ordering::Relaxed);
     }
@@ -161,7 +163,7 @@ mod tests {
     use std::path::PathBuf;
     use std::{fs, io};
 
-    /// Files with as many bytes as their number, and one of many pieces.
+    /// Files whose sizes are their numbers, and one file of many pieces.
     fn files(folder: &Path) -> Vec<PathBuf> {
         let path = |index: usize| {
             let path = folder.join(index.to_string());
@@ -176,9 +178,11 @@ mod tests {
     fn each_file_is_visited_once_by_however_many_threads() {
         let folder = tempfile::tempdir().unwrap();
         let paths = files(folder.path());
-        for way in [1, 3, 100].into_iter().flat_map(|threads| [Way::Threads(threads), Way::Rings(threads)]) {
+        for plan in
+            [1, 3, 100].into_iter().flat_map(|threads| [ReadPlan::Threads(threads), ReadPlan::Rings(threads)])
+        {
             let of = Files::new(&paths[..]);
-            let seen = of.each_by(way, Vec::new, |seen: &mut Vec<(usize, u64)>, file| {
+            let seen = of.each_by(plan, Vec::new, |seen: &mut Vec<(usize, u64)>, file| {
                 assert_eq!(file.path(), paths[file.index()]);
                 let mut bytes = 0;
                 file.for_each(|offset, piece| {
@@ -191,12 +195,12 @@ mod tests {
             let mut seen: Vec<(usize, u64)> = seen.unwrap().concat();
             seen.sort_unstable();
             let size = |(index, path): (usize, &PathBuf)| (index, fs::metadata(path).unwrap().len());
-            assert_eq!(seen, paths.iter().enumerate().map(size).collect::<Vec<_>>(), "{way:?}");
+            assert_eq!(seen, paths.iter().enumerate().map(size).collect::<Vec<_>>(), "{plan:?}");
         }
     }
 
     #[test]
-    fn no_files_are_read_at_once() {
+    fn an_empty_list_is_read_without_an_error() {
         let none: [&str; 0] = [];
         assert_eq!(Files::new(&none[..]).each(|| 1, |_, _| Ok(())).unwrap(), [1]);
     }

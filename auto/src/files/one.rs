@@ -1,27 +1,27 @@
-//! One of many files, which is open, and where its bytes come from.
+//! One open file of many, and the source of its bytes.
 
 #[cfg(target_os = "linux")]
-use super::in_flight::Begun;
+use super::in_flight::StartedFile;
 use crate::ReadError;
 use crate::copied::uninterrupted;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// One of many files, which is open.
+/// One open file of many.
 pub struct OneOfFiles<'a> {
     index: usize,
     path: &'a Path,
     content: Content<'a>,
 }
 
-/// Where the bytes of a file come from, piece by piece.
+/// The source of a file's bytes, piece by piece.
 pub(super) enum Content<'a> {
-    /// Calls of read(2).
+    /// The file is read with read(2).
     Copied { file: File, buffer: &'a mut [u8] },
-    /// A ring, which has read the first piece.
+    /// A ring reads the file, and has read the first piece.
     #[cfg(target_os = "linux")]
-    InFlight(Begun<'a>),
+    InFlight(StartedFile<'a>),
 }
 
 impl<'a> OneOfFiles<'a> {
@@ -29,19 +29,19 @@ impl<'a> OneOfFiles<'a> {
         OneOfFiles { index, path, content }
     }
 
-    /// Its number among the files, from 0.
+    /// The index of the file in the list, from 0.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// Its path.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.path
     }
 
-    /// Visits all its bytes in order, piece by piece, each with its offset.
+    /// Visits all bytes of the file in order, piece by piece, each with its offset.
     ///
     /// # Errors
     /// If a read fails, with the offset.
@@ -59,7 +59,7 @@ impl<'a> OneOfFiles<'a> {
 }
 
 impl Content<'_> {
-    /// The next piece, which begins at this offset; an empty one is at the end.
+    /// The next piece, which begins at this offset. It is empty at the end of the file.
     fn next_piece(&mut self, at: u64) -> Result<&[u8], ReadError> {
         match self {
             Content::Copied { file, buffer } => {

@@ -1,10 +1,10 @@
-//! Reads in flight through an io_uring: each slot has a buffer and one read at a time; a completed
+//! Reads in flight through an io_uring: each slot has a buffer and one read at a time. A completed
 //! read is delivered to the visitor, and the slot gets the next job.
 //!
 //! The kernel writes into a slot's buffer from submission to completion. The buffer is not accessed
 //! in that time. After an error, a break or a panic, `drop` first waits until every read has
-//! completed. [`Auto`](crate::Auto) uses this where it suits a file; a program that wants to choose
-//! sizes and depth itself may use it, too.
+//! completed. [`Auto`](crate::Auto) uses this module where it suits a file. A program that wants to
+//! choose sizes and depth itself may use the module, too.
 
 mod slot;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use std::{fmt, io, mem};
 pub struct Plan {
     /// Bytes of one buffer.
     pub buffer_bytes: usize,
-    /// Buffers that one read fills.
+    /// Number of buffers that one read fills.
     pub buffers: usize,
     /// Reads in flight at most.
     pub depth: usize,
@@ -35,25 +35,26 @@ pub struct Plan {
     pub registered: Registered,
 }
 
-/// Whether the buffers are registered, so that the kernel does not look them up for every read.
+/// Whether the buffers are registered. The kernel need not look up registered buffers for every
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registered {
-    /// Never.
+    /// The buffers are not registered.
     No,
-    /// Unless the limit of locked memory is reached.
+    /// The buffers are registered, unless the limit of locked memory is reached.
     IfAllowed,
-    /// Always.
+    /// The buffers are registered, or the reading fails.
     Yes,
 }
 
 /// A ring in which nothing is in flight.
 ///
-/// Only this module has its queues: a completion of another's read would be taken for one of a
-/// slot, whose memory is then visited while the kernel writes into it.
+/// Only this module has the ring's queues. A completion of a foreign read would be taken for one of
+/// a slot, whose memory would then be visited while the kernel writes into it.
 pub struct Ring(IoUring);
 
 impl Ring {
-    /// Makes a ring with so many entries.
+    /// Makes a ring with this number of entries.
     ///
     /// # Errors
     /// If the kernel allows no ring.
@@ -71,26 +72,27 @@ impl fmt::Debug for Ring {
 /// A part of a file to be read by one slot.
 #[derive(Debug, Clone)]
 pub struct Job<'a> {
-    /// Which bytes.
+    /// The bytes of the file to read.
     pub range: Range<u64>,
-    /// Of which file.
+    /// The file to read.
     pub file: BorrowedFd<'a>,
-    /// Lengths must be multiples of this (1 if any length is allowed).
+    /// Lengths must be multiples of this number, which is 1 if any length is allowed.
     pub block_bytes: u64,
-    /// The same file without special flags, used if the kernel refuses the first.
+    /// The same file without special flags. It is used if the kernel refuses to read `file`.
     pub fallback: Option<BorrowedFd<'a>>,
 }
 
 /// The order in which completed reads are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// In the order of completion.
+    /// Completed reads are delivered in the order of their completion.
     Any,
-    /// In the order of submission.
+    /// Completed reads are delivered in the order of their submission.
     Queued,
 }
 
-/// Work that can be done while reads are in flight; returns whether there was any, or a break.
+/// Work that can be done while reads are in flight. It returns whether there was any work to do, or
+/// a break.
 pub type IdleWork<'w, V> = &'w mut dyn FnMut(&mut V) -> Result<ControlFlow<(), bool>, ReadError>;
 
 /// All reads in flight, and their memory.
@@ -104,10 +106,11 @@ pub struct InFlight<'a> {
 }
 
 impl<'a> InFlight<'a> {
-    /// Allocates the buffers, no more than there are jobs, and registers them if so planned.
+    /// Allocates the buffers, at most one read's for each job, and registers them if the plan says
+    /// so.
     ///
     /// # Errors
-    /// If there is no memory, or the buffers cannot be registered and must be.
+    /// If there is no memory, or if the buffers cannot be registered and the plan requires it.
     pub fn prepare(ring: Ring, plan: &Plan, jobs: usize) -> Result<InFlight<'a>, ReadError> {
         let used = plan.depth.min(jobs);
         let part_bytes = plan.buffer_bytes * plan.buffers;
@@ -123,7 +126,7 @@ impl<'a> InFlight<'a> {
         Ok(reads)
     }
 
-    /// One registered buffer for each slot, under the slot's number.
+    /// Registers one buffer for each slot, under the slot's number.
     fn register(&mut self) -> Result<(), ReadError> {
         let whole = |slot: &Slot<'_>| {
             let part = &mut self.memory[slot.part.clone()];
@@ -137,7 +140,7 @@ impl<'a> InFlight<'a> {
         })
     }
 
-    /// Runs all jobs, or until the visitor breaks.
+    /// Runs all jobs, or runs jobs until the visitor breaks.
     ///
     /// # Errors
     /// If a read fails; the visitor has then seen a part.
@@ -176,7 +179,7 @@ impl<'a> InFlight<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Submits the next job, if there is one, in this slot.
+    /// Submits the next job in this slot, if a job is left.
     fn queue_next(
         &mut self,
         index: usize,
@@ -186,7 +189,7 @@ impl<'a> InFlight<'a> {
         self.queue(index)
     }
 
-    /// Puts a read of the bytes that the slot still lacks into the ring, if it has a job.
+    /// Queues a read of the bytes that the slot still lacks, if it has a job.
     fn queue(&mut self, index: usize) -> Result<(), ReadError> {
         let Some(entry) = self.slots[index].entry(&mut self.memory, index, &self.plan) else { return Ok(()) };
         // SAFETY: the slot's part of the memory and its vector stay untouched until the read has
@@ -238,8 +241,8 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.submit(1).is_err() {
-                // The kernel may write into the buffers at any time from now on: they must never be
-                // used again.
+                // The kernel may write into the buffers at any time from now on, so they must never
+                // be used again.
                 mem::forget((mem::take(&mut self.slots), mem::take(&mut self.memory)));
                 return;
             }
@@ -249,7 +252,7 @@ impl Drop for InFlight<'_> {
 }
 
 /// Whether a call failed for a temporary reason: a signal, or a resource that the kernel lacks at
-/// the moment.
+/// present.
 pub(crate) fn is_passing(code: Option<i32>) -> bool {
     matches!(code, Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
 }

@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 
 /// One read and the memory it fills.
 pub(super) struct Slot<'a> {
-    /// Its part of the buffer memory.
+    /// The slot's part of the buffer memory.
     pub(super) part: Range<usize>,
     /// The buffers that a vectored read fills; the kernel may access the list until the read has
     /// completed.
@@ -18,7 +18,7 @@ pub(super) struct Slot<'a> {
     pub(super) job: Option<Job<'a>>,
     pub(super) filled: usize,
     pub(super) full: bool,
-    /// How much was filled when a read past the cache ended within a block.
+    /// Value of `filled` when a read past the cache last ended within a block.
     pub(super) ended_at: usize,
 }
 
@@ -28,12 +28,12 @@ impl<'a> Slot<'a> {
         Slot { part, vector: Vec::new(), job: None, filled: 0, full: false, ended_at: 0 }
     }
 
-    /// Takes a job, of which nothing has been read.
+    /// Takes a job of which nothing has been read yet.
     pub(super) fn begin(&mut self, job: Option<Job<'a>>) {
         (self.job, self.filled, self.full, self.ended_at) = (job, 0, false, 0);
     }
 
-    /// The part of its memory that the next read is to fill.
+    /// The range of the slot's memory that the next read must fill.
     pub(super) fn lacking(&self) -> Option<Range<usize>> {
         self.job.as_ref().map(|job| self.filled..job.requested_bytes())
     }
@@ -58,8 +58,8 @@ impl<'a> Slot<'a> {
     }
 
     /// Records the result of a read. Returns whether the slot is complete. A short read is
-    /// continued, past the cache from the beginning of the block in which it ended: where a second
-    /// one comes no further, or one has no bytes, the file ends.
+    /// continued. Past the cache it is continued from the beginning of the block in which it ended.
+    /// The file ends where a second read returns no more, or where a read returns no bytes.
     pub(super) fn complete(&mut self, result: i32) -> Result<bool, ReadError> {
         let job = self.job.as_mut().expect("a completed read has a job");
         if let Ok(count) = usize::try_from(result) {
@@ -96,7 +96,7 @@ impl<'a> Slot<'a> {
         self.full = false;
         let Some(job) = &self.job else { return ControlFlow::Continue(()) };
         let mut at = job.range.start;
-        // Past the cache whole blocks are read, of which the last may end behind the range.
+        // Past the cache whole blocks are read, and the last block may end behind the range.
         let wanted = usize::try_from(job.range.end - job.range.start).unwrap_or(usize::MAX);
         for piece in memory[self.part.clone()][..self.filled.min(wanted)].chunks(buffer_bytes) {
             visitor.visit(at, piece)?;
@@ -113,7 +113,7 @@ impl Job<'_> {
     }
 }
 
-/// The parts of `range` by buffers of `buffer_bytes`, as the kernel needs them.
+/// Splits `range` into buffers of `buffer_bytes`, as an iovec list for the kernel.
 pub(super) fn vectors(buffer: &mut [u8], range: Range<usize>, buffer_bytes: usize) -> Vec<libc::iovec> {
     let mut vectors = Vec::with_capacity(range.len().div_ceil(buffer_bytes) + 1);
     let mut start = range.start;

@@ -17,13 +17,13 @@ fn slot(file: &File, range: Range<u64>, block_bytes: u64) -> Slot<'_> {
     Slot { job: Some(job(file, range, block_bytes)), ..Slot::new(0, 4096) }
 }
 
-fn nothing() -> File {
+fn empty_file() -> File {
     File::open("/dev/null").unwrap()
 }
 
 #[test]
 fn a_short_read_is_continued_where_it_stopped() {
-    let file = nothing();
+    let file = empty_file();
     let mut slot = slot(&file, 4096..8192, 1);
     assert!(!slot.complete(1500).unwrap());
     assert_eq!(slot.filled, 1500);
@@ -34,7 +34,7 @@ fn a_short_read_is_continued_where_it_stopped() {
 
 #[test]
 fn the_end_of_the_file_fills_a_slot() {
-    let file = nothing();
+    let file = empty_file();
     assert!(slot(&file, 4096..8192, 1).complete(0).unwrap());
     let mut last = slot(&file, 4096..5000, 512);
     assert_eq!(last.job.as_ref().unwrap().requested_bytes(), 1024);
@@ -43,7 +43,7 @@ fn the_end_of_the_file_fills_a_slot() {
 
 #[test]
 fn a_temporary_error_is_retried_and_another_error_has_its_offset() {
-    let file = nothing();
+    let file = empty_file();
     let mut slot = slot(&file, 4096..8192, 1);
     assert!(!slot.complete(-libc::EINTR).unwrap());
     assert!(!slot.complete(-libc::EAGAIN).unwrap());
@@ -53,7 +53,7 @@ fn a_temporary_error_is_retried_and_another_error_has_its_offset() {
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri has no io_uring_setup(2)")]
-fn the_rest_of_a_short_read_lands_behind_it() {
+fn the_rest_of_a_short_read_is_placed_behind_its_bytes() {
     let bytes: Vec<u8> = (0..4096u32).map(|i| (i / 7) as u8).collect();
     let mut file = tempfile::tempfile().unwrap();
     io::Write::write_all(&mut file, &bytes).unwrap();
@@ -107,7 +107,7 @@ fn reads_are_delivered_in_order_of_submission_and_other_work_is_done_before() {
 
 #[test]
 fn a_refused_read_uses_the_fallback() {
-    let (file, plain) = (nothing(), nothing());
+    let (file, plain) = (empty_file(), empty_file());
     let mut slot = slot(&file, 4096..8192, 512);
     slot.job.as_mut().unwrap().fallback = Some(plain.as_fd());
     assert!(!slot.complete(-libc::EINVAL).unwrap());
@@ -116,22 +116,22 @@ fn a_refused_read_uses_the_fallback() {
     assert!(slot.complete(-libc::EINVAL).is_err());
 }
 
-/// A file whose reads may be short: the model of a kernel.
-struct Short<'a> {
+/// A model of a file in the kernel, whose reads may be short.
+struct ShortReadingFile<'a> {
     bytes: &'a [u8],
-    /// How many bytes the next reads bring at most; those after them bring all.
-    most: std::slice::Iter<'a, usize>,
-    /// Whether the last read ended within a block before the end of the file: the next one does
-    /// not.
+    /// Largest results of the next reads, in bytes. All later reads are complete.
+    limits: std::slice::Iter<'a, usize>,
+    /// Whether the last read ended within a block before the end of the file. The read after it is
+    /// complete.
     is_within: bool,
 }
 
-impl Short<'_> {
+impl ShortReadingFile<'_> {
     fn read(&mut self, at: u64, into: &mut [u8], block_bytes: u64) -> i32 {
         assert!(at.is_multiple_of(block_bytes) && (into.len() as u64).is_multiple_of(block_bytes));
         let rest = self.bytes.get(at as usize..).unwrap_or_default();
         let whole = rest.len().min(into.len());
-        let most = if self.is_within { None } else { self.most.next() };
+        let most = if self.is_within { None } else { self.limits.next() };
         let count = most.map_or(whole, |&most| most.max(1).min(whole));
         self.is_within = count < whole && !(count as u64).is_multiple_of(block_bytes);
         into[..count].copy_from_slice(&rest[..count]);
@@ -141,7 +141,7 @@ impl Short<'_> {
 
 proptest! {
     #[test]
-    fn short_reads_lose_no_byte_and_none_comes_from_behind_the_range(
+    fn short_reads_lose_no_byte_and_deliver_none_beyond_the_range(
         size in 0_usize..9000,
         start in 0_u64..20,
         wanted in 1_u64..4096,
@@ -149,10 +149,10 @@ proptest! {
         most in proptest::collection::vec(prop_oneof![0_usize..4096, (0_usize..8).prop_map(|it| it * 512)], 0..12),
     ) {
         let bytes: Vec<u8> = (0..size).map(|at| (at / 3) as u8).collect();
-        let (from, mut memory) = (nothing(), Buffer::new(4096).unwrap());
+        let (from, mut memory) = (empty_file(), Buffer::new(4096).unwrap());
         let start = start * block_bytes;
         let mut slot = slot(&from, start..start + wanted, block_bytes);
-        let mut file = Short { bytes: &bytes, most: most.iter(), is_within: false };
+        let mut file = ShortReadingFile { bytes: &bytes, limits: most.iter(), is_within: false };
         loop {
             let lacking = slot.lacking().unwrap();
             let at = start + lacking.start as u64;

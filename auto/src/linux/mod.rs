@@ -1,10 +1,10 @@
-//! What Linux tells of a file: what keeps its bytes, what of it is in the page cache, and how it is
-//! read past the cache.
+//! Finds out on Linux what stores a file's bytes, which part of the file is in the page cache, and
+//! how to read past the cache.
 
 mod residency;
 
 use crate::in_flight;
-use crate::strategy::{Backing, Cached};
+use crate::strategy::{Backing, CachedShare};
 use residency::Residency;
 use std::fs::File;
 use std::io;
@@ -12,12 +12,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// What is known of a file so far; all of it is found out on first use.
+/// Facts about a file. Each is determined on first use.
 #[derive(Debug, Default)]
 pub(crate) struct SystemFacts {
     backing: OnceLock<Backing>,
     residency: OnceLock<Residency>,
-    cached: OnceLock<Cached>,
+    cached: OnceLock<CachedShare>,
 }
 
 impl SystemFacts {
@@ -26,14 +26,14 @@ impl SystemFacts {
         *self.backing.get_or_init(|| backing(file).unwrap_or(Backing::Other))
     }
 
-    /// How much of the file is in the page cache, by samples for a large file; determined once.
-    pub(crate) fn cached(&self, file: &File, size_bytes: u64) -> Cached {
+    /// How much of the file is in the page cache. A large file is sampled. Determined once.
+    pub(crate) fn cached(&self, file: &File, size_bytes: u64) -> CachedShare {
         *self.cached.get_or_init(|| {
             match residency::counted(file, size_bytes) {
-                // Counted pages are cached on any file system; others may be in a cache that is not
-                // counted.
-                Some(Cached::All) => Cached::All,
-                _ if self.backing(file) == Backing::Memory => Cached::All,
+                // If pages were counted, they are cached on any file system. Others may be in a
+                // cache that does not count them.
+                Some(CachedShare::All) => CachedShare::All,
+                _ if self.backing(file) == Backing::Memory => CachedShare::All,
                 Some(found) if !self.is_stacked(file) => found,
                 _ => self.cached_of(file, 0..size_bytes),
             }
@@ -41,7 +41,7 @@ impl SystemFacts {
     }
 
     /// How much of a range is in the page cache now.
-    pub(crate) fn cached_of(&self, file: &File, range: Range<u64>) -> Cached {
+    pub(crate) fn cached_of(&self, file: &File, range: Range<u64>) -> CachedShare {
         let residency = self.residency.get_or_init(|| Residency::examine(file, self.is_stacked(file)));
         residency.of_range(file, range)
     }
@@ -51,7 +51,7 @@ impl SystemFacts {
     }
 }
 
-/// Another file description of the same file, of which nothing is shared with the first.
+/// Opens the file again. The new file description shares nothing with the first.
 pub(crate) fn reopened(file: &File, flags: rustix::fs::OFlags) -> io::Result<File> {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::OpenOptionsExt;
@@ -59,20 +59,20 @@ pub(crate) fn reopened(file: &File, flags: rustix::fs::OFlags) -> io::Result<Fil
     std::fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(link)
 }
 
-/// Whether the kernel allows an io_uring; determined once.
+/// Whether the kernel allows an io_uring. Determined once.
 pub(crate) fn rings() -> bool {
     static RINGS: OnceLock<bool> = OnceLock::new();
     *RINGS.get_or_init(|| in_flight::Ring::new(1).is_ok())
 }
 
-/// Whether the kernel allows an io_uring that has a table of files (Linux 5.19); determined once.
+/// Whether the kernel allows an io_uring with a table of files (Linux 5.19). Determined once.
 pub(crate) fn rings_of_files() -> bool {
     static RINGS: OnceLock<bool> = OnceLock::new();
     *RINGS.get_or_init(|| crate::files::in_flight::Ring::new(1).is_ok())
 }
 
-/// Whether a file can be opened without waiting: the kernel has all names of its path at hand. It
-/// counts as if it could where the kernel cannot tell (before Linux 5.12).
+/// Whether a file can be opened without waiting, because the kernel caches all dentries of its
+/// path. True if the kernel cannot answer this (before Linux 5.12).
 pub(crate) fn is_name_cached(path: &Path) -> bool {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -80,14 +80,14 @@ pub(crate) fn is_name_cached(path: &Path) -> bool {
     !matches!(opened, Err(rustix::io::Errno::AGAIN))
 }
 
-/// Numbers of file systems, from linux/magic.h, that keep files in memory.
+/// Magic numbers of file systems that keep files in memory, from linux/magic.h.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// File systems that read into a program's buffer without a copy. Others may accept `O_DIRECT` and
-/// still copy, or decompress one block after the other.
+/// Magic numbers of file systems that read into a program's buffer without a copy. Others may
+/// accept `O_DIRECT` and still copy, or decompress one block after the other.
 const PAST_THE_CACHE: [i64; 3] = [0xef53, 0x5846_5342, 0xf2f5_2010];
 
-/// A file system whose files and pages belong to lower file systems.
+/// Magic number of the file system whose files and pages belong to lower file systems.
 const OVERLAYFS: i64 = 0x794c_7630;
 
 /// Whether a file is on a file system that has no device.
@@ -95,7 +95,7 @@ pub(crate) fn is_in_memory(file: &File) -> io::Result<bool> {
     Ok(IN_MEMORY.contains(&file_system(file)?))
 }
 
-/// The number of a file's file system.
+/// The magic number of a file's file system.
 fn file_system(file: &File) -> io::Result<i64> {
     #[allow(clippy::unnecessary_cast, reason = "the type differs among architectures")]
     let kind = rustix::fs::fstatfs(file)?.f_type as i64;
@@ -111,8 +111,8 @@ fn backing(file: &File) -> io::Result<Backing> {
     })
 }
 
-/// Whether the file system that has a file of an overlay reads past the cache: the overlay passes
-/// on what it reports, and those that copy report nothing.
+/// Whether the file system under an overlay reads past the cache. The overlay passes on the
+/// alignment that the lower file system reports, and file systems that copy report none.
 fn reads_past(file: &File) -> bool {
-    matches!(crate::direct::reported(file), Ok(Some(1..)))
+    matches!(crate::direct::reported_alignment(file), Ok(Some(1..)))
 }

@@ -2,12 +2,12 @@
 //! cache.
 //!
 //! cachestat(2) counts pages (Linux 6.5; since 6.15 only for files that the user owns or may
-//! write). Without it, single bytes are read with `preadv2(RWF_NOWAIT)`. On a stack of file systems
-//! that does not take it, mincore(2) looks at single pages. If nothing tells, the file counts as
-//! partly cached, for which every strategy works.
+//! write). Without it, single bytes are read with `preadv2(RWF_NOWAIT)`. On stacked file systems
+//! that do not support this flag, mincore(2) checks single pages. If no call works, the file counts
+//! as partly cached, for which every strategy works.
 
 use super::reopened;
-use crate::strategy::Cached;
+use crate::strategy::CachedShare;
 use rustix::fs::{Advice, OFlags};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -19,83 +19,83 @@ use std::os::fd::AsRawFd;
 /// Number of evenly spaced bytes that are read from a range if pages cannot be counted.
 const PROBES: u64 = 8;
 
-/// Distance of the places at which pages are counted. A count visits every cached page; for the
-/// small pages of a large file, that takes a twentieth of the time of a reading.
+/// Distance of the places at which pages are counted. A count visits every cached page, which takes
+/// a twentieth of the time of a reading for the small pages of a large file.
 const STEP_BYTES: u64 = 256 << 10;
 const PLACES: RangeInclusive<u64> = 4..=32;
 
-/// How much of a file of this size is cached, by counts in a few evenly spaced places; `None` if
+/// How much of a file of this size is cached, by counts in a few evenly spaced places. `None` if
 /// pages cannot be counted.
-pub(super) fn counted(file: &File, size_bytes: u64) -> Option<Cached> {
+pub(super) fn counted(file: &File, size_bytes: u64) -> Option<CachedShare> {
     let steps = (size_bytes / STEP_BYTES).clamp(*PLACES.start(), *PLACES.end()) - 1;
     let last = size_bytes - 1;
-    let look = |at: u64| counted_of(file, at..at + 1);
+    let look = |at: u64| counted_in(file, at..at + 1);
     let first = look(0)?;
     for at in (1..steps).map(|step| last / steps * step).chain([last]) {
         if look(at)? != first {
-            return Some(Cached::Some);
+            return Some(CachedShare::Some);
         }
     }
     Some(first)
 }
 
-fn counted_of(file: &File, range: Range<u64>) -> Option<Cached> {
-    cachestat(file, range.clone()).ok().map(|found| Cached::from_counts(found, pages(&range)))
+fn counted_in(file: &File, range: Range<u64>) -> Option<CachedShare> {
+    cachestat(file, range.clone()).ok().map(|found| CachedShare::from_counts(found, pages(&range)))
 }
 
-/// Tests pages with reads that do not wait.
+/// The method by which the residency of pages is determined.
 #[derive(Debug)]
 pub(super) enum Residency {
-    /// By counting.
+    /// cachestat(2) counts the pages.
     Counted,
-    /// By asking single bytes, of a file description that does not read ahead.
+    /// Single bytes are read without waiting, through a file description that does not read ahead.
     Probed(File),
-    /// By looking at single pages that are mapped.
+    /// mincore(2) checks single mapped pages.
     Mapped,
-    /// Not at all.
-    Untold,
+    /// Residency cannot be determined.
+    Unknown,
 }
 
 impl Residency {
-    /// By the best means for this file; `stacked` where the pages belong to a file system
-    /// underneath, and none would be counted.
+    /// Chooses the best method for this file. `stacked` is set if the pages belong to a lower file
+    /// system, where cachestat(2) would count none.
     pub(super) fn examine(file: &File, stacked: bool) -> Residency {
         if !stacked && cachestat(file, 0..1).is_ok() {
             return Residency::Counted;
         }
         let own = reopened(file, OFlags::empty()).ok();
         let quiet = own.filter(|file| rustix::fs::fadvise(file, 0, None, Advice::Random).is_ok());
-        // The file system cannot tell, or the kernel lacks the call.
+        // True if the file system does not support the flag, or the kernel lacks the call.
         let cannot_tell = |file: &File| matches!(probe(file, 0), Err(Errno::OPNOTSUPP | Errno::NOSYS));
         match quiet.filter(|file| !cannot_tell(file)) {
             Some(quiet) => Residency::Probed(quiet),
             None if stacked => Residency::Mapped,
-            None => Residency::Untold,
+            None => Residency::Unknown,
         }
     }
 
-    /// How much of a range of the file that is not empty.
-    pub(super) fn of_range(&self, file: &File, range: Range<u64>) -> Cached {
+    /// How much of a non-empty range of the file is cached.
+    pub(super) fn of_range(&self, file: &File, range: Range<u64>) -> CachedShare {
         match self {
-            Residency::Untold => Cached::Some,
-            Residency::Counted => counted_of(file, range).unwrap_or(Cached::Some),
-            Residency::Probed(file) => in_places(range, |at| probe(file, at) == Ok(1)),
-            Residency::Mapped => in_places(range, |at| is_page_there(file, at)),
+            Residency::Unknown => CachedShare::Some,
+            Residency::Counted => counted_in(file, range).unwrap_or(CachedShare::Some),
+            Residency::Probed(file) => sampled(range, |at| probe(file, at) == Ok(1)),
+            Residency::Mapped => sampled(range, |at| is_page_there(file, at)),
         }
     }
 }
 
-/// Pages that a range touches.
+/// Number of pages that a range touches.
 fn pages(range: &Range<u64>) -> u64 {
     let page_bytes = rustix::param::page_size() as u64;
     range.end.div_ceil(page_bytes) - range.start / page_bytes
 }
 
-/// How much of a range is cached, by evenly spaced bytes.
-fn in_places(range: Range<u64>, is_there: impl Fn(u64) -> bool) -> Cached {
+/// How much of a range is cached, by a test of evenly spaced bytes.
+fn sampled(range: Range<u64>, is_there: impl Fn(u64) -> bool) -> CachedShare {
     let step = (range.end - range.start).div_ceil(PROBES);
     let places = || (range.start..range.end).step_by(step as usize).chain([range.end - 1]);
-    Cached::from_counts(places().filter(|&at| is_there(at)).count() as u64, places().count() as u64)
+    CachedShare::from_counts(places().filter(|&at| is_there(at)).count() as u64, places().count() as u64)
 }
 
 /// Reads a byte unless that would wait.
@@ -103,8 +103,9 @@ fn probe(file: &File, at: u64) -> Result<usize, Errno> {
     preadv2(file, &mut [IoSliceMut::new(&mut [0])], at, ReadWriteFlags::NOWAIT)
 }
 
-/// Whether the page of a byte is in memory: what is mapped of a stack are the pages of the file
-/// system underneath. Who neither owns the file nor may write it is told that every page is.
+/// Whether the page of a byte is in memory. A mapping of a file on stacked file systems has the
+/// pages of the lower file system. To a user who neither owns the file nor may write it, the kernel
+/// reports every page as resident.
 fn is_page_there(file: &File, at: u64) -> bool {
     let page_bytes = rustix::param::page_size();
     let start = at / page_bytes as u64 * page_bytes as u64;
@@ -114,13 +115,13 @@ fn is_page_there(file: &File, at: u64) -> bool {
     let Ok(page) = mapped else { return false };
     let mut state = 0;
     // SAFETY: the page is mapped, and one byte of state is written for it.
-    let told = unsafe { libc::mincore(page, page_bytes, &raw mut state) };
-    // SAFETY: it was mapped here, and nothing refers to it.
+    let result = unsafe { libc::mincore(page, page_bytes, &raw mut state) };
+    // SAFETY: the page was mapped above, and nothing refers to it.
     let _ = unsafe { munmap(page, page_bytes) };
-    told == 0 && state & 1 == 1
+    result == 0 && state & 1 == 1
 }
 
-/// Pages of a range that are in the page cache.
+/// Number of pages of a range that are in the page cache.
 fn cachestat(file: &File, range: Range<u64>) -> std::io::Result<u64> {
     #[repr(C)]
     struct CachestatRange {
@@ -136,7 +137,7 @@ fn cachestat(file: &File, range: Range<u64>) -> std::io::Result<u64> {
         nr_evicted: u64,
         nr_recently_evicted: u64,
     }
-    /// The same on every architecture, like all calls since Linux 5.1.
+    /// Number of the call on every architecture, as for all calls since Linux 5.1.
     const SYS_CACHESTAT: libc::c_long = 451;
     let asked = CachestatRange { off: range.start, len: range.end - range.start };
     let mut found = Cachestat::default();

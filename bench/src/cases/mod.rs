@@ -1,5 +1,5 @@
-//! Readings whose limit is made or known, and what readlab must say of it: one runner over the
-//! cases of [`table`].
+//! Runs readings whose limit is created or known, and checks what readlab reports about them. One
+//! runner runs all cases of [`table`].
 
 mod table;
 
@@ -8,12 +8,12 @@ use crate::made::file_system::FileSystem;
 use crate::made::hosts::{HostLimit, Hosts};
 use crate::made::network::{self, Pace};
 use crate::made::{Cleanup, busy_loops, newlines, paced, tree};
-use crate::programs::{Programs, Race, Running, measured};
+use crate::programs::{Programs, Race, RunningLab, measured_trial};
 use crate::row::{Row, Share};
 use anyhow::{Context, bail};
 use readlab_analysis::fleet::host_effects;
 use readlab_analysis::noise::SharedNoise;
-use readlab_analysis::scaling::{Limited, Scaling};
+use readlab_analysis::scaling::{Scaling, ScalingLimit};
 use readlab_analysis::verdict;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
@@ -23,82 +23,85 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-/// The figure of all cases; before a `/`, the cases whose names begin with what follows.
+/// The name of the figure of all cases. With a `/` and a prefix behind it, it names the cases whose
+/// names begin with the prefix.
 pub(crate) const FIGURE: &str = "verdicts";
 pub(crate) const ABOUT: &str = "what readlab says of readings with a known limit, right in nine of ten";
 
-const RIGHT: f64 = 0.9;
+const RIGHT_SHARE_MIN: f64 = 0.9;
 const REPEATS: usize = 1;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     target: Target,
-    limit: Limit,
+    limit: CaseLimit,
     state: Option<CacheState>,
-    /// What is judged, then what shows its limit.
-    trials: Trials,
+    /// The first trial is judged. The others show its limit.
+    trials: TrialSelection,
     options: &'static [&'static str],
     question: Question,
-    /// How a right answer begins. Where several are right, the machine decides which of two near
+    /// Prefixes of right answers. If several are right, the machine decides which of two similar
     /// limits comes first.
     right: &'static [&'static str],
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Target {
-    /// Lines on the disk of the build.
+    /// A file of lines on the disk of the build.
     Lines(Bytes),
     Zip(Bytes),
-    /// Newlines alone, so that counts are as large as sizes.
+    /// A file of newlines alone, so that counts are as large as sizes.
     Newlines(Bytes),
     On(FileSystem, Bytes),
     Tree(Files),
-    /// On a device that answers each read late.
+    /// A tree of files on a device that answers each read late.
     LateTree(Files),
     Url(Pace, Bytes),
     Https(Bytes),
-    /// On so many hosts, each with a mount of its own.
+    /// A file on this number of hosts, each with its own mount.
     Hosts(usize, HostLimit, Bytes),
 }
 
-/// So many files, each of this size.
+/// A number of files, each of this size.
 #[derive(Debug, Clone, Copy)]
 struct Files {
     count: usize,
     bytes: usize,
 }
 
-/// What else is limited, or goes on.
+/// A limit besides those of the target, or a load on the machine.
 #[derive(Debug, Clone, Copy)]
-enum Limit {
+enum CaseLimit {
     None,
-    /// The contenders, or the device of their file.
-    Group(control_group::Limit),
-    /// The link to the server, at this rate as `tbf` takes it.
+    /// A control group limits the contenders, or the device of their file.
+    Group(control_group::GroupLimit),
+    /// The link to the server has this rate, in the notation of `tbf`.
     Link(&'static str),
-    /// So many busy loops for each processor.
+    /// This number of busy loops runs for each processor.
     BusyLoops(usize),
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Trials {
+enum TrialSelection {
     Only(&'static [&'static str]),
-    /// And readlab's own controls; what begins with `command/` takes part by itself.
+    /// readlab's own controls take part too. A trial that begins with `command/` is added
+    /// separately.
     WithControls(&'static [&'static str]),
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Question {
     StopsAt,
-    /// What limits it as more read.
+    /// The limit as the number of readers grows.
     Scaling,
     SlowHosts,
     Answers,
 }
 
-/// The cases that these words of the command line select; all if they name none.
-pub(crate) fn selected(names: &[String]) -> anyhow::Result<Vec<&'static Case>> {
+/// The cases that these words of the command line select. If no word names a case, all are
+/// selected.
+pub(crate) fn selected_cases(names: &[String]) -> anyhow::Result<Vec<&'static Case>> {
     let prefixes: Vec<&str> =
         names.iter().filter_map(|name| name.strip_prefix(FIGURE)?.strip_prefix('/')).collect();
     let unknown = prefixes.iter().find(|prefix| !table::CASES.iter().any(|it| it.name.starts_with(**prefix)));
@@ -113,35 +116,35 @@ pub(crate) fn selected(names: &[String]) -> anyhow::Result<Vec<&'static Case>> {
 
 pub(crate) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let (mut rows, mut all) = (Vec::new(), Share::default());
-    for case in selected(&programs.options.names)? {
+    for case in selected_cases(&programs.options.names)? {
         let found = case.judge(programs).map(|(row, share)| {
-            all = all.with(share);
+            all = all.plus(share);
             row
         });
         rows.push(Row::or_failed(case.name, found));
     }
-    rows.push(all.at_least("verdicts that are right", RIGHT));
+    rows.push(all.row_at_least("verdicts that are right", RIGHT_SHARE_MIN));
     Ok(rows)
 }
 
-struct Made {
-    /// The file, folder or URL.
+struct PreparedCase {
+    /// The target: a file, a folder or a URL.
     target: PathBuf,
     options: Vec<String>,
-    /// In which the contenders are.
+    /// The network namespace of the contenders.
     namespace: Option<String>,
     hosts: Option<Hosts>,
 }
 
 impl Case {
-    /// How often what readlab says is right.
+    /// The share of races in which readlab's answer is right.
     fn judge(&self, programs: &Programs) -> anyhow::Result<(Row, Share)> {
         let mut cleanup = Cleanup::default();
         let made = self.make(&mut cleanup, programs)?;
         let repeats = programs.repeats(REPEATS);
         let (mut share, mut said) = (Share::default(), BTreeSet::new());
         for _ in 0..repeats {
-            let answer = self.question.answer(&self.race(programs, &made)?, self.judged())?;
+            let answer = self.question.answer_from(&self.race(programs, &made)?, self.judged())?;
             let is_right = self.right.iter().any(|right| answer.starts_with(right));
             share.count(is_right);
             if !is_right || repeats == 1 {
@@ -149,18 +152,18 @@ impl Case {
             }
         }
         let said: Vec<String> = said.into_iter().collect();
-        let row = share.at_least(format!("{}: {}", self.name, self.right.join(" or ")), RIGHT);
+        let row = share.row_at_least(format!("{}: {}", self.name, self.right.join(" or ")), RIGHT_SHARE_MIN);
         let measured = format!("{}  {}", row.measured, said.join("; "));
         Ok((Row { measured, ..row }, share))
     }
 
     fn judged(&self) -> &'static str {
-        let (Trials::Only(trials) | Trials::WithControls(trials)) = self.trials;
+        let (TrialSelection::Only(trials) | TrialSelection::WithControls(trials)) = self.trials;
         trials[0]
     }
 
-    fn make(&self, cleanup: &mut Cleanup, programs: &Programs) -> anyhow::Result<Made> {
-        let of = |target| Made { target, options: Vec::new(), namespace: None, hosts: None };
+    fn make(&self, cleanup: &mut Cleanup, programs: &Programs) -> anyhow::Result<PreparedCase> {
+        let of = |target| PreparedCase { target, options: Vec::new(), namespace: None, hosts: None };
         let mut made = match self.target {
             Target::Lines(size) => of(programs.lines(size)?),
             Target::Zip(size) => of(programs.zipped_lines(size)?),
@@ -174,12 +177,12 @@ impl Case {
                 let file = programs.lines(size)?;
                 let content = fs::read(&file).with_context(|| file.display().to_string())?;
                 let namespace = match self.limit {
-                    Limit::Link(rate) => Some(network::limited_link(cleanup, rate)?),
+                    CaseLimit::Link(rate) => Some(network::limited_link(cleanup, rate)?),
                     _ => None,
                 };
                 let at = if namespace.is_some() { network::SERVER } else { Ipv4Addr::LOCALHOST };
                 let url = network::paced_server(at, content, pace)?;
-                Made { namespace, ..of(url.into()) }
+                PreparedCase { namespace, ..of(url.into()) }
             }
             Target::Https(size) => {
                 let file = programs.lines(size)?;
@@ -188,32 +191,32 @@ impl Case {
                 let place = |name: &str| places.get(name).with_context(|| format!("nginx.sh says no {name}"));
                 let options = vec!["--cacert".to_owned(), place("cacert")?.clone()];
                 let url = Path::new(place("https")?).join(name);
-                Made { options, ..of(url) }
+                PreparedCase { options, ..of(url) }
             }
             Target::Hosts(count, limit, size) => {
                 let hosts = Hosts::make(cleanup, programs, count, limit, size)?;
-                Made { hosts: Some(hosts), ..of(PathBuf::new()) }
+                PreparedCase { hosts: Some(hosts), ..of(PathBuf::new()) }
             }
         };
         if self.judged().starts_with("slowed/") {
             made.options.extend(["--roster".to_owned(), programs.slowed_roster()?]);
         }
         match self.limit {
-            Limit::None | Limit::Link(_) => {}
-            // What was started before, such as a server, is not in it.
-            Limit::Group(limit) => {
+            CaseLimit::None | CaseLimit::Link(_) => {}
+            // Processes that were started before, such as a server, are not in the group.
+            CaseLimit::Group(limit) => {
                 let on_device = if made.target.exists() { &made.target } else { &programs.folder };
                 control_group::enter(cleanup, limit, on_device)?;
             }
-            Limit::BusyLoops(each) => busy_loops(cleanup, each)?,
+            CaseLimit::BusyLoops(each) => busy_loops(cleanup, each)?,
         }
         Ok(made)
     }
 
-    fn race(&self, programs: &Programs, made: &Made) -> anyhow::Result<Record> {
+    fn race(&self, programs: &Programs, made: &PreparedCase) -> anyhow::Result<Record> {
         let (trials, methods) = match self.trials {
-            Trials::Only(trials) => (trials, &[][..]),
-            Trials::WithControls(methods) => (&[][..], methods),
+            TrialSelection::Only(trials) => (trials, &[][..]),
+            TrialSelection::WithControls(methods) => (&[][..], methods),
         };
         let methods = methods.iter().copied().filter(|name| !name.starts_with("command/"));
         let mut options = self.options.to_vec();
@@ -235,16 +238,16 @@ impl Case {
             Some(namespace) => network::in_namespace(namespace, &command),
             None => command,
         };
-        Running::start(command, &folder)?.record()
+        RunningLab::start(command, &folder)?.record()
     }
 }
 
 impl Question {
-    /// What a record says, about the trial that is judged where it is about one.
-    fn answer(self, record: &Record, judged: &str) -> anyhow::Result<String> {
+    /// The answer of a record: about the judged trial, if the question concerns one trial.
+    fn answer_from(self, record: &Record, judged: &str) -> anyhow::Result<String> {
         match self {
             Question::StopsAt => {
-                let it = measured(record, judged)?;
+                let it = measured_trial(record, judged)?;
                 let noise = SharedNoise::of_contest(record, it);
                 let diagnosis = verdict::judge(record, &verdict::limits(record), &noise, it);
                 Ok(diagnosis.context("no verdict")?.stops_at())
@@ -253,10 +256,10 @@ impl Question {
                 let scaling = Scaling::all(record);
                 let limited = scaling.iter().find(|it| it.id.to_string() == judged).and_then(|it| it.limited);
                 Ok(match limited.context("it does not say what limits more")? {
-                    Limited::Processors(_) => "processors",
-                    Limited::Shared(_) => "what they share",
-                    Limited::EachHost(_) => "something of each",
-                    Limited::NotTold(_) => "not told",
+                    ScalingLimit::Processors(_) => "processors",
+                    ScalingLimit::Shared(_) => "what they share",
+                    ScalingLimit::EachHost(_) => "something of each",
+                    ScalingLimit::Undecided(_) => "not told",
                 }
                 .to_owned())
             }
@@ -266,13 +269,13 @@ impl Question {
                 let slow: Vec<String> = slow.map(|it| format!("host {}", it.rank + 1)).collect();
                 Ok(if slow.is_empty() { "none".to_owned() } else { format!("{} alone", slow.join(" and ")) })
             }
-            Question::Answers => answers(record),
+            Question::Answers => answers_text(record),
         }
     }
 }
 
-/// Whether a trial answered wrong, and what became of those that gave no answer.
-fn answers(record: &Record) -> anyhow::Result<String> {
+/// Whether any trial answered wrongly, and the reasons why trials gave no answer.
+fn answers_text(record: &Record) -> anyhow::Result<String> {
     let trials = || record.trials.iter().filter(|it| !it.trial.is_control());
     let right = trials().filter(|it| it.is_measured()).count();
     anyhow::ensure!(right > 0, "nothing was measured: {}", record.warnings.join("; "));
@@ -290,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_has_a_name_of_its_own_a_trial_and_a_right_answer() {
+    fn every_case_has_a_unique_name_a_trial_and_a_right_answer() {
         let names: BTreeSet<&str> = table::CASES.iter().map(|case| case.name).collect();
         assert_eq!(names.len(), table::CASES.len());
         for case in table::CASES {
@@ -301,9 +304,10 @@ mod tests {
     }
 
     #[test]
-    fn names_select_cases_by_how_they_begin() {
+    fn a_name_selects_the_cases_that_it_begins() {
         let count = |names: &[&str]| {
-            selected(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).map(|it| it.len())
+            selected_cases(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+                .map(|it| it.len())
         };
         assert_eq!(count(&["same", "verdicts"]).unwrap(), table::CASES.len());
         assert_eq!(count(&["verdicts/hosts-"]).unwrap(), 5);

@@ -1,17 +1,17 @@
-//! Figure: whether cold readings by the lab take what fio takes for the same: a file in order, by one
-//! reader and by several, and blocks at random places of a device of fixed speed.
+//! Figure: whether cold readings by the lab take the same time as fio for the same task: a file in
+//! order, by one reader and by several, and blocks at random places of a device of fixed speed.
 //!
-//! In turns on the same file: the lab, then fio with the same block size, depth and number of jobs.
-//! One reading in order takes the sum of the latencies of its reads, because fio reports its run time
-//! in whole milliseconds; with one read in flight this leaves out opening the file and allocating a
-//! buffer, less than a thousandth here. Reads at random places have a device that answers one after
-//! the other, each in the same time: between reads fio does more than the lab, which shows unless the
-//! device sets the pace.
+//! The lab and fio take turns on the same file, with the same block size, depth and number of jobs.
+//! For one sequential reading, fio's time is the sum of its read latencies, because fio reports its
+//! run time in whole milliseconds. With one read in flight, this sum leaves out opening the file
+//! and allocating a buffer, which take less than a thousandth here. Random reads use a device that
+//! answers one read after the other, each in the same time. Between reads fio does more than the
+//! lab, which would show if the device did not set the pace.
 
 use crate::made::Cleanup;
 use crate::made::paced::{self, Pace};
 use crate::pairs;
-use crate::programs::{Programs, Race, measured};
+use crate::programs::{Programs, Race, measured_trial};
 use crate::row::Row;
 use anyhow::{Context, ensure};
 use readlab_analysis::latency::LatencySummary;
@@ -26,29 +26,31 @@ use std::time::Duration;
 
 pub(super) const ABOUT: &str = "cold reads of the lab beside those of fio: same file, block size and depth";
 
-const LARGE: Bytes = Bytes(1_000_000_000);
-const FILE: Bytes = Bytes(256 << 20);
+const LARGE_FILE_SIZE: Bytes = Bytes(1_000_000_000);
+const FILE_SIZE: Bytes = Bytes(256 << 20);
 const PAIRS: usize = 7;
-const READERS: f64 = 4.0;
-/// How long the device of fixed speed takes for a read, and how many the lab takes of it.
-const READ: Duration = Duration::from_micros(200);
-const READS: f64 = 10_000.0;
+const READER_COUNT: f64 = 4.0;
+/// Time that the device of fixed speed takes for a read.
+const READ_TIME: Duration = Duration::from_micros(200);
+/// Number of reads of that device by the lab.
+const READ_COUNT: f64 = 10_000.0;
 
 struct Comparison {
     name: &'static str,
     size: Bytes,
-    /// Whether it is on a device of fixed speed.
+    /// Whether the file is on a device of fixed speed.
     is_paced: bool,
     trial: &'static str,
-    /// Whether it is the only trial of a suite, rather than one of a race with controls.
+    /// Whether the trial is the only one of a suite, rather than one of a race with controls.
     is_alone: bool,
-    /// Words of the lab's command line, and of fio's.
+    /// Options of the lab.
     options: &'static str,
+    /// Options of fio.
     fio: &'static str,
     quantities: &'static [Quantity],
 }
 
-/// A number of both, and how near to fio's the lab's shall be.
+/// A number that both programs measure, and how near to fio's result the lab's must be.
 struct Quantity {
     name: &'static str,
     ours: fn(&TrialRecord, Bytes) -> Option<f64>,
@@ -61,43 +63,43 @@ enum Promise {
     AtLeast(f64),
 }
 
-const TIME: Quantity = Quantity {
+const READING_TIME: Quantity = Quantity {
     name: "time",
     ours: |trial, _| Some(pairs::wall_ns(trial)),
     theirs: |fio| Some(fio["lat_ns"]["mean"].as_f64()? * fio["lat_ns"]["N"].as_f64()?),
     promise: Promise::Within(0.03),
 };
-const RATE: Quantity = Quantity {
+const READ_RATE: Quantity = Quantity {
     name: "rate",
     ours: |trial, size| Some(float(size.0) * 1e9 / pairs::wall_ns(trial)),
     theirs: |fio| fio["bw_bytes"].as_f64(),
     promise: Promise::AtLeast(0.97),
 };
 const READERS_RATE: Quantity = Quantity {
-    ours: |trial, size| Some(READERS * float(size.0) * 1e9 / pairs::wall_ns(trial)),
+    ours: |trial, size| Some(READER_COUNT * float(size.0) * 1e9 / pairs::wall_ns(trial)),
     promise: Promise::Within(0.05),
-    ..RATE
+    ..READ_RATE
 };
 const READS_PER_S: Quantity = Quantity {
     name: "reads/s",
-    ours: |trial, _| Some(READS * 1e9 / pairs::wall_ns(trial)),
+    ours: |trial, _| Some(READ_COUNT * 1e9 / pairs::wall_ns(trial)),
     theirs: |fio| fio["iops"].as_f64(),
     promise: Promise::Within(0.03),
 };
-const P50: Quantity = Quantity {
+const P50_LATENCY: Quantity = Quantity {
     name: "p50",
     ours: |trial, _| quantile(trial, "p50"),
     theirs: |fio| fio["clat_ns"]["percentile"]["50.000000"].as_f64(),
     promise: Promise::Within(0.05),
 };
-const P99: Quantity = Quantity {
+const P99_LATENCY: Quantity = Quantity {
     name: "p99",
     ours: |trial, _| quantile(trial, "p99"),
     theirs: |fio| fio["clat_ns"]["percentile"]["99.000000"].as_f64(),
-    ..P50
+    ..P50_LATENCY
 };
 
-const IN_ORDER: Comparison = Comparison {
+const SEQUENTIAL_READS: Comparison = Comparison {
     name: "100 MB, 1 MiB, one in flight",
     size: Bytes(100_000_000),
     is_paced: false,
@@ -105,46 +107,47 @@ const IN_ORDER: Comparison = Comparison {
     is_alone: true,
     options: "--work discard --warmup 0 --runs 5",
     fio: "--rw=read --ioengine=psync --bs=1M",
-    quantities: &[TIME],
+    quantities: &[READING_TIME],
 };
-const AT_RANDOM: Comparison = Comparison {
+const RANDOM_READS: Comparison = Comparison {
     name: "random 4 KiB, one in flight",
-    size: FILE,
+    size: FILE_SIZE,
     is_paced: true,
     trial: "rust/places-direct@threads=1",
     is_alone: false,
     options: "--pattern random --reads 10000 --work discard --runs 1 --allow-device",
-    // As long as the lab reads, after what a device may grant for free.
+    // fio runs as long as the lab reads, after a ramp for the reads that a device may grant for
+    // free.
     fio: "--ioengine=psync --rw=randread --bs=4k --percentile_list=50:99 --randrepeat=0 --ramp_time=1 --runtime=2 --time_based",
-    quantities: &[READS_PER_S, P50, P99],
+    quantities: &[READS_PER_S, P50_LATENCY, P99_LATENCY],
 };
 const COMPARISONS: [Comparison; 6] = [
-    IN_ORDER,
-    Comparison { name: "1 GB, 1 MiB, one in flight", size: LARGE, ..IN_ORDER },
+    SEQUENTIAL_READS,
+    Comparison { name: "1 GB, 1 MiB, one in flight", size: LARGE_FILE_SIZE, ..SEQUENTIAL_READS },
     Comparison {
         name: "1 GB, 1 MiB, 8 in flight",
-        size: LARGE,
+        size: LARGE_FILE_SIZE,
         trial: "rust/device@buffer=1MiB,depth=8",
         fio: "--rw=read --ioengine=io_uring --bs=1M --iodepth=8",
-        quantities: &[RATE],
-        ..IN_ORDER
+        quantities: &[READ_RATE],
+        ..SEQUENTIAL_READS
     },
     Comparison {
         name: "4 readers, 128 KiB",
-        size: FILE,
+        size: FILE_SIZE,
         trial: "rust/direct/memchr@buffer=128KiB",
         is_alone: false,
         options: "--readers 4 --runs 8 --budget 20m",
         fio: "--rw=read --ioengine=psync --bs=128k --numjobs=4 --group_reporting --loops=3",
         quantities: &[READERS_RATE],
-        ..IN_ORDER
+        ..SEQUENTIAL_READS
     },
-    AT_RANDOM,
+    RANDOM_READS,
     Comparison {
         name: "random 4 KiB, 16 in flight",
         trial: "rust/places-io_uring@depth=16,direct=1",
         fio: "--ioengine=io_uring --iodepth=16 --rw=randread --bs=4k --percentile_list=50:99 --randrepeat=0 --ramp_time=1 --runtime=2 --time_based",
-        ..AT_RANDOM
+        ..RANDOM_READS
     },
 ];
 
@@ -157,7 +160,7 @@ impl Comparison {
         let mut cleanup = Cleanup::default();
         let mut file = programs.lines(self.size)?;
         if self.is_paced {
-            file = paced::device(&mut cleanup, &programs.folder, &file, Pace::Every(READ))?;
+            file = paced::device(&mut cleanup, &programs.folder, &file, Pace::Every(READ_TIME))?;
         }
         let trials: &[&str] = if self.is_alone { &[self.trial] } else { &[] };
         let mut options: Vec<&str> = self.options.split_whitespace().collect();
@@ -169,7 +172,7 @@ impl Comparison {
             let state = Some(CacheState::Cold);
             let record =
                 programs.race(&Race { name: "beside-fio", trials, file: &file, state, options: &options })?;
-            let (ours, theirs) = (measured(&record, self.trial)?, fio(&file, self.fio)?);
+            let (ours, theirs) = (measured_trial(&record, self.trial)?, run_fio(&file, self.fio)?);
             for (quantity, found) in self.quantities.iter().zip(&mut found) {
                 let ours = (quantity.ours)(ours, self.size).context("the lab has too few reads")?;
                 found.push((ours, (quantity.theirs)(&theirs).context("fio does not say it")?));
@@ -179,8 +182,8 @@ impl Comparison {
             let (ratio, figure) =
                 (pairs::ratio(found), format!("{}: {}, ours ÷ fio's", self.name, quantity.name));
             match quantity.promise {
-                Promise::Within(share) => ratio.within(figure, share),
-                Promise::AtLeast(least) => ratio.at_least(figure, least),
+                Promise::Within(share) => ratio.row_within(figure, share),
+                Promise::AtLeast(least) => ratio.row_at_least(figure, least),
             }
         };
         Ok(self.quantities.iter().zip(&found).map(row).collect())
@@ -191,13 +194,13 @@ fn quantile(trial: &TrialRecord, name: &str) -> Option<f64> {
     LatencySummary::from_turns(&trial.latencies)?.quantile(name).map(|it| float(it.ns))
 }
 
-fn fio(file: &Path, words: &str) -> anyhow::Result<Value> {
+fn run_fio(file: &Path, words: &str) -> anyhow::Result<Value> {
     let mut command = Command::new("fio");
     command.args(["--name=read", "--readonly", "--output-format=json", "--direct=1"]);
     command.args(words.split_whitespace()).arg(format!("--filename={}", file.display())).stdin(Stdio::null());
     let done = command.output().context("fio (a Debian package) cannot be started")?;
     ensure!(done.status.success(), "fio ended with {}", done.status);
-    // Notes may come before.
+    // Notes of fio may precede the JSON.
     let begin = done.stdout.iter().position(|byte| *byte == b'{').unwrap_or_default();
     let mut said: Value = serde_json::from_slice(&done.stdout[begin..]).context("what fio says")?;
     Ok(said["jobs"][0]["read"].take())

@@ -1,12 +1,12 @@
-//! Figure: how soon a default race decides, and what a suite answers. A race runs on a terminal, as
-//! a user sees it: time to the first ranking on the screen and to the end, how sure its first rank
-//! is, and how many pairs of trials it tells apart. An older readlab (`--before`) runs in turns with
-//! this one.
+//! Figure: how soon a default race decides, and which claims a suite answers. A race runs on a
+//! terminal, as a user sees it. Measured are the time to the first ranking on the screen, the time
+//! to the end, how certain the first rank is, and how many pairs of trials the race distinguishes.
+//! An older readlab (`--before`) takes turns with this one.
 
 use crate::pairwise::{FirstRank, Pairwise};
-use crate::programs::{Lab, Programs, Race, Revision, Running, output};
+use crate::programs::{Lab, Programs, Race, Revision, RunningLab, output};
 use crate::row::{Row, Share};
-use crate::screen::{self, Shown};
+use crate::screen::{self, ScreenTimes};
 use readlab_model::units::Bytes;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -15,55 +15,60 @@ use std::time::Instant;
 pub(super) const ABOUT: &str =
     "default races: first ranking, time, first rank, pairs told apart; claims told by a suite";
 
-/// Half the width of a tie that is one.
-const TIE: f64 = 0.05;
+/// Largest half-width of a ratio's interval that counts as a tie.
+const TIE_HALF_WIDTH_MAX: f64 = 0.05;
 const SUITE: &str = "byte-stream";
 const SUITE_BUDGET: &str = "150s";
 
-/// A default race, and what is promised of it.
+/// A default race, and the promises about it.
 struct DefaultRace {
     name: &'static str,
-    target: Target,
+    target: RaceTarget,
     options: &'static [&'static str],
     ranking_s: Option<f64>,
     race_s: f64,
-    /// Whether its first rank shall be decided.
+    /// Whether the first rank of the race must be decided.
     is_decisive: bool,
     repeats: usize,
 }
 
-enum Target {
+enum RaceTarget {
     Lines(Bytes),
-    /// So many files, as source code has them.
+    /// This number of files, with the sizes of source code.
     SourceTree(usize),
 }
 
-const FILE: DefaultRace = DefaultRace {
+const ONE_FILE_RACE: DefaultRace = DefaultRace {
     name: "256 MiB",
-    target: Target::Lines(Bytes(256 << 20)),
+    target: RaceTarget::Lines(Bytes(256 << 20)),
     options: &[],
     ranking_s: Some(10.0),
     race_s: 60.0,
     is_decisive: true,
     repeats: 2,
 };
-const OTHER: DefaultRace = DefaultRace { ranking_s: None, is_decisive: false, repeats: 1, ..FILE };
+const OTHER_RACE: DefaultRace =
+    DefaultRace { ranking_s: None, is_decisive: false, repeats: 1, ..ONE_FILE_RACE };
 const RACES: [DefaultRace; 4] = [
-    FILE,
+    ONE_FILE_RACE,
     DefaultRace {
         name: "1 GiB",
-        target: Target::Lines(Bytes(1 << 30)),
+        target: RaceTarget::Lines(Bytes(1 << 30)),
         ranking_s: None,
         race_s: 120.0,
         repeats: 1,
-        ..FILE
+        ..ONE_FILE_RACE
     },
-    DefaultRace { name: "256 MiB over S3", options: &["--s3"], race_s: 90.0, ..OTHER },
-    DefaultRace { name: "a source tree of 20,000 files", target: Target::SourceTree(20_000), ..OTHER },
+    DefaultRace { name: "256 MiB over S3", options: &["--s3"], race_s: 90.0, ..OTHER_RACE },
+    DefaultRace {
+        name: "a source tree of 20,000 files",
+        target: RaceTarget::SourceTree(20_000),
+        ..OTHER_RACE
+    },
 ];
 
-struct Decided {
-    shown: Shown,
+struct RaceResult {
+    shown: ScreenTimes,
     pairwise: Option<Pairwise>,
 }
 
@@ -74,7 +79,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut rows: Vec<Row> =
         RACES.iter().flat_map(|race| Row::all_or_failed(race.name, race.measure(programs))).collect();
     for lab in programs.labs() {
-        let found = Row::all_or_failed(format!("suite {SUITE}"), claims(programs, lab));
+        let found = Row::all_or_failed(format!("suite {SUITE}"), measure_claims(programs, lab));
         rows.extend(found.into_iter().map(|row| row.for_revision(lab.revision)));
     }
     Ok(rows)
@@ -83,15 +88,15 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
 impl DefaultRace {
     fn measure(&self, programs: &Programs) -> anyhow::Result<Vec<Row>> {
         let file = match self.target {
-            Target::Lines(size) => programs.lines(size)?,
-            Target::SourceTree(files) => programs.source_tree(files)?,
+            RaceTarget::Lines(size) => programs.lines(size)?,
+            RaceTarget::SourceTree(files) => programs.source_tree(files)?,
         };
-        let mut races: Vec<(&Lab, Vec<Decided>)> = programs.labs().map(|lab| (lab, Vec::new())).collect();
+        let mut races: Vec<(&Lab, Vec<RaceResult>)> = programs.labs().map(|lab| (lab, Vec::new())).collect();
         for _ in 0..programs.repeats(self.repeats) {
             for (lab, decided) in &mut races {
                 decided.push(self.race(programs, lab, &file)?);
             }
-            // Who is first changes, as the one before may leave something behind.
+            // The order of the labs alternates, because one run may affect the next.
             races.reverse();
         }
         races.sort_by_key(|(lab, _)| lab.revision != Revision::Now);
@@ -101,63 +106,64 @@ impl DefaultRace {
         Ok(rows.collect())
     }
 
-    fn race(&self, programs: &Programs, lab: &Lab, file: &Path) -> anyhow::Result<Decided> {
+    fn race(&self, programs: &Programs, lab: &Lab, file: &Path) -> anyhow::Result<RaceResult> {
         let name = format!("decide-{:?}", lab.revision);
         let folder = programs.empty_folder(&name)?;
         let race = Race { name: &name, trials: &[], file, state: None, options: self.options };
         let shown = screen::run(&programs.command(lab, &race, &folder)?)?;
         let compare = || Pairwise::compare(lab, &folder.join("record.jsonl"));
-        Ok(Decided { shown, pairwise: self.is_decisive.then(compare).transpose()? })
+        Ok(RaceResult { shown, pairwise: self.is_decisive.then(compare).transpose()? })
     }
 
-    fn rows(&self, races: &[Decided]) -> Vec<Row> {
+    fn rows(&self, races: &[RaceResult]) -> Vec<Row> {
         let figure = |what: &str| format!("{}: {what}", self.name);
         let rankings: Vec<f64> =
             races.iter().filter_map(|it| it.shown.ranking).map(|it| it.as_secs_f64()).collect();
         let ends: Vec<f64> = races.iter().map(|it| it.shown.end.as_secs_f64()).collect();
         let mut rows = vec![
-            Row::seconds(figure("first ranking on the screen"), self.ranking_s, &rankings),
-            Row::seconds(figure("the whole race"), Some(self.race_s), &ends),
+            Row::judged_seconds(figure("first ranking on the screen"), self.ranking_s, &rankings),
+            Row::judged_seconds(figure("the whole race"), Some(self.race_s), &ends),
         ];
         let pairwise: Vec<&Pairwise> = races.iter().filter_map(|it| it.pairwise.as_ref()).collect();
         for state in ["cold", "warm"].into_iter().filter(|_| self.is_decisive) {
             let ranks: Vec<FirstRank> = pairwise.iter().map(|it| it.first_rank(state)).collect();
-            let apart = pairwise.iter().map(|it| it.told_apart(state)).fold(Share::default(), Share::with);
-            rows.push(first_rank(figure(&format!("first rank, {state}")), &ranks));
-            rows.push(apart.noted(figure(&format!("pairs told apart, {state}"))));
+            let apart =
+                pairwise.iter().map(|it| it.distinguished_pairs(state)).fold(Share::default(), Share::plus);
+            rows.push(first_rank_row(figure(&format!("first rank, {state}")), &ranks));
+            rows.push(apart.unjudged_row(figure(&format!("pairs told apart, {state}"))));
         }
         rows
     }
 }
 
-/// The first rank of every race: each shall be decided, or a tie that is narrow.
-fn first_rank(figure: String, found: &[FirstRank]) -> Row {
+/// The first rank of every race. Each must be decided, or a narrow tie.
+fn first_rank_row(figure: String, found: &[FirstRank]) -> Row {
     let widest = found.iter().map(|it| it.half_width()).fold(0.0, f64::max);
     let words: Vec<String> = found.iter().map(|it| it.words()).collect();
-    let target = format!("decided, or tied at ±{:.0} %", TIE * 100.0);
-    Row::judged(figure, target, widest, widest <= TIE && !found.is_empty(), words.join(", "))
+    let target = format!("decided, or tied at ±{:.0} %", TIE_HALF_WIDTH_MAX * 100.0);
+    Row::judged(figure, target, widest, widest <= TIE_HALF_WIDTH_MAX && !found.is_empty(), words.join(", "))
 }
 
-/// How long a suite takes with a budget, and how many claims its record answers.
-fn claims(programs: &Programs, lab: &Lab) -> anyhow::Result<Vec<Row>> {
+/// The time that a suite takes with a budget, and the number of claims that its record answers.
+fn measure_claims(programs: &Programs, lab: &Lab) -> anyhow::Result<Vec<Row>> {
     let folder = programs.empty_folder(&format!("suite-{:?}", lab.revision))?;
     let mut command = lab.command("suite");
     command.args([SUITE, "--budget", SUITE_BUDGET, "--quiet", "--output"]).arg(&folder);
     let start = Instant::now();
-    let record: PathBuf = Running::start(command, &folder)?.finish()?;
+    let record: PathBuf = RunningLab::start(command, &folder)?.finish()?;
     let seconds = start.elapsed().as_secs_f64();
     let mut command = lab.command("claims");
     let judged: Value =
         serde_json::from_str(&output(command.arg(SUITE).arg(&record).args(["--export-json", "-"]))?)?;
     let figure = format!("suite {SUITE}, --budget {SUITE_BUDGET}");
     Ok(vec![
-        Row::seconds(format!("{figure}: time"), None, &[seconds]),
-        told(&judged).noted(format!("{figure}: claims told")),
+        Row::judged_seconds(format!("{figure}: time"), None, &[seconds]),
+        decided_claims(&judged).unjudged_row(format!("{figure}: claims told")),
     ])
 }
 
-/// How many claims hold or do not hold here, of all.
-fn told(judged: &Value) -> Share {
+/// The share of claims that hold or do not hold here.
+fn decided_claims(judged: &Value) -> Share {
     let files = judged["claims"].as_array().into_iter().flatten();
     let claims = files.flat_map(|file| file["claims"].as_array().into_iter().flatten());
     claims.map(|claim| matches!(claim["here"]["verdict"].as_str(), Some("holds" | "does_not_hold"))).collect()
@@ -169,10 +175,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_first_rank_is_kept_only_if_every_race_decides_it() {
+    fn the_promise_on_the_first_rank_needs_a_decision_in_every_race() {
         let narrow = FirstRank::Tied { others: 2, half_width: 0.05 };
         let wide = FirstRank::Tied { others: 1, half_width: 0.051 };
-        let row = |found: &[FirstRank]| first_rank("x".to_owned(), found);
+        let row = |found: &[FirstRank]| first_rank_row("x".to_owned(), found);
         assert_eq!(row(&[FirstRank::Decided, narrow]).ok, Some(true));
         assert_eq!(row(&[FirstRank::Decided, narrow]).measured, "decided, 2 tied at ±5.0 %");
         assert_eq!(row(&[FirstRank::Decided, wide]).ok, Some(false));
@@ -181,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_told_if_the_record_says_so() {
+    fn a_claim_counts_as_decided_if_the_record_decides_it() {
         let claim = |here: Value| json!({ "by_its_own_figures": { "verdict": "holds" }, "here": here });
         let of = |verdict: &str| claim(json!({ "verdict": verdict }));
         let claims = [of("holds"), of("does_not_hold"), of("cannot_be_told"), claim(Value::Null)];
-        assert_eq!(told(&json!({ "claims": [{ "claims": claims }] })).words(), "2 of 4 (50 %)");
+        assert_eq!(decided_claims(&json!({ "claims": [{ "claims": claims }] })).words(), "2 of 4 (50 %)");
     }
 }

@@ -1,8 +1,8 @@
 //! Figure: comparisons of two records of the same programs: how often the gate fails without cause,
-//! and the cost of a comparison.
+//! and the time of a comparison.
 //!
-//! A pair is two races of the same file by the same program; the gate may let pass 5 %. Comparing
-//! is timed on a record of 10,000 samples.
+//! A pair is two races of the same file by the same program. The gate lets differences of up to 5 %
+//! pass. The comparison is timed on a record of 10,000 samples.
 
 use crate::pairs;
 use crate::programs::{Programs, Race};
@@ -18,22 +18,22 @@ use std::time::Instant;
 pub(super) const ABOUT: &str =
     "false alarms of races against an equal one, and the time to compare 10,000 samples";
 
-const FILE: Bytes = Bytes(64 << 20);
-const SMALL: Bytes = Bytes(10_000);
+const FILE_SIZE: Bytes = Bytes(64 << 20);
+const SMALL_FILE_SIZE: Bytes = Bytes(10_000);
 const RUNS: usize = 40;
-const FALSE: f64 = 0.05;
+const FALSE_ALARM_SHARE_MAX: f64 = 0.05;
 const TRIALS: [&str; 2] = ["rust/read@buffer=256KiB", "rust/mmap"];
 const SAMPLES: usize = 10_000;
 const REPEATS: usize = 7;
 const TIME_MAX: Nanos = Nanos(1_000_000_000);
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    Ok(vec![alarms(programs)?, time(programs)?])
+    Ok(vec![false_alarms(programs)?, comparison_time(programs)?])
 }
 
-/// Each race against the one before it.
-fn alarms(programs: &Programs) -> anyhow::Result<Row> {
-    let file = programs.lines(FILE)?;
+/// Compares each race with the race before it.
+fn false_alarms(programs: &Programs) -> anyhow::Result<Row> {
+    let file = programs.lines(FILE_SIZE)?;
     let race = |run: usize| race(programs, &format!("gate-{}", run % 2), &file, &TRIALS, &["--runs", "10"]);
     let mut before = race(0)?;
     let mut alarms = Share::default();
@@ -42,7 +42,7 @@ fn alarms(programs: &Programs) -> anyhow::Result<Row> {
         alarms.count(compare(programs, &before, &now, &["--fail-over", "5%"])?);
         before = now;
     }
-    Ok(alarms.at_most("false alarms of --fail-over 5%", FALSE))
+    Ok(alarms.row_at_most("false alarms of --fail-over 5%", FALSE_ALARM_SHARE_MAX))
 }
 
 fn race(
@@ -65,8 +65,8 @@ fn compare(programs: &Programs, before: &Path, now: &Path, options: &[&str]) -> 
     }
 }
 
-fn time(programs: &Programs) -> anyhow::Result<Row> {
-    let file = programs.lines(SMALL)?;
+fn comparison_time(programs: &Programs) -> anyhow::Result<Row> {
+    let file = programs.lines(SMALL_FILE_SIZE)?;
     let trials: Vec<String> = (0..20).map(|nth| format!("rust/read@buffer={}", 4096 + nth * 512)).collect();
     let trials: Vec<&str> = trials.iter().map(String::as_str).collect();
     let record = race(programs, "gate-large", &file, &trials, &["--runs", "500", "--fills", "5"])?;

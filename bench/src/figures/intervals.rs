@@ -1,10 +1,10 @@
-//! Figure: how often the intervals of ratios and times hold the true value in simulated rounds of
-//! two trials, and how wide they are beside Student's t.
+//! Figure: how often the intervals of ratios and times contain the true value in simulated rounds
+//! of two trials, and how wide they are compared with those of Student's t.
 //!
-//! Nothing is read and no machine is measured: the noise is drawn from a fixed seed ([`NoiseKind`]),
-//! so two runs of one revision agree. The table of METHOD.md is from the same noise. Fewer than six
-//! rounds have intervals by the noise that many trials share; tests of the crate `readlab_stats`
-//! simulate those.
+//! Nothing is read and no machine is measured. The noise is drawn from a fixed seed
+//! ([`NoiseKind`]), so two runs of one revision agree. The table of METHOD.md is from the same
+//! noise. With fewer than six rounds, intervals use the noise that many trials share. Tests of the
+//! crate `readlab_stats` simulate those.
 
 use crate::pairs::median;
 use crate::programs::Programs;
@@ -17,28 +17,28 @@ pub(super) const ABOUT: &str =
     "how often intervals hold the true value in simulated rounds, and how wide they are";
 
 const ROUNDS: [u32; 9] = [6, 7, 8, 10, 12, 15, 20, 30, 40];
-/// At which widths are compared.
+/// The number of rounds for the comparison of widths.
 const WIDTH_ROUNDS: u32 = 10;
-/// True ratios.
-const FACTORS: [f64; 4] = [1.0, 1.02, 1.05, 1.2];
-/// For each factor; a cell has all factors together, as they only move its logarithms. The standard
-/// error of its coverage is 0.17 %.
+/// True ratios of the simulated trials.
+const TRUE_RATIOS: [f64; 4] = [1.0, 1.02, 1.05, 1.2];
+/// Repetitions for each factor. A cell contains all factors together, because they only shift its
+/// logarithms. The standard error of its coverage is 0.17 %.
 const REPETITIONS: usize = 4_000;
-const COVERAGE: f64 = 0.94;
-const WIDTH: f64 = 1.1;
+const COVERAGE_MIN: f64 = 0.94;
+const WIDTH_RATIO_MAX: f64 = 1.1;
 
 /// The intervals of one quantity under one noise with one number of rounds, in logarithms.
-struct Cell {
+struct CoverageCell {
     kind: NoiseKind,
     rounds: u32,
-    /// The share of intervals that hold the true value.
+    /// The share of intervals that contain the true value.
     held: f64,
-    /// The median width in widths of Student's t of the same readings.
+    /// The median width, divided by that of Student's t for the same readings.
     width: f64,
 }
 
-/// An interval, that of Student's t, and the true value.
-struct Found {
+/// A simulated interval, that of Student's t, and the true value.
+struct SimulatedInterval {
     ends: Interval,
     student: Interval,
     truth: f64,
@@ -46,24 +46,26 @@ struct Found {
 
 pub(super) fn measure(_: &Programs) -> anyhow::Result<Vec<Row>> {
     let cells = NoiseKind::ALL.into_iter().flat_map(|kind| ROUNDS.map(|rounds| cells(kind, rounds)));
-    let (ratios, times): (Vec<Cell>, Vec<Cell>) = cells.map(|[ratio, time]| (ratio, time)).unzip();
+    let (ratios, times): (Vec<CoverageCell>, Vec<CoverageCell>) =
+        cells.map(|[ratio, time]| (ratio, time)).unzip();
     Ok([rows("ratio", &ratios), rows("time", &times)].concat())
 }
 
-/// The least coverage over all cells, the width beside Student's t, and each noise by itself.
-fn rows(name: &str, cells: &[Cell]) -> Vec<Row> {
+/// Rows for the least coverage over all cells, the width compared with Student's t, and each noise
+/// separately.
+fn rows(name: &str, cells: &[CoverageCell]) -> Vec<Row> {
     let Some(least) = cells.iter().min_by(|a, b| a.held.total_cmp(&b.held)) else { return Vec::new() };
     let words = format!("{:.1} % ({:?}, {} rounds)", 100.0 * least.held, least.kind, least.rounds);
-    let at_ten: Vec<&Cell> = cells.iter().filter(|cell| cell.rounds == WIDTH_ROUNDS).collect();
+    let at_ten: Vec<&CoverageCell> = cells.iter().filter(|cell| cell.rounds == WIDTH_ROUNDS).collect();
     let width = median(at_ten.iter().map(|cell| cell.width));
     let figure = format!("{name}: width at {WIDTH_ROUNDS} rounds ÷ Student's");
     let width_words = format!("{width:.2}, median over {} kinds of noise", at_ten.len());
     let held = least.held;
     let mut rows = vec![
-        Row::judged(format!("{name}: least coverage"), "at least 94 %", held, held >= COVERAGE, words),
-        Row::judged(figure, "at most 1.10", width, width <= WIDTH, width_words),
+        Row::judged(format!("{name}: least coverage"), "at least 94 %", held, held >= COVERAGE_MIN, words),
+        Row::judged(figure, "at most 1.10", width, width <= WIDTH_RATIO_MAX, width_words),
     ];
-    rows.extend(at_ten.iter().map(|&&Cell { kind, width, .. }| {
+    rows.extend(at_ten.iter().map(|&&CoverageCell { kind, width, .. }| {
         let shares = cells.iter().filter(|cell| cell.kind == kind);
         let shares: Vec<String> =
             shares.map(|cell| format!("{}: {:.1}", cell.rounds, 100.0 * cell.held)).collect();
@@ -73,34 +75,35 @@ fn rows(name: &str, cells: &[Cell]) -> Vec<Row> {
     rows
 }
 
-/// The cells of ratios and of times.
-fn cells(kind: NoiseKind, rounds: u32) -> [Cell; 2] {
+/// Simulates the cells of ratios and of times.
+fn cells(kind: NoiseKind, rounds: u32) -> [CoverageCell; 2] {
     let mut noise = Noise::new(u64::from(rounds));
-    let mut found: [Vec<Found>; 2] = Default::default();
-    for factor in FACTORS {
+    let mut found: [Vec<SimulatedInterval>; 2] = Default::default();
+    for factor in TRUE_RATIOS {
         for _ in 0..REPETITIONS {
-            let both = once(kind, rounds, factor, &mut noise);
+            let both = simulate(kind, rounds, factor, &mut noise);
             found.iter_mut().zip(both).for_each(|(found, once)| found.extend(once));
         }
     }
     found.map(|found| {
         let held = found.iter().filter(|it| it.ends.holds(it.truth)).count();
-        let width = |of: fn(&Found) -> &Interval| median(found.iter().map(|it| of(it).half_width()));
-        // An interval that is missing holds nothing.
-        let held = count(held) / count(REPETITIONS * FACTORS.len());
-        Cell { kind, rounds, held, width: width(|it| &it.ends) / width(|it| &it.student) }
+        let width =
+            |of: fn(&SimulatedInterval) -> &Interval| median(found.iter().map(|it| of(it).half_width()));
+        // A missing interval counts as one that does not contain the true value.
+        let held = count(held) / count(REPETITIONS * TRUE_RATIOS.len());
+        CoverageCell { kind, rounds, held, width: width(|it| &it.ends) / width(|it| &it.student) }
     })
 }
 
-/// The ratio and the time that readlab reports of a trial beside one other.
-fn once(kind: NoiseKind, rounds: u32, factor: f64, noise: &mut Noise) -> [Option<Found>; 2] {
+/// Simulates the ratio and the time that readlab reports of a trial beside another one.
+fn simulate(kind: NoiseKind, rounds: u32, factor: f64, noise: &mut Noise) -> [Option<SimulatedInterval>; 2] {
     let [reference, trial] = kind.pair(rounds, factor, noise);
     let walls = |logs: &[Observation]| -> Vec<Observation> {
         logs.iter().map(|it| Observation { value: 1e9 * it.value.exp(), ..*it }).collect()
     };
     let shared = SharedVariance::new([walls(&reference), walls(&trial)]);
     let found = |ends: Interval, logs: Vec<f64>, truth| {
-        Some(Found { ends, student: mean_interval(&logs, Confidence::REPORTED)?, truth })
+        Some(SimulatedInterval { ends, student: mean_interval(&logs, Confidence::REPORTED)?, truth })
     };
     let ratio = shared.ratio(1, 0).and_then(|it| it.ci95).map(|it| it.ends.map(f64::ln));
     let time = shared.location(1).and_then(|it| it.ci95).map(|it| it.ends.map(|ns| (ns / 1e9).ln()));

@@ -1,5 +1,4 @@
-//! The figures, one file each: the promise, its measurement, its result. [`ALL`] is the list of
-//! them.
+//! The figures, one file each, with their promise, measurement and result. [`ALL`] lists them.
 
 mod auto;
 mod beside_fio;
@@ -24,7 +23,7 @@ use crate::row::Row;
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// About how long it takes on two processors.
+    /// Minutes that the figure takes on two processors, roughly.
     pub(crate) minutes: u32,
     pub(crate) measure: fn(&Programs) -> anyhow::Result<Vec<Row>>,
 }

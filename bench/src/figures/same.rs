@@ -1,5 +1,5 @@
-//! Figure: eight identical commands under different spellings, raced as a user would race them: how
-//! many pairs are called different, after everything that stops a race early.
+//! Figure: eight identical commands with different spellings, raced as a user would race them. It
+//! shows how many pairs are called different, with all rules that stop a race early.
 
 use crate::pairwise::Pairwise;
 use crate::programs::{Programs, Race};
@@ -11,9 +11,10 @@ use std::time::Instant;
 pub(super) const ABOUT: &str =
     "pairs called different in races of eight identical commands, 64 MiB, both states";
 
-const FILE: Bytes = Bytes(64 << 20);
+const FILE_SIZE: Bytes = Bytes(64 << 20);
 const RACES: usize = 4;
-/// `wc -l {}` takes part in every race; these are the same program with the same work.
+/// Spellings of the same program with the same work. They race against `wc -l {}`, which takes part
+/// in every race.
 const SPELLINGS: [&str; 7] = [
     "wc --lines {}",
     "wc -l -- {}",
@@ -23,10 +24,10 @@ const SPELLINGS: [&str; 7] = [
     "/usr/bin/wc -l -- {}",
     "/usr/bin/wc --lines -- {}",
 ];
-const DIFFERENT: f64 = 0.05;
+const DIFFERENT_SHARE_MAX: f64 = 0.05;
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let file = programs.lines(FILE)?;
+    let file = programs.lines(FILE_SIZE)?;
     let states = [CacheState::Cold, CacheState::Warm];
     let (mut called, mut seconds) = ([Share::default(); 2], Vec::new());
     for seed in 0..programs.repeats(RACES) {
@@ -39,13 +40,15 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         seconds.push(start.elapsed().as_secs_f64());
         let pairwise = Pairwise::compare(&programs.lab, &record)?;
         for (state, called) in states.iter().zip(&mut called) {
-            *called = called.with(pairwise.told_apart(&state.to_string()));
+            *called = called.plus(pairwise.distinguished_pairs(&state.to_string()));
         }
     }
     let rows = states.iter().zip(called);
     let mut rows: Vec<Row> = rows
-        .map(|(state, called)| called.at_most(format!("{state}: pairs called different"), DIFFERENT))
+        .map(|(state, called)| {
+            called.row_at_most(format!("{state}: pairs called different"), DIFFERENT_SHARE_MAX)
+        })
         .collect();
-    rows.push(Row::seconds("time of a race", None, &seconds));
+    rows.push(Row::judged_seconds("time of a race", None, &seconds));
     Ok(rows)
 }

@@ -1,6 +1,7 @@
-//! Figure: what the first ring of tests takes where all is built: its parts, and its longest tests.
+//! Figure: the time of the first ring of tests where everything is built: its parts, and its
+//! longest tests.
 //!
-//! `tests/times.sh` runs it by a clock; its fifty longest lines are the rows.
+//! `tests/times.sh` measures it with a clock. The fifty longest lines of its output are the rows.
 
 use crate::programs::{Programs, output};
 use crate::row::Row;
@@ -10,7 +11,7 @@ use std::process::Command;
 
 pub(super) const ABOUT: &str = "the first ring of tests where all is built, and its longest tests";
 
-const TOTAL_S: f64 = 300.0;
+const RING_S_MAX: f64 = 300.0;
 /// The parts of the first ring, as the Makefile names them.
 const PARTS: [&str; 5] = ["format", "lints", "build", "ring1", "examples"];
 
@@ -22,12 +23,12 @@ pub(super) fn measure(_: &Programs) -> anyhow::Result<Vec<Row>> {
     }
     let times = || parse(&output(&mut Command::new(root.join("tests/times.sh")))?);
     let mut found = times()?;
-    // In the first run, tests may build contenders.
-    if total(&found)? > TOTAL_S {
+    // In the first run, tests may still build contenders.
+    if total(&found)? > RING_S_MAX {
         found = times()?;
     }
     let row = |(seconds, name): &(f64, String)| Row::unjudged(name, *seconds, format!("{seconds:.1} s"));
-    let total = Row::seconds("first ring, built", Some(TOTAL_S), &[total(&found)?]);
+    let total = Row::judged_seconds("first ring, built", Some(RING_S_MAX), &[total(&found)?]);
     Ok(std::iter::once(total).chain(found.iter().map(row)).collect())
 }
 
@@ -40,7 +41,7 @@ fn parse(text: &str) -> anyhow::Result<Vec<(f64, String)>> {
     text.lines().map(|text| line(text).with_context(|| format!("no seconds and name: {text}"))).collect()
 }
 
-/// The sum of the parts; one that takes less than the fiftieth line is not in it.
+/// The sum of the parts. A part that is shorter than the fiftieth line is not included.
 fn total(times: &[(f64, String)]) -> anyhow::Result<f64> {
     let parts: Vec<f64> = times
         .iter()

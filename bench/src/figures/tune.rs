@@ -1,12 +1,12 @@
 //! Figure: whether a search finds a setting as good as an exhaustive measurement does, in a fifth
-//! of the readings; and whether it calls two identical contenders different.
+//! of the readings, and whether it calls two identical contenders different.
 //!
-//! In turns on the same file: the search, then every setting of the same space ten times. The
-//! results of both are then raced again, alone, pair by pair: the best of many medians is too low
-//! because of its noise, in both cases.
+//! The search and an exhaustive measurement take turns on the same file. The latter reads every
+//! setting of the same space ten times. The results of both then race again, alone, pair by pair,
+//! because in both cases the best of many medians is too low by its noise.
 
 use crate::pairs;
-use crate::programs::{Programs, Race, Running, measured};
+use crate::programs::{Programs, Race, RunningLab, measured_trial};
 use crate::row::{Row, Share};
 use anyhow::Context;
 use readlab_analysis::stats::{EXHAUSTIVE_READINGS, Significance, count};
@@ -19,27 +19,29 @@ use std::path::Path;
 pub(super) const ABOUT: &str =
     "the search's setting against the best of an exhaustive run of the same space, and A against A";
 
-const SMALL: Bytes = Bytes(64 << 10);
-const SHARE: f64 = 0.20;
+const SMALL_FILE_SIZE: Bytes = Bytes(64 << 10);
+const READINGS_SHARE_MAX: f64 = 0.20;
 const TWINS: [&str; 2] = ["first/read/iterator@buffer=64KiB", "second/read/iterator@buffer=64KiB"];
-/// The number of races of A against A, and how many of them may be called different.
+/// Number of races of A against A.
 const COMPARISONS: usize = 40;
-const DIFFERENT: f64 = 0.05;
+/// Share of those races that may call the two different.
+const DIFFERENT_SHARE_MAX: f64 = 0.05;
 
-/// What is searched, and how good the search must be.
+/// The space to search, and how good the search must be.
 struct SearchTask {
     name: &'static str,
     size: Bytes,
     state: CacheState,
     methods: &'static [&'static str],
-    /// Of the search and of what it is compared with.
+    /// Options of the search and of the exhaustive measurement.
     options: &'static [&'static str],
     space: &'static [&'static str],
-    /// So much longer a reading may take.
+    /// Share by which the reading may be longer than the exhaustive best.
     tolerance: f64,
 }
 
-/// Seventy settings or so in each state, so that a fifth of their readings is enough for a search.
+/// Methods with about seventy settings in each state, so that a fifth of the exhaustive readings is
+/// enough for a search.
 const METHODS: &[&str] = &[
     "rust/buffered",
     "rust/read",
@@ -54,7 +56,7 @@ const SPACE: &[&str] = &[
     "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads=1..all,populate=0|1,sequential=0|1,direct=0|1",
 ];
 
-const WARM: SearchTask = SearchTask {
+const WARM_TASK: SearchTask = SearchTask {
     name: "warm",
     size: Bytes(128 << 20),
     state: CacheState::Warm,
@@ -63,10 +65,10 @@ const WARM: SearchTask = SearchTask {
     space: SPACE,
     tolerance: 0.03,
 };
-const TASKS: [SearchTask; 3] = [
-    WARM,
-    SearchTask { name: "cold", state: CacheState::Cold, ..WARM },
-    // The usual space, which bounds the memory in flight.
+const SEARCH_TASKS: [SearchTask; 3] = [
+    WARM_TASK,
+    SearchTask { name: "cold", state: CacheState::Cold, ..WARM_TASK },
+    // The default space, which bounds the memory in flight.
     SearchTask {
         name: "over S3, warm",
         size: Bytes(64 << 20),
@@ -74,14 +76,14 @@ const TASKS: [SearchTask; 3] = [
         options: &["--s3"],
         space: &[],
         tolerance: 0.02,
-        ..WARM
+        ..WARM_TASK
     },
 ];
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let found = |task: &SearchTask| Row::all_or_failed(task.name, against_exhaustive(programs, task));
-    let mut rows: Vec<Row> = TASKS.iter().flat_map(found).collect();
-    rows.push(Row::or_failed("two identical contenders", identical(programs)));
+    let found = |task: &SearchTask| Row::all_or_failed(task.name, compare_with_exhaustive(programs, task));
+    let mut rows: Vec<Row> = SEARCH_TASKS.iter().flat_map(found).collect();
+    rows.push(Row::or_failed("two identical contenders", compare_identical_contenders(programs)));
     Ok(rows)
 }
 
@@ -90,16 +92,17 @@ fn search(programs: &Programs, file: &Path, state: CacheState, options: &[&str])
     let mut command = programs.lab.command("tune");
     command.args(["--quiet", "--state", &state.to_string(), "--output"]).arg(&folder);
     command.args(options).arg("--").arg(file);
-    Running::start(command, &folder)?.record()
+    RunningLab::start(command, &folder)?.record()
 }
 
-/// The setting of the search against the exhaustive best, and how many readings the search took.
-fn against_exhaustive(programs: &Programs, task: &SearchTask) -> anyhow::Result<Vec<Row>> {
+/// Compares the setting of the search with the exhaustive best, and counts the readings that the
+/// search took.
+fn compare_with_exhaustive(programs: &Programs, task: &SearchTask) -> anyhow::Result<Vec<Row>> {
     let &SearchTask { name, state, .. } = task;
     let file = &programs.lines(task.size)?;
     let options = with_methods(task.methods, &[task.options, task.space, &["--budget", "20m"]]);
     let search = search(programs, file, state, &options)?;
-    let settings: Vec<String> = searched(&search).map(|trial| trial.trial.id.to_string()).collect();
+    let settings: Vec<String> = searched_settings(&search).map(|trial| trial.trial.id.to_string()).collect();
     let names: Vec<&str> = settings.iter().map(String::as_str).collect();
     let readings = EXHAUSTIVE_READINGS.to_string();
     let race = |name, trials: &[&str], options: &[&str]| {
@@ -108,13 +111,13 @@ fn against_exhaustive(programs: &Programs, task: &SearchTask) -> anyhow::Result<
     };
     let exhaustive =
         race("exhaustive", &names, &["--runs", &readings, "--fills", &readings, "--budget", "60m"])?;
-    let (by_search, by_all) = (best(&search)?, best(&exhaustive)?);
-    let share = share(&search, settings.len());
+    let (by_search, by_all) = (best_trial_name(&search)?, best_trial_name(&exhaustive)?);
+    let share = turns_share(&search, settings.len());
     let taken = Row::judged(
         format!("{name}: readings of the search"),
         "at most 20 % of the exhaustive",
         share,
-        share <= SHARE,
+        share <= READINGS_SHARE_MAX,
         format!(
             "{:.1} % of {} of {} settings",
             share * 100.0,
@@ -129,27 +132,27 @@ fn against_exhaustive(programs: &Programs, task: &SearchTask) -> anyhow::Result<
         return Ok(vec![Row::judged(figure, &target, 1.0, true, format!("the same: {by_all}")), taken]);
     }
     let afresh = race("tune-afresh", &[&by_search, &by_all], &["--runs", "30", "--fills", "30"])?;
-    let ratio = pairs::of_trials(measured(&afresh, &by_search)?, measured(&afresh, &by_all)?)?;
+    let ratio = pairs::of_trials(measured_trial(&afresh, &by_search)?, measured_trial(&afresh, &by_all)?)?;
     let words = format!("{:.3} times its time, {both}", ratio.estimate);
     let row = Row::judged(figure, &target, ratio.estimate, ratio.estimate <= 1.0 + task.tolerance, words);
-    Ok(vec![row.with(ratio.ci95.map(|it| it.ends)), taken])
+    Ok(vec![row.with_interval(ratio.ci95.map(|it| it.ends)), taken])
 }
 
 fn with_methods<'a>(methods: &[&'a str], options: &[&[&'a str]]) -> Vec<&'a str> {
     methods.iter().flat_map(|&method| ["--method", method]).chain(options.concat()).collect()
 }
 
-/// Every setting: those that were read, and those that the model of the search ruled out.
-fn searched(record: &Record) -> impl Iterator<Item = &TrialRecord> {
+/// Every setting: those that were read, and those that the search's model ruled out.
+fn searched_settings(record: &Record) -> impl Iterator<Item = &TrialRecord> {
     let is_ruled_out =
         |trial: &TrialRecord| trial.outcome.as_ref().is_some_and(|it| it.prediction().is_some());
     let is_setting = move |trial: &&TrialRecord| !trial.searched.is_empty() || is_ruled_out(trial);
     record.trials.iter().filter(|trial| !trial.trial.is_control()).filter(is_setting)
 }
 
-/// The name of the trial with the best median of the reported readings, without the search's
+/// The name of the trial with the best median of its reported readings, except the search's
 /// reference.
-fn best(record: &Record) -> anyhow::Result<String> {
+fn best_trial_name(record: &Record) -> anyhow::Result<String> {
     let is_reference = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
     let reported = record
         .trials
@@ -161,8 +164,8 @@ fn best(record: &Record) -> anyhow::Result<String> {
     Ok(best.trial.id.to_string())
 }
 
-/// The turns of a search and of its fresh measurement over those of the exhaustive run.
-fn share(search: &Record, settings: usize) -> f64 {
+/// The turns of a search and of its final measurement, divided by the turns of the exhaustive run.
+fn turns_share(search: &Record, settings: usize) -> f64 {
     let turns = |trial: &TrialRecord| {
         let samples = trial.searched.iter().chain(&trial.samples);
         samples.map(|sample| sample.round).collect::<BTreeSet<_>>().len()
@@ -171,9 +174,9 @@ fn share(search: &Record, settings: usize) -> f64 {
     count(reading.map(turns).sum()) / count(settings * EXHAUSTIVE_READINGS)
 }
 
-/// Searches among two contenders that are the same program, again and again.
-fn identical(programs: &Programs) -> anyhow::Result<Row> {
-    let (file, roster) = (programs.lines(SMALL)?, twins(programs)?);
+/// Repeats searches among two contenders that are the same program.
+fn compare_identical_contenders(programs: &Programs) -> anyhow::Result<Row> {
+    let (file, roster) = (programs.lines(SMALL_FILE_SIZE)?, twin_roster(programs)?);
     let mut different = Share::default();
     for seed in 0..programs.repeats(COMPARISONS) {
         let seed = seed.to_string();
@@ -183,14 +186,14 @@ fn identical(programs: &Programs) -> anyhow::Result<Row> {
             search.trials.iter().find(|trial| trial.trial.contender() == name && !trial.samples.is_empty())
         };
         let (first, second) = of("first").zip(of("second")).context("a twin was not measured")?;
-        let clear = pairs::of_trials(first, second)?.clear();
+        let clear = pairs::of_trials(first, second)?.significance();
         different.count(matches!(clear, Some(Significance::Faster | Significance::Slower)));
     }
-    Ok(different.at_most("two identical contenders called different", DIFFERENT))
+    Ok(different.row_at_most("two identical contenders called different", DIFFERENT_SHARE_MAX))
 }
 
-/// A roster that has the lab's own Rust contender under two names.
-fn twins(programs: &Programs) -> anyhow::Result<String> {
+/// A roster that lists the lab's own Rust contender under two names.
+fn twin_roster(programs: &Programs) -> anyhow::Result<String> {
     let script = |name: &str| -> anyhow::Result<String> {
         let script = programs.folder.join(format!("{name}.sh"));
         let renamed = format!(r#"s/"contender":"rust"/"contender":"{name}"/"#);

@@ -1,4 +1,4 @@
-//! Control groups with one limit, of the older hierarchy or the newer.
+//! Makes control groups with one limit, in the older hierarchy or the newer one.
 
 use super::Cleanup;
 use anyhow::{Context, ensure};
@@ -6,50 +6,50 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Of a limit of processor time: a hundredth of a second.
-const PERIOD_US: u32 = 10_000;
+/// Period of a limit of processor time: a hundredth of a second.
+const QUOTA_PERIOD_US: u32 = 10_000;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Limit {
-    /// The processor of this number alone.
+pub(crate) enum GroupLimit {
+    /// Only the processor of this number.
     Processor(u32),
-    /// So much of a processor's time.
+    /// This percentage of a processor's time.
     ProcessorPercent(u32),
     /// Bytes per second that are read from the device of a file.
     DeviceBytes(u64),
-    /// Reads per second of that device.
+    /// Reads per second from the device of a file.
     DeviceReads(u64),
 }
 
-impl Limit {
-    /// Its name in the older hierarchy.
+impl GroupLimit {
+    /// The name of the controller in the older hierarchy.
     fn controller(self) -> &'static str {
         match self {
-            Limit::Processor(_) => "cpuset",
-            Limit::ProcessorPercent(_) => "cpu",
-            Limit::DeviceBytes(_) | Limit::DeviceReads(_) => "blkio",
+            GroupLimit::Processor(_) => "cpuset",
+            GroupLimit::ProcessorPercent(_) => "cpu",
+            GroupLimit::DeviceBytes(_) | GroupLimit::DeviceReads(_) => "blkio",
         }
     }
 
     fn settings(self, is_unified: bool, device: &str) -> Vec<(&'static str, String)> {
-        // The older hierarchy takes no process before it has a node of memory as well.
+        // The older hierarchy accepts no process before the group has a memory node as well.
         let of_version = |older: Vec<_>, newer| if is_unified { vec![newer] } else { older };
         match self {
-            Limit::Processor(number) => of_version(
+            GroupLimit::Processor(number) => of_version(
                 vec![("cpuset.mems", "0".to_owned()), ("cpuset.cpus", number.to_string())],
                 ("cpuset.cpus", number.to_string()),
             ),
-            Limit::ProcessorPercent(percent) => {
-                let quota = PERIOD_US / 100 * percent;
-                let period = ("cpu.cfs_period_us", PERIOD_US.to_string());
-                let newer = ("cpu.max", format!("{quota} {PERIOD_US}"));
+            GroupLimit::ProcessorPercent(percent) => {
+                let quota = QUOTA_PERIOD_US / 100 * percent;
+                let period = ("cpu.cfs_period_us", QUOTA_PERIOD_US.to_string());
+                let newer = ("cpu.max", format!("{quota} {QUOTA_PERIOD_US}"));
                 of_version(vec![period, ("cpu.cfs_quota_us", quota.to_string())], newer)
             }
-            Limit::DeviceBytes(bytes) => of_version(
+            GroupLimit::DeviceBytes(bytes) => of_version(
                 vec![("blkio.throttle.read_bps_device", format!("{device} {bytes}"))],
                 ("io.max", format!("{device} rbps={bytes}")),
             ),
-            Limit::DeviceReads(reads) => of_version(
+            GroupLimit::DeviceReads(reads) => of_version(
                 vec![("blkio.throttle.read_iops_device", format!("{device} {reads}"))],
                 ("io.max", format!("{device} riops={reads}")),
             ),
@@ -57,8 +57,14 @@ impl Limit {
     }
 }
 
-/// A group whose limit may be of the device of a file; returns the file that takes its processes.
-pub(crate) fn make(cleanup: &mut Cleanup, limit: Limit, file: &Path, name: &str) -> anyhow::Result<PathBuf> {
+/// Makes a group. Its limit may concern the device of a file. Returns the file to which its
+/// processes are written.
+pub(crate) fn make(
+    cleanup: &mut Cleanup,
+    limit: GroupLimit,
+    file: &Path,
+    name: &str,
+) -> anyhow::Result<PathBuf> {
     let (controller, newer) = (limit.controller(), Path::new("/sys/fs/cgroup"));
     let older = newer.join(controller);
     let controllers = fs::read_to_string(newer.join("cgroup.subtree_control")).unwrap_or_default();
@@ -78,8 +84,8 @@ pub(crate) fn make(cleanup: &mut Cleanup, limit: Limit, file: &Path, name: &str)
     Ok(folder.join("cgroup.procs"))
 }
 
-/// A group that this process enters; what it starts is born there.
-pub(crate) fn enter(cleanup: &mut Cleanup, limit: Limit, file: &Path) -> anyhow::Result<()> {
+/// Makes a group that this process enters. Processes that it starts are born in the group.
+pub(crate) fn enter(cleanup: &mut Cleanup, limit: GroupLimit, file: &Path) -> anyhow::Result<()> {
     let group = make(cleanup, limit, file, "own")?;
     let text = fs::read_to_string("/proc/self/cgroup")?;
     let is_its = |line: &&str| {

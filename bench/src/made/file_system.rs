@@ -1,4 +1,4 @@
-//! File systems other than that of the build, each with one file.
+//! Makes file systems other than that of the build, each with one file.
 
 use super::paced::{self, Pace};
 use super::{Cleanup, command, loop_device, mount};
@@ -9,9 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// With the kernel's requests of 128 KiB, about as slow as a network.
-const SLOW: Pace = Pace::Every(Duration::from_millis(2));
-const NAME: &str = "lines.txt";
+/// With the kernel's requests of 128 KiB, this is about as slow as a network.
+const SLOW_PACE: Pace = Pace::Every(Duration::from_millis(2));
+const FILE_NAME: &str = "lines.txt";
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FileSystem {
@@ -19,16 +19,16 @@ pub(crate) enum FileSystem {
     /// btrfs with zstd.
     Compressed,
     Xfs,
-    /// ext4 on a device for which the kernel reads ahead 16 KiB.
+    /// ext4 on a device with a read-ahead of 16 KiB.
     ShortReadAhead,
-    /// overlayfs, as containers have it, on top of the usual file system.
+    /// overlayfs, as containers use it, on top of the default file system.
     Overlay,
-    /// FUSE, every request of which waits.
+    /// FUSE, where every request waits.
     Slow,
 }
 
 impl FileSystem {
-    /// Copies a file of lines of this size to it; returns the copy.
+    /// Copies a file of lines of this size to the file system. Returns the path of the copy.
     pub(crate) fn make(
         self,
         cleanup: &mut Cleanup,
@@ -38,28 +38,28 @@ impl FileSystem {
         let (original, beside) = (programs.lines(size)?, &*programs.folder);
         let folder = match self {
             FileSystem::Memory => cleanup.folder("/dev/shm/readlab-bench".into(), fs::remove_dir_all)?,
-            FileSystem::Compressed => image(cleanup, beside, "btrfs", "-f", "compress-force=zstd")?,
-            FileSystem::Xfs => image(cleanup, beside, "xfs", "-f", "defaults")?,
+            FileSystem::Compressed => mount_image(cleanup, beside, "btrfs", "-f", "compress-force=zstd")?,
+            FileSystem::Xfs => mount_image(cleanup, beside, "xfs", "-f", "defaults")?,
             FileSystem::ShortReadAhead => {
-                let folder = image(cleanup, beside, "ext4", "-F", "defaults")?;
+                let folder = mount_image(cleanup, beside, "ext4", "-F", "defaults")?;
                 let device = output(command("findmnt", "-n -o SOURCE -T").arg(&folder))?;
                 output(command("blockdev", "--setra 32").arg(device.trim()))?;
                 folder
             }
-            FileSystem::Overlay => overlay(cleanup, beside)?,
+            FileSystem::Overlay => mount_overlay(cleanup, beside)?,
             FileSystem::Slow => {
                 let folder = cleanup.folder(beside.join("slow"), fs::remove_dir)?;
-                return paced::mount(cleanup, &original, &folder, NAME, SLOW);
+                return paced::mount(cleanup, &original, &folder, FILE_NAME, SLOW_PACE);
             }
         };
-        let file = folder.join(NAME);
+        let file = folder.join(FILE_NAME);
         fs::copy(&original, &file).with_context(|| file.display().to_string())?;
         fs::File::open(&file)?.sync_all()?;
         Ok(file)
     }
 }
 
-fn image(
+fn mount_image(
     cleanup: &mut Cleanup,
     beside: &Path,
     kind: &str,
@@ -75,8 +75,8 @@ fn image(
     Ok(folder)
 }
 
-/// A folder on top of another one of the same file system.
-fn overlay(cleanup: &mut Cleanup, beside: &Path) -> anyhow::Result<PathBuf> {
+/// Mounts an overlay folder on top of another folder of the same file system.
+fn mount_overlay(cleanup: &mut Cleanup, beside: &Path) -> anyhow::Result<PathBuf> {
     let folder = cleanup.folder(beside.join("overlay"), fs::remove_dir)?;
     let parts = cleanup.folder(beside.join("overlay-parts"), fs::remove_dir_all)?;
     for name in ["lower", "upper", "work"] {

@@ -1,5 +1,5 @@
-//! What the bench makes for its figures and cases: limits of known size, file systems, servers and
-//! hosts. Most of it needs root. All of it is undone when its [`Cleanup`] is dropped.
+//! Makes limits of known size, file systems, servers and hosts for the figures and cases. Most of
+//! it needs root. Everything is undone when its [`Cleanup`] is dropped.
 
 pub(crate) mod control_group;
 pub(crate) mod file_system;
@@ -15,21 +15,22 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What is to be undone, the last first.
+/// Actions to undo, the last first.
 #[derive(Default)]
-pub(crate) struct Cleanup(Vec<Undo>);
+pub(crate) struct Cleanup(Vec<UndoAction>);
 
-struct Undo {
+struct UndoAction {
     what: String,
     action: Box<dyn FnOnce() -> anyhow::Result<()>>,
 }
 
 impl Cleanup {
     fn push(&mut self, what: impl std::fmt::Display, action: impl FnOnce() -> anyhow::Result<()> + 'static) {
-        self.0.push(Undo { what: what.to_string(), action: Box::new(action) });
+        self.0.push(UndoAction { what: what.to_string(), action: Box::new(action) });
     }
 
-    /// A folder, and how it is removed: where something is mounted on it, only when it is empty.
+    /// Makes a folder that `remove` removes. If something is mounted on it, `remove` must only
+    /// remove an empty folder.
     fn folder(&mut self, path: PathBuf, remove: fn(PathBuf) -> io::Result<()>) -> anyhow::Result<PathBuf> {
         fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
         let made = path.clone();
@@ -44,7 +45,7 @@ impl Cleanup {
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        while let Some(Undo { what, action }) = self.0.pop() {
+        while let Some(UndoAction { what, action }) = self.0.pop() {
             if let Err(error) = action() {
                 eprintln!("{what}: left behind: {error:#}");
             }
@@ -72,8 +73,8 @@ fn mount(
     Ok(())
 }
 
-/// A loop device on a file that reads past the page cache: the file's pages would be a second cache
-/// below those of what is read.
+/// A loop device on a file that reads past the page cache. Otherwise the file's pages would be a
+/// second cache below the pages that are read.
 fn loop_device(cleanup: &mut Cleanup, words: &str, file: &Path) -> anyhow::Result<PathBuf> {
     let words = format!("--find --show --direct-io=on {words}");
     let device = PathBuf::from(output(command("losetup", &words).arg(file))?.trim());
@@ -83,7 +84,7 @@ fn loop_device(cleanup: &mut Cleanup, words: &str, file: &Path) -> anyhow::Resul
     Ok(device)
 }
 
-/// Busy loops, so many for each processor.
+/// Starts this number of busy loops for each processor.
 pub(crate) fn busy_loops(cleanup: &mut Cleanup, each: usize) -> anyhow::Result<()> {
     for _ in 0..each * std::thread::available_parallelism()?.get() {
         let mut shell = Command::new("/bin/sh");
@@ -94,7 +95,7 @@ pub(crate) fn busy_loops(cleanup: &mut Cleanup, each: usize) -> anyhow::Result<(
     Ok(())
 }
 
-/// A folder of files of this size, each full of lines, made unless it is there.
+/// A folder of files of this size, each full of lines. It is made only if it does not exist.
 pub(crate) fn tree(programs: &Programs, files: usize, bytes: usize) -> anyhow::Result<PathBuf> {
     let folder = programs.folder.join("trees").join(format!("{files}-{bytes}"));
     let complete = folder.with_extension("complete");
@@ -131,7 +132,7 @@ mod tests {
     use std::rc::Rc;
 
     #[test]
-    fn what_was_made_last_is_undone_first() {
+    fn the_last_action_is_undone_first() {
         let undone = Rc::new(RefCell::new(Vec::new()));
         let mut cleanup = Cleanup::default();
         for number in 0..3 {

@@ -1,4 +1,4 @@
-//! Servers of this host, of known speed or as they are, and a link of known rate to them.
+//! Makes servers on this host, of known or unlimited speed, and a link of known rate to them.
 
 use super::{Cleanup, command};
 use crate::programs::output;
@@ -14,30 +14,30 @@ use std::sync::Arc;
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-/// Bytes that are written at once: a hundredth of a second at the slowest pace that is used.
+/// Bytes of one write: a hundredth of a second at the slowest pace in use.
 const PIECE_BYTES: usize = 64 << 10;
-const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers");
-/// The address of this end of a limited link, and of the other, in the range for measurements of
-/// networks (RFC 2544); the name of the interface at this end.
+const SERVER_SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers");
+/// The addresses of this end of a limited link and of its other end, in the range for network
+/// measurements (RFC 2544), and the name of the interface at this end.
 pub(crate) const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 77, 1);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 77, 2);
 const INTERFACE: &str = "readlab-bench";
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
-    /// Of each connection; `None` for as fast as it can.
+    /// Rate of each connection; `None` for no limit.
     pub(crate) bytes_per_s: Option<f64>,
-    /// Before the first byte of each content.
+    /// Delay before the first byte of each content.
     pub(crate) delay: Duration,
 }
 
-/// A network namespace with one link to this host, which carries bits towards it at this rate, as
-/// `tbf` takes it. The interface there does not know it: the limit is at the other end, as in a
-/// real network. Returns the namespace's name.
+/// Makes a network namespace with one link to this host, which carries this rate from this host, in
+/// the notation of `tbf`. The interface in the namespace does not know the rate, because the limit
+/// is at the other end, as in a real network. Returns the name of the namespace.
 pub(crate) fn limited_link(cleanup: &mut Cleanup, rate: &str) -> anyhow::Result<String> {
     let namespace = format!("readlab-bench-{}", std::process::id());
     output(&mut command("ip", &format!("netns add {namespace}")))?;
-    // The link goes with it.
+    // The link is deleted with the namespace.
     cleanup.command(command("ip", &format!("netns delete {namespace}")));
     for words in [
         format!("link add {INTERFACE} type veth peer name eth0 netns {namespace}"),
@@ -54,7 +54,7 @@ pub(crate) fn limited_link(cleanup: &mut Cleanup, rate: &str) -> anyhow::Result<
     Ok(namespace)
 }
 
-/// The same command in a namespace.
+/// The same command, run in a namespace.
 pub(crate) fn in_namespace(namespace: &str, inner: &Command) -> Command {
     let mut command = command("ip", &format!("netns exec {namespace}"));
     command.arg(inner.get_program()).args(inner.get_args()).stdin(Stdio::null());
@@ -62,17 +62,17 @@ pub(crate) fn in_namespace(namespace: &str, inner: &Command) -> Command {
     command
 }
 
-/// The server of a script of the tests over a folder; returns where it has what, by names.
+/// Starts the server of a test script over a folder. Returns its places by their names.
 pub(crate) fn scripted_server(
     cleanup: &mut Cleanup,
     script: &str,
     folder: &Path,
 ) -> anyhow::Result<BTreeMap<String, String>> {
-    let mut command = Command::new(Path::new(SCRIPTS).join(script));
+    let mut command = Command::new(Path::new(SERVER_SCRIPTS).join(script));
     command.arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut process = command.spawn().with_context(|| script.to_owned())?;
     let said = BufReader::new(process.stdout.take().context("its output")?);
-    // It ends with its standard input; how does not matter here.
+    // The server ends with its standard input. Its exit status does not matter here.
     cleanup.push(script, move || {
         drop(process.stdin.take());
         Ok(process.wait().map(drop)?)
@@ -89,8 +89,8 @@ pub(crate) fn scripted_server(
     bail!("{script} ended; it has said why")
 }
 
-/// Starts a server at an address of this host that runs as long as this program; its URL. It knows
-/// GET and HEAD of one content, with ranges, over connections that stay open.
+/// Starts a server at an address of this host, which runs as long as this program. Returns its URL.
+/// The server answers GET and HEAD for one content, with ranges, over connections that stay open.
 pub(crate) fn paced_server(at: Ipv4Addr, content: Vec<u8>, pace: Pace) -> anyhow::Result<String> {
     let listener = TcpListener::bind((at, 0)).with_context(|| format!("a port on {at}"))?;
     let address = listener.local_addr()?;
@@ -115,14 +115,14 @@ fn answer_all(client: &TcpStream, content: &[u8], pace: Pace) -> std::io::Result
             if line.is_empty() {
                 break;
             }
-            range = range.or_else(|| requested(&line, content.len()));
+            range = range.or_else(|| requested_range(&line, content.len()));
         }
         send(client, first.starts_with("GET "), content, range, pace)?;
     }
     Ok(())
 }
 
-fn requested(line: &str, size: usize) -> Option<Range<usize>> {
+fn requested_range(line: &str, size: usize) -> Option<Range<usize>> {
     let (first, last) = line.strip_prefix("range: bytes=")?.split_once('-')?;
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
     Some(first.min(size)..last.saturating_add(1).min(size))

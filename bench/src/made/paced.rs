@@ -1,6 +1,6 @@
-//! Files of a known pace: a file system in user space with one file, whose reads are answered at
-//! it; a block device on that file; a tree on such a device. A reader waits while neither a device
-//! nor a processor is busy.
+//! Makes files of a known pace: a file system in user space with one file whose reads are answered
+//! at the pace, a block device on that file, and a tree on a device of this kind. A reader waits
+//! while neither a device nor a processor is busy.
 
 use super::{Cleanup, command, loop_device, mount as mount_device};
 use crate::programs::output;
@@ -17,33 +17,33 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-/// When a read is answered.
+/// The time at which a read is answered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pace {
-    /// So long after it came, however many others do.
+    /// Each read is answered this long after it arrived, however many others are in flight.
     After(Duration),
-    /// So long after the one before it, however many wait.
+    /// Each read is answered this long after the previous answer, however many wait.
     Every(Duration),
 }
 
-/// A sleep may last so much longer: the rest is waited for by looking at the clock.
+/// A sleep may last longer by this. The rest of the wait is a loop that reads the clock.
 const SLEEP_SLACK: Duration = Duration::from_micros(100);
-/// So late that waiting is most of the time on any machine.
-const LATE: Duration = Duration::from_millis(1);
-const FILE: INodeNo = INodeNo(2);
+/// So long that waiting is most of the time on any machine.
+const READ_DELAY: Duration = Duration::from_millis(1);
+const FILE_INODE: INodeNo = INodeNo(2);
 const BLOCK_BYTES: u32 = 512;
-/// How long the kernel may cache answers; the file system does not change.
-const TTL: Duration = Duration::from_secs(3600);
+/// How long the kernel may cache attributes, because the file system does not change.
+const CACHE_TTL: Duration = Duration::from_secs(3600);
 
 struct PacedFile {
     name: String,
-    /// In memory, so that no disk has a part in the pace.
+    /// The content is in memory, so that no disk affects the pace.
     content: Vec<u8>,
     pace: Pace,
     answered: Mutex<Instant>,
 }
 
-/// Shows a file's content under this name in a folder, at a pace.
+/// Mounts a file's content under this name in a folder, at a pace.
 pub(crate) fn mount(
     cleanup: &mut Cleanup,
     content: &Path,
@@ -60,7 +60,7 @@ pub(crate) fn mount(
     Ok(folder.join(name))
 }
 
-/// A block device with a file's content, at a pace.
+/// Makes a block device with a file's content, at a pace.
 pub(crate) fn device(
     cleanup: &mut Cleanup,
     beside: &Path,
@@ -72,13 +72,13 @@ pub(crate) fn device(
     loop_device(cleanup, "--read-only", &file)
 }
 
-/// A copy of a tree on a device that answers each read late, however many are in flight.
+/// Makes a copy of a tree on a device that answers each read late, however many are in flight.
 pub(crate) fn late_tree(cleanup: &mut Cleanup, beside: &Path, tree: &Path) -> anyhow::Result<PathBuf> {
     let folder = cleanup.folder(beside.join("late"), fs::remove_dir)?;
     let image = cleanup.folder(beside.join("images"), fs::remove_dir_all)?.join("late");
     fs::File::create(&image)?.set_len(1 << 30)?;
     output(command("mkfs.ext4", "-q -F -O ^has_journal -d").args([tree, &image]))?;
-    let device = device(cleanup, beside, &image, Pace::After(LATE))?;
+    let device = device(cleanup, beside, &image, Pace::After(READ_DELAY))?;
     mount_device(cleanup, "ext4", "ro", &device, &folder)?;
     Ok(folder)
 }
@@ -96,7 +96,7 @@ impl PacedFile {
 
     fn attributes(&self, inode: INodeNo) -> FileAttr {
         let (kind, perm, size) = match inode {
-            FILE => (FileType::RegularFile, 0o444, self.content.len() as u64),
+            FILE_INODE => (FileType::RegularFile, 0o444, self.content.len() as u64),
             _ => (FileType::Directory, 0o555, 0),
         };
         FileAttr {
@@ -120,8 +120,8 @@ impl PacedFile {
 }
 
 impl Filesystem for PacedFile {
-    /// A loop device on the file waits for each of its reads in turn unless the kernel may have
-    /// several in flight.
+    /// Allows parallel direct I/O, because otherwise a loop device on the file waits for each of
+    /// its reads in turn.
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         if let Pace::After(_) = self.pace {
             let unsupported = |flags| io::Error::other(format!("this kernel has no {flags:?}"));
@@ -132,14 +132,14 @@ impl Filesystem for PacedFile {
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if parent == INodeNo::ROOT && name == OsStr::new(&self.name) {
-            reply.entry(&TTL, &self.attributes(FILE), Generation(0));
+            reply.entry(&CACHE_TTL, &self.attributes(FILE_INODE), Generation(0));
         } else {
             reply.error(Errno::ENOENT);
         }
     }
 
     fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&TTL, &self.attributes(inode));
+        reply.attr(&CACHE_TTL, &self.attributes(inode));
     }
 
     fn read(

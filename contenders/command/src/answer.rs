@@ -1,20 +1,20 @@
-//! A command's answer, read from its output: the first whole number; for `discard` how long the
-//! output is, for `output` its digest.
+//! Reads a command's answer from its output: the first whole number; for `discard` the length of
+//! the output, and for `output` its digest.
 
-use crate::counted::Counted;
-use crate::hiding::Hiding;
+use crate::counted::CountedUnit;
+use crate::hiding::HiddenTexts;
 use crate::output::Output;
 use readlab_protocol::SampleLine;
 
 /// The sample with the proof from the output for this work (a word of the protocol). For newlines
-/// or lines, `counted` is what a known program counts; another program is taken to count what was
+/// or lines, `counted` is what a known program counts. Another program is assumed to count what was
 /// requested.
-pub(crate) fn answered(
+pub(crate) fn sample_with_answer(
     mut sample: SampleLine,
     output: &Output,
     work: &str,
-    counted: Option<Counted>,
-    hiding: &Hiding,
+    counted: Option<CountedUnit>,
+    hiding: &HiddenTexts,
 ) -> Result<SampleLine, String> {
     match work {
         "discard" => return Ok(SampleLine { bytes: Some(output.bytes), ..sample }),
@@ -24,19 +24,20 @@ pub(crate) fn answered(
     let text = String::from_utf8_lossy(&output.beginning);
     let number = text.split_whitespace().find_map(|word| word.parse().ok());
     let number = number.ok_or_else(|| {
-        // What is hidden is hidden before the text is cut: a part of a secret is not recognized.
+        // Secrets are hidden before the text is cut, because a part of a secret would not be
+        // recognised.
         let start: String = hiding.hide(whole_words(&text, output)).chars().take(60).collect();
         format!("no number in its output: {start:?}")
     })?;
     match (work, counted) {
         ("sum", _) => sample.sum = Some(number),
-        (_, Some(Counted::Lines)) | ("lines", None) => sample.lines = Some(number),
+        (_, Some(CountedUnit::Lines)) | ("lines", None) => sample.lines = Some(number),
         _ => sample.newlines = Some(number),
     }
     Ok(sample)
 }
 
-/// The beginning of the output without a last word that may be cut.
+/// The beginning of the output without its last word, which may be cut.
 fn whole_words<'a>(beginning: &'a str, output: &Output) -> &'a str {
     if output.bytes == output.beginning.len() as u64 {
         return beginning;
@@ -50,16 +51,20 @@ mod tests {
 
     const SECRET: &str = "secret-that-is-longer-than-the-part-of-the-output-that-is-shown-in-a-failure";
 
-    fn answered(printed: &str, work: &str, counted: Option<Counted>) -> Result<SampleLine, String> {
+    fn sample_with_answer(
+        printed: &str,
+        work: &str,
+        counted: Option<CountedUnit>,
+    ) -> Result<SampleLine, String> {
         let mut output = if work == "output" { Output::as_answer(None) } else { Output::default() };
         output.drain_whole(printed.as_bytes()).unwrap();
-        let hiding = Hiding::new("-", &[SECRET.to_owned()]);
-        super::answered(SampleLine::default(), &output, work, counted, &hiding)
+        let hiding = HiddenTexts::new("-", &[SECRET.to_owned()]);
+        super::sample_with_answer(SampleLine::default(), &output, work, counted, &hiding)
     }
 
     #[test]
     fn no_part_of_a_secret_is_in_a_failure() {
-        let failure = |printed: &str| answered(printed, "newlines", None).unwrap_err();
+        let failure = |printed: &str| sample_with_answer(printed, "newlines", None).unwrap_err();
         assert_eq!(failure(&format!("{SECRET} is wrong")), "no number in its output: \"… is wrong\"");
         let cut = failure(&format!("cut {}?{} {SECRET}", SECRET, "x".repeat(4096 - 120)));
         assert_eq!(cut, "no number in its output: \"cut …?…\"");
@@ -68,27 +73,27 @@ mod tests {
 
     #[test]
     fn the_first_number_answers_the_work() {
-        assert_eq!(answered("  42 /a/7\n", "newlines", None).unwrap().newlines, Some(42));
-        assert_eq!(answered("42\n", "lines", None).unwrap().lines, Some(42));
-        assert_eq!(answered("200", "sum", None).unwrap().sum, Some(200));
-        assert_eq!(answered("abc", "discard", None).unwrap().bytes, Some(3));
-        assert!(answered("abc", "output", None).unwrap().output.is_some());
+        assert_eq!(sample_with_answer("  42 /a/7\n", "newlines", None).unwrap().newlines, Some(42));
+        assert_eq!(sample_with_answer("42\n", "lines", None).unwrap().lines, Some(42));
+        assert_eq!(sample_with_answer("200", "sum", None).unwrap().sum, Some(200));
+        assert_eq!(sample_with_answer("abc", "discard", None).unwrap().bytes, Some(3));
+        assert!(sample_with_answer("abc", "output", None).unwrap().output.is_some());
     }
 
     #[test]
     fn a_known_program_answers_what_it_counts() {
-        let counted = |counted, work| answered("42\n", work, Some(counted)).unwrap();
+        let counted = |counted, work| sample_with_answer("42\n", work, Some(counted)).unwrap();
         for work in ["newlines", "lines"] {
-            assert_eq!(counted(Counted::Newlines, work).newlines, Some(42), "{work}");
-            assert_eq!(counted(Counted::Lines, work).lines, Some(42), "{work}");
+            assert_eq!(counted(CountedUnit::Newlines, work).newlines, Some(42), "{work}");
+            assert_eq!(counted(CountedUnit::Lines, work).lines, Some(42), "{work}");
         }
-        assert_eq!(counted(Counted::Lines, "sum").sum, Some(42));
+        assert_eq!(counted(CountedUnit::Lines, "sum").sum, Some(42));
     }
 
     #[test]
-    fn silence_is_no_answer() {
+    fn empty_output_is_no_answer() {
         for output in ["", "none", "-3", "4.5"] {
-            assert!(answered(output, "newlines", None).is_err(), "{output:?}");
+            assert!(sample_with_answer(output, "newlines", None).is_err(), "{output:?}");
         }
     }
 }

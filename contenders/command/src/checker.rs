@@ -1,5 +1,5 @@
-//! The user's check of a command's output: a line for a shell that gets the output on its standard
-//! input and ends with 0 if it is right.
+//! Runs the user's check of a command's output: a line for a shell that gets the output on its
+//! standard input, and ends with 0 if the output is right.
 
 use crate::execution::how_it_ended;
 use crate::relay::Relay;
@@ -16,14 +16,14 @@ pub(crate) struct Checker {
     line: String,
     child: Child,
     relay: Relay,
-    /// Whether it still reads. One that knows enough may end before the output does.
+    /// Whether the check still reads. A check that knows enough may end before the output does.
     reads: bool,
 }
 
 impl Checker {
-    /// Starts the check that the environment names for the output about this target; `None` if it
-    /// names none.
-    pub(crate) fn of_environment(target: &OsStr, secrets: &Secrets) -> Option<Result<Checker, String>> {
+    /// Starts the check that the environment defines for the output about this target; `None` if it
+    /// defines none.
+    pub(crate) fn from_environment(target: &OsStr, secrets: &Secrets) -> Option<Result<Checker, String>> {
         let line = std::env::var_os(CHECK_VARIABLE)?.to_string_lossy().into_owned();
         Some(Checker::start(line, target, secrets))
     }
@@ -36,13 +36,14 @@ impl Checker {
         Ok(Checker { line, child, relay, reads: true })
     }
 
-    /// Gives it more of the output.
+    /// Passes more of the output to the check.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         let Some(stdin) = self.child.stdin.as_mut().filter(|_| self.reads) else { return };
         self.reads = stdin.write_all(bytes).is_ok();
     }
 
-    /// Ends its input and waits until it has ended. One line if it did not end with 0.
+    /// Closes the input of the check and waits for its end. Returns one line if it did not end with
+    /// 0.
     pub(crate) fn end(mut self) -> Result<(), String> {
         drop(self.child.stdin.take());
         let unwaited =
@@ -56,7 +57,7 @@ impl Checker {
     }
 }
 
-/// The shell for this line, with the output as its input.
+/// The shell command for this line.
 fn command(line: &str, target: &OsStr, secrets: &Secrets) -> Result<Command, PlacingError> {
     let words = Template::for_shell(line)?.command(target);
     let mut command = Command::new(&words[0]);
@@ -72,14 +73,14 @@ mod tests {
     use readlab_protocol::remote::SECRET_VARIABLES;
 
     fn checked(line: &str, output: &[u8]) -> Result<(), String> {
-        let secrets = Secrets::with("a b", &[]);
+        let secrets = Secrets::with_variables("a b", &[]);
         let mut checker = Checker::start(line.to_owned(), OsStr::new("a b"), &secrets).unwrap();
         output.chunks(1 << 16).for_each(|bytes| checker.write(bytes));
         checker.end()
     }
 
     #[test]
-    fn a_check_gets_the_output_and_the_path_and_says_by_its_exit_code_what_it_thinks() {
+    fn a_check_gets_the_output_and_the_path_and_judges_by_its_exit_code() {
         assert_eq!(checked("grep -q 42", b"41\n42\n"), Ok(()));
         assert_eq!(checked("test {} = 'a b'", b""), Ok(()));
         let said = checked("grep -q 43", b"41\n42\n").unwrap_err();
@@ -88,12 +89,12 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_ends_before_the_output_does_is_believed() {
+    fn the_verdict_of_a_check_that_ends_before_the_output_counts() {
         assert_eq!(checked("true", &vec![0; 1 << 20]), Ok(()));
     }
     #[test]
     fn a_check_is_started_without_secrets() {
-        let command = command("true", OsStr::new("f"), &Secrets::with("f", &[])).unwrap();
+        let command = command("true", OsStr::new("f"), &Secrets::with_variables("f", &[])).unwrap();
         let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
         for name in SECRET_VARIABLES {
             assert!(removed.contains(&(OsStr::new(name), None)), "{name}");

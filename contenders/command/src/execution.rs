@@ -1,10 +1,10 @@
 //! One execution of a command: start, output, end, and the kernel's account of its resources.
 //!
-//! The clock runs from before the fork until the command is known to have ended, whoever may still
-//! hold its output; its scheduling is read and it is reaped after that. The kernel counts the peak
-//! memory of a process from its fork on, so the child is forked rather than spawned into this
-//! process's memory: what it inherits is then this process's anonymous memory, a fraction of a
-//! mebibyte and less than any program needs.
+//! The clock runs from before the fork until the command is known to have ended, even if another
+//! process still holds its output. After that its scheduling is read and it is reaped. The kernel
+//! counts the peak memory of a process from its fork on. Therefore the child is forked rather than
+//! spawned into this process's memory. Then it inherits only this process's anonymous memory, a
+//! fraction of a mebibyte and less than any program needs.
 
 use crate::output::Output;
 use crate::relay::Relay;
@@ -23,11 +23,11 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-/// Bytes of the longest name of a file that a command makes first.
+/// Length limit for the name of a file that a command makes before it runs.
 const NAME_BYTES: usize = 256;
 
-/// Executes the words once, with all that they print in `output`: time and what the kernel
-/// accounted, without an answer.
+/// Executes the words once, with their output in `output`. Returns times and the kernel's
+/// accounting, without an answer.
 pub(crate) fn execute(
     words: &[OsString],
     secrets: &Secrets,
@@ -43,7 +43,7 @@ pub(crate) fn execute(
     let ended = child.stdout.take().map_or(Ok(None), |stdout| drain(&child, stdout, output));
     let failed = |what: String| Refusal::Failed(format!("{name} {what}"));
     let not_waited = |error: io::Error| failed(format!("could not be waited for: {error}"));
-    until_ended(&child).map_err(not_waited)?;
+    wait_until_ended(&child).map_err(not_waited)?;
     let end = ended.as_ref().ok().copied().flatten().unwrap_or_else(Instant::now);
     let wall_ns = u64::try_from(end.duration_since(start).as_nanos()).unwrap_or(u64::MAX);
     let scheduling = scheduling::changed_by(child.id());
@@ -52,12 +52,12 @@ pub(crate) fn execute(
     if let Some(before) = std::env::var_os(MAP_VARIABLE) {
         remove_empty_map(before, child.id());
     }
-    // The relay ends when nobody can write to it any more.
+    // The relay ends when no process can write to it any more.
     drop(command);
     relay.end();
     ended.map_err(|error| failed(format!("could not be heard: {error}")))?;
     if !status.success() {
-        return Err(failed(format!("{}{}", how_it_ended(status), way_out(&name, status))));
+        return Err(failed(format!("{}{}", how_it_ended(status), advice_for_exit_code_1(&name, status))));
     }
     Ok(SampleLine {
         wall_ns,
@@ -69,7 +69,7 @@ pub(crate) fn execute(
     })
 }
 
-/// How a program ended that did not succeed, as the end of a sentence.
+/// How an unsuccessful program ended, as the end of a sentence.
 pub(crate) fn how_it_ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
@@ -78,8 +78,9 @@ pub(crate) fn how_it_ended(status: ExitStatus) -> String {
     }
 }
 
-/// How a command is raced whose exit code 1 is an answer, such as that of `grep` without a match.
-fn way_out(name: &str, status: ExitStatus) -> String {
+/// Advice on how to race a command whose exit code 1 is an answer, such as that of `grep` without a
+/// match.
+fn advice_for_exit_code_1(name: &str, status: ExitStatus) -> String {
     let program = name.rsplit('/').next().unwrap_or(name);
     match status.code() {
         Some(1) if matches!(program, "sh" | "bash" | "dash" | "zsh" | "ksh") => {
@@ -99,7 +100,7 @@ fn not_started(name: &str, error: &io::Error) -> Refusal {
     }
 }
 
-/// The command without input, and with its output to this contender.
+/// The command without input, and with its output connected to this contender.
 fn command(words: &[OsString], secrets: &Secrets) -> Command {
     let mut command = Command::new(words.first().cloned().unwrap_or_default());
     command.args(words.iter().skip(1)).env_remove(CHECK_VARIABLE);
@@ -111,9 +112,9 @@ fn command(words: &[OsString], secrets: &Secrets) -> Command {
     command
 }
 
-/// Where functions are to be named: has the child make the file to which its runtime writes their
-/// names, and gives it the variables that make it do so. What a shell starts makes no file of its
-/// own, and gets neither.
+/// Prepares a command whose functions must be named. The child makes the file to which its runtime
+/// writes their names, and gets the variables that make it write. A program that a shell starts
+/// makes no file, and gets no variables.
 fn with_map(command: &mut Command, words: &[OsString]) {
     let Some(before) = std::env::var_os(MAP_VARIABLE) else { return };
     command.env_remove(MAP_VARIABLE);
@@ -132,8 +133,8 @@ fn with_map(command: &mut Command, words: &[OsString]) {
     }
 }
 
-/// Has the child make a file with its number in the name: one that something else has, such as a
-/// link, is not written to, and the program does not run.
+/// Makes the child create a file with its process number in the name. If something exists at this
+/// path, such as a link, it is not written to, and the program does not run.
 fn create_map_first(command: &mut Command, before: OsString) {
     let create = move || {
         let mut name = [0; NAME_BYTES];
@@ -146,23 +147,24 @@ fn create_map_first(command: &mut Command, before: OsString) {
         Ok(())
     };
     // SAFETY: between fork and exec only system calls are made, and bytes are written to an array
-    // of the child's: no allocation unless the name is too long, and then no program.
+    // of the child. Only the error for a name that is too long allocates, and then no program runs.
     unsafe { command.pre_exec(create) };
 }
 
-/// Removes the file that a command made and to which its runtime wrote nothing; the lab removes one
+/// Removes the file that a command made if its runtime wrote nothing to it. The lab removes a file
 /// that it reads.
 fn remove_empty_map(mut path: OsString, pid: u32) {
     path.push(format!("{pid}{MAP_SUFFIX}"));
     let is_empty = std::fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_file() && facts.len() == 0);
     if is_empty {
-        // One of another owner stays, as does what it holds.
+        // A file of another owner cannot be removed, and stays.
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// Reads what a child prints; when it was seen to have ended, unless it closed its output before. A
-/// kernel older than process descriptors shows only that.
+/// Reads the output of a child. Returns the time at which the child was seen to have ended, or
+/// `None` if it closed its output before. On kernels without process descriptors only the end of
+/// the output is seen.
 fn drain(child: &Child, stdout: ChildStdout, output: &mut Output) -> io::Result<Option<Instant>> {
     match pidfd_open(Pid::from_child(child), PidfdFlags::empty()) {
         Ok(process) => output.drain(stdout, process),
@@ -170,8 +172,9 @@ fn drain(child: &Child, stdout: ChildStdout, output: &mut Output) -> io::Result<
     }
 }
 
-/// Waits until the child has ended. It is not reaped, so that its scheduling can still be read.
-fn until_ended(child: &Child) -> io::Result<()> {
+/// Waits until the child has ended. The child is not reaped, so that its scheduling can still be
+/// read.
+fn wait_until_ended(child: &Child) -> io::Result<()> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     loop {
         match waitid(WaitId::Pid(Pid::from_child(child)), options) {
@@ -181,7 +184,7 @@ fn until_ended(child: &Child) -> io::Result<()> {
     }
 }
 
-/// Reaps the child with its accounting, which `std` does not give.
+/// Reaps the child and returns its accounting, which `std` does not provide.
 fn reap(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
     let pid = libc::pid_t::try_from(child.id()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut status = 0;
@@ -190,7 +193,7 @@ fn reap(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
         // SAFETY: both pointers are to live locals of the right type; `wait4` writes them or fails.
         let reaped = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
         if reaped == pid {
-            // SAFETY: `wait4` reaped the child, and with that filled in the usage.
+            // SAFETY: `wait4` reaped the child, and has thereby filled in the usage.
             return Ok((ExitStatus::from_raw(status), unsafe { usage.assume_init() }));
         }
         let error = io::Error::last_os_error();
@@ -211,12 +214,12 @@ mod tests {
     }
 
     fn execute(words: &[OsString]) -> Result<SampleLine, Refusal> {
-        super::execute(words, &Secrets::with("/f", &[]), &mut Output::default())
+        super::execute(words, &Secrets::with_variables("/f", &[]), &mut Output::default())
     }
 
     #[test]
     fn a_command_is_started_without_secrets() {
-        let command = command(&words("true"), &Secrets::with("/f", &[]));
+        let command = command(&words("true"), &Secrets::with_variables("/f", &[]));
         let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
         for name in SECRET_VARIABLES {
             assert!(removed.contains(&(OsStr::new(name), None)), "{name}");
@@ -227,7 +230,7 @@ mod tests {
     fn a_command_makes_the_file_for_its_functions_itself() {
         let folder = std::env::temp_dir().join(format!("readlab-map-{}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
-        let mut command = command(&words("true"), &Secrets::with("/f", &[]));
+        let mut command = command(&words("true"), &Secrets::with_variables("/f", &[]));
         create_map_first(&mut command, folder.join("map-").into());
         let mut child = command.spawn().unwrap();
         child.wait().unwrap();
@@ -248,17 +251,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_drained_within_the_time() {
+    fn the_output_is_drained_within_the_measured_time() {
         let mut output = Output::default();
-        let secrets = Secrets::with("/f", &[]);
+        let secrets = Secrets::with_variables("/f", &[]);
         let sample = super::execute(&words("head -c 100000 /dev/zero"), &secrets, &mut output).unwrap();
         assert!(sample.wall_ns > 0 && output.bytes == 100_000, "{}", output.bytes);
     }
 
     #[test]
-    fn a_command_ends_with_its_process_and_not_with_its_output() {
+    fn a_command_ends_when_its_process_ends_and_not_its_output() {
         let mut output = Output::default();
-        let secrets = Secrets::with("/f", &[]);
+        let secrets = Secrets::with_variables("/f", &[]);
         let left_behind = ["sh", "-c", "sleep 5 & head -c 100000 /dev/zero; echo 7"].map(OsString::from);
         let begun = Instant::now();
         let sample = super::execute(&left_behind, &secrets, &mut output).unwrap();
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_is_the_commands_own() {
+    fn the_peak_memory_is_that_of_the_command() {
         let peak = |text| execute(&words(text)).unwrap().peak_rss_bytes.unwrap();
         assert!(peak("true") < 8 << 20, "{}", peak("true"));
         assert!(
@@ -276,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_changes_its_scheduling_is_seen_and_others_are_not() {
+    fn only_commands_that_change_their_scheduling_report_it() {
         assert_eq!(execute(&words("true")).unwrap().scheduling, None);
         let nicer = execute(&words("nice -n 3 true")).unwrap().scheduling.unwrap();
-        assert_eq!(nicer.nice, scheduling::own().unwrap().nice + 3);
+        assert_eq!(nicer.nice, scheduling::own_scheduling().unwrap().nice + 3);
         let batch = execute(&words("chrt --batch 0 true")).unwrap().scheduling.unwrap();
         assert_eq!(batch.policy, readlab_protocol::Policy::Batch);
-        let own = scheduling::own().unwrap().processors;
+        let own = scheduling::own_scheduling().unwrap().processors;
         let one = execute(&["taskset".into(), "-c".into(), own[0].to_string().into(), "true".into()]);
         let one = one.unwrap().scheduling.map(|scheduling| scheduling.processors);
         assert_eq!(one, Some(own[..1].to_vec()).filter(|_| own.len() > 1));
@@ -291,12 +294,12 @@ mod tests {
     #[test]
     fn failures_name_the_program_and_how_it_ended() {
         let failed = |what: &str| Refusal::Failed(what.to_owned());
-        let way_out = "; if that is no failure, race it as sh -c 'false ... \"$1\" || :' sh {}";
-        let said = format!("false ended with exit code 1{way_out}");
+        let advice = "; if that is no failure, race it as sh -c 'false ... \"$1\" || :' sh {}";
+        let said = format!("false ended with exit code 1{advice}");
         assert_eq!(execute(&words("false")).unwrap_err(), failed(&said));
         let shell = execute(&["sh".into(), "-c".into(), "grep -c x /dev/null".into()]).unwrap_err();
-        let way_out = "; if that is no failure, end the line for the shell with || :";
-        assert_eq!(shell, failed(&format!("sh ended with exit code 1{way_out}")));
+        let advice = "; if that is no failure, end the line for the shell with || :";
+        assert_eq!(shell, failed(&format!("sh ended with exit code 1{advice}")));
         let other = execute(&["sh".into(), "-c".into(), "exit 2".into()]).unwrap_err();
         assert_eq!(other, failed("sh ended with exit code 2"));
         let killed = execute(&["sh".into(), "-c".into(), "kill -9 $$".into()]);

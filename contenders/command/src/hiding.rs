@@ -1,27 +1,27 @@
-//! Hides secrets in the texts that a command prints and that failures have: every query of a URL
-//! becomes `?…`, and every known secret `…`.
+//! Hides secrets in the output of commands and in failures: every query of a URL becomes `?…`, and
+//! every known secret `…`.
 //!
 //! A URL is printed in many forms: with its scheme, from its path on, with its parameters one by
-//! one and decoded. So all that follows a question mark is hidden, and each value by itself.
+//! one, and decoded. So everything after a question mark is hidden, and each value separately.
 
-/// In place of what is hidden.
-const HIDDEN: &str = "…";
+/// Replaces hidden text.
+const HIDDEN_MARK: &str = "…";
 
-/// A shorter value is no secret, and is a part of too many words.
+/// A shorter value is not treated as a secret, because it is a part of too many words.
 const SECRET_BYTES_MIN: usize = 8;
 
-/// What must not be shown in one session.
+/// The texts that must not be shown in one session.
 #[derive(Debug, Default)]
-pub(crate) struct Hiding {
+pub(crate) struct HiddenTexts {
     is_needed: bool,
-    /// The longest first: another one may be a part of it.
+    /// Known secrets, the longest first, because a shorter one may be a part of it.
     secrets: Vec<String>,
 }
 
-impl Hiding {
-    /// Hides the query of this target, if it is a URL with one, and these secrets with their
-    /// queries.
-    pub(crate) fn new(target: &str, secrets: &[String]) -> Hiding {
+impl HiddenTexts {
+    /// Makes a value that hides the query of this target, if it is a URL with a query, and these
+    /// secrets with their queries.
+    pub(crate) fn new(target: &str, secrets: &[String]) -> HiddenTexts {
         let is_url = target.starts_with("http://") || target.starts_with("https://");
         let targets = is_url.then_some(target).and_then(query);
         let queries: Vec<&str> = secrets.iter().filter_map(|text| query(text)).chain(targets).collect();
@@ -29,14 +29,14 @@ impl Hiding {
         let raw = secrets.iter().map(String::as_str).chain(queries.iter().copied()).chain(values);
         let mut known: Vec<String> = raw.flat_map(|text| [text.to_owned(), decoded(text)]).collect();
         known.retain(|text| text.len() >= SECRET_BYTES_MIN);
-        // Where it is a whole URL, its address stays visible and the query is hidden below.
+        // The address of a whole URL stays visible. Its query is hidden below.
         known.retain(|text| !text.contains("://"));
         known.sort_by_key(|text| std::cmp::Reverse(text.len()));
         known.dedup();
-        Hiding { is_needed: !secrets.is_empty() || !queries.is_empty(), secrets: known }
+        HiddenTexts { is_needed: !secrets.is_empty() || !queries.is_empty(), secrets: known }
     }
 
-    /// Whether texts may have secrets at all.
+    /// Whether texts may contain secrets at all.
     pub(crate) fn is_needed(&self) -> bool {
         self.is_needed
     }
@@ -47,7 +47,7 @@ impl Hiding {
             return text.to_owned();
         }
         let shown = without_queries(text);
-        self.secrets.iter().fold(shown, |shown, secret| shown.replace(secret, HIDDEN))
+        self.secrets.iter().fold(shown, |shown, secret| shown.replace(secret, HIDDEN_MARK))
     }
 }
 
@@ -59,8 +59,8 @@ fn value(parameter: &str) -> Option<&str> {
     parameter.split_once('=').map(|(_, value)| value)
 }
 
-/// The text with `?…` for every question mark and what follows it, up to a character that no URL
-/// has.
+/// The text with `?…` in place of every question mark and the text after it, up to a character that
+/// no URL contains.
 fn without_queries(text: &str) -> String {
     let (mut shown, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('?') {
@@ -68,8 +68,8 @@ fn without_queries(text: &str) -> String {
         let query = &after[..end];
         shown.push_str(before);
         shown.push('?');
-        shown.push_str(if query.is_empty() { "" } else { HIDDEN });
-        // A message goes on behind it.
+        shown.push_str(if query.is_empty() { "" } else { HIDDEN_MARK });
+        // The message continues after a colon.
         shown.push_str(if query.ends_with(':') { ":" } else { "" });
         rest = &after[end..];
     }
@@ -97,11 +97,11 @@ mod tests {
     const URL: &str = "https://h/o?X-Amz-Credential=AKIA%2F2026&X-Amz-Expires=60&X-Amz-Signature=0123456789";
 
     fn hide(text: &str) -> String {
-        Hiding::new("-", &[URL.to_owned(), "key/of+the account".to_owned()]).hide(text)
+        HiddenTexts::new("-", &[URL.to_owned(), "key/of+the account".to_owned()]).hide(text)
     }
 
     #[test]
-    fn a_url_has_no_query_in_whatever_form_it_is_printed() {
+    fn the_query_of_a_url_is_hidden_in_every_printed_form() {
         for (printed, shown) in [
             (URL, "https://h/o?…"),
             ("GET /o?X-Amz-Signature=0123456789 HTTP/1.1", "GET /o?… HTTP/1.1"),
@@ -124,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_part_of_another_does_not_save_the_rest_of_it() {
-        let hiding = Hiding::new("-", &["12345678".to_owned(), "12345678-and-more".to_owned()]);
+    fn a_secret_within_another_does_not_expose_the_rest() {
+        let hiding = HiddenTexts::new("-", &["12345678".to_owned(), "12345678-and-more".to_owned()]);
         assert_eq!(hiding.hide("12345678-and-more 12345678"), "… …");
     }
 
@@ -133,13 +133,16 @@ mod tests {
     fn without_secrets_nothing_is_hidden() {
         let text = "grep -c a?b failed";
         for target in ["/data/what?.txt", "https://h/o", "s3://b/k?"] {
-            assert_eq!(Hiding::new(target, &[]).hide(text), text, "{target}");
+            assert_eq!(HiddenTexts::new(target, &[]).hide(text), text, "{target}");
         }
-        assert_eq!(Hiding::new("http://h/o?key=1", &[]).hide("http://h/o?key=1: 404"), "http://h/o?…: 404");
+        assert_eq!(
+            HiddenTexts::new("http://h/o?key=1", &[]).hide("http://h/o?key=1: 404"),
+            "http://h/o?…: 404"
+        );
     }
 
     #[test]
-    fn escapes_that_are_none_stay() {
+    fn invalid_escapes_stay() {
         for (text, plain) in [("a%2Fb", "a/b"), ("100%", "100%"), ("%zz%é", "%zz%é"), ("%41%", "A%")] {
             assert_eq!(decoded(text), plain);
         }

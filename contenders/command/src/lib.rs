@@ -1,10 +1,10 @@
-//! Any command line as a contender of readlab: timed from spawn to exit, its answer read from its
-//! output.
+//! Makes any command line a contender of readlab. The command is timed from spawn to exit, and its
+//! answer is read from its output.
 //!
 //! This contender is a process between the lab and the command. So the kernel accounts for the
-//! command alone, and a command is measured and checked like any other method. Its methods are all
-//! command lines; one of them, `true`, is a control: a command that does nothing shows what
-//! starting one costs.
+//! command alone, and a command is measured and checked like any other method. All its methods are
+//! command lines. One of them, `true`, is a control: a command that does nothing shows the cost of
+//! starting one.
 
 mod answer;
 mod checker;
@@ -19,7 +19,7 @@ mod secrets;
 mod template;
 
 use checker::Checker;
-use counted::Counted;
+use counted::CountedUnit;
 use output::Output;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{Cache, MethodLine, Reads, SampleLine, TurnRequest};
@@ -29,15 +29,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use template::Template;
 
-/// The method that is a control.
-const NOTHING: &str = "true {}";
+/// The method of the control.
+const CONTROL_METHOD: &str = "true {}";
 
 /// Runs one session with the lab. `words` are the arguments after the contender's name.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     serve::main(&Commands, words)
 }
 
-/// The contender.
+/// The contender whose methods are command lines.
 struct Commands;
 
 /// One command on one target.
@@ -46,7 +46,7 @@ struct Execution {
     target: OsString,
     secrets: Secrets,
     work: String,
-    counted: Option<Counted>,
+    counted: Option<CountedUnit>,
     is_control: bool,
 }
 
@@ -75,14 +75,14 @@ impl Contender for Commands {
             reads: Reads::Both,
             decodes: Vec::new(),
             dictionary: false,
-            // A command that does nothing is as good for a part as for the whole.
-            parts: name == NOTHING,
+            // A command that does nothing suits a part as well as the whole target.
+            parts: name == CONTROL_METHOD,
             lists: false,
             tls: true,
             unavailable: None,
         };
         vec![
-            method(NOTHING, "a command that does nothing: the cost of starting one", Cache::None),
+            method(CONTROL_METHOD, "a command that does nothing: the cost of starting one", Cache::None),
             method(
                 "*",
                 "any command line with {} for the path or URL; the first number it prints is its answer",
@@ -99,9 +99,9 @@ impl Contender for Commands {
         if let Some(reason) = programs::missing(template.programs()) {
             return Err(Refusal::Unavailable(reason));
         }
-        let secrets = Secrets::of_environment(request.target);
-        let is_control = request.method == NOTHING;
-        // The control reads nothing, so the word itself is as good.
+        let secrets = Secrets::from_session(request.target);
+        let is_control = request.method == CONTROL_METHOD;
+        // The control reads nothing, so it needs no real target.
         let target = if is_control { request.target.to_owned() } else { secrets.target(request.target)? };
         let (words, work) = (template.command(&target), request.work.to_owned());
         Ok(Box::new(Execution { words, target, secrets, work, counted: template.counted(), is_control }))
@@ -115,19 +115,19 @@ impl Reader for Execution {
 
     fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         let samples = self.readings(request);
-        samples.map_err(|refusal| self.secrets.hidden(refusal))
+        samples.map_err(|refusal| self.secrets.without_secrets(refusal))
     }
 }
 
 impl Execution {
     fn readings(&self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         for _ in 0..request.lead {
-            self.once()?;
+            self.read_once()?;
         }
-        (0..request.count).map(|_| self.once()).collect()
+        (0..request.count).map(|_| self.read_once()).collect()
     }
 
-    fn once(&self) -> Result<SampleLine, Refusal> {
+    fn read_once(&self) -> Result<SampleLine, Refusal> {
         let mut output = self.output()?;
         let sample = execution::execute(&self.words, &self.secrets, &mut output)?;
         if self.is_control {
@@ -135,15 +135,15 @@ impl Execution {
         }
         output.checked().map_err(Refusal::Failed)?;
         let hiding = self.secrets.hiding();
-        answer::answered(sample, &output, &self.work, self.counted, hiding).map_err(Refusal::Failed)
+        answer::sample_with_answer(sample, &output, &self.work, self.counted, hiding).map_err(Refusal::Failed)
     }
 
-    /// What takes the output of a reading.
+    /// The consumer for the output of a reading.
     fn output(&self) -> Result<Output, Refusal> {
         if self.work != "output" {
             return Ok(Output::default());
         }
-        let checker = Checker::of_environment(&self.target, &self.secrets).transpose();
+        let checker = Checker::from_environment(&self.target, &self.secrets).transpose();
         Ok(Output::as_answer(checker.map_err(Refusal::Failed)?))
     }
 }
@@ -157,7 +157,7 @@ mod tests {
     /// The reason why a command for the secret URL has no answer.
     fn failure(line: &str) -> String {
         let shared = ("READLAB_COMMANDS_GET_CREDENTIALS", "1");
-        let secrets = Secrets::with("-", &[shared, ("READLAB_TARGET", URL)]);
+        let secrets = Secrets::with_variables("-", &[shared, ("READLAB_TARGET", URL)]);
         let target = secrets.target("-".as_ref()).unwrap();
         let words = Template::parse(line).unwrap().command(&target);
         let work = "newlines".to_owned();
@@ -166,13 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_never_has_the_query_of_a_secret_url() {
+    fn a_failure_never_shows_the_query_of_a_secret_url() {
         assert_eq!(failure("echo {}"), "no number in its output: \"https://h/o?…\"");
         assert!(failure("false {}").starts_with("false ended with exit code 1; "));
     }
 
     #[test]
-    fn a_command_for_a_secret_url_is_unavailable_and_the_control_is_not() {
+    fn for_a_secret_url_a_command_is_unavailable_and_the_control_available() {
         let open = |method| {
             let target = "-".as_ref();
             let request = Request {
@@ -188,6 +188,6 @@ mod tests {
             Commands.open(&request).map(drop)
         };
         assert!(matches!(open("wc -l {}"), Err(Refusal::Unavailable(_))));
-        assert_eq!(open(NOTHING), Ok(()));
+        assert_eq!(open(CONTROL_METHOD), Ok(()));
     }
 }

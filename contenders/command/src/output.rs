@@ -1,5 +1,5 @@
-//! The standard output of a command while it is drained: its beginning, its length, and where the
-//! output itself is the answer, its digest. The user's check gets all of it.
+//! Drains the standard output of a command. Keeps its beginning, its length and, if the output
+//! itself is the answer, its digest. The user's check gets the whole output.
 
 use crate::checker::Checker;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -8,31 +8,31 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
-/// How much of the output is kept: a number is at its beginning.
+/// Number of bytes that are kept. A number is at the beginning of the output.
 const KEPT_BYTES: usize = 4096;
 
-/// As much as a pipe holds.
+/// Size of a read: the capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// What one command printed.
+/// The output of one command.
 #[derive(Default)]
 pub(crate) struct Output {
     pub(crate) beginning: Vec<u8>,
-    /// The length of all of it.
+    /// Length of the whole output.
     pub(crate) bytes: u64,
     digest: Option<Xxh3>,
     checker: Option<Checker>,
 }
 
 impl Output {
-    /// Output that is the answer itself. A check gets it as well.
+    /// Makes a consumer for output that is itself the answer. A check gets the output as well.
     pub(crate) fn as_answer(checker: Option<Checker>) -> Output {
         Output { digest: Some(Xxh3::new()), checker, ..Output::default() }
     }
 
-    /// Reads everything that the command prints until it has ended, which `process` shows; when it
-    /// was seen to have. A process that the command left behind may keep the output open: what that
-    /// prints later is not read. `None` if the output was closed first.
+    /// Reads the output until the command has ended, which `process` shows. Returns the time at
+    /// which the end was seen, or `None` if the output was closed first. A process that the command
+    /// left behind may keep the output open. Its later output is not read.
     pub(crate) fn drain(
         &mut self,
         mut stdout: impl Read + AsFd,
@@ -83,12 +83,12 @@ impl Output {
         self.checker.iter_mut().for_each(|checker| checker.write(bytes));
     }
 
-    /// The digest as the protocol has it; `None` where the output is not the answer.
+    /// The digest in the form of the protocol; `None` if the output is not the answer.
     pub(crate) fn digest(&self) -> Option<u64> {
         self.digest.as_ref().map(|digest| digest.digest() >> 11)
     }
 
-    /// Waits for the check. One line if it does not accept the output.
+    /// Waits for the check. Returns one line if it rejects the output.
     pub(crate) fn checked(&mut self) -> Result<(), String> {
         self.checker.take().map_or(Ok(()), Checker::end)
     }
@@ -99,20 +99,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn output_is_counted_whole_and_kept_in_part() {
+    fn the_whole_output_is_counted_and_its_beginning_kept() {
         let mut output = Output::default();
         output.drain_whole(io::repeat(0).take(100_000)).unwrap();
         assert_eq!((output.bytes, output.beginning.len(), output.digest()), (100_000, KEPT_BYTES, None));
     }
 
     #[test]
-    fn the_digest_is_of_every_byte_and_a_number_that_json_keeps() {
+    fn the_digest_covers_every_byte_and_fits_a_json_number() {
         let digest = |bytes: &[u8]| {
             let mut output = Output::as_answer(None);
             output.drain_whole(bytes).unwrap();
             output.digest().unwrap()
         };
-        // The digest of nothing is in the specification: 2D06800538D394C2.
+        // The specification gives the digest of empty input: 2D06800538D394C2.
         assert_eq!(digest(b""), 0x2D06_8005_38D3_94C2 >> 11);
         let mut long = vec![7; 200_000];
         let before = digest(&long);

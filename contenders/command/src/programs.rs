@@ -1,9 +1,8 @@
-//! The programs that a command line needs, and which of them are missing: checked before any
-//! timing.
+//! Checks before any timing which programs a command line needs, and which of them are missing.
 //!
-//! A shell that lacks one program of a pipeline prints an error and continues; the answer is then
+//! A shell that lacks one program of a pipeline prints an error and continues. The answer is then
 //! wrong or missing, and no number shows why. The needed programs are the first words of the
-//! commands; words that only the shell can resolve (a variable, a function, a keyword) are not
+//! commands. Words that only the shell can resolve (a variable, a function, a keyword) are not
 //! checked.
 
 use readlab_protocol::command_line::{commands, is_assignment};
@@ -12,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The packages of Debian and Ubuntu that have programs which read files.
+/// The packages of Debian and Ubuntu that contain programs which read files.
 const PACKAGES: [(&str, &str); 22] = [
     ("wc", "coreutils"),
     ("cat", "coreutils"),
@@ -38,17 +37,17 @@ const PACKAGES: [(&str, &str); 22] = [
     ("fio", "fio"),
 ];
 
-/// Words that begin a command without being a program, or that a shell does by itself.
-const OF_THE_SHELL: [&str; 34] = [
+/// Words at the begin of a command that are no program, or that a shell executes itself.
+const SHELL_WORDS: [&str; 34] = [
     "!", "{", "}", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
     "in", "function", ".", ":", "[", "alias", "break", "cd", "command", "echo", "eval", "exec", "exit",
     "export", "read", "set", "test", "trap", "wait",
 ];
 
-/// Why a command line cannot work here: a program that is not on the PATH, and how to get it;
-/// `None` if all are there.
+/// The reason why a command line cannot work here: a program that is not on the PATH, with a hint
+/// how to install it; `None` if all programs exist.
 pub(crate) fn missing<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let absent = names.into_iter().find(|name| !is_there(OsStr::new(name), env::var_os("PATH")))?;
+    let absent = names.into_iter().find(|name| !can_be_started(OsStr::new(name), env::var_os("PATH")))?;
     if absent.contains('/') {
         return Some(format!("{absent}: no such program"));
     }
@@ -60,7 +59,7 @@ pub(crate) fn missing<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<St
 }
 
 /// Whether a program can be started by this name.
-fn is_there(name: &OsStr, path: Option<OsString>) -> bool {
+fn can_be_started(name: &OsStr, path: Option<OsString>) -> bool {
     let can_start = |file: &Path| {
         file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
     };
@@ -70,28 +69,31 @@ fn is_there(name: &OsStr, path: Option<OsString>) -> bool {
     path.is_none_or(|path| env::split_paths(&path).any(|folder| can_start(&folder.join(name))))
 }
 
-/// The first word of each command of a line for a shell, as far as it is plainly the name of a
-/// program.
-pub(crate) fn of_script(script: &str) -> Vec<&str> {
-    commands(script).into_iter().flat_map(|command| [program(command), started(command)]).flatten().collect()
+/// The first word of each command of a line for a shell, if it is plainly the name of a program.
+pub(crate) fn programs_of_script(script: &str) -> Vec<&str> {
+    commands(script)
+        .into_iter()
+        .flat_map(|command| [program_of_command(command), program_of_xargs(command)])
+        .flatten()
+        .collect()
 }
 
-/// The program that xargs starts, by its first word that is no flag.
-fn started(command: &str) -> Option<&str> {
-    program(command).filter(|name| *name == "xargs")?;
+/// The program that xargs starts: the first word that is no flag.
+fn program_of_xargs(command: &str) -> Option<&str> {
+    program_of_command(command).filter(|name| *name == "xargs")?;
     let (_, words) = command.split_once("xargs")?;
     let at = words.split_whitespace().find(|word| !word.starts_with('-'))?;
-    program(at)
+    program_of_command(at)
 }
 
 /// The name of the program that a command starts; `None` if only the shell can resolve it.
-fn program(command: &str) -> Option<&str> {
+fn program_of_command(command: &str) -> Option<&str> {
     let mut words = command.split_whitespace();
     while let Some(word) = words.next() {
         let assigns = is_assignment(word);
         let redirects = word.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['<', '>']);
         if redirects && word.ends_with(['<', '>', '&', '|']) {
-            // Its file is the next word.
+            // The next word is the file of the redirection.
             words.next();
         }
         if assigns || redirects {
@@ -99,7 +101,7 @@ fn program(command: &str) -> Option<&str> {
         }
         let is_plain =
             word.chars().all(|c| c.is_ascii_alphanumeric() || "/._+-".contains(c) || !c.is_ascii());
-        return (is_plain && !OF_THE_SHELL.contains(&word)).then_some(word);
+        return (is_plain && !SHELL_WORDS.contains(&word)).then_some(word);
     }
     None
 }
@@ -122,21 +124,23 @@ mod tests {
             ("for x in 1 2; do $x; done", vec![]),
             ("echo \\| wc; \"quoted\" x", vec![]),
         ] {
-            assert_eq!(of_script(script), programs, "{script}");
+            assert_eq!(programs_of_script(script), programs, "{script}");
         }
     }
 
     #[test]
-    fn what_is_not_there_is_named_with_its_package() {
+    fn a_missing_program_is_named_with_its_package() {
         assert_eq!(missing(["sh", "/bin/sh"]), None);
         assert_eq!(missing(["sh", "no/such/program"]), Some("no/such/program: no such program".into()));
         let said = missing(["sh", "no-such-program"]).unwrap();
         assert!(said.starts_with("no-such-program: not on the PATH; "), "{said}");
-        assert!(!is_there(OsStr::new("sh"), Some("/nowhere".into())));
+        assert!(!can_be_started(OsStr::new("sh"), Some("/nowhere".into())));
     }
 
     #[test]
     fn a_folder_and_a_file_that_may_not_be_executed_are_no_programs() {
-        assert!(!is_there(OsStr::new("/tmp"), None) && !is_there(OsStr::new("/etc/passwd"), None));
+        assert!(
+            !can_be_started(OsStr::new("/tmp"), None) && !can_be_started(OsStr::new("/etc/passwd"), None)
+        );
     }
 }

@@ -1,20 +1,20 @@
-//! The scheduling of a command at its end, compared with that of this contender: the differences
-//! are changes that the command made.
+//! Compares the scheduling of a command at its end with that of this contender. The differences are
+//! changes that the command made.
 
 use readlab_protocol::Scheduling;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use std::fs;
 
-/// The changes of a command that has ended and was not reaped; `None` if it changed nothing, or if
+/// The changes by a command that has ended and was not reaped; `None` if it changed nothing, or if
 /// that is not known.
 pub(crate) fn changed_by(command: u32) -> Option<Scheduling> {
-    let (own, its) = (own()?, scheduling_of(command)?);
+    let (own, its) = (own_scheduling()?, scheduling_of(command)?);
     (its != own).then_some(its)
 }
 
-/// How this contender is scheduled, from which every command begins.
-pub(crate) fn own() -> Option<Scheduling> {
+/// The scheduling of this contender, with which every command begins.
+pub(crate) fn own_scheduling() -> Option<Scheduling> {
     scheduling_of(std::process::id())
 }
 

@@ -1,21 +1,21 @@
-//! Templates of commands: from the command line that a user typed to the arguments that are
+//! Templates of commands: turns the command line that a user typed into the arguments that are
 //! executed, for any path.
 //!
-//! A plain command is executed without a shell, so that its time is its own. One that uses what
-//! only a shell can do is given to `sh`, which then receives the path as an argument: no byte of a
-//! file's name is ever read as syntax.
+//! A plain command is executed without a shell, so that only its own time is measured. A command
+//! that needs a feature of a shell is given to `sh`, which receives the path as an argument. No
+//! byte of a file's name is ever parsed as syntax.
 
-use crate::counted::{self, Counted};
+use crate::counted::{self, CountedUnit};
 use crate::programs;
 use readlab_protocol::LIST_VARIABLE;
 use readlab_protocol::command_line::{self, LIST_PLACE, PLACE};
 use readlab_protocol::placing::{self, PlacingError};
 use std::ffi::{OsStr, OsString};
 
-/// Characters that mean something to a shell outside of quotes, beyond splitting words.
+/// Characters that a shell interprets outside quotes, besides those that split words.
 const SHELL_ONLY: &str = "|&;<>()$`\\*?[#~!\n";
 
-/// A command line with a place for the path.
+/// A command line with a placeholder for the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
     words: Words,
@@ -27,28 +27,28 @@ enum Words {
     Shell(String),
 }
 
-/// Why a command line cannot be executed.
+/// The reason why a command line cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TemplateError {
-    /// There is nothing to execute.
+    /// The command line is empty.
     #[error("the command is empty")]
     Empty,
     /// A quote is not closed.
     #[error("'{0}': a quote is not closed")]
     Quote(String),
-    /// The path would be run.
+    /// The path would be executed.
     #[error(transparent)]
     Placing(#[from] PlacingError),
 }
 
 impl Template {
-    /// A line that is for a shell, whatever it holds.
+    /// Makes a template for a shell, whatever the line contains.
     pub(crate) fn for_shell(text: &str) -> Result<Template, PlacingError> {
         placing::check(text)?;
         Ok(Template { words: Words::Shell(command_line::script(text)) })
     }
 
-    /// Reads a command line; `{}` is the place of the path.
+    /// Parses a command line, where `{}` is the placeholder for the path.
     pub(crate) fn parse(text: &str) -> Result<Template, TemplateError> {
         if needs_shell(text) {
             return Ok(Template::for_shell(text)?);
@@ -58,19 +58,19 @@ impl Template {
         if words.is_empty() { Err(TemplateError::Empty) } else { Ok(Template { words: Words::Plain(words) }) }
     }
 
-    /// The programs that it starts, as far as that is plain without executing it.
+    /// The programs that the command starts, as far as they are certain without executing it.
     pub(crate) fn programs(&self) -> Vec<&str> {
         match &self.words {
             Words::Plain(words) => words.first().map(String::as_str).into_iter().collect(),
-            Words::Shell(script) => [&["sh"], &programs::of_script(script)[..]].concat(),
+            Words::Shell(script) => [&["sh"], &programs::programs_of_script(script)[..]].concat(),
         }
     }
 
-    /// What it counts, if it is a known program.
-    pub(crate) fn counted(&self) -> Option<Counted> {
+    /// What the command counts, if it is a known program.
+    pub(crate) fn counted(&self) -> Option<CountedUnit> {
         match &self.words {
-            Words::Plain(words) => counted::of_words(words),
-            Words::Shell(script) => counted::of_script(script),
+            Words::Plain(words) => counted::counted_by_words(words),
+            Words::Shell(script) => counted::counted_by_script(script),
         }
     }
 
@@ -79,7 +79,7 @@ impl Template {
         match &self.words {
             Words::Plain(words) => {
                 let list = std::env::var_os(LIST_VARIABLE).unwrap_or_default();
-                words.iter().map(|word| place(word, path, &list)).collect()
+                words.iter().map(|word| fill_placeholders(word, path, &list)).collect()
             }
             Words::Shell(script) => {
                 vec!["sh".into(), "-c".into(), script.into(), "sh".into(), path.to_owned()]
@@ -88,7 +88,7 @@ impl Template {
     }
 }
 
-fn place(word: &str, path: &OsStr, list: &OsStr) -> OsString {
+fn fill_placeholders(word: &str, path: &OsStr, list: &OsStr) -> OsString {
     let mut placed = OsString::new();
     for (at, part) in word.split(PLACE).enumerate() {
         if at > 0 {
@@ -104,8 +104,8 @@ fn place(word: &str, path: &OsStr, list: &OsStr) -> OsString {
     placed
 }
 
-/// Whether the line holds shell syntax outside of quotes. Double quotes still let `$` and
-/// backquotes through.
+/// Whether the line contains shell syntax outside quotes. Within double quotes `$` and backquotes
+/// are still syntax.
 fn needs_shell(text: &str) -> bool {
     let mut quote = None;
     for c in text.chars() {
@@ -117,7 +117,7 @@ fn needs_shell(text: &str) -> bool {
             _ => {}
         }
     }
-    // `NAME=value command` sets a variable, which only a shell does.
+    // `NAME=value command` sets a variable, which only a shell can do.
     text.split_whitespace().next().is_some_and(|first| first.contains('='))
 }
 
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_command_is_executed_as_it_is() {
+    fn a_plain_command_is_executed_unchanged() {
         assert_eq!(command("wc -l {}", b"/a b"), ["wc", "-l", "/a b"]);
         assert_eq!(command("grep -c '' {}", b"f"), ["grep", "-c", "", "f"]);
         assert_eq!(command("dd if={} bs=1M", b"f"), ["dd", "if=f", "bs=1M"]);
@@ -152,16 +152,16 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_a_word_of_its_own_to_a_shell_and_a_part_of_a_plain_word() {
+    fn a_shell_gets_a_list_as_one_word_and_a_plain_command_within_a_word() {
         let words = command("xargs -0 cat < {list} | wc -l", b"/folder");
         assert_eq!(words[..3], ["sh", "-c", "xargs -0 cat < \"$READLAB_LIST\" | wc -l"]);
-        let placed = place("--files0-from={list}", OsStr::new("/f"), OsStr::new("/l"));
+        let placed = fill_placeholders("--files0-from={list}", OsStr::new("/f"), OsStr::new("/l"));
         assert_eq!(placed, "--files0-from=/l");
-        assert_eq!(place("{}:{list}:{}", OsStr::new("/f"), OsStr::new("/l")), "/f:/l:/f");
+        assert_eq!(fill_placeholders("{}:{list}:{}", OsStr::new("/f"), OsStr::new("/l")), "/f:/l:/f");
     }
 
     #[test]
-    fn the_programs_of_a_pipeline_are_known_where_they_are_plain_words() {
+    fn the_programs_of_a_pipeline_are_known_if_they_are_plain_words() {
         let programs = |text| Template::parse(text).unwrap().programs().join(" ");
         assert_eq!(programs("curl -s {} | wc -l"), "sh curl wc");
         assert_eq!(programs("grep '|x' {} | wc -l"), "sh grep wc");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_executed_is_reported() {
+    fn a_line_that_cannot_be_executed_is_reported() {
         assert_eq!(Template::parse("  "), Err(TemplateError::Empty));
         assert_eq!(Template::parse("wc '"), Err(TemplateError::Quote("wc '".into())));
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 const BUFFER_BYTES: usize = 262144; // = buffer_bytes
 
-/// Counts newlines in pieces of what a thread reads ahead.
+/// Counts newlines in pieces that a thread reads ahead.
 pub fn newlines(path: &Path) -> io::Result<u64> {
     block_on(async {
         let mut file = File::open(path).await?;

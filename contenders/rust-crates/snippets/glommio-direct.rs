@@ -7,8 +7,8 @@ use std::path::Path;
 const BUFFER_BYTES: usize = 131072; // = buffer_bytes
 const READ_AHEAD: usize = 4; // = depth
 
-/// Counts newlines past the page cache; some buffers are read ahead. The size of a buffer is a power
-/// of two. A program makes its executor once.
+/// Counts newlines in buffers that are read ahead past the page cache. The size of a buffer is a
+/// power of two. A program makes its executor once.
 pub fn newlines(path: &Path) -> io::Result<u64> {
     LocalExecutorBuilder::new(Placement::Unbound).make()?.run(async {
         let file = DmaFile::open(path).await?;

@@ -1,5 +1,5 @@
 //! The Rust contender of readlab that reads files with well-known crates: runtimes, maps, and
-//! readers of records and lines. The crate `readlab-protocol` speaks the protocol.
+//! readers of records and lines. The crate `readlab-protocol` implements the protocol.
 
 mod methods;
 mod readers;

@@ -14,27 +14,28 @@ const fn buffer(default: u64) -> Param {
     Param::new("buffer_bytes", default, 1, 1 << 30)
 }
 
-/// Rayon's own default: as many threads as processors.
+/// The parameter of rayon, whose default is the number of processors.
 fn threads() -> Param {
     let processors = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     Param { default: processors, ..THREADS }
 }
 
-/// The caller's own buffer, of which a library has no default: that of `rust/read`.
+/// The size of the caller's buffer, for which a library has no default. The default here is that of
+/// `rust/read`.
 pub(crate) const BUFFER: Param = buffer(256 << 10);
-/// As many bytes as Tokio's `File` reads at once.
+/// The default is the number of bytes that Tokio's `File` reads at once.
 pub(crate) const TOKIO_BUFFER: Param = buffer(2 << 20);
-/// What Tokio's `File` reads at once; its default.
+/// The largest size of a read of Tokio's `File`, with its default.
 pub(crate) const TOKIO_MAX_BUF: Param = Param::new("max_buf_bytes", 2 << 20, 1, 1 << 30);
-/// The default of the standard library's `BufReader`, of Tokio's and of csv's.
+/// The default is that of the standard library's `BufReader`, of Tokio's and of csv's.
 pub(crate) const READER_BUFFER: Param = buffer(8 << 10);
-/// The default of glommio's `StreamReaderBuilder`.
+/// The default is that of glommio's `StreamReaderBuilder`.
 pub(crate) const GLOMMIO_BUFFER: Param = buffer(4 << 10);
-/// The default of glommio's `DmaStreamReaderBuilder`, which only works with powers of two.
+/// The default is that of glommio's `DmaStreamReaderBuilder`, which only works with powers of two.
 pub(crate) const DIRECT_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 4096, 1 << 30);
-/// Buffers that are read ahead; the default of `DmaStreamReaderBuilder`.
+/// Number of buffers that are read ahead, with the default of `DmaStreamReaderBuilder`.
 pub(crate) const READ_AHEAD: Param = Param::new("depth", 4, 1, 1024);
-/// The size of a chunk, which Rayon has no default of.
+/// The size of a chunk, for which Rayon has no default.
 pub(crate) const CHUNK: Param = Param::new("chunk_bytes", 1 << 20, 1 << 10, 1 << 30);
 pub(crate) const THREADS: Param = Param::new("threads", 1, 1, 1024);
 
@@ -43,7 +44,7 @@ const MAPPED: &[Work] = &[Work::Newlines, Work::Lines, Work::Sum];
 const MAPPED_IN_ANY_ORDER: &[Work] = &[Work::Newlines, Work::Sum];
 const LINES: &[Work] = &[Work::Newlines, Work::Lines];
 
-/// A method of files in the page cache that works on any Linux.
+/// Makes a method for files in the page cache that works on any Linux.
 fn method(
     name: &'static str,
     about: &'static str,
@@ -55,7 +56,7 @@ fn method(
     Method { name, about, works, cache, reads, tls: false, params, available: || Ok(()), open }
 }
 
-/// Every method: first the runtimes, then what needs none.
+/// Every method: first those with a runtime, then the others.
 pub(crate) fn all() -> Vec<Method> {
     vec![
         method(

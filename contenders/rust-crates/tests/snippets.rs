@@ -1,4 +1,4 @@
-//! The snippets that advice shows compile with the crates that they name, and count like `wc`.
+//! Tests that the snippets in advice compile with the crates that they name, and count like `wc`.
 #![allow(dead_code, reason = "a snippet is a part of another program")]
 
 use std::path::Path;
@@ -44,15 +44,15 @@ const COUNTS: [(&str, Count); 11] = [
     ("bstr", bstr_lines::lines),
 ];
 
-/// Those that a kernel or a file system may refuse.
-const MAY_LACK: [&str; 4] = ["compio", "monoio", "glommio", "glommio-direct"];
+/// Snippets that a kernel or a file system may refuse.
+const MAY_BE_REFUSED: [&str; 4] = ["compio", "monoio", "glommio", "glommio-direct"];
 
 #[test]
 fn every_snippet_counts_like_wc() {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let path = folder.path().join("f");
     for size in [0, 1, 4096, 131_073, 300_001, (2 << 20) + 5] {
-        // The last line ends: lines and newlines are as many.
+        // The last line is terminated, so the numbers of lines and newlines are equal.
         let mut bytes: Vec<u8> = (0..size).map(|at| if at % 7 == 3 { b'\n' } else { b'x' }).collect();
         bytes.last_mut().into_iter().for_each(|last| *last = b'\n');
         fs::write(&path, &bytes).unwrap();
@@ -60,7 +60,7 @@ fn every_snippet_counts_like_wc() {
         for (name, count) in COUNTS {
             match count(&path) {
                 Ok(found) => assert_eq!(found, newlines, "{name} of {size} bytes"),
-                Err(error) if MAY_LACK.contains(&name) => eprintln!("SKIPPED: {name}: {error}"),
+                Err(error) if MAY_BE_REFUSED.contains(&name) => eprintln!("SKIPPED: {name}: {error}"),
                 Err(error) => panic!("{name} of {size} bytes: {error}"),
             }
         }

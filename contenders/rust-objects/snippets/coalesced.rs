@@ -8,7 +8,7 @@ const PART_BYTES: u64 = 1048576; // = part_bytes
 const COALESCE_BYTES: u64 = 8388608; // = coalesce_bytes
 const CONCURRENCY: usize = 8; // = concurrency
 
-/// Counts the newlines of `s3://bucket/key` in small ranges, of which the library makes larger
+/// Counts the newlines of `s3://bucket/key` in small ranges, which the library joins into larger
 /// requests, several of them at once.
 pub async fn newlines(uri: &str) -> Result<u64> {
     let store = AmazonS3Builder::from_env().with_url(uri).build()?;

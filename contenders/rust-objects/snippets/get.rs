@@ -4,7 +4,7 @@ use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, Result};
 
-/// Counts the newlines of `s3://bucket/key`, which is in memory as a whole.
+/// Counts the newlines of `s3://bucket/key`, whose whole content is in memory.
 pub async fn newlines(uri: &str) -> Result<u64> {
     let store = AmazonS3Builder::from_env().with_url(uri).build()?;
     let key = uri.splitn(4, '/').nth(3).unwrap_or_default();

@@ -14,7 +14,7 @@ pub async fn newlines(uri: &str) -> Result<u64> {
     let object = store.head(&key).await?;
     let count = |start: u64| {
         let range = start..object.size.min(start + PART_BYTES);
-        // The same version for all ranges.
+        // All ranges must be of the same version.
         let options = GetOptions::new().with_range(Some(range)).with_if_match(object.e_tag.clone());
         let (store, key) = (&store, &key);
         async move {

@@ -1,5 +1,5 @@
-//! The client of HTTP below all methods: a `reqwest::Client` that sends what it is asked to and
-//! nothing else, and what must be true of every answer.
+//! The HTTP client of all methods: a `reqwest::Client` that sends only the requests it is given,
+//! and the checks that every answer must pass.
 
 use crate::failure;
 use http::{HeaderMap, HeaderValue, header};
@@ -10,7 +10,7 @@ use reqwest::{Certificate, Client, ClientBuilder, retry};
 use std::fs;
 use std::time::Duration;
 
-/// A server that is silent for so long is given up.
+/// A server that is silent for this long is given up.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 
@@ -31,7 +31,8 @@ pub(crate) fn make(version: Version) -> Result<Client, Refusal> {
         .no_proxy()
         .referer(false)
         .redirect(Policy::none())
-        // What repeats requests, counts them: object_store does, reqwest would not say it.
+        // Only object_store repeats requests, which are counted. Reqwest would repeat them without
+        // a report.
         .retry(retry::never())
         .connect_timeout(CONNECT_MAX)
         .read_timeout(SILENCE_MAX);
@@ -39,26 +40,26 @@ pub(crate) fn make(version: Version) -> Result<Client, Refusal> {
         Version::Http1 => builder.http1_only(),
         Version::Http2 => builder.http2_prior_knowledge(),
     };
-    trusting(builder)?.build().map_err(failure::of_request)
+    trusting(builder)?.build().map_err(failure::request_failure)
 }
 
-/// With the certificates of the file, or else those of the system.
+/// Trusts the certificates of the file, or else those of the system.
 fn trusting(builder: ClientBuilder) -> Result<ClientBuilder, Refusal> {
     let Some(path) = remote::cacert() else { return Ok(builder) };
     let about = |why: Refusal| why.about(&path.to_string_lossy());
     let bytes = fs::read(&path).map_err(|error| about(error.into()))?;
     let certificates = Certificate::from_pem_bundle(&bytes);
-    let certificates = certificates.map_err(|error| about(failure::of_request(error)))?;
+    let certificates = certificates.map_err(|error| about(failure::request_failure(error)))?;
     Ok(builder.tls_certs_only(certificates))
 }
 
-/// The version of the content that every request demands.
+/// The version of the content that every request requires.
 pub(crate) fn etag() -> Result<Option<HeaderValue>, Refusal> {
     let value = remote::etag()?.map(|value| HeaderValue::from_str(&value)).transpose();
     value.map_err(|_| Refusal::failed(format!("{ETAG_VARIABLE} is no value of a header")))
 }
 
-/// Checks that the content is sent as it is, and is of the version that was demanded.
+/// Checks that the content is not encoded, and has the required version.
 pub(crate) fn check_headers(headers: &HeaderMap, etag: Option<&HeaderValue>) -> Result<(), Refusal> {
     if let Some(encoding) = headers.get(header::CONTENT_ENCODING)
         && encoding != "identity"

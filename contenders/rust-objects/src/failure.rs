@@ -1,8 +1,8 @@
-//! Why a reading failed, without a secret.
+//! The reason why a reading failed, without a secret.
 //!
-//! Errors of the libraries may carry a URL with its query, or the text of a server's answer, which
-//! can repeat credentials. Of a chain of errors only the innermost is shown: the cause, as the
-//! system, the encryption or the library says it.
+//! Errors of the libraries may contain a URL with its query, or the text of a server's answer,
+//! which can repeat credentials. Only the innermost error of a chain is shown: the cause, as the
+//! system, the encryption or the library words it.
 
 use readlab_protocol::serve::Refusal;
 use std::error::Error;
@@ -18,8 +18,9 @@ pub(crate) fn innermost(error: &(dyn Error + 'static)) -> Refusal {
     Refusal::failed(words.join(" ").trim_end_matches(':'))
 }
 
-/// The same for an error of reqwest, which shows its URL where it is the innermost itself.
-pub(crate) fn of_request(error: reqwest::Error) -> Refusal {
+/// The innermost cause of an error of reqwest. If the error of reqwest is itself the innermost, its
+/// URL is removed.
+pub(crate) fn request_failure(error: reqwest::Error) -> Refusal {
     innermost(&error.without_url())
 }
 

@@ -1,6 +1,6 @@
 //! The Rust contender of readlab that reads objects of S3 stores and URLs, with the crates that
 //! asynchronous programs use: `object_store` and `reqwest`, on Tokio. The crate `readlab-protocol`
-//! speaks the protocol.
+//! implements the protocol.
 
 mod client;
 mod failure;
@@ -14,7 +14,7 @@ use readlab_protocol::contender::MethodList;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A library of the transport asks for this choice when a client is made.
+    // A library of the transport requires this choice when a client is made.
     rustls::crypto::ring::default_provider().install_default().expect("no encryption was chosen before");
     let (version, runtime) = (env!("CARGO_PKG_VERSION"), env!("READLAB_RUNTIME"));
     MethodList { name: "rust-objects", version, runtime, methods: methods::all() }.main()

@@ -8,24 +8,25 @@ use readlab_protocol::{Cache, Reads, Work};
 
 /// The size of a range.
 pub(crate) const PART: Param = Param::new("part_bytes", 8 << 20, 64 << 10, 1 << 30);
-/// Ranges that are requested at once.
+/// Number of ranges that are requested at once.
 pub(crate) const CONCURRENCY: Param = Param::new("concurrency", 8, 1, 256);
-/// The size of the ranges of which object_store makes one request.
+/// The size of the ranges that object_store joins into one request.
 pub(crate) const SMALL_PART: Param = Param::new("part_bytes", 1 << 20, 64 << 10, 1 << 30);
-/// As many bytes as a range of the method `ranged`: at their defaults both request the same ranges,
-/// and here the size of the object before.
+/// The largest size of a joined request. It is that of a range of the method `ranged`. So with the
+/// defaults both methods request the same ranges, and this one first requests the size of the
+/// object.
 pub(crate) const COALESCE: Param = Param::new("coalesce_bytes", 8 << 20, 64 << 10, 1 << 30);
 /// Whether the client and its connections stay open. A store is meant to be made once.
 pub(crate) const KEPT: Param = Param::new("kept", 1, 0, 1);
-/// A URL is read over a connection of its own, like by the other contenders.
+/// By default a URL is read over a new connection, as by the other contenders.
 pub(crate) const KEPT_URL: Param = Param::new("kept", 0, 0, 1);
 /// The version of HTTP.
 pub(crate) const HTTP: Param = Param::new("http", 1, 1, 2);
 
-/// Without lines, which may begin before a range.
+/// All works but lines, which may begin before a range.
 const IN_ANY_ORDER: &[Work] = &[Work::Newlines, Work::Sum, Work::Discard];
 
-/// A method of objects or of URLs; objects are always read with encryption, too.
+/// Makes a method for objects or for URLs. Objects are always read with encryption, too.
 fn method(
     name: &'static str,
     about: &'static str,
@@ -54,7 +55,7 @@ pub(crate) fn all() -> Vec<Method> {
             Reads::Object,
             &Work::ALL,
             vec![KEPT],
-            objects::open::<objects::Streamed>,
+            objects::open::<objects::StreamedReader>,
         ),
         method(
             "ranged",
@@ -62,7 +63,7 @@ pub(crate) fn all() -> Vec<Method> {
             Reads::Object,
             IN_ANY_ORDER,
             vec![CONCURRENCY, KEPT, PART],
-            objects::open::<objects::Ranged>,
+            objects::open::<objects::RangedReader>,
         ),
         method(
             "coalesced",
@@ -71,7 +72,7 @@ pub(crate) fn all() -> Vec<Method> {
             Reads::Object,
             IN_ANY_ORDER,
             vec![COALESCE, CONCURRENCY, KEPT, SMALL_PART],
-            objects::open::<objects::Coalesced>,
+            objects::open::<objects::CoalescedReader>,
         ),
         method(
             "reqwest",
@@ -79,7 +80,7 @@ pub(crate) fn all() -> Vec<Method> {
             Reads::Url,
             &Work::ALL,
             vec![HTTP, KEPT_URL],
-            urls::open::<urls::Streamed>,
+            urls::open::<urls::StreamedReader>,
         ),
         method(
             "reqwest-ranged",
@@ -87,7 +88,7 @@ pub(crate) fn all() -> Vec<Method> {
             Reads::Url,
             IN_ANY_ORDER,
             vec![CONCURRENCY, HTTP, KEPT_URL, PART],
-            urls::open::<urls::Ranged>,
+            urls::open::<urls::RangedReader>,
         ),
     ]
 }

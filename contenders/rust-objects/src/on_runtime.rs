@@ -1,8 +1,8 @@
-//! Tokio's runtime below every method: the usual one of several threads.
+//! Tokio's runtime below every method: the default one with several threads.
 //!
 //! The connections' tasks decrypt and receive on other processors, while the task that reads visits
-//! what has arrived. The runtime belongs to the program, not to a reading: it is made before the
-//! first window.
+//! the bytes that have arrived. The runtime belongs to the program, not to a reading, so it is made
+//! before the first window.
 
 use async_trait::async_trait;
 use readlab_protocol::contender::{Job, ReadTarget, Reading};
@@ -12,24 +12,24 @@ use tokio::runtime::{Builder, Runtime};
 /// A method with its settings, for any number of readings.
 #[async_trait]
 pub(crate) trait AsyncReader {
-    /// One whole reading: all of it is the window.
+    /// Does one whole reading. The timed window contains all of it.
     async fn read(&self) -> Result<Reading, Refusal>;
 }
 
 struct OnRuntime<R> {
-    /// It may have tasks in the runtime, and is dropped before.
+    /// The reader may have tasks in the runtime, so it is dropped first.
     reader: R,
     runtime: Runtime,
 }
 
-/// Makes a reader of an object or a URL; if its client is kept, makes that as well.
+/// Makes a reader of an object or a URL, and its client if the client is kept.
 pub(crate) fn open<R: AsyncReader + 'static>(
     job: &Job,
     make: impl FnOnce(&str) -> Result<R, Refusal>,
 ) -> Result<Box<dyn ReadTarget>, Refusal> {
     let target = job.target.to_str().ok_or_else(|| Refusal::failed("the target is not UTF-8"))?;
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    // A client that is kept starts its tasks in the runtime.
+    // A kept client starts its tasks in the runtime.
     let entered = runtime.enter();
     let reader = make(target).map_err(|why| why.about(&job.shown))?;
     drop(entered);

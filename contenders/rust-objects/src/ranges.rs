@@ -1,8 +1,8 @@
-//! The ranges of an object, cut by size.
+//! Cuts an object into ranges by size.
 
 use std::ops::Range;
 
-/// Ranges of `size_bytes` each within a range; the last may be shorter.
+/// Cuts a range into ranges of `size_bytes` each. The last may be shorter.
 pub(crate) fn cut(whole: Range<u64>, size_bytes: u64) -> impl Iterator<Item = Range<u64>> {
     let starts = (whole.start..whole.end).step_by(usize::try_from(size_bytes).unwrap_or(usize::MAX));
     starts.map(move |start| start..whole.end.min(start + size_bytes))

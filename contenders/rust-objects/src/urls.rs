@@ -17,31 +17,31 @@ use std::iter;
 use std::ops::Range;
 use std::time::Instant;
 
-/// One way of reading a URL.
+/// A method of reading a URL.
 #[async_trait]
-pub(crate) trait Way: Send + Sync + 'static {
+pub(crate) trait UrlReader: Send + Sync + 'static {
     fn from_settings(settings: &Settings) -> Self;
 
     /// Reads the whole content.
-    async fn read(&self, server: &Server, work: Work) -> Result<Visited, Refusal>;
+    async fn read(&self, server: &Server, work: Work) -> Result<VisitedAnswers, Refusal>;
 }
 
-/// The bytes of the answers to some requests.
-pub(crate) struct Visited {
+/// The counts and the tally of the answers to some requests.
+pub(crate) struct VisitedAnswers {
     requests: u64,
     tally: Tally,
     first_byte: Option<Instant>,
 }
 
 struct Urls<W> {
-    way: W,
+    reader: W,
     work: Work,
     address: Address,
-    /// The client, if it stays from reading to reading.
+    /// The client, if it is kept from reading to reading.
     kept: Option<Client>,
 }
 
-/// What is requested, and how.
+/// The URL that is requested, and how.
 #[derive(Clone)]
 struct Address {
     url: Url,
@@ -50,14 +50,14 @@ struct Address {
     kept: bool,
 }
 
-/// A client with what it is asked for.
+/// A client with the address that it requests.
 #[derive(Clone)]
 pub(crate) struct Server {
     client: Client,
     address: Address,
 }
 
-pub(crate) fn open<W: Way>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+pub(crate) fn open<W: UrlReader>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     let settings = &job.settings;
     on_runtime::open(&job, |target| {
         let url = Url::parse(target).map_err(|error| failure::innermost(&error))?;
@@ -65,32 +65,32 @@ pub(crate) fn open<W: Way>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
         let kept = settings.is_on(&KEPT_URL);
         let address = Address { url, etag: client::etag()?, version, kept };
         let client = kept.then(|| client::make(version)).transpose()?;
-        Ok(Urls { way: W::from_settings(settings), work: job.work, address, kept: client })
+        Ok(Urls { reader: W::from_settings(settings), work: job.work, address, kept: client })
     })
 }
 
 #[async_trait]
-impl<W: Way> AsyncReader for Urls<W> {
+impl<W: UrlReader> AsyncReader for Urls<W> {
     async fn read(&self) -> Result<Reading, Refusal> {
         let client = match &self.kept {
             Some(client) => client.clone(),
             None => client::make(self.address.version)?,
         };
         let server = Server { client, address: self.address.clone() };
-        let Visited { requests, tally, first_byte } = self.way.read(&server, self.work).await?;
-        // How often the client repeated a request over another connection is not known.
+        let VisitedAnswers { requests, tally, first_byte } = self.reader.read(&server, self.work).await?;
+        // The client may repeat a request over another connection, but does not report how often.
         Ok(Reading { answer: tally.answer(), first_byte, requests: Some(requests), retries: None })
     }
 }
 
-impl Visited {
-    /// Of one request, nothing yet.
-    fn new(work: Work) -> Visited {
-        Visited { requests: 1, tally: Tally::new(work), first_byte: None }
+impl VisitedAnswers {
+    /// The value of one request whose content is not visited yet.
+    fn new(work: Work) -> VisitedAnswers {
+        VisitedAnswers { requests: 1, tally: Tally::new(work), first_byte: None }
     }
 
-    fn merge(self, other: Visited) -> Visited {
-        Visited {
+    fn merge(self, other: VisitedAnswers) -> VisitedAnswers {
+        VisitedAnswers {
             requests: self.requests + other.requests,
             tally: self.tally.merge(other.tally),
             first_byte: [self.first_byte, other.first_byte].into_iter().flatten().min(),
@@ -99,7 +99,7 @@ impl Visited {
 }
 
 impl Server {
-    /// The answer to a request for all or for a range. Its status is not checked.
+    /// The answer to a request for the whole content or a range. Its status is not checked.
     async fn get(&self, range: Option<&Range<u64>>, last: bool) -> Result<Response, Refusal> {
         let mut request = self.client.get(self.address.url.clone());
         if let Some(range) = range {
@@ -112,7 +112,7 @@ impl Server {
         if last && !self.address.kept && self.address.version == Version::Http1 {
             request = request.header(header::CONNECTION, "close");
         }
-        let answer = request.send().await.map_err(failure::of_request)?;
+        let answer = request.send().await.map_err(failure::request_failure)?;
         if (answer.version() == http::Version::HTTP_2) != (self.address.version == Version::Http2) {
             return Err(Refusal::failed(format!("the answer is {:?}", answer.version())));
         }
@@ -122,8 +122,13 @@ impl Server {
         Ok(answer)
     }
 
-    /// Requests a range and visits it.
-    async fn part(self, range: Range<u64>, size_bytes: u64, work: Work) -> Result<Visited, Refusal> {
+    /// Requests a range and visits its bytes.
+    async fn read_part(
+        self,
+        range: Range<u64>,
+        size_bytes: u64,
+        work: Work,
+    ) -> Result<VisitedAnswers, Refusal> {
         let answer = self.get(Some(&range), false).await?;
         if range_of(&answer)? != (range, size_bytes) {
             return Err(Refusal::failed("the answer is about another range"));
@@ -132,16 +137,16 @@ impl Server {
     }
 }
 
-/// One request, visited piece by piece.
-pub(crate) struct Streamed;
+/// Sends one request and visits the content piece by piece.
+pub(crate) struct StreamedReader;
 
 #[async_trait]
-impl Way for Streamed {
-    fn from_settings(_settings: &Settings) -> Streamed {
-        Streamed
+impl UrlReader for StreamedReader {
+    fn from_settings(_settings: &Settings) -> StreamedReader {
+        StreamedReader
     }
 
-    async fn read(&self, server: &Server, work: Work) -> Result<Visited, Refusal> {
+    async fn read(&self, server: &Server, work: Work) -> Result<VisitedAnswers, Refusal> {
         let answer = server.get(None, true).await?;
         if answer.status() != StatusCode::OK {
             return Err(Refusal::failed(format!("status {}", answer.status())));
@@ -150,24 +155,24 @@ impl Way for Streamed {
     }
 }
 
-/// A request for each range, some of them at once, each in a task of its own.
-pub(crate) struct Ranged {
+/// Requests each range in a separate task, some of them at once.
+pub(crate) struct RangedReader {
     part_bytes: u64,
     concurrency: usize,
 }
 
 #[async_trait]
-impl Way for Ranged {
-    fn from_settings(settings: &Settings) -> Ranged {
-        Ranged { part_bytes: settings.get(&PART), concurrency: settings.size(&CONCURRENCY) }
+impl UrlReader for RangedReader {
+    fn from_settings(settings: &Settings) -> RangedReader {
+        RangedReader { part_bytes: settings.get(&PART), concurrency: settings.size(&CONCURRENCY) }
     }
 
-    /// The size comes with the answer to the first range; the other ranges are requested while the
+    /// The size comes with the answer to the first range. The other ranges are requested while the
     /// bytes of the first one arrive.
-    async fn read(&self, server: &Server, work: Work) -> Result<Visited, Refusal> {
+    async fn read(&self, server: &Server, work: Work) -> Result<VisitedAnswers, Refusal> {
         let first = server.get(Some(&(0..self.part_bytes)), false).await?;
         if is_empty(&first) {
-            return Ok(Visited::new(work));
+            return Ok(VisitedAnswers::new(work));
         }
         let (range, size_bytes) = range_of(&first)?;
         if range != (0..self.part_bytes.min(size_bytes)) {
@@ -175,9 +180,9 @@ impl Way for Ranged {
         }
         let first = tokio::spawn(visit(first, work));
         let others = ranges::cut(range.end..size_bytes, self.part_bytes);
-        let others = others.map(|range| tokio::spawn(server.clone().part(range, size_bytes, work)));
+        let others = others.map(|range| tokio::spawn(server.clone().read_part(range, size_bytes, work)));
         let mut tasks = stream::iter(iter::once(first).chain(others)).buffer_unordered(self.concurrency);
-        let mut all = Visited { requests: 0, ..Visited::new(work) };
+        let mut all = VisitedAnswers { requests: 0, ..VisitedAnswers::new(work) };
         while let Some(part) = tasks.try_next().await.map_err(|error| failure::innermost(&error))? {
             all = all.merge(part?);
         }
@@ -185,11 +190,11 @@ impl Way for Ranged {
     }
 }
 
-/// Visits the bytes of an answer, as they arrive: as many as it promised.
-async fn visit(mut answer: Response, work: Work) -> Result<Visited, Refusal> {
+/// Visits the bytes of an answer as they arrive. Their number must be the promised one.
+async fn visit(mut answer: Response, work: Work) -> Result<VisitedAnswers, Refusal> {
     let promised = answer.content_length();
-    let mut visited = Visited::new(work);
-    while let Some(piece) = answer.chunk().await.map_err(failure::of_request)? {
+    let mut visited = VisitedAnswers::new(work);
+    while let Some(piece) = answer.chunk().await.map_err(failure::request_failure)? {
         if !piece.is_empty() {
             visited.first_byte.get_or_insert_with(Instant::now);
         }
@@ -203,13 +208,15 @@ async fn visit(mut answer: Response, work: Work) -> Result<Visited, Refusal> {
     }
 }
 
-/// Only empty content does not have its first byte; some servers answer with all of it.
+/// Whether the content is empty. Only empty content has no first byte. Some servers answer with the
+/// whole content instead.
 fn is_empty(answer: &Response) -> bool {
     answer.status() == StatusCode::RANGE_NOT_SATISFIABLE
         || (answer.status() == StatusCode::OK && answer.content_length() == Some(0))
 }
 
-/// The range in an answer, and the size of all; the length of the answer is that of the range.
+/// The range in an answer, and the size of the whole content. The length of the answer must be that
+/// of the range.
 fn range_of(answer: &Response) -> Result<(Range<u64>, u64), Refusal> {
     if answer.status() != StatusCode::PARTIAL_CONTENT {
         return Err(Refusal::failed(format!("status {} to a range", answer.status())));

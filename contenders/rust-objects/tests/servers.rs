@@ -1,4 +1,5 @@
-//! Sessions of the program with servers that answer right, seldom right, or something else.
+//! Tests sessions of the program with servers that answer correctly, rarely correctly, or with
+//! something else.
 
 use server::{Answer, Request, Server};
 use std::io::Write;
@@ -11,15 +12,15 @@ mod server;
 const OBJECTS: [&str; 4] = ["get", "stream", "ranged", "coalesced"];
 const URLS: [&str; 2] = ["reqwest", "reqwest-ranged"];
 const ETAG: &str = "\"right\"";
-/// Several of the smallest ranges.
+/// A size of several of the smallest ranges.
 const SIZE: usize = 300_001;
 
 fn content() -> Vec<u8> {
     (0..SIZE).map(|at| if at % 7 == 3 { b'\n' } else { (at % 251) as u8 }).collect()
 }
 
-/// The right answer.
-fn right(request: &Request) -> Answer {
+/// The correct answer.
+fn correct_answer(request: &Request) -> Answer {
     match request.is_head() {
         true => Answer::head(SIZE),
         false => request.answer(&content()),
@@ -56,8 +57,8 @@ fn assert_right(method: &str, message: &str) {
     assert!(message.ends_with(&proof), "{method}: {message} has not {proof}");
 }
 
-/// Each method's failure with this server has this part.
-fn fails(methods: &[&str], part: &str, answer: fn(&Request) -> Answer) {
+/// Checks that each method fails with this server, with this part in the message.
+fn assert_failure(methods: &[&str], part: &str, answer: fn(&Request) -> Answer) {
     let server = Server::start(answer);
     for method in methods {
         let message = last_message(method, &server);
@@ -66,11 +67,11 @@ fn fails(methods: &[&str], part: &str, answer: fn(&Request) -> Answer) {
 }
 
 #[test]
-fn a_right_server_is_read_right() {
+fn a_correct_server_gives_correct_answers() {
     let server = Server::start(|request| {
         assert_eq!(request.header("accept-encoding"), Some("identity"));
         assert_eq!(request.header("if-match"), Some(ETAG));
-        right(request)
+        correct_answer(request)
     });
     for (method, requests) in OBJECTS.into_iter().chain(URLS).zip([1, 1, 5, 4, 1, 5]) {
         let message = last_message(method, &server);
@@ -86,7 +87,7 @@ fn a_repeated_request_is_counted() {
         let count = AtomicUsize::new(0);
         let server = Server::start(move |request| match count.fetch_add(1, Ordering::Relaxed) {
             0 => Answer::new("503 Slow Down", "", b"<Code>SlowDown</Code>"),
-            _ => right(request),
+            _ => correct_answer(request),
         });
         let message = last_message(method, &server);
         assert_right(method, &message);
@@ -96,37 +97,39 @@ fn a_repeated_request_is_counted() {
 
 #[test]
 fn a_server_that_is_always_busy_is_given_up() {
-    fails(&OBJECTS[..3], "503 Service Unavailable: SlowDown", |_| {
+    assert_failure(&OBJECTS[..3], "503 Service Unavailable: SlowDown", |_| {
         Answer::new("503 Slow Down", "", b"<Code>SlowDown</Code><AWSAccessKeyId>secret</AWSAccessKeyId>")
     });
-    fails(&URLS, "status 503", |_| Answer::new("503 Slow Down", "", b""));
+    assert_failure(&URLS, "status 503", |_| Answer::new("503 Slow Down", "", b""));
 }
 
 #[test]
-fn what_is_not_the_content_is_a_failure() {
+fn an_answer_that_is_not_the_content_is_a_failure() {
     let all: Vec<&str> = OBJECTS.into_iter().chain(URLS).collect();
-    fails(&all, "412 Precondition Failed", |_| Answer::new("412 Precondition Failed", "", b""));
-    fails(&all, "302 Found", |_| Answer::new("302 Found", "Location: /other\r\n", b""));
-    fails(&all, "content encoding", |_| Answer::new("200 OK", "Content-Encoding: gzip\r\n", b"x"));
-    fails(&all, "another version", |_| Answer::new("200 OK", "ETag: \"wrong\"\r\n", b"x"));
-    fails(&["get", "stream", "reqwest"], "before message length", |request| right(request).cut(10));
+    assert_failure(&all, "412 Precondition Failed", |_| Answer::new("412 Precondition Failed", "", b""));
+    assert_failure(&all, "302 Found", |_| Answer::new("302 Found", "Location: /other\r\n", b""));
+    assert_failure(&all, "content encoding", |_| Answer::new("200 OK", "Content-Encoding: gzip\r\n", b"x"));
+    assert_failure(&all, "another version", |_| Answer::new("200 OK", "ETag: \"wrong\"\r\n", b"x"));
+    assert_failure(&["get", "stream", "reqwest"], "before message length", |request| {
+        correct_answer(request).cut(10)
+    });
 }
 
 #[test]
-fn what_is_not_the_range_is_a_failure() {
+fn an_answer_that_is_not_the_range_is_a_failure() {
     fn whole(request: &Request) -> Answer {
-        if request.is_head() { right(request) } else { Answer::new("200 OK", "", &content()) }
+        if request.is_head() { correct_answer(request) } else { Answer::new("200 OK", "", &content()) }
     }
-    fails(&["ranged", "coalesced"], "non-partial", whole);
-    fails(&["reqwest-ranged"], "status 200 OK to a range", whole);
+    assert_failure(&["ranged", "coalesced"], "non-partial", whole);
+    assert_failure(&["reqwest-ranged"], "status 200 OK to a range", whole);
     fn moved(request: &Request) -> Answer {
         match request.range(&content()) {
             Some(range) => {
                 Answer::part(range.start + 1..range.end, SIZE, &content()[range.start + 1..range.end])
             }
-            None => right(request),
+            None => correct_answer(request),
         }
     }
-    fails(&["ranged", "coalesced"], "Requested ", moved);
-    fails(&["reqwest-ranged"], "another range", moved);
+    assert_failure(&["ranged", "coalesced"], "Requested ", moved);
+    assert_failure(&["reqwest-ranged"], "another range", moved);
 }

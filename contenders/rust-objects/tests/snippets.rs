@@ -1,4 +1,4 @@
-//! The snippets that advice shows compile with the crates that they name, and count right.
+//! Tests that the snippets in advice compile with the crates that they name, and count correctly.
 #![allow(dead_code, reason = "a snippet is a program of its own")]
 
 use server::{Answer, Server};
@@ -20,9 +20,9 @@ mod reqwest_stream;
 #[path = "../snippets/stream.rs"]
 mod stream;
 
-/// The only test of this program, as it sets variables of the process.
+/// The only test of this program, because it sets variables of the process.
 #[tokio::test]
-async fn every_snippet_counts_right() {
+async fn every_snippet_counts_correctly() {
     rustls::crypto::ring::default_provider().install_default().unwrap();
     for size in [0, 1, 300_001, (17 << 20) + 5] {
         let bytes: Vec<u8> = (0..size).map(|at| if at % 7 == 3 { b'\n' } else { b'x' }).collect();
@@ -38,7 +38,7 @@ async fn every_snippet_counts_right() {
             ("AWS_SKIP_SIGNATURE", "true"),
             ("AWS_REGION", "here"),
         ] {
-            // SAFETY: no other thread of this program looks at the environment.
+            // SAFETY: no other thread of this program reads the environment.
             unsafe { env::set_var(name, value) };
         }
         let uri = "s3://bucket/key";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 const BUFFER_BYTES: usize = 65536; // = buffer_bytes
 
-/// Adds up `count` over the file's bytes, piece by piece where they lie in the reader's buffer.
+/// Adds up `count` over the file's bytes, piece by piece in the reader's buffer.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
     let mut total = 0;

@@ -9,8 +9,8 @@ const BUFFER_BYTES: usize = 262144; // = buffer_bytes
 /// `RWF_DONTCACHE` of linux/fs.h, since Linux 6.14.
 const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
-/// Adds up `count` over the file's bytes, and leaves none of them in the page cache that was not
-/// there before.
+/// Adds up `count` over the file's bytes. Pages that the reads bring into the page cache are
+/// dropped again.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
     let file = File::open(path)?;
     let mut buffer = vec![0; BUFFER_BYTES];

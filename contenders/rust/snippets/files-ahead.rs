@@ -8,8 +8,8 @@ use std::path::PathBuf;
 const AHEAD: usize = 32; // = ahead
 const BUFFER_BYTES: usize = 65536; // = buffer_bytes
 
-/// Adds up `count` over all files, one after the other; the next `AHEAD` are open, and the kernel
-/// was told to read them.
+/// Adds up `count` over all files, one after the other. The next `AHEAD` files are open, and are
+/// requested from the kernel.
 pub fn total(files: &[PathBuf], count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let (mut open, mut next, mut total) = (VecDeque::new(), files.iter(), 0);

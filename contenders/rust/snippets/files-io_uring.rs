@@ -11,8 +11,8 @@ use std::path::PathBuf;
 const BUFFER_BYTES: usize = 65536; // = buffer_bytes
 const DEPTH: usize = 64; // = depth
 
-/// Adds up `count` over all files: of `DEPTH` at a time, opening, reading and closing are linked in
-/// a ring. A file that fills its buffer is read again as a whole.
+/// Adds up `count` over all files. The open, read and close of a file are linked in a ring, for
+/// `DEPTH` files at a time. A file that fills its buffer is read again as a whole.
 pub fn total(files: &[PathBuf], count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
     let mut ring = IoUring::new((DEPTH * 3).next_power_of_two() as u32)?;
     ring.submitter().register_files_sparse(DEPTH as u32)?;
@@ -31,7 +31,7 @@ pub fn total(files: &[PathBuf], count: impl Fn(&[u8]) -> u64) -> io::Result<u64>
                 read.build().flags(Flags::IO_HARDLINK).user_data(1 + slot as u64),
                 opcode::Close::new(fixed).build().user_data(0),
             ];
-            // SAFETY: names and buffers stay where they are until all operations have completed.
+            // SAFETY: names and buffers stay in place until all operations have completed.
             unsafe { ring.submission().push_multiple(&linked) }.expect("the ring has room for all");
         }
         let mut lengths = vec![0; some.len()];

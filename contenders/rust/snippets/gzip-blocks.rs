@@ -5,8 +5,8 @@ use std::{fs, io, thread};
 
 const THREADS: usize = 2; // = threads
 
-/// Adds up `count` over the blocks of a bgzf, as bgzip writes them: each says in bytes 16 and 17
-/// how long it is.
+/// Adds up `count` over the blocks of a bgzf, as bgzip writes them. Bytes 16 and 17 of a block are
+/// its length.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64 + Sync) -> io::Result<u64> {
     let packed = fs::read(path)?;
     let (mut blocks, mut rest) = (Vec::new(), &packed[..]);

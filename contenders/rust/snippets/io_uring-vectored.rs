@@ -13,10 +13,10 @@ const DIRECT: bool = false; // = direct
 
 const SLOT_BYTES: usize = BUFFERS * BUFFER_BYTES;
 
-/// What O_DIRECT asks of buffers and lengths on common devices.
+/// Alignment that O_DIRECT requires of buffers and lengths on common devices.
 const BLOCK_BYTES: usize = 4096;
 
-/// Ends the process where a panic would give back memory that reads in flight still write into.
+/// Ends the process if a panic would free memory that reads in flight still write into.
 struct NoUnwinding;
 
 impl Drop for NoUnwinding {
@@ -27,8 +27,8 @@ impl Drop for NoUnwinding {
     }
 }
 
-/// Adds up `count` over the file's bytes, in the order in which reads land; `DEPTH` of them are in
-/// flight.
+/// Adds up `count` over the file's bytes in the order in which reads complete, with `DEPTH` reads
+/// in flight.
 pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
     let flags = if DIRECT { libc::O_DIRECT } else { 0 };
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -54,8 +54,8 @@ pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
             }
             let read =
                 opcode::Readv::new(types::Fd(file.as_raw_fd()), vectors[slot].as_ptr(), BUFFERS as u32);
-            // SAFETY: buffers and vector are left alone until its read has landed, and nothing ends
-            // before all have.
+            // SAFETY: buffers and vector are not accessed until their read has completed, and the
+            // function does not return before all reads have.
             unsafe { ring.submission().push(&read.offset(next).build().user_data(slot as u64)) }
                 .expect("the ring has room for all slots");
             next += SLOT_BYTES as u64;
@@ -67,7 +67,7 @@ pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
         match ring.submit_and_wait(1) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            // Reads that may still land would write into memory that is given back.
+            // Reads in flight would write into freed memory.
             Err(_) => std::process::abort(),
         }
         for landed in ring.completion() {
@@ -77,7 +77,7 @@ pub fn total(path: &Path, count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
             let wanted = (size - *at).min(SLOT_BYTES as u64) as usize;
             let brought = usize::try_from(landed.result()).map(|length| length.min(wanted));
             let whole = match brought {
-                // A read may bring less than it was asked for.
+                // A read may return fewer bytes than requested.
                 Ok(length) => file.read_exact_at(&mut buffer[length..wanted], *at + length as u64),
                 Err(_) => Err(io::Error::from_raw_os_error(-landed.result())),
             };

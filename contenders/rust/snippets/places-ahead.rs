@@ -9,8 +9,8 @@ use std::path::Path;
 const BLOCK_BYTES: usize = 4096;
 const DEPTH: usize = 16; // = depth
 
-/// Adds up `count` over the blocks at these offsets: the kernel is told of the next places, and
-/// fetches them while this one is read.
+/// Adds up `count` over the blocks at these offsets. The next places are requested from the kernel,
+/// which reads them while the current block is visited.
 pub fn total(path: &Path, offsets: &[u64], count: impl Fn(&[u8]) -> u64) -> io::Result<u64> {
     let file = File::open(path)?;
     let tell = |offset| fadvise(&file, offset, NonZero::new(BLOCK_BYTES as u64), Advice::WillNeed);

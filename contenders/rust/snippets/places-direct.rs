@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Also what O_DIRECT asks of buffers and offsets on common devices.
+/// The block size, which suits the alignment that O_DIRECT requires on common devices.
 const BLOCK_BYTES: usize = 4096;
 const THREADS: usize = 1; // = threads
 
-/// Adds up `count` over the blocks at these offsets, which come past the page cache: threads take
-/// the next place until none is left. Not every file system takes it.
+/// Adds up `count` over the blocks at these offsets, which are read past the page cache. Threads
+/// take the next place until none is left. Not every file system supports this.
 pub fn total(path: &Path, offsets: &[u64], count: impl Fn(&[u8]) -> u64 + Sync) -> io::Result<u64> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)?;
     let next = AtomicUsize::new(0);

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Also what O_DIRECT asks of buffers and offsets on common devices.
+/// The block size, which suits the alignment that O_DIRECT requires on common devices.
 const BLOCK_BYTES: usize = 4096;
 const DEPTH: usize = 16; // = depth
 const DIRECT: u64 = 0; // = direct
@@ -28,7 +28,7 @@ pub fn total(path: &Path, offsets: &[u64], count: impl Fn(&[u8]) -> u64) -> io::
             let Some(&offset) = offsets.next().filter(|_| failed.is_none()) else { break };
             let block = blocks[slot * BLOCK_BYTES..].as_mut_ptr();
             let read = opcode::Read::new(Fd(file.as_raw_fd()), block, BLOCK_BYTES as u32);
-            // SAFETY: a block stays where it is and is not touched until its read has completed.
+            // SAFETY: a block stays in place and is not accessed until its read has completed.
             unsafe { ring.submission().push(&read.offset(offset).build().user_data(slot as u64)) }
                 .expect("the ring has room for all");
             pending += 1;

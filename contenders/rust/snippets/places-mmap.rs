@@ -10,11 +10,11 @@ const BLOCK_BYTES: usize = 4096;
 const RANDOM: u64 = 0; // = random
 const THREADS: usize = 1; // = threads
 
-/// Adds up `count` over the blocks at these offsets, where they lie in the mapped file: threads
-/// take the next place until none is left.
+/// Adds up `count` over the blocks at these offsets in the mapped file. Threads take the next place
+/// until none is left.
 pub fn total(path: &Path, offsets: &[u64], count: impl Fn(&[u8]) -> u64 + Sync) -> io::Result<u64> {
     let file = File::open(path)?;
-    // SAFETY: nobody makes the file shorter meanwhile.
+    // SAFETY: the program ensures that the file is not truncated meanwhile.
     let map = unsafe { Mmap::map(&file)? };
     if RANDOM == 1 {
         map.advise(Advice::Random)?;

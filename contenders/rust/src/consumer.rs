@@ -1,8 +1,8 @@
-//! The consumer of bytes: every method feeds its bytes to a [`Consumer`], piece by piece, which
-//! does the work.
+//! The consumer of bytes. Every method feeds its bytes piece by piece to a [`Consumer`], which does
+//! the work.
 //!
-//! It keeps what must outlive a piece (counts, and the line that a border cut) and calls the scan
-//! that was chosen. It reads nothing itself.
+//! The consumer keeps the state that must outlive a piece (counts, and the line that the end of a
+//! piece cut), and calls the chosen scan. It reads nothing itself.
 
 use crate::scan::{LineFinder, Visit};
 use readlab_auto::Visitor;
@@ -20,7 +20,7 @@ pub struct Consumer {
 }
 
 impl Consumer {
-    /// A consumer that has seen nothing yet.
+    /// Makes a consumer that has seen no bytes yet.
     pub fn new(visit: Visit) -> Consumer {
         Consumer { visit, bytes: 0, newlines: 0, sum: 0, lines: LineFinder::default() }
     }
@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn where_the_pieces_are_cut_changes_nothing(
+        fn the_answer_does_not_depend_on_the_sizes_of_pieces(
             bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..2000),
             cuts in proptest::collection::vec(0usize..2000, 0..8),
         ) {

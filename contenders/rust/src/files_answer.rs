@@ -13,12 +13,12 @@ impl FilesAnswer {
         self.0 = Some(self.0.map_or(file, |all| all.merge(file)));
     }
 
-    /// The answer about the files of all parts; without a file, nothing is known.
+    /// The answer for the files of all parts. Without a file, nothing is known.
     pub(crate) fn of_parts(parts: Vec<FilesAnswer>) -> Answer {
         Answer::of_parts(parts.into_iter().filter_map(|part| part.0).collect())
     }
 
-    /// The answer about all files; without one, nothing is known.
+    /// The answer for all files. Without a file, nothing is known.
     pub(crate) fn finish(self) -> Answer {
         self.0.unwrap_or_default()
     }

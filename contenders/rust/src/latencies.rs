@@ -1,8 +1,8 @@
-//! What single reads took: a histogram of nanoseconds whose counters stay in a small part of a
-//! processor's cache, so that counting disturbs what is measured as little as it can.
+//! Latencies of single reads: a histogram of nanoseconds whose counters stay in a small part of a
+//! processor's cache, so that counting disturbs the measurement as little as possible.
 //!
-//! The format is that of HdrHistogram (<https://hdrhistogram.github.io/HdrHistogram/>), which every
-//! language has a library for.
+//! The format is that of HdrHistogram (<https://hdrhistogram.github.io/HdrHistogram/>), for which
+//! every language has a library.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,20 +11,20 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::fmt;
 use std::time::Duration;
 
-/// Longer reads count as this.
-const LONGEST: Duration = Duration::from_secs(600);
+/// Longer reads count as this latency.
+const LATENCY_MAX: Duration = Duration::from_secs(600);
 
-/// Two digits: each number is at most 1 % above what was measured.
-const DIGITS: u8 = 2;
+/// Number of significant digits. With two, a number is at most 1 % above the measured one.
+const SIGNIFICANT_DIGITS: u8 = 2;
 
-/// How often reads took how long.
+/// The histogram of latencies.
 #[derive(Clone)]
 pub struct Latencies(Histogram<u32>);
 
 impl Default for Latencies {
     fn default() -> Latencies {
-        let longest_ns = LONGEST.as_secs() * 1_000_000_000;
-        Latencies(Histogram::new_with_max(longest_ns, DIGITS).expect("these bounds are allowed"))
+        let longest_ns = LATENCY_MAX.as_secs() * 1_000_000_000;
+        Latencies(Histogram::new_with_max(longest_ns, SIGNIFICANT_DIGITS).expect("these bounds are allowed"))
     }
 }
 
@@ -33,7 +33,7 @@ impl Latencies {
         self.0.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    /// Counts the reads of another, too.
+    /// Adds the counts of another histogram.
     pub(crate) fn add(&mut self, other: &Latencies) {
         self.0.add(&other.0).expect("all have the same bounds");
     }
@@ -42,7 +42,7 @@ impl Latencies {
         self.0.len()
     }
 
-    /// The compressed encoding of version 2, in Base64.
+    /// The histogram in the compressed encoding of version 2, in Base64.
     pub fn encoded(&self) -> String {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new().serialize(&self.0, &mut bytes).expect("memory takes what is written");
@@ -62,12 +62,12 @@ mod tests {
     use hdrhistogram::serialization::Deserializer;
 
     #[test]
-    fn what_is_recorded_comes_out_of_the_encoding_within_a_hundredth() {
+    fn encoded_latencies_are_within_a_hundredth_of_the_recorded_ones() {
         let mut one = Latencies::default();
         let mut other = Latencies::default();
         (0..90).for_each(|_| one.record(Duration::from_nanos(812)));
         (0..10).for_each(|_| other.record(Duration::from_micros(333)));
-        other.record(LONGEST * 2);
+        other.record(LATENCY_MAX * 2);
         one.add(&other);
         let bytes = STANDARD.decode(one.encoded()).unwrap();
         let read: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();

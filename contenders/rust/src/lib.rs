@@ -1,4 +1,4 @@
-//! Ways of reading a file, and of visiting its bytes, for Linux.
+//! Methods of reading a file and of visiting its bytes, for Linux.
 //!
 //! A *method* brings the bytes (`read`, `mmap`, `io_uring` …), a *scan* visits them (`avx512`,
 //! `memchr`, `iterator` …), and a *work* is the purpose (count newlines, find lines, sum, nothing).
@@ -14,10 +14,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The modules, from the bytes up: `segments` is what methods share; [`scan`] and
-//! [`Consumer`] visit bytes; [`method`] holds the ways of reading and their list; [`reading`] makes
-//! one and times it, and [`traffic`] counts its requests; [`serve`] speaks the protocol and [`heap`]
-//! steadies the allocator for it. Nothing here knows rounds, caches or statistics.
+//! The modules, from the bytes up: `segments` is shared by methods; [`scan`] and [`Consumer`] visit
+//! bytes; [`method`] contains the methods of reading and their list; [`reading`] makes and times a
+//! reading, and [`traffic`] counts its requests; [`serve`] implements the protocol, and [`heap`]
+//! keeps the allocator's behaviour constant for it. No module here knows rounds, caches or
+//! statistics.
 
 mod consumer;
 mod files_answer;

@@ -1,7 +1,7 @@
-//! A reading: one method, scan and work for one file or for the files of a list, checked once and
-//! then run any number of times.
+//! A reading: one method, scan and work for one file or for the files of a list. It is checked once
+//! and then run any number of times.
 //!
-//! The lab measures this loop, and your own program can call it; there is no other.
+//! The lab measures this loop, and other programs can call it too. There is no other loop.
 
 use crate::files_answer::FilesAnswer;
 use crate::latencies::Latencies;
@@ -26,19 +26,19 @@ pub struct Reading {
     list: Option<FileList>,
 }
 
-/// Why names do not make a reading.
+/// The reason why names do not form a reading.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     /// There is no such method.
     #[error("no method '{name}' (known: {known})")]
     UnknownMethod { name: String, known: String },
-    /// The method does not do this work, or not by this scan.
+    /// The method does not do this work, or not with this scan.
     #[error("{method} has no scan '{scan}' for {work} (it has: {known})")]
     NotOffered {
         method: &'static str,
         scan: String,
         work: Work,
-        /// The scans that it offers for this work.
+        /// The scans that the method offers for this work.
         known: String,
     },
     /// A setting was refused.
@@ -61,15 +61,15 @@ pub enum RequestError {
         #[source]
         cause: std::io::Error,
     },
-    /// The kernel or the processor lacks what is needed.
+    /// The kernel or the processor lacks a required feature.
     #[error("{0}")]
     Unavailable(String),
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The kernel or the file system lacks what the method needs.
+    /// The kernel or the file system lacks a feature that the method needs.
     #[error("{0}")]
     Unavailable(String),
     /// A call failed.
@@ -99,7 +99,7 @@ impl Reading {
         Ok(Reading { method, visit, settings, reader, source: Source::whole(path), list: None })
     }
 
-    /// Reads only a part of the file, as far as that goes.
+    /// Reads only a part of the file, as far as the file goes.
     pub fn part(self, part: Part) -> Result<Reading, RequestError> {
         if !self.method.parts {
             return Err(RequestError::NoParts(self.method.name));
@@ -112,9 +112,9 @@ impl Reading {
         Reading { source: self.source.dictionary(dictionary), ..self }
     }
 
-    /// Reads the files of the list that the target is.
+    /// Reads the files of the list at the target's path.
     pub fn list(self) -> Result<Reading, RequestError> {
-        // A method of lists alone loads the list itself.
+        // A method that only reads lists loads the list itself.
         if self.method.reads == Reads::List {
             return Ok(self);
         }
@@ -126,13 +126,13 @@ impl Reading {
         Ok(Reading { list: Some(list), ..self })
     }
 
-    /// Every parameter in force.
+    /// The value of every parameter.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// What the method does before each turn, outside of the window: the control `resident` loads
-    /// the file, `copy` brings it into the page cache, others check that it fits into memory.
+    /// Prepares the method for a turn, outside the window. The control `resident` loads the file,
+    /// `copy` brings it into the page cache, and others check that it fits into memory.
     pub fn prepare(&mut self) -> Result<(), ReadError> {
         let prepared = match &self.list {
             Some(list) => self.reader.prepare_files(list),
@@ -141,7 +141,8 @@ impl Reading {
         prepared.map_err(|fault| ReadError::new(self.source.shown(), fault))
     }
 
-    /// Opens the file, reads all of it or its part, closes it; or each file of a list.
+    /// Opens the file, reads all of it or its part, and closes it. With a list, does this for each
+    /// file.
     pub fn read(&mut self) -> Result<Answer, ReadError> {
         if self.list.is_some() {
             return self.read_files();
@@ -153,14 +154,14 @@ impl Reading {
     fn read_files(&mut self) -> Result<Answer, ReadError> {
         let (mut all, mut kept) = (FilesAnswer::default(), None);
         for path in self.list.iter().flat_map(FileList::iter) {
-            self.source.lead_to(path);
-            let answer = self.reader.read_one_of(&self.source, self.visit, &mut kept);
+            self.source.set_file(path);
+            let answer = self.reader.read_with_kept_buffer(&self.source, self.visit, &mut kept);
             all.add(answer.map_err(|fault| ReadError::new(path, fault))?);
         }
         Ok(all.finish())
     }
 
-    /// Reads once, with the clocks around.
+    /// Reads once between two readings of the clocks.
     pub fn sample(&mut self) -> Result<SampleLine, ReadError> {
         let (answer, window) = Window::around(|| self.read())?;
         let Traffic { requests, first_byte } = self.traffic();
@@ -168,13 +169,13 @@ impl Reading {
         Ok(SampleLine { requests, first_byte_ns, ..window.sample(answer) })
     }
 
-    /// What single reads took in all readings since this was last asked; `None` from a method that
-    /// reads no places.
+    /// The latencies of single reads since the last call; `None` from a method that reads no
+    /// places.
     pub fn take_latencies(&mut self) -> Option<Latencies> {
         self.reader.take_latencies()
     }
 
-    /// What the last reading requested of a server.
+    /// The requests of the last reading to a server.
     pub fn traffic(&self) -> Traffic {
         self.reader.traffic()
     }
@@ -210,7 +211,7 @@ fn unknown_method(name: &str) -> RequestError {
     RequestError::UnknownMethod { name: name.to_owned(), known: known.join(", ") }
 }
 
-/// What the scan of that name calls, if the method offers it for the work.
+/// The function of the scan with that name, if the method offers the scan for the work.
 fn visit(method: &'static Method, name: &str, work: Work) -> Result<Visit, RequestError> {
     let offered = method.scans(work);
     if name == NO_SCAN && offered.contains(&NO_SCAN) {

@@ -1,8 +1,8 @@
 //! Segments of a file for several threads: each thread takes the next segment from a counter until
 //! none is left.
 //!
-//! A slow thread then takes fewer segments instead of holding up the others. The calling thread
-//! works too, so one thread means no thread is started.
+//! A slow thread then takes fewer segments instead of delaying the others. The calling thread works
+//! too, so no thread is started for a single one.
 
 use crate::method::Fault;
 use readlab_auto::crew::crew;
@@ -19,17 +19,17 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// Cuts a range into segments of `step` bytes; the last may be shorter.
+    /// Cuts a range into segments of `step` bytes. The last may be shorter.
     pub(crate) fn new(range: Range<u64>, step: u64) -> Segments {
         Segments { next: AtomicU64::new(range.start), start: range.start, end: range.end, step }
     }
 
-    /// How many there are in all.
+    /// Total number of segments.
     pub(crate) fn count(&self) -> u64 {
         (self.end - self.start).div_ceil(self.step)
     }
 
-    /// The next segment; each is returned once.
+    /// The next segment. Each is returned once.
     pub(crate) fn take(&self) -> Option<Range<u64>> {
         let start = self.next.fetch_add(self.step, Ordering::Relaxed);
         (start < self.end).then(|| start..self.end.min(start + self.step))
@@ -40,8 +40,8 @@ impl Segments {
         self.next.store(self.end, Ordering::Relaxed);
     }
 
-    /// Runs `work` on up to `threads` threads, never more than there are segments, and returns the
-    /// result of each.
+    /// Runs `work` on up to `threads` threads, but at most one for each segment. Returns the result
+    /// of each.
     pub(crate) fn share<T, W>(&self, threads: u64, work: W) -> Result<Vec<T>, Fault>
     where
         T: Send,

@@ -1,6 +1,6 @@
 //! This crate as a contender: its description, and how a request becomes a [`Reading`] for turns.
 //!
-//! [`readlab_protocol::serve`] speaks the protocol, for every contender in Rust.
+//! [`readlab_protocol::serve`] implements the protocol, for every contender in Rust.
 
 use crate::heap;
 use crate::method::{Method, registry};
@@ -72,12 +72,12 @@ impl Contender for Rust {
             None if request.is_list => reading.list(),
             None => Ok(reading),
         });
-        Ok(Box::new(reading.map_err(refused)?.dictionary(dictionary(request.method)?)))
+        Ok(Box::new(reading.map_err(request_refusal)?.dictionary(dictionary(request.method)?)))
     }
 }
 
-/// The dictionary of the session, if there is one and the method decodes with it: it would only add
-/// to the memory of others.
+/// The dictionary of the session, if there is one and the method decodes with it. For other methods
+/// it would only add to the memory.
 fn dictionary(method: &str) -> Result<Option<Vec<u8>>, Refusal> {
     let named = env::var_os(DICTIONARY_VARIABLE);
     let Some(path) = named.filter(|_| registry::find(method).is_some_and(takes_dictionary)) else {
@@ -97,14 +97,14 @@ impl Reader for Reading {
     }
 
     fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
-        self.prepare().map_err(failed)?;
+        self.prepare().map_err(refusal_of)?;
         for _ in 0..request.lead {
-            self.read().map_err(failed)?;
+            self.read().map_err(refusal_of)?;
         }
         drop(self.take_latencies());
         let samples: Result<_, ReadError> = (0..request.count).map(|_| self.sample()).collect();
         self.release();
-        samples.map_err(failed)
+        samples.map_err(refusal_of)
     }
 
     fn latencies(&mut self) -> Option<LatenciesLine> {
@@ -112,14 +112,14 @@ impl Reader for Reading {
     }
 }
 
-fn refused(error: RequestError) -> Refusal {
+fn request_refusal(error: RequestError) -> Refusal {
     match error {
         RequestError::Unavailable(reason) => Refusal::Unavailable(reason),
         error => Refusal::Failed(error.to_string()),
     }
 }
 
-fn failed(error: ReadError) -> Refusal {
+fn refusal_of(error: ReadError) -> Refusal {
     match error {
         ReadError::Unavailable(reason) => Refusal::Unavailable(reason),
         error => Refusal::Failed(error.to_string()),

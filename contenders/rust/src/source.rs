@@ -1,8 +1,9 @@
-//! What a reading reads: a file or a URL, or a part of a file; a zstd perhaps with a dictionary.
+//! The source of a reading: a file or a URL, or a part of a file, and perhaps a dictionary for a
+//! zstd.
 //!
-//! A file is opened anew for every reading, and a part begins where its first byte is. How the
-//! bytes are read is up to the methods. A dictionary is in memory before the first reading, as in
-//! programs that use one for many files; decoders are made with it by each reading.
+//! A file is opened anew for every reading, and is positioned at the first byte of the part. The
+//! methods decide how the bytes are read. A dictionary is in memory before the first reading, as in
+//! programs that use one for many files. Each reading makes decoders with it.
 
 use crate::method::Fault;
 use readlab_protocol::{Part, remote};
@@ -22,14 +23,14 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// All of a target.
+    /// The whole target.
     pub(crate) fn whole(path: &Path) -> Source {
         Source { path: path.to_owned(), part: None, dictionary: None }
     }
 
-    /// From now on another file, which is read whole. Nothing is allocated unless its path is
-    /// longer.
-    pub(crate) fn lead_to(&mut self, path: &Path) {
+    /// Changes the source to another file, which is read whole. Memory is allocated only if its
+    /// path is longer.
+    pub(crate) fn set_file(&mut self, path: &Path) {
         self.path.as_mut_os_string().clear();
         self.path.push(path);
         self.part = None;
@@ -39,7 +40,7 @@ impl Source {
         Source { part: Some(part), ..self }
     }
 
-    /// Decoded with this dictionary.
+    /// Sets the dictionary for decoding.
     pub(crate) fn dictionary(self, dictionary: Option<Vec<u8>>) -> Source {
         Source { dictionary, ..self }
     }
@@ -53,10 +54,10 @@ impl Source {
         &self.path
     }
 
-    /// The target for messages: the query of a URL may be a secret.
+    /// The target for messages. A URL has no query here, because the query may be a secret.
     pub(crate) fn shown(&self) -> &Path {
         match self.url() {
-            Some(url) => Path::new(remote::shown(url)),
+            Some(url) => Path::new(remote::url_without_query(url)),
             None => &self.path,
         }
     }
@@ -71,24 +72,24 @@ impl Source {
         self.part
     }
 
-    /// The file, open at the first byte that is read.
+    /// Opens the file at the first byte that is read.
     pub(crate) fn open(&self) -> io::Result<File> {
         let mut file = File::open(&self.path)?;
         self.seek_to_start(&mut file)?;
         Ok(file)
     }
 
-    /// The same, with an end where the part ends.
+    /// Opens the file as a stream that ends with the part.
     pub(crate) fn stream(&self) -> io::Result<Take<File>> {
         Ok(self.open()?.take(self.length_max()))
     }
 
-    /// The most bytes that are read.
+    /// The largest number of bytes that are read.
     pub(crate) fn length_max(&self) -> u64 {
         self.part.map_or(u64::MAX, |part| part.length_bytes)
     }
 
-    /// Puts the position of an open file at the first byte that is read.
+    /// Moves the position of an open file to the first byte that is read.
     pub(crate) fn seek_to_start(&self, file: &mut File) -> io::Result<()> {
         match self.part {
             Some(part) => file.seek(SeekFrom::Start(part.start_bytes)).map(drop),
@@ -96,14 +97,14 @@ impl Source {
         }
     }
 
-    /// The bytes of the open file that are read, as far as it goes.
+    /// The range of the open file that is read, as far as the file goes.
     pub(crate) fn range_in(&self, file: &File) -> io::Result<Range<u64>> {
         let size_bytes = size_of(file)?;
         let range = self.part.map_or(0..size_bytes, Part::range);
         Ok(range.start.min(size_bytes)..range.end.min(size_bytes))
     }
 
-    /// How many these are, where they fit the address space.
+    /// The length of that range, if it fits the address space.
     pub(crate) fn length_in(&self, file: &File) -> Result<usize, Fault> {
         let range = self.range_in(file)?;
         Ok(usize::try_from(range.end - range.start).map_err(io::Error::other)?)
@@ -116,8 +117,7 @@ impl fmt::Debug for Source {
     }
 }
 
-/// The size of a file. For a block device, whose size in fstat(2) is 0, it is the position of its
-/// end.
+/// The size of a file. For a block device, fstat(2) reports 0, so the position of its end is used.
 fn size_of(mut file: &File) -> io::Result<u64> {
     let meta = file.metadata()?;
     if !meta.file_type().is_block_device() {

@@ -1,18 +1,18 @@
-//! What a reading of a URL requested of its server, for its sample.
+//! The requests of a reading to its server, for its sample.
 
 use std::time::Instant;
 
-/// Requests of one reading, and when the first byte of the content came.
+/// Number of requests of one reading, and the time of the first byte of the content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// How many were sent; `None` for a reading of a file.
+    /// Number of requests that were sent; `None` for a reading of a file.
     pub requests: Option<u64>,
-    /// When the first byte was there; `None` without content, and for a file.
+    /// The time at which the first byte arrived; `None` without content, and for a file.
     pub first_byte: Option<Instant>,
 }
 
 impl Traffic {
-    /// Both together.
+    /// The sum of the requests, and the earlier first byte.
     pub fn merge(self, other: Traffic) -> Traffic {
         let requests = [self.requests, other.requests].into_iter().flatten().reduce(|one, two| one + two);
         let first_byte = [self.first_byte, other.first_byte].into_iter().flatten().min();

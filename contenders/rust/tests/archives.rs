@@ -1,5 +1,6 @@
-//! Every method that decodes × scan × work × form of archive gives the answer of the simplest code
-//! for the content; and every broken archive is an error with its reason, with every method.
+//! Tests that every method that decodes × scan × work × form of archive gives the answer of the
+//! simplest code for the content, and that every broken archive is an error with its reason, with
+//! every method.
 
 use forms::{bgzf, gzip, stream, zip};
 use readlab_protocol::Archive;
@@ -19,7 +20,7 @@ fn decoders(archive: Archive) -> impl Iterator<Item = &'static Method> {
     registry::ALL.iter().filter(move |method| method.decodes.contains(&archive))
 }
 
-/// Contents with a trap in each.
+/// Contents with a difficulty in each.
 fn contents() -> Vec<Vec<u8>> {
     let text = |lines: usize| (0..lines).flat_map(|n| format!("line {n} of some\n").into_bytes()).collect();
     let random = (0..300_001_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
@@ -81,21 +82,21 @@ fn read(
 }
 
 #[test]
-fn what_comes_out_of_every_form_is_right() {
+fn the_content_of_every_form_is_decoded_correctly() {
     thread::scope(|side_by_side| {
         for content in contents() {
-            side_by_side.spawn(move || every_form_is_right(&content));
+            side_by_side.spawn(move || check_every_form(&content));
         }
     });
 }
 
-fn every_form_is_right(content: &[u8]) {
+fn check_every_form(content: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let truths =
         Work::ALL.map(|work| (work, naive::answer(work, content.len() as u64, naive::value(content, work))));
     let right = |asked: Work| truths.iter().find(|(work, _)| *work == asked).unwrap().1;
     for (archive, form, bytes) in forms(content) {
-        // Only a brotli is known by its name.
+        // A brotli is recognised only by its name.
         let name = if archive == Archive::Brotli { "named.br" } else { "no ending" };
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
@@ -142,8 +143,8 @@ fn a_zstd_is_decoded_with_its_dictionary_and_not_without() {
     }
 }
 
-/// The archive with one byte changed, somewhere after this mark.
-fn changed(bytes: &[u8], mark: &[u8], offset: usize) -> Vec<u8> {
+/// The archive with one byte changed, at an offset after this mark.
+fn with_changed_byte(bytes: &[u8], mark: &[u8], offset: usize) -> Vec<u8> {
     let mut changed = bytes.to_vec();
     let mut found = false;
     for at in 0..bytes.len() - mark.len() {
@@ -156,8 +157,8 @@ fn changed(bytes: &[u8], mark: &[u8], offset: usize) -> Vec<u8> {
     changed
 }
 
-/// Every decoder reports why this archive is invalid, and names the file.
-fn fails(folder: &Path, archive: Archive, name: &str, bytes: &[u8], reasons: &[&str]) {
+/// Checks that every decoder reports why this archive is invalid, and names the file.
+fn assert_failure(folder: &Path, archive: Archive, name: &str, bytes: &[u8], reasons: &[&str]) {
     let path: PathBuf = folder.join(name);
     fs::write(&path, bytes).unwrap();
     for method in decoders(archive) {
@@ -179,21 +180,25 @@ fn a_broken_zip_is_an_error_with_the_reason() {
     let content: Vec<u8> = contents().swap_remove(4);
     let good = zip(&[&content[..9], &content], SimpleFileOptions::DEFAULT);
     let stored = zip(&[&content], SimpleFileOptions::DEFAULT.compression_method(CompressionMethod::Stored));
-    let fails = |name: &str, bytes: &[u8], reason: &[&str]| {
-        fails(folder.path(), Archive::Zip, name, bytes, reason);
+    let assert_fails = |name: &str, bytes: &[u8], reason: &[&str]| {
+        assert_failure(folder.path(), Archive::Zip, name, bytes, reason);
     };
-    fails("garbage.zip", b"not a zip at all", &["invalid Zip archive"]);
-    fails("nothing.zip", b"", &["invalid Zip archive"]);
-    fails("half.zip", &good[..good.len() / 2], &["invalid Zip archive", "end-of-central-directory"]);
-    fails("none.zip", &zip(&[], SimpleFileOptions::DEFAULT), &["the zip has no entries"]);
-    let encrypted = changed(&changed(&good, b"PK\x03\x04", 6), b"PK\x01\x02", 8);
-    fails("encrypted.zip", &encrypted, &["entry \"a folder/entry 0\" is encrypted"]);
-    fails("crc.zip", &changed(&good, b"PK\x01\x02", 16), &["entry \"a folder/entry 0\": invalid checksum"]);
-    let crc_of_stored = changed(&stored, b"PK\x01\x02", 16);
-    fails("crc-of-stored.zip", &crc_of_stored, &["entry \"a folder/entry 0\": invalid checksum"]);
+    assert_fails("garbage.zip", b"not a zip at all", &["invalid Zip archive"]);
+    assert_fails("nothing.zip", b"", &["invalid Zip archive"]);
+    assert_fails("half.zip", &good[..good.len() / 2], &["invalid Zip archive", "end-of-central-directory"]);
+    assert_fails("none.zip", &zip(&[], SimpleFileOptions::DEFAULT), &["the zip has no entries"]);
+    let encrypted = with_changed_byte(&with_changed_byte(&good, b"PK\x03\x04", 6), b"PK\x01\x02", 8);
+    assert_fails("encrypted.zip", &encrypted, &["entry \"a folder/entry 0\" is encrypted"]);
+    assert_fails(
+        "crc.zip",
+        &with_changed_byte(&good, b"PK\x01\x02", 16),
+        &["entry \"a folder/entry 0\": invalid checksum"],
+    );
+    let crc_of_stored = with_changed_byte(&stored, b"PK\x01\x02", 16);
+    assert_fails("crc-of-stored.zip", &crc_of_stored, &["entry \"a folder/entry 0\": invalid checksum"]);
     let mut corrupt = good.clone();
     corrupt[good.len() / 2..][..64].fill(0);
-    fails("corrupt.zip", &corrupt, &["entry \"a folder/entry 1\": "]);
+    assert_fails("corrupt.zip", &corrupt, &["entry \"a folder/entry 1\": "]);
 }
 
 #[test]
@@ -201,34 +206,34 @@ fn a_broken_gzip_is_an_error_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let content: Vec<u8> = contents().swap_remove(4);
     let good = gzip(&content);
-    let fails = |name: &str, bytes: &[u8], reason: &[&str]| {
-        fails(folder.path(), Archive::Gzip, name, bytes, reason);
+    let assert_fails = |name: &str, bytes: &[u8], reason: &[&str]| {
+        assert_failure(folder.path(), Archive::Gzip, name, bytes, reason);
     };
     let whole = "the gzip is corrupt, ends too early, or has not the checksum that it says";
-    fails("garbage.gz", b"not a gzip at all", &["invalid gzip header", whole]);
-    fails("nothing.gz", b"", &["ends too early"]);
-    fails("half.gz", &good[..good.len() / 2], &["the gzip ends too early", whole]);
-    fails("no trailer.gz", &good[..good.len() - 4], &["the gzip ends too early", whole]);
+    assert_fails("garbage.gz", b"not a gzip at all", &["invalid gzip header", whole]);
+    assert_fails("nothing.gz", b"", &["ends too early"]);
+    assert_fails("half.gz", &good[..good.len() / 2], &["the gzip ends too early", whole]);
+    assert_fails("no trailer.gz", &good[..good.len() - 4], &["the gzip ends too early", whole]);
     let mut crc = good.clone();
     crc[good.len() - 8] ^= 1;
-    fails("crc.gz", &crc, &["does not have a matching checksum", whole]);
+    assert_fails("crc.gz", &crc, &["does not have a matching checksum", whole]);
     for behind in [&b"x"[..], b"\0\0\0\0x", &[b'y'; 100_000], b"\x1f\x8b"] {
         let reason = format!("behind the last gzip member, from byte {} on, is no gzip", good.len());
-        fails("garbage behind.gz", &[&good[..], behind].concat(), &[&reason]);
+        assert_fails("garbage behind.gz", &[&good[..], behind].concat(), &[&reason]);
     }
     let blocks = bgzf(&content, 65_000);
-    fails("half a block.gz", &blocks[..blocks.len() / 2], &["the gzip ends too early", whole]);
+    assert_fails("half a block.gz", &blocks[..blocks.len() / 2], &["the gzip ends too early", whole]);
     let mut corrupt = blocks.clone();
     corrupt[blocks.len() / 2] ^= 1;
-    fails(
+    assert_fails(
         "a block.gz",
         &corrupt,
         &["corrupt deflate stream", "does not have a matching checksum", "deflate", whole],
     );
     let behind = format!("behind the last gzip member, from byte {} on, is no gzip", blocks.len());
-    fails("garbage behind blocks.gz", &[&blocks[..], b"garbage"].concat(), &[&behind]);
+    assert_fails("garbage behind blocks.gz", &[&blocks[..], b"garbage"].concat(), &[&behind]);
     let second_is_corrupt = [&good[..], &crc[..]].concat();
-    fails("second.gz", &second_is_corrupt, &["does not have a matching checksum", whole]);
+    assert_fails("second.gz", &second_is_corrupt, &["does not have a matching checksum", whole]);
 }
 
 #[test]
@@ -244,26 +249,30 @@ fn a_broken_stream_is_an_error_with_the_reason() {
         (Archive::Brotli, "bytes follow the end of the brotli", "the brotli is corrupt or ends too early"),
     ] {
         let good = stream(archive, &content);
-        let fails = |name: &str, bytes: &[u8], reasons: &[&str]| {
-            fails(folder.path(), archive, &format!("{name}.{}", archive.suffix()), bytes, reasons);
+        let assert_fails = |name: &str, bytes: &[u8], reasons: &[&str]| {
+            assert_failure(folder.path(), archive, &format!("{name}.{}", archive.suffix()), bytes, reasons);
         };
         let early = "ends too early";
-        fails("half", &good[..good.len() / 2], &[early]);
-        fails("no end", &good[..good.len() - 1], &[early]);
-        // Behind a bzip2 it is padding.
+        assert_fails("half", &good[..good.len() / 2], &[early]);
+        assert_fails("no end", &good[..good.len() - 1], &[early]);
+        // After a bzip2, other bytes are padding.
         if archive != Archive::Bzip2 {
             for behind in [&b"garbage that is longer than any head"[..], &[b'y'; 100_000]] {
-                fails("garbage behind", &[&good[..], behind].concat(), &[garbage]);
+                assert_fails("garbage behind", &[&good[..], behind].concat(), &[garbage]);
             }
-            fails("a byte behind", &[&good[..], b"x"].concat(), &[early, garbage]);
+            assert_fails("a byte behind", &[&good[..], b"x"].concat(), &[early, garbage]);
         }
-        // Brotli keeps no checksum: not every change can be seen.
+        // Brotli has no checksum, so not every change can be detected.
         if archive != Archive::Brotli {
             let mut changed = good.clone();
             changed[good.len() / 2..][..64].fill(0);
-            fails("changed", &changed, &[corrupt, "checksum", "hecksum"]);
+            assert_fails("changed", &changed, &[corrupt, "checksum", "hecksum"]);
             if archive != Archive::Snappy {
-                fails("second changed", &[&good[..], &changed].concat(), &[corrupt, "checksum", "hecksum"]);
+                assert_fails(
+                    "second changed",
+                    &[&good[..], &changed].concat(),
+                    &[corrupt, "checksum", "hecksum"],
+                );
             }
         }
     }
@@ -283,7 +292,7 @@ fn a_zip_that_claims_more_than_it_can_contain_takes_no_memory() {
 }
 
 #[test]
-fn an_archive_that_is_not_there_is_named_in_the_error() {
+fn a_missing_archive_is_named_in_the_error() {
     for archive in Archive::ALL {
         for method in decoders(archive) {
             let scan = method.scans(Work::Newlines)[0];

@@ -1,4 +1,5 @@
-//! Every method × scan × work over files of awkward sizes gives the answer of the simplest code.
+//! Tests that every method × scan × work over files of awkward sizes gives the answer of the
+//! simplest code.
 
 use readlab_protocol::{Part, Reads};
 use readlab_rust::method::{Feeding, Method, registry};
@@ -9,10 +10,10 @@ use tempfile::TempDir;
 
 mod naive;
 
-/// The largest block that any method here works in by default when files are small.
+/// The largest block in which any method works by default when files are small.
 const BLOCK: usize = 4096;
 
-/// The files, on the file system of this crate: `/tmp` may be in memory, where `O_DIRECT` is
+/// The files, on the file system of this crate. `/tmp` may be in memory, where `O_DIRECT` is
 /// refused.
 fn files() -> (TempDir, Vec<(PathBuf, Vec<u8>)>) {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -57,10 +58,10 @@ fn oracle(bytes: &[u8]) -> Answer {
     }
 }
 
-/// The parameters, by name.
-type Given<'a> = &'a [(&'a str, u64)];
+/// Parameters by their names.
+type GivenSettings<'a> = &'a [(&'a str, u64)];
 
-/// Known numbers equal the correct answer, and the number that the work needs is known.
+/// Checks that known numbers equal the correct answer, and that the number of the work is known.
 fn assert_proves(answer: Answer, work: Work, truth: Answer, what: &str) {
     let agrees = |mine: Option<u64>, theirs: Option<u64>| mine.is_none() || mine == theirs;
     assert!(
@@ -79,13 +80,13 @@ fn assert_proves(answer: Answer, work: Work, truth: Answer, what: &str) {
     assert!(proof.is_some(), "{what}: {answer:?} proves nothing");
 }
 
-/// Reads twice, as one turn; `None` with a message if this machine cannot.
-fn read(method: &Method, scan: &str, work: Work, path: &Path, settings: Given<'_>) -> Option<Answer> {
+/// Reads twice, as one turn; `None` with a message if this machine lacks a feature.
+fn read(method: &Method, scan: &str, work: Work, path: &Path, settings: GivenSettings<'_>) -> Option<Answer> {
     let what = format!("{}/{scan} {work} {settings:?} {}", method.name, path.display());
     read_as(&what, Reading::new(method.name, scan, work, path, settings.iter().copied()))
 }
 
-/// The same for a reading that was made.
+/// Reads twice with a reading that was made; `None` with a message if this machine lacks a feature.
 fn read_as(what: &str, made: Result<Reading, RequestError>) -> Option<Answer> {
     let mut reading = match made {
         Ok(reading) => reading,
@@ -118,7 +119,7 @@ fn reads(method: &Method) -> bool {
     !["null", "syscall"].contains(&method.name) && reads_files && method.decodes.is_empty()
 }
 
-/// The number that a method proves for a work: a control that visits no byte proves the number of
+/// The number that a method proves for a work. A control that visits no byte proves the number of
 /// bytes.
 fn proven(method: &Method, work: Work) -> Work {
     if ["copy", "faults", "device"].contains(&method.name) { Work::Discard } else { work }
@@ -130,7 +131,7 @@ fn needs_text(method: &Method) -> bool {
 }
 
 /// Checks one method with some settings for every scan, work and file.
-fn check(method: &Method, settings: Given<'_>, files: &[(PathBuf, Vec<u8>)]) {
+fn check(method: &Method, settings: GivenSettings<'_>, files: &[(PathBuf, Vec<u8>)]) {
     for work in Work::ALL {
         for scan in method.scans(work) {
             let suits = |bytes: &[u8]| !needs_text(method) || str::from_utf8(bytes).is_ok();
@@ -145,7 +146,7 @@ fn check(method: &Method, settings: Given<'_>, files: &[(PathBuf, Vec<u8>)]) {
 }
 
 #[test]
-fn every_method_is_right_with_its_defaults() {
+fn every_method_answers_correctly_with_its_defaults() {
     let (_dir, files) = files();
     for method in registry::ALL.iter().filter(|method| reads(method)) {
         check(method, &[], &files);
@@ -153,9 +154,9 @@ fn every_method_is_right_with_its_defaults() {
 }
 
 #[test]
-fn every_method_is_right_with_settings_that_cut_the_files_awkwardly() {
+fn every_method_answers_correctly_with_settings_that_cut_the_files_awkwardly() {
     let (_dir, files) = files();
-    let settings: &[(&str, Given<'_>)] = &[
+    let settings: &[(&str, GivenSettings<'_>)] = &[
         ("lines", &[("buffer_bytes", 7)]),
         ("read_line", &[("buffer_bytes", 7)]),
         ("split", &[("buffer_bytes", 7)]),
@@ -178,7 +179,7 @@ fn every_method_is_right_with_settings_that_cut_the_files_awkwardly() {
         ("io_uring-vectored", &[("buffer_bytes", 700), ("buffers", 3), ("depth", 2)]),
         ("io_uring-vectored", &[("buffer_bytes", 4096), ("buffers", 3), ("depth", 2), ("direct", 1)]),
     ];
-    // Without the largest file, which pieces of a few bytes would make slow.
+    // The largest file is omitted, because pieces of a few bytes would make it slow.
     let files = &files[..files.len() - 1];
     for (method, settings) in settings {
         check(registry::find(method).unwrap(), settings, files);
@@ -186,9 +187,10 @@ fn every_method_is_right_with_settings_that_cut_the_files_awkwardly() {
 }
 
 #[test]
-fn every_method_that_reads_parts_reads_each_of_them_and_nothing_else() {
+fn every_method_for_parts_reads_each_part_and_nothing_else() {
     let (_dir, files) = files();
-    let awkward: Given<'_> = &[("buffer_bytes", 8192), ("depth", 3), ("segment_bytes", 8192), ("threads", 3)];
+    let awkward: GivenSettings<'_> =
+        &[("buffer_bytes", 8192), ("depth", 3), ("segment_bytes", 8192), ("threads", 3)];
     for method in registry::ALL.iter().filter(|method| reads(method) && method.parts) {
         let has = |name: &str| method.params.iter().any(|param| param.name == name);
         let cut: Vec<(&str, u64)> = awkward.iter().copied().filter(|(name, _)| has(name)).collect();
@@ -210,8 +212,8 @@ fn every_method_that_reads_parts_reads_each_of_them_and_nothing_else() {
     }
 }
 
-/// The first page, what follows it, and a piece in the middle that goes beyond the end of small
-/// files and ends within a block.
+/// The first page, the bytes after it, and a piece in the middle that reaches beyond the end of
+/// small files and ends within a block.
 fn parts(size_bytes: u64) -> [Part; 3] {
     let part = |start_bytes, length_bytes| Part { start_bytes, length_bytes };
     let block = BLOCK as u64;
@@ -226,10 +228,10 @@ fn a_method_that_reads_whole_files_only_refuses_a_part() {
 }
 
 #[test]
-fn the_settings_of_the_newline_article_can_be_reached() {
+fn the_settings_of_the_newline_article_are_possible() {
     let (_dir, files) = files();
     let (path, bytes) = files.last().unwrap();
-    let newlines: &[(&str, &str, Given<'_>)] = &[
+    let newlines: &[(&str, &str, GivenSettings<'_>)] = &[
         ("lines", "-", &[("buffer_bytes", 16 << 10)]),
         ("buffered", "iterator", &[("buffer_bytes", 64 << 10)]),
         ("direct", "iterator", &[("buffer_bytes", 8 << 10)]),
@@ -255,14 +257,14 @@ fn the_settings_of_the_newline_article_can_be_reached() {
 }
 
 #[test]
-fn null_does_nothing_and_claims_nothing() {
+fn the_control_null_does_nothing_and_proves_nothing() {
     let null = registry::find("null").unwrap();
     let nowhere = Path::new("/nonexistent/file");
     assert_eq!(read(null, "-", Work::Sum, nowhere, &[]), Some(Answer::default()));
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named_in_the_error() {
+fn a_missing_file_is_named_in_the_error() {
     let nowhere = Path::new("/nonexistent/file");
     for method in registry::ALL.iter().filter(|method| reads(method)) {
         let scan = method.scans(Work::Newlines)[0];
@@ -279,7 +281,7 @@ fn a_file_that_is_not_there_is_named_in_the_error() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_where_a_text_is_made() {
+fn bytes_that_are_no_text_are_refused_by_methods_that_make_text() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = dir.path().join("f");
     fs::write(&path, b"one\n\xff\n").unwrap();
@@ -304,7 +306,7 @@ fn a_path_may_be_any_bytes() {
 }
 
 #[test]
-fn what_is_not_offered_is_refused_with_what_is() {
+fn a_refused_method_or_scan_is_answered_with_the_offered_ones() {
     for (method, scan, work, settings, text) in [
         ("sendfile", "-", Work::Sum, vec![], "no method 'sendfile' (known: null, resident, copy"),
         ("read", "-", Work::Newlines, vec![], "read has no scan '-' for newlines (it has: "),

@@ -1,5 +1,5 @@
-//! URLs with encryption, and what a session takes of its environment. The environment belongs to the
-//! process, so this is one test in a program of its own.
+//! Tests URLs with encryption, and what a session takes from its environment. The environment
+//! belongs to the process, so this is the only test of its program.
 
 use readlab_protocol::Message;
 use readlab_rust::serve::serve;
@@ -18,7 +18,7 @@ use std::{env, thread};
 mod server;
 
 /// Makes `cert.pem` and `key.pem` for localhost; false without openssl.
-fn certify(folder: &Path) -> bool {
+fn make_certificate(folder: &Path) -> bool {
     let words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout key.pem -out cert.pem";
     let made = Command::new("openssl")
         .args(words.split(' '))
@@ -31,15 +31,15 @@ fn certify(folder: &Path) -> bool {
 
 /// Both directions of one connection.
 #[derive(Clone)]
-struct Encrypted(Arc<Mutex<StreamOwned<ServerConnection, std::net::TcpStream>>>);
+struct EncryptedStream(Arc<Mutex<StreamOwned<ServerConnection, std::net::TcpStream>>>);
 
-impl Read for Encrypted {
+impl Read for EncryptedStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.lock().unwrap().read(buffer)
     }
 }
 
-impl Write for Encrypted {
+impl Write for EncryptedStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().write(bytes)
     }
@@ -66,14 +66,14 @@ fn start(folder: &Path, answer: fn(&Request) -> Answer) -> u16 {
         for stream in listener.incoming() {
             let connection = ServerConnection::new(config.clone()).unwrap();
             let stream = Arc::new(Mutex::new(StreamOwned::new(connection, stream.unwrap())));
-            let (input, output) = (Encrypted(stream.clone()), Encrypted(stream));
+            let (input, output) = (EncryptedStream(stream.clone()), EncryptedStream(stream));
             thread::spawn(move || server::converse(input, output, &answer));
         }
     });
     port
 }
 
-/// Only the demanded version is there.
+/// Answers only requests that require this version.
 fn versioned(request: &Request) -> Answer {
     match request.header("if-match") {
         None | Some("\"right\"") => request.answer(b"one\ntwo\n"),
@@ -92,15 +92,15 @@ fn last_message(method: &str) -> Message {
 }
 
 fn set(name: &str, value: impl AsRef<std::ffi::OsStr>) {
-    // SAFETY: this program has one test; its other threads belong to the server and do not look at
-    // the environment.
+    // SAFETY: this program has one test. Its other threads belong to the server and do not read the
+    // environment.
     unsafe { env::set_var(name, value) };
 }
 
 #[test]
 fn a_secret_url_is_read_with_encryption_if_the_server_is_trusted_and_has_the_version() {
     let folder = tempfile::tempdir().unwrap();
-    if !certify(folder.path()) {
+    if !make_certificate(folder.path()) {
         eprintln!("SKIPPED: URLs with encryption: no openssl makes a certificate");
         return;
     }

@@ -1,5 +1,5 @@
-//! Every method that reads the files of a list or a folder gives the answer of the simplest code,
-//! and the proof of each file; what is no file is not read.
+//! Tests that every method that reads the files of a list or a folder gives the answer of the
+//! simplest code, and the proof of each file. Anything else, such as a link, is not read.
 
 use readlab_protocol::{FileList, FileProof, Reads};
 use readlab_rust::method::{Method, registry};
@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 mod naive;
 
-/// Files of awkward sizes in nested folders, with what must be left out, and the list of them.
+/// Files of awkward sizes in nested folders, with other things that must be skipped, and the list
+/// of the files.
 struct Tree {
     _home: TempDir,
     folder: PathBuf,
@@ -54,7 +55,7 @@ impl Tree {
         Tree { _home: home, folder, list, contents }
     }
 
-    /// The right answer for a work, with the proof of each file.
+    /// The correct answer for a work, with the proof of each file.
     fn truth(&self, work: Work) -> Answer {
         let (mut proof, mut bytes, mut value_of_all) = (FileProof::default(), 0, 0);
         for content in &self.contents {
@@ -76,7 +77,7 @@ fn methods() -> impl Iterator<Item = &'static Method> {
         .filter(|method| !["null", "opens", "copy", "files-device"].contains(&method.name))
 }
 
-/// Reads twice, as in two turns; `None` if the machine cannot.
+/// Reads twice, as in two turns; `None` if this machine lacks a feature.
 fn read(method: &Method, scan: &str, work: Work, target: &Path, set: &[(&str, u64)]) -> Option<Answer> {
     let reading = Reading::new(method.name, scan, work, target, set.iter().copied());
     let is_list = method.reads != Reads::Folder;
@@ -153,7 +154,7 @@ fn is_cached(path: &Path) -> bool {
 }
 
 #[test]
-fn the_copy_of_files_finds_them_in_the_page_cache() {
+fn the_control_copy_finds_the_files_in_the_page_cache() {
     let tree = Tree::new();
     let files: Vec<PathBuf> = FileList::read(&tree.list).unwrap().iter().map(Path::to_owned).collect();
     let full = || files.iter().filter(|path| path.metadata().unwrap().len() > 0);
@@ -182,7 +183,7 @@ fn the_device_control_of_files_reads_past_the_cache_and_proves_nothing() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_named() {
+fn a_missing_file_is_named() {
     let tree = Tree::new();
     let gone = tree.folder.join("deep").join("f 4\n");
     fs::remove_file(&gone).unwrap();

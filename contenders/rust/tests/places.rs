@@ -1,5 +1,5 @@
-//! Every method that reads places of a file gives the answer of the simplest code, with the proof
-//! of each block, and times every read once.
+//! Tests that every method that reads places of a file gives the answer of the simplest code, with
+//! the proof of each block, and times every read once.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 mod naive;
 
-/// A file with a list of places: some come twice, the last block ends where the file ends.
+/// A file with a list of places. Some places occur twice, and the last block ends at the end of the
+/// file.
 struct Blocks {
     _home: TempDir,
     list: PathBuf,
@@ -34,7 +35,7 @@ impl Blocks {
         Blocks { _home: home, list, content, places }
     }
 
-    /// The right answer for a work, with the proof of each block.
+    /// The correct answer for a work, with the proof of each block.
     fn truth(&self, work: Work) -> Answer {
         let (mut proof, mut value_of_all) = (BlockProof::default(), 0);
         for (number, &offset) in (0..).zip(&self.places.offsets) {
@@ -53,7 +54,7 @@ fn methods() -> impl Iterator<Item = &'static Method> {
     of_places.filter(|method| method.available().is_ok())
 }
 
-/// Settings at the ends of their ranges, as far as a test should go, and the switches on.
+/// Settings at the ends of their ranges, as far as a test can reach, with the switches on.
 fn settings(method: &Method) -> Vec<Vec<(&'static str, u64)>> {
     let named = |value: fn(u64, u64) -> u64| {
         method.params.iter().map(|it| (it.name, value(it.min, it.max.min(7)))).collect::<Vec<_>>()
@@ -163,7 +164,7 @@ fn a_place_behind_the_end_fails_with_the_file_and_the_byte() {
 }
 
 #[test]
-fn blocks_that_a_device_does_not_take_are_refused_by_their_size() {
+fn a_block_size_that_the_device_refuses_is_named() {
     let blocks = Blocks::new(100, &[0, 300]);
     let mut reading = Reading::new("places-direct", "-", Work::Discard, &blocks.list, []).unwrap();
     match read(&mut reading) {

@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The output, and whether the exit code was 0.
-fn talk(words: &[&str], input: &str) -> (Vec<Message>, bool) {
+/// The output of a session, and whether its exit code was 0.
+fn run_session(words: &[&str], input: &str) -> (Vec<Message>, bool) {
     let mut output = Vec::new();
     let code = serve(words.iter().map(OsString::from), &mut input.as_bytes(), &mut output);
     let output = String::from_utf8(output).unwrap();
     assert!(output.ends_with('\n'));
-    let says = output.lines().map(|line| Message::parse(line).unwrap()).collect();
-    (says, code == ExitCode::SUCCESS)
+    let messages = output.lines().map(|line| Message::parse(line).unwrap()).collect();
+    (messages, code == ExitCode::SUCCESS)
 }
 
 /// A file of five bytes, one newline, and an unterminated line.
@@ -36,17 +36,17 @@ fn assert_hello(say: &Message) {
 
 #[test]
 fn hello_is_one_line() {
-    let (says, well) = talk(&["hello"], "");
-    assert!(well && says.len() == 1);
-    assert_hello(&says[0]);
+    let (messages, well) = run_session(&["hello"], "");
+    assert!(well && messages.len() == 1);
+    assert_hello(&messages[0]);
 }
 
 #[test]
 fn methods_lists_each_with_its_scans_best_first() {
-    let (says, well) = talk(&["methods"], "");
+    let (messages, well) = run_session(&["methods"], "");
     assert!(well);
-    assert_hello(&says[0]);
-    let methods: Vec<_> = says[1..]
+    assert_hello(&messages[0]);
+    let methods: Vec<_> = messages[1..]
         .iter()
         .map(|say| match say {
             Message::Method(method) => method,
@@ -66,22 +66,22 @@ fn methods_lists_each_with_its_scans_best_first() {
 fn a_session_answers_each_turn_with_its_samples_and_ends_with_its_input() {
     let dir = tempfile::tempdir().unwrap();
     let words = ["read", "mmap", "scalar", "newlines", &file(&dir), "threads=2"];
-    let (says, well) = talk(&words, "go 1 2\ngo 0 1\n");
+    let (messages, well) = run_session(&words, "go 1 2\ngo 0 1\n");
     assert!(well);
-    assert_hello(&says[0]);
-    match &says[1] {
+    assert_hello(&messages[0]);
+    match &messages[1] {
         Message::Ready { params } => {
             assert_eq!((params["threads"], params["populate"]), (2, 0));
         }
         other => panic!("{other:?}"),
     }
-    let counts = [says.len(), count_of(&says[2..4]), count_of(&says[5..6])];
+    let counts = [messages.len(), count_samples(&messages[2..4]), count_samples(&messages[5..6])];
     assert_eq!(counts, [7, 2, 1]);
-    assert_eq!((&says[4], &says[6]), (&Message::Done { count: 2 }, &Message::Done { count: 1 }));
+    assert_eq!((&messages[4], &messages[6]), (&Message::Done { count: 2 }, &Message::Done { count: 1 }));
 }
 
-/// How many of these are samples, each with the right answer.
-fn count_of(says: &[Message]) -> usize {
+/// The number of samples among the messages. Each must have the correct answer.
+fn count_samples(messages: &[Message]) -> usize {
     let right = |say: &&Message| match say {
         Message::Sample(SampleLine {
             wall_ns,
@@ -93,14 +93,15 @@ fn count_of(says: &[Message]) -> usize {
         }) => *wall_ns > 0,
         _ => false,
     };
-    says.iter().filter(right).count()
+    messages.iter().filter(right).count()
 }
 
 #[test]
-fn values_that_follow_from_others_are_reported() {
+fn settings_that_follow_from_others_are_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let (says, _) = talk(&["read", "pread", "-", "discard", &file(&dir), "buffer_bytes=5000000"], "");
-    let Message::Ready { params } = &says[1] else { panic!("{says:?}") };
+    let (messages, _) =
+        run_session(&["read", "pread", "-", "discard", &file(&dir), "buffer_bytes=5000000"], "");
+    let Message::Ready { params } = &messages[1] else { panic!("{messages:?}") };
     assert_eq!(params["segment_bytes"], 5_000_000);
 }
 
@@ -117,10 +118,10 @@ fn wrong_arguments_are_reported() {
         (vec!["listen"], "", "unknown words"),
         (vec![], "", "unknown words"),
     ] {
-        let (says, well) = talk(&words, input);
+        let (messages, well) = run_session(&words, input);
         assert!(!well);
-        assert_hello(&says[0]);
-        match says.last().unwrap() {
+        assert_hello(&messages[0]);
+        match messages.last().unwrap() {
             Message::Failed { reason } => assert!(reason.contains(text), "{reason}"),
             other => panic!("{words:?}: {other:?}"),
         }
@@ -129,31 +130,34 @@ fn wrong_arguments_are_reported() {
 
 #[test]
 fn a_failed_reading_ends_the_session_without_samples() {
-    let (says, well) = talk(&["read", "read", "scalar", "sum", "/nonexistent/file"], "go 0 3\ngo 0 3\n");
+    let (messages, well) =
+        run_session(&["read", "read", "scalar", "sum", "/nonexistent/file"], "go 0 3\ngo 0 3\n");
     assert!(!well);
-    let [_, Message::Ready { .. }, Message::Failed { reason }] = &says[..] else { panic!("{says:?}") };
+    let [_, Message::Ready { .. }, Message::Failed { reason }] = &messages[..] else {
+        panic!("{messages:?}")
+    };
     assert!(reason.starts_with("/nonexistent/file: No such file"), "{reason}");
 }
 
 #[test]
-fn what_the_file_system_lacks_is_unavailable() {
+fn a_feature_that_the_file_system_lacks_is_unavailable() {
     let shm = Path::new("/dev/shm");
     let Ok(file) = tempfile::NamedTempFile::new_in(shm) else {
         return eprintln!("SKIPPED: no memory file system at {}", shm.display());
     };
     let words = ["read", "direct", "scalar", "sum", file.path().to_str().unwrap()];
-    let (says, well) = talk(&words, "go 0 1\n");
+    let (messages, well) = run_session(&words, "go 0 1\n");
     assert!(!well);
-    let Some(Message::Unavailable { reason }) = says.last() else { panic!("{says:?}") };
+    let Some(Message::Unavailable { reason }) = messages.last() else { panic!("{messages:?}") };
     assert!(reason.starts_with("O_DIRECT: "), "{reason}");
 }
 
-/// A lab that counts the writes.
-struct Lab {
+/// A lab that counts the contender's writes.
+struct WriteCounter {
     writes: Vec<usize>,
 }
 
-impl Write for Lab {
+impl Write for WriteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writes.push(bytes.iter().filter(|&&byte| byte == b'\n').count());
         Ok(bytes.len())
@@ -168,30 +172,30 @@ impl Write for Lab {
 fn a_turn_is_reported_with_one_write_at_its_end() {
     let dir = tempfile::tempdir().unwrap();
     let words = ["read", "read", "scalar", "sum", &file(&dir)].map(OsString::from);
-    let mut lab = Lab { writes: Vec::new() };
+    let mut lab = WriteCounter { writes: Vec::new() };
     serve(words, &mut &b"go 0 5\n"[..], &mut lab);
     assert_eq!(lab.writes, [1, 1, 6]);
 }
 
 #[test]
-fn nothing_of_the_file_is_held_between_turns() {
+fn no_byte_of_the_file_is_held_between_turns() {
     let dir = tempfile::tempdir().unwrap();
     let path = file(&dir);
     for (method, scan) in [("mmap", "scalar"), ("resident", "scalar"), ("read", "scalar"), ("lines", "-")] {
         let words = ["read", method, scan, "newlines", &path].map(OsString::from);
-        let mut lab = Watcher { path: &path, turns: 0 };
+        let mut lab = LeakChecker { path: &path, turns: 0 };
         serve(words, &mut &b"go 1 1\n"[..], &mut lab);
         assert_eq!(lab.turns, 1, "{method}");
     }
 }
 
-/// A lab that checks, after a turn, what the contender still holds.
-struct Watcher<'a> {
+/// A lab that checks after a turn what the contender still holds.
+struct LeakChecker<'a> {
     path: &'a str,
     turns: usize,
 }
 
-impl Write for Watcher<'_> {
+impl Write for LeakChecker<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.starts_with(b"{\"say\":\"sample\"") {
             self.turns += 1;

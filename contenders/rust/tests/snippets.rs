@@ -1,4 +1,4 @@
-//! The snippets that advice shows: they compile with the crates that they name, and count right on
+//! Tests that the snippets in advice compile with the crates that they name, and count correctly on
 //! files of awkward sizes.
 #![allow(unreachable_pub, dead_code, reason = "a snippet is code of somebody else's program")]
 #![allow(
@@ -140,7 +140,7 @@ mod scan_memchr;
 #[path = "../snippets/scan/scalar.rs"]
 mod scan_scalar;
 
-/// A way of bringing bytes, and what a machine without it says.
+/// The type of a snippet that reads a file. It fails on a machine that lacks a feature.
 type Total = fn(&Path) -> io::Result<u64>;
 
 const TOTALS: &[(&str, Total)] = &[
@@ -164,7 +164,7 @@ const TOTALS: &[(&str, Total)] = &[
     ("io_uring-vectored", |path| io_uring_vectored::total(path, naive)),
 ];
 
-/// Those that read the files of a folder, from a list of them or by a walk.
+/// Snippets that read the files of a folder, by a list of them or by a walk.
 const TREES: &[(&str, Total)] = &[
     ("files-ahead", |folder| files_ahead::total(&listed(folder), naive)),
     ("files-auto", |folder| files_auto::total(&listed(folder), naive).map_err(io::Error::other)),
@@ -184,10 +184,10 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A way of bringing blocks of a file.
+/// The type of a snippet that reads blocks of a file.
 type TotalOfBlocks = fn(&Path, &[u64]) -> io::Result<u64>;
 
-/// Those that read blocks at places.
+/// Snippets that read blocks at places.
 const BLOCKS: &[(&str, TotalOfBlocks)] = &[
     ("places-ahead", |path, offsets| places_ahead::total(path, offsets, naive)),
     ("places-direct", |path, offsets| places_direct::total(path, offsets, naive)),
@@ -196,7 +196,7 @@ const BLOCKS: &[(&str, TotalOfBlocks)] = &[
     ("places-pread", |path, offsets| places_pread::total(path, offsets, naive)),
 ];
 
-/// Those that read what comes out of an archive.
+/// Snippets that decode an archive.
 const DECODERS: &[(&str, Archive, Total)] = &[
     ("gzip", Archive::Gzip, |path| gzip::total(path, naive)),
     ("gzip-libdeflate", Archive::Gzip, |path| gzip_libdeflate::total(path, naive)),
@@ -241,7 +241,7 @@ fn naive(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// Lines of changing length, the last one ended.
+/// Lines of varying length, the last one terminated.
 fn text(size: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> =
         (0..size).map(|at| if at % 7 == 3 || at % 113 == 0 { b'\n' } else { b'x' }).collect();
@@ -262,7 +262,7 @@ fn files_in(folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_method_and_scan_that_can_win_has_its_snippet_and_every_snippet_its_test() {
+fn every_method_and_scan_that_can_win_has_a_snippet_and_every_snippet_a_test() {
     let sorted = |names: Vec<&str>| {
         let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         names.sort();
@@ -290,7 +290,7 @@ fn every_method_and_scan_that_can_win_has_its_snippet_and_every_snippet_its_test
 }
 
 #[test]
-fn every_way_of_reading_counts_right() {
+fn every_method_counts_correctly() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("f");
     for size in [0, 1, 4095, 4096, 4097, 131_072, 300_001, (4 << 20) + 5, (9 << 20) + 4096] {
@@ -303,7 +303,7 @@ fn every_way_of_reading_counts_right() {
 }
 
 #[test]
-fn every_way_of_reading_many_files_counts_right() {
+fn every_method_for_many_files_counts_correctly() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut right = 0;
     for (index, size) in (0..150_usize).zip([0, 1, 4095, 65_535, 65_536, 65_537, 200_000].into_iter().cycle())
@@ -320,7 +320,7 @@ fn every_way_of_reading_many_files_counts_right() {
 }
 
 #[test]
-fn every_way_of_reading_places_counts_right() {
+fn every_method_for_places_counts_correctly() {
     const BLOCK_BYTES: usize = 4096;
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (path, bytes) = (folder.path().join("f"), text(100 * BLOCK_BYTES));
@@ -335,7 +335,7 @@ fn every_way_of_reading_places_counts_right() {
 }
 
 #[test]
-fn a_url_is_counted_right() {
+fn a_url_is_counted_correctly() {
     for size in [0, 1, 300_001, (8 << 20) + 1] {
         let bytes = text(size);
         let served = bytes.clone();
@@ -346,7 +346,7 @@ fn a_url_is_counted_right() {
 }
 
 #[test]
-fn every_decoder_counts_right() {
+fn every_decoder_counts_correctly() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for size in [1, 4096, 300_001] {
         let bytes = text(size);
@@ -358,7 +358,7 @@ fn every_decoder_counts_right() {
     }
 }
 
-/// The bytes as the only content of an archive.
+/// Writes an archive whose only content is these bytes.
 fn pack(path: &Path, archive: Archive, bytes: &[u8]) {
     let packed = match archive {
         Archive::Gzip if path.ends_with("gzip-blocks") => forms::bgzf(bytes, 65_000),
@@ -369,17 +369,17 @@ fn pack(path: &Path, archive: Archive, bytes: &[u8]) {
     fs::write(path, packed).unwrap();
 }
 
-/// Checks what a way of reading counted of something, if this machine has that way.
+/// Checks the count of a snippet, if this machine has the features that it needs.
 fn assert_counted(name: &str, found: io::Result<u64>, right: u64, of: &str) {
     match found {
         Ok(found) => assert_eq!(found, right, "{name} of {of}"),
-        Err(error) if cannot(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
+        Err(error) if lacks_feature(name, &error) => eprintln!("SKIPPED: {name}: {error}"),
         Err(error) => panic!("{name} of {of}: {error}"),
     }
 }
 
-/// Whether the kernel or the file system lacks what the way of reading needs.
-fn cannot(name: &str, error: &io::Error) -> bool {
+/// Whether the kernel or the file system lacks a feature that the snippet needs.
+fn lacks_feature(name: &str, error: &io::Error) -> bool {
     let lacking = [libc::EOPNOTSUPP, libc::ENOSYS, libc::EPERM, libc::EINVAL, libc::ENOMEM];
     let may_lack = [
         "dontcache",
@@ -395,7 +395,7 @@ fn cannot(name: &str, error: &io::Error) -> bool {
 }
 
 #[test]
-fn every_way_of_visiting_counts_right_at_every_length() {
+fn every_scan_counts_correctly_at_every_length() {
     let bytes = text(40_000);
     let lengths = (0..300).chain([4095, 4096, 16_384, 16_385, 33_000, 39_000]).chain(iter::once(bytes.len()));
     for length in lengths {

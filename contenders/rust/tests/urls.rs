@@ -1,5 +1,5 @@
-//! The methods that read URLs: right answers from a right server, and failures from servers that
-//! answer something else.
+//! Tests the methods that read URLs: correct answers from a correct server, and failures from
+//! servers that answer something else.
 
 use readlab_protocol::SampleLine;
 use readlab_rust::{Reading, Work};
@@ -9,10 +9,10 @@ use std::path::Path;
 mod server;
 
 const METHODS: [&str; 2] = ["http", "http-ranged"];
-/// The smallest that there is, so that little content has several.
+/// The smallest possible part, so that little content has several.
 const PART_BYTES: usize = 64 << 10;
 
-/// Content whose lines end at changing places.
+/// Content with lines of varying length.
 fn content(size: usize) -> Vec<u8> {
     (0..size).map(|at| if at % 7 == 3 || at % 113 == 0 { b'\n' } else { (at % 251) as u8 }).collect()
 }
@@ -22,13 +22,13 @@ fn reading(method: &str, work: Work, url: &str, settings: &[(&str, u64)]) -> Rea
     Reading::new(method, scan, work, Path::new(url), settings.iter().copied()).unwrap()
 }
 
-/// Two readings of one turn.
+/// The two readings of one turn.
 fn samples(mut reading: Reading) -> [SampleLine; 2] {
     reading.prepare().unwrap();
     [reading.sample().unwrap(), reading.sample().unwrap()]
 }
 
-/// Why the method does not read from this server.
+/// The reason why the method does not read from this server.
 fn failure(method: &str, answer: impl Fn(&Request, &[u8]) -> Answer + Send + Sync + 'static) -> String {
     let content = content(3 * PART_BYTES + 1);
     let server = Server::start(move |request| answer(request, &content));
@@ -104,7 +104,7 @@ fn only_a_kept_connection_stays_open() {
 }
 
 #[test]
-fn what_is_not_the_content_is_a_failure_without_the_query() {
+fn an_answer_that_is_not_the_content_is_a_failure_without_the_query() {
     for method in METHODS {
         let encoded = |request: &Request, content: &[u8]| {
             let range = request.range(content).map_or(0..content.len(), |range| range);
@@ -125,7 +125,7 @@ fn what_is_not_the_content_is_a_failure_without_the_query() {
 }
 
 #[test]
-fn what_is_not_the_range_is_a_failure() {
+fn an_answer_that_is_not_the_range_is_a_failure() {
     let whole = |_: &Request, content: &[u8]| Answer::new("200 OK", "", content);
     assert_eq!(failure("http-ranged", whole), "status 200 OK to a range");
     let moved = |request: &Request, content: &[u8]| {
@@ -151,7 +151,7 @@ fn what_is_not_the_range_is_a_failure() {
 }
 
 #[test]
-fn a_path_is_no_url() {
+fn a_path_is_not_read_as_a_url() {
     for method in METHODS {
         let error = reading(method, Work::Sum, "/f?x", &[]).read().unwrap_err().to_string();
         assert_eq!(error, "/f?x: this is no http:// or https:// URL");

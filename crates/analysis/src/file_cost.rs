@@ -1,9 +1,9 @@
-//! What one file of a tree costs a way of reading, and what its bytes do: the time of a reading is
-//! that of its files, each the same, and that of its bytes at one rate.
+//! What opening one file of a tree and reading one byte cost a method. The model: the time of a
+//! reading is a fixed cost for each file plus a fixed cost for each byte.
 //!
-//! Fitted to the whole tree and its groups by size, in each round by least squares of the relative
-//! errors: with *n* files and *b* bytes in *t*, the sum of (*c·n/t + b/(r·t) − 1*)² is least. The
-//! estimate is the mean over rounds, and lies where Student's interval of that mean does.
+//! The model is fitted to the whole tree and its groups by size, in each round by least squares of
+//! the relative errors: with *n* files and *b* bytes in *t*, the sum of (*c·n/t + b/(r·t) − 1*)² is
+//! minimised. The estimate is the mean over rounds, with Student's 95 % interval of that mean.
 
 use super::rounds::{Estimate, walls_ns};
 use super::stats::{Interval, float, median};
@@ -11,7 +11,7 @@ use readlab_model::trial::{CacheState, TrialId};
 use readlab_record::{Record, TrialRecord};
 use std::collections::BTreeMap;
 
-/// What files and bytes cost one way of reading.
+/// The costs of one file and of one byte for one method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileCost {
     pub id: TrialId,
@@ -20,7 +20,8 @@ pub struct FileCost {
     pub per_file_ns: Estimate,
     /// Nanoseconds for each byte.
     pub per_byte_ns: Estimate,
-    /// By how much the fit is off the median time of the tree or a group at most, as a share of it.
+    /// The largest error of the fit: its relative difference from the median time of the tree or of
+    /// a group.
     pub off_by: f64,
     /// Rounds in which the tree and all groups were read.
     pub rounds: usize,
@@ -34,7 +35,7 @@ struct Reading {
     wall_ns: f64,
 }
 
-/// The costs of a fit.
+/// The costs that a fit estimates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Costs {
     file_ns: f64,
@@ -42,8 +43,8 @@ struct Costs {
 }
 
 impl FileCost {
-    /// Those of every way of reading that read the whole tree and its groups in at least one round,
-    /// in the order of the record.
+    /// The costs for every method that read the whole tree and all its groups, in the order of the
+    /// record. A method without a common round is left out.
     pub fn all(record: &Record) -> Vec<FileCost> {
         let groups = record.targets.iter().filter(|facts| facts.is_size_group()).count();
         if groups == 0 {
@@ -67,10 +68,10 @@ impl FileCost {
             .collect()
     }
 
-    /// The rate of bytes, in bytes per second, with where it lies; `None` where bytes cost nothing
-    /// that could be seen.
+    /// The throughput without the cost of files, in bytes per second, with its interval; `None`
+    /// where the cost of a byte is not clearly above zero.
     pub fn rate(&self) -> Option<Estimate> {
-        if !self.per_byte_ns.is_seen() {
+        if !self.per_byte_ns.is_clearly_positive() {
             return None;
         }
         let per_second = |ns: f64| 1e9 / ns;
@@ -86,7 +87,7 @@ impl Reading {
     }
 }
 
-/// The costs of one way of reading, by its trials on the tree and each group.
+/// Estimates the costs for one method from its trials on the tree and on each group.
 fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
     let mut by_round = BTreeMap::<u32, Vec<Reading>>::new();
     let mut medians = Vec::new();
@@ -101,7 +102,7 @@ fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
         }
     }
     let whole = by_round.values().filter(|readings| readings.len() == cell.len());
-    let costs: Vec<Costs> = whole.filter_map(|readings| fit(readings)).collect();
+    let costs: Vec<Costs> = whole.filter_map(|readings| fit_costs(readings)).collect();
     let mean = |of: fn(&Costs) -> f64| Estimate::mean(&costs.iter().map(of).collect::<Vec<_>>());
     let (per_file_ns, per_byte_ns) = (mean(|it| it.file_ns)?, mean(|it| it.byte_ns)?);
     let mean = Costs { file_ns: per_file_ns.value, byte_ns: per_byte_ns.value };
@@ -116,16 +117,16 @@ fn file_cost(record: &Record, cell: &[&TrialRecord]) -> Option<FileCost> {
     })
 }
 
-/// The least squares of the relative errors; `None` where files and bytes cannot be told apart. A
-/// cost below zero is kept: the mean over rounds would else be too high.
-fn fit(readings: &[Reading]) -> Option<Costs> {
+/// Least squares of the relative errors; `None` where the costs of files and of bytes cannot be
+/// separated. A negative cost is kept: dropping it would bias the mean over rounds upwards.
+fn fit_costs(readings: &[Reading]) -> Option<Costs> {
     let sum = |of: fn(f64, f64) -> f64| {
         readings.iter().map(|it| of(it.files / it.wall_ns, it.bytes / it.wall_ns)).sum::<f64>()
     };
     let (ff, fb, bb) = (sum(|f, _| f * f), sum(|f, b| f * b), sum(|_, b| b * b));
     let (f, b) = (sum(|f, _| f), sum(|_, b| b));
     let determinant = ff * bb - fb * fb;
-    // Of nearly proportional columns rounding decides.
+    // Where the columns are nearly proportional, the determinant is only rounding error.
     if determinant <= ff * bb * 1e-9 {
         return None;
     }
@@ -141,30 +142,32 @@ mod tests {
         sizes.iter().map(reading).collect()
     }
 
-    const TREE: [(f64, f64); 4] = [(900.0, 9e6), (300.0, 1e5), (300.0, 9e5), (300.0, 8e6)];
+    const TREE_AND_GROUPS: [(f64, f64); 4] = [(900.0, 9e6), (300.0, 1e5), (300.0, 9e5), (300.0, 8e6)];
 
     #[test]
-    fn costs_that_were_made_are_found() {
-        let found = fit(&readings(&TREE, |files, bytes| 4_000.0 * files + 0.25 * bytes)).unwrap();
+    fn known_costs_are_recovered() {
+        let found =
+            fit_costs(&readings(&TREE_AND_GROUPS, |files, bytes| 4_000.0 * files + 0.25 * bytes)).unwrap();
         assert!((found.file_ns - 4_000.0).abs() < 1e-6, "{found:?}");
         assert!((found.byte_ns - 0.25).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
-    fn no_reading_counts_more_for_being_longer_and_errors_stay_near_the_costs() {
-        // One in a hundred off, by turns: so far the costs may be off, too, by a few times.
+    fn readings_of_any_length_count_alike_and_errors_stay_small() {
+        // The times are 1 % too long and too short in turn. The costs may be wrong by a few times
+        // that.
         let walls = [1.01, 0.99, 1.01, 0.99];
-        let mut made = readings(&TREE, |files, bytes| 4_000.0 * files + 0.25 * bytes);
+        let mut made = readings(&TREE_AND_GROUPS, |files, bytes| 4_000.0 * files + 0.25 * bytes);
         made.iter_mut().zip(walls).for_each(|(it, factor)| it.wall_ns *= factor);
-        let found = fit(&made).unwrap();
+        let found = fit_costs(&made).unwrap();
         assert!((found.file_ns / 4_000.0 - 1.0).abs() < 0.03, "{found:?}");
         assert!((found.byte_ns / 0.25 - 1.0).abs() < 0.03, "{found:?}");
         assert!(made.iter().all(|it| it.off_by(found) < 0.03));
     }
 
     #[test]
-    fn files_of_one_size_tell_nothing() {
+    fn files_of_one_size_have_no_separate_costs() {
         let same = [(900.0, 9e6), (300.0, 3e6), (300.0, 3e6), (300.0, 3e6)];
-        assert_eq!(fit(&readings(&same, |files, bytes| files + bytes)), None);
+        assert_eq!(fit_costs(&readings(&same, |files, bytes| files + bytes)), None);
     }
 }

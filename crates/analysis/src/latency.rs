@@ -1,8 +1,8 @@
-//! Quantiles of what single reads took, over all turns of a trial, with intervals.
+//! Quantiles of the latencies of single reads over all turns of a trial, with intervals.
 //!
-//! Reads of one turn follow each other and are not independent, so an interval is not made of them
-//! but of turns: turns are drawn anew with repetition, and the interval holds the middle 95 % of
-//! the quantiles of what was drawn (the percentile bootstrap by blocks; Efron and Tibshirani, An
+//! Reads of one turn follow each other and are not independent, so intervals come from resampling
+//! whole turns: turns are drawn with replacement, and the interval holds the middle 95 % of the
+//! quantiles of the drawn sets (the percentile bootstrap by blocks; Efron and Tibshirani, An
 //! Introduction to the Bootstrap, 1993, chapters 8 and 13). The seed is fixed: the same record
 //! gives the same interval.
 
@@ -14,25 +14,26 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// How often turns are drawn anew.
-const DRAWS: usize = 400;
+/// Number of bootstrap resamples.
+const RESAMPLES: usize = 400;
 
 const SEED: u64 = 1;
 
-/// A quantile says more than the longest read if at least so many reads took longer.
-const LONGER_MIN: u64 = 10;
+/// A quantile is reported if at least this many reads took longer. With fewer, it says no more than
+/// the longest read.
+const LONGER_READS_MIN: u64 = 10;
 
-/// The quantiles that are reported, by the reads of ten thousand that are not longer.
+/// The reported quantiles, each with its share in ten-thousandths.
 const QUANTILES: [(&str, u64); 5] =
     [("p50", 5_000), ("p90", 9_000), ("p99", 9_900), ("p99.9", 9_990), ("p99.99", 9_999)];
 
-const ALL: u64 = 10_000;
+const TEN_THOUSAND: u64 = 10_000;
 
-/// What single reads took.
+/// The latencies of single reads of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LatencySummary {
     pub reads: u64,
-    /// The quantiles that so many reads show.
+    /// The quantiles for which there are enough reads.
     pub quantiles: Vec<Quantile>,
     pub max_ns: u64,
 }
@@ -40,45 +41,46 @@ pub struct LatencySummary {
 /// A quantile of the latency of single reads.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Quantile {
-    /// `p99.9`
+    /// The name of the quantile, such as `p99.9`.
     pub name: &'static str,
     pub ns: u64,
-    /// Its 95 % interval; `None` with too few turns.
+    /// The 95 % interval of the quantile; `None` with too few turns.
     pub ci95: Option<Interval>,
 }
 
-/// How often reads took how long, by turns; all in the same buckets.
-struct Table {
+/// Histograms of read latencies, one for each turn; all have the same buckets.
+struct TurnHistograms {
     ns: Vec<u64>,
     turns: Vec<Vec<u64>>,
 }
 
 impl LatencySummary {
-    /// Of all turns of a trial; `None` without one.
+    /// Summarises all turns of a trial; `None` if there are none.
     pub fn from_turns(turns: &[TurnLatencies]) -> Option<LatencySummary> {
-        let table = Table::from_turns(turns);
+        let table = TurnHistograms::from_turns(turns);
         let all = table.sum(0..table.turns.len());
         let reads: u64 = all.iter().sum();
         let last = all.iter().rposition(|count| *count > 0)?;
-        let is_shown = |of_all: u64| reads.saturating_mul(ALL - of_all) >= LONGER_MIN * ALL;
+        let is_shown =
+            |of_all: u64| reads.saturating_mul(TEN_THOUSAND - of_all) >= LONGER_READS_MIN * TEN_THOUSAND;
         let shown = QUANTILES.iter().filter(|(_, share)| is_shown(*share));
-        let draws = table.draws();
+        let resamples = table.resamples();
         let quantile = |&(name, share): &(&'static str, u64)| Quantile {
             name,
             ns: table.quantile(&all, share),
-            ci95: interval(draws.iter().map(|drawn| table.quantile(drawn, share)).collect()),
+            ci95: interval(resamples.iter().map(|drawn| table.quantile(drawn, share)).collect()),
         };
         Some(LatencySummary { reads, quantiles: shown.map(quantile).collect(), max_ns: table.ns[last] })
     }
 
-    /// The quantile of this name, if so many reads show it.
+    /// The quantile of this name, if there are enough reads for it.
     pub fn quantile(&self, name: &str) -> Option<&Quantile> {
         self.quantiles.iter().find(|quantile| quantile.name == name)
     }
 }
 
-impl Table {
-    fn from_turns(turns: &[TurnLatencies]) -> Table {
+impl TurnHistograms {
+    fn from_turns(turns: &[TurnLatencies]) -> TurnHistograms {
         let counts: Vec<Vec<LatencyCount>> = turns.iter().map(|turn| turn.latencies.counts()).collect();
         let ns: BTreeSet<u64> = counts.iter().flatten().map(|count| count.ns).collect();
         let ns: Vec<u64> = ns.into_iter().collect();
@@ -87,10 +89,10 @@ impl Table {
             counts.iter().for_each(|count| row[ns.partition_point(|it| *it < count.ns)] += count.reads);
             row
         };
-        Table { turns: counts.iter().map(row).collect(), ns }
+        TurnHistograms { turns: counts.iter().map(row).collect(), ns }
     }
 
-    /// The counts of some turns together.
+    /// The histogram of some turns together.
     fn sum(&self, turns: impl Iterator<Item = usize>) -> Vec<u64> {
         let mut sum = vec![0; self.ns.len()];
         for turn in turns {
@@ -99,29 +101,29 @@ impl Table {
         sum
     }
 
-    /// The counts of as many turns, drawn with repetition; nothing with too few turns.
-    fn draws(&self) -> Vec<Vec<u64>> {
+    /// The histograms of all bootstrap resamples; empty with too few turns.
+    fn resamples(&self) -> Vec<Vec<u64>> {
         let turns = self.turns.len();
         if turns < OBSERVATIONS_MIN {
             return Vec::new();
         }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        (0..DRAWS).map(|_| self.sum((0..turns).map(|_| random.random_range(0..turns)))).collect()
+        (0..RESAMPLES).map(|_| self.sum((0..turns).map(|_| random.random_range(0..turns)))).collect()
     }
 
-    /// The time that a share of these reads, of ten thousand, took at most.
+    /// The latency that this share of the reads, in ten-thousandths, did not exceed.
     fn quantile(&self, counts: &[u64], share: u64) -> u64 {
         let wanted = u128::from(counts.iter().sum::<u64>()) * u128::from(share);
         let mut seen = 0;
         let reached = counts.iter().position(|count| {
             seen += count;
-            u128::from(seen) * u128::from(ALL) >= wanted
+            u128::from(seen) * u128::from(TEN_THOUSAND) >= wanted
         });
         reached.and_then(|at| self.ns.get(at)).copied().unwrap_or_default()
     }
 }
 
-/// The middle 95 % of quantiles that were drawn.
+/// The middle 95 % of the quantiles of the bootstrap resamples.
 fn interval(mut drawn: Vec<u64>) -> Option<Interval> {
     drawn.sort_unstable();
     let outside = drawn.len() / 40;
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_all_reads_together() {
-        // 1 to 100 ns, in two turns: within the first buckets times are exact.
+        // 1 to 100 ns, in two turns: the lowest buckets are exact.
         let summary = LatencySummary::from_turns(&turns([(1..=50).collect(), (51..=100).collect()])).unwrap();
         assert_eq!((summary.reads, summary.max_ns), (100, 100));
         let shown: Vec<_> = summary.quantiles.iter().map(|it| (it.name, it.ns)).collect();
@@ -165,11 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_as_wide_as_turns_differ() {
+    fn an_interval_is_as_wide_as_the_scatter_of_turns() {
         let alike = turns((0..20).map(|_| vec![100; 50]));
         let p50 = LatencySummary::from_turns(&alike).unwrap().quantiles.remove(0);
         assert_eq!((p50.ns, p50.ci95), (100, Some(Interval { low: 100.0, high: 100.0 })));
-        // The turns differ, and the reads within each do not.
+        // The turns differ, and the reads within a turn do not.
         let apart = turns((0..20).map(|turn| vec![80 + 2 * turn; 50]));
         let p50 = LatencySummary::from_turns(&apart).unwrap().quantiles.remove(0);
         let ends = p50.ci95.unwrap();

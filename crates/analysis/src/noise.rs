@@ -1,21 +1,21 @@
-//! The noise that the trials of a contest show together: from it the ratio of two of them and the
-//! location of one have their intervals ([`SharedVariance`]).
+//! The noise of all trials of a contest, estimated together ([`SharedVariance`]). The interval of a
+//! ratio of two trials and that of one trial's location are computed from this noise.
 
 use crate::stats::{Observation, SharedLocation, SharedRatio, SharedVariance, Significance};
 use readlab_model::trial::TrialIndex;
 use readlab_record::{Record, TrialRecord};
 
 /// Trials that were read in the same rounds, by their index in the record. Controls have other
-/// noise, and are not among them.
+/// noise, and are not included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedNoise {
     shared: SharedVariance,
-    /// In the order in which the estimator knows them.
+    /// The trials in the order in which the estimator counts them.
     trials: Vec<TrialIndex>,
 }
 
 impl SharedNoise {
-    /// From the numbers of each trial: times, or rates.
+    /// Estimates the noise from the numbers of each trial: times, or rates.
     pub fn new<O: Into<Observation>, R: IntoIterator<Item = O>>(
         trials: impl IntoIterator<Item = (TrialIndex, R)>,
     ) -> SharedNoise {
@@ -23,12 +23,13 @@ impl SharedNoise {
         SharedNoise { shared: SharedVariance::new(observed), trials }
     }
 
-    /// By the wall times of trials.
+    /// Estimates the noise from the wall times of trials.
     pub fn from_trials<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> SharedNoise {
         SharedNoise::new(trials.into_iter().map(|it| (it.trial.index, &it.samples)))
     }
 
-    /// By the wall times of all measured trials that compete with one in its state.
+    /// Estimates the noise from the wall times of all measured trials that compete with `it` in the
+    /// same state.
     pub fn of_contest(record: &Record, it: &TrialRecord) -> SharedNoise {
         let contest = |it: &TrialRecord| (it.trial.contest(), it.trial.state);
         let competes = |other: &&TrialRecord| {
@@ -37,40 +38,41 @@ impl SharedNoise {
         SharedNoise::from_trials(record.trials.iter().filter(competes))
     }
 
-    fn place(&self, trial: TrialIndex) -> Option<usize> {
+    fn index_of(&self, trial: TrialIndex) -> Option<usize> {
         self.trials.iter().position(|it| *it == trial)
     }
 
-    /// Whether a trial is among them.
+    /// Whether the noise was estimated with this trial.
     pub fn holds(&self, trial: TrialIndex) -> bool {
         self.trials.contains(&trial)
     }
 
-    /// The reference's number over the trial's, within rounds: of times, how many times as fast the
-    /// trial is. `None` where no round holds both.
+    /// The reference's number divided by the trial's, within rounds. For times, this is how many
+    /// times as fast the trial is. `None` where no round holds both.
     pub fn ratio(&self, trial: TrialIndex, reference: TrialIndex) -> Option<SharedRatio> {
-        self.shared.ratio(self.place(trial)?, self.place(reference)?)
+        self.shared.ratio(self.index_of(trial)?, self.index_of(reference)?)
     }
 
-    /// The same of a trial that was chosen from itself and so many others because it looked fast.
+    /// The ratio of a trial that was chosen because it looked the fastest among `comparisons`
+    /// others. Its interval is corrected for the choice.
     pub fn ratio_of_chosen(
         &self,
         chosen: TrialIndex,
         other: TrialIndex,
         comparisons: usize,
     ) -> Option<SharedRatio> {
-        self.shared.ratio_of_chosen(self.place(chosen)?, self.place(other)?, comparisons)
+        self.shared.ratio_of_chosen(self.index_of(chosen)?, self.index_of(other)?, comparisons)
     }
 
-    /// How a trial compares with the first of a rank; `None` with fewer than two rounds that hold
-    /// both.
+    /// Whether a trial is slower than the first trial of a rank, faster or tied; `None` with fewer
+    /// than two rounds that hold both.
     pub fn against_first(&self, first: TrialIndex, trial: TrialIndex) -> Option<Significance> {
-        self.shared.against_first(self.place(first)?, self.place(trial)?)
+        self.shared.against_first(self.index_of(first)?, self.index_of(trial)?)
     }
 
-    /// Where the number of a trial lies; `None` if it is not among them.
+    /// The location of a trial's number with its interval; `None` for a trial that is not included.
     pub fn location(&self, trial: TrialIndex) -> Option<SharedLocation> {
-        self.shared.location(self.place(trial)?)
+        self.shared.location(self.index_of(trial)?)
     }
 }
 
@@ -82,7 +84,8 @@ mod tests {
     use readlab_protocol::Cache;
     use readlab_record::{Line, testing};
 
-    /// A warm contest of two trials, a control, and a cold trial, each by the factor of its times.
+    /// A warm contest of two trials, a control, and a cold trial. Each row holds the factor of the
+    /// trial's times.
     fn record() -> Record {
         let mut record = Record::new(testing::header());
         let trials = [
@@ -108,7 +111,7 @@ mod tests {
         let noise = SharedNoise::of_contest(&record, &record.trials[b]);
         assert_eq!([a, control, cold, b].map(|it| noise.holds(it)), [true, false, false, true]);
         assert!((noise.ratio(b, a).unwrap().estimate - 3.0).abs() < 1e-9);
-        assert_eq!(noise.against_first(b, a), noise.ratio(a, b).unwrap().clear());
+        assert_eq!(noise.against_first(b, a), noise.ratio(a, b).unwrap().significance());
         assert!((noise.location(b).unwrap().estimate_ns - 1_001_000.0).abs() < 1.0);
         assert_eq!((noise.ratio(b, cold), noise.location(control)), (None, None));
     }

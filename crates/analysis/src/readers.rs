@@ -1,8 +1,8 @@
-//! What each of several readers of one host had of the rate: whether all had as much, and how much
-//! the others took from one.
+//! How several readers of one host share the throughput: whether all get an equal share, and how
+//! much slower one reader is than a reader alone.
 //!
-//! Whether all had as much is Jain's index, (Σx)² / (n·Σx²) of the rates x: 1 if all are equal, 1/n
-//! if one has everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
+//! Fairness is Jain's index, (Σx)² / (n·Σx²) of the rates x: 1 if all are equal, 1/n if one reader
+//! gets everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
 
 use super::rounds::Estimate;
 use super::scaling::count_of;
@@ -10,22 +10,22 @@ use super::stats::{count, float, median};
 use readlab_record::{ReaderTiming, Record, TrialRecord};
 use std::collections::BTreeMap;
 
-/// What the readers of a trial had.
+/// How the readers of one trial share the throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReaderShares<'a> {
     pub trial: &'a TrialRecord,
-    /// How many read together.
+    /// Number of readers that read at the same time.
     pub count: u64,
-    /// Bytes per second that one of them read, by its own clock: the median over all.
+    /// Bytes per second of one reader, by its own clock: the median over all readers.
     pub rate_each: f64,
-    /// How equal they were: the mean of Jain's index over rounds.
+    /// Fairness of the shares: the mean of Jain's index over rounds.
     pub fairness: Estimate,
-    /// The rate of one of them over that of a reader alone, in the same rounds; `None` where none
-    /// read alone.
+    /// The rate of one of the readers divided by that of a reader alone, in the same rounds; `None`
+    /// where no reader was measured alone.
     pub of_alone: Option<Estimate>,
 }
 
-/// Every trial whose readers were timed, in the order of the record.
+/// The shares of every trial whose readers were timed, in the order of the record.
 pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
     let timed = || {
         record
@@ -38,7 +38,7 @@ pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
             let same = (&other.trial.id, other.trial.state) == (&it.trial.id, it.trial.state);
             same && count_of(record, other) == Some(1)
         };
-        timed().find(is_it).map(|alone| rates(record, alone))
+        timed().find(is_it).map(|alone| rates_by_round(record, alone))
     };
     timed().filter_map(|it| ReaderShares::from_trial(record, it, alone(it).as_ref())).collect()
 }
@@ -49,7 +49,7 @@ impl<'a> ReaderShares<'a> {
         trial: &'a TrialRecord,
         alone: Option<&BTreeMap<u32, Vec<f64>>>,
     ) -> Option<ReaderShares<'a>> {
-        let (count, rounds) = (count_of(record, trial)?, rates(record, trial));
+        let (count, rounds) = (count_of(record, trial)?, rates_by_round(record, trial));
         let rate_each = median(rounds.values().flatten().copied())?;
         let fairness = Estimate::mean(&rounds.values().map(|rates| fairness(rates)).collect::<Vec<_>>())?;
         let of_alone = alone.filter(|_| count > 1).and_then(|alone| {
@@ -65,7 +65,7 @@ impl<'a> ReaderShares<'a> {
 }
 
 /// Bytes per second of each reader, by round.
-fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
+fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
     let whole = record.read_whole(it);
     let all = whole.map_or(0, |facts| it.trial.bytes_out(facts));
     let bytes = all / count_of(record, it).unwrap_or(1).max(1);
@@ -77,7 +77,7 @@ fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
     rounds
 }
 
-/// Jain's index.
+/// Jain's index of fairness of these rates.
 fn fairness(rates: &[f64]) -> f64 {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     if squares > 0.0 { sum * sum / (count(rates.len()) * squares) } else { 1.0 }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readers_that_had_as_much_are_fair_and_one_that_had_all_is_not() {
+    fn equal_shares_are_fair_and_one_reader_with_everything_is_not() {
         assert!((fairness(&[3.0, 3.0, 3.0]) - 1.0).abs() < 1e-12);
         assert!((fairness(&[9.0, 0.0, 0.0]) - 1.0 / 3.0).abs() < 1e-12);
         assert!((fairness(&[1.0, 2.0]) - 0.9).abs() < 1e-12, "(1 + 2)² / (2 · (1 + 4))");

@@ -1,22 +1,22 @@
-//! Numbers by round: the times of a trial, and means over rounds with where they lie.
+//! Numbers by round: the times of a trial, and means over rounds with their intervals.
 
 use crate::stats::{Confidence, Interval, count, float, mean_interval, median};
 use readlab_record::TrialRecord;
 use std::collections::BTreeMap;
 
-/// Fewer rounds tell nothing.
+/// With fewer rounds, no interval is reported.
 pub(crate) const ROUNDS_MIN: usize = 3;
 
-/// A number with where it lies; `None` with too few rounds.
+/// A number with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval; `None` with too few rounds.
     pub interval: Option<Interval>,
 }
 
 impl Estimate {
-    /// The mean of the numbers of rounds; `None` without any.
+    /// The mean of one number for each round; `None` without rounds.
     pub(crate) fn mean(values: &[f64]) -> Option<Estimate> {
         let value = values.iter().sum::<f64>() / count(values.len());
         (!values.is_empty()).then(|| Estimate { value, interval: interval_of_mean(values) })
@@ -27,13 +27,13 @@ impl Estimate {
         Estimate { value: outward(self.value), interval }
     }
 
-    /// Whether it is above zero beyond doubt.
-    pub fn is_seen(&self) -> bool {
+    /// Whether the whole interval is above zero.
+    pub fn is_clearly_positive(&self) -> bool {
         self.value > 0.0 && self.interval.is_none_or(|it| it.low > 0.0)
     }
 }
 
-/// The interval of a mean over rounds; `None` with too few of them.
+/// The interval of a mean over rounds; `None` with too few rounds.
 pub(crate) fn interval_of_mean(values: &[f64]) -> Option<Interval> {
     if values.len() < ROUNDS_MIN { None } else { mean_interval(values, Confidence::REPORTED) }
 }
@@ -61,9 +61,9 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_seen_if_its_whole_interval_is_above_zero() {
+    fn a_number_is_clearly_positive_if_its_whole_interval_is_above_zero() {
         let estimate = |value, low| Estimate { value, interval: Some(Interval { low, high: 9.0 }) };
-        assert!(estimate(2.0, 1.0).is_seen() && !estimate(2.0, -1.0).is_seen());
-        assert!(!Estimate { value: -1.0, interval: None }.is_seen());
+        assert!(estimate(2.0, 1.0).is_clearly_positive() && !estimate(2.0, -1.0).is_clearly_positive());
+        assert!(!Estimate { value: -1.0, interval: None }.is_clearly_positive());
     }
 }

@@ -1,15 +1,16 @@
 //! The languages of contenders, as reports name them: `Rust`, `JavaScript`, and `commands` for
-//! command lines. A user's contender has the language of its roster entry, else its own name.
+//! command lines. A user's contender has the language in its roster entry, or else its own name as
+//! language.
 //!
-//! The built-in roster holds those of the contenders that come with readlab. A record holds those
-//! of a user's roster, in the receipts.
+//! The built-in roster has the languages of the contenders that come with readlab. A record has the
+//! languages of contenders in a user's roster, in their receipts.
 
 use super::roster::{Roster, RosterEntry};
 use readlab_model::trial::NearestNames;
 use readlab_record::Record;
 use std::collections::BTreeMap;
 
-/// The language of each contender that has one by another name than its own.
+/// The language of each contender whose language differs from its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Languages(BTreeMap<String, String>);
 
@@ -27,7 +28,7 @@ impl Languages {
         languages
     }
 
-    /// A contender whose programs are in this language.
+    /// A contender with programs in this language.
     pub fn contender_of<'a>(&'a self, language: &'a str) -> &'a str {
         self.0.iter().find(|(_, it)| *it == language).map_or(language, |(contender, _)| contender)
     }
@@ -37,10 +38,10 @@ impl Languages {
     }
 }
 
-/// The languages to which a run is restricted.
+/// The languages to which the user restricts a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LanguageChoice {
-    /// As they are shown, in the order in which they were asked for; none for all languages.
+    /// The display names, in the order in which the user named them; empty for all languages.
     names: Vec<String>,
     languages: Option<Languages>,
 }
@@ -53,8 +54,7 @@ pub struct UnknownLanguage {
 }
 
 impl LanguageChoice {
-    /// The languages that these words mean: names of languages or of contenders, in any case of
-    /// letters.
+    /// Parses names of languages or of contenders, ignoring case.
     pub fn parse(words: &[String], roster: &Roster) -> Result<LanguageChoice, UnknownLanguage> {
         let languages = Languages::of_roster(roster);
         let mut names: Vec<String> = Vec::new();
@@ -76,7 +76,7 @@ impl LanguageChoice {
         Ok(LanguageChoice { names, languages: Some(languages) })
     }
 
-    /// The languages that were asked for; none if all take part.
+    /// The languages that the user named; empty if all take part.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_by_language_or_contender_and_a_misspelled_one_is_an_error_with_near_names() {
+    fn languages_are_chosen_by_language_or_contender_and_misspellings_get_suggestions() {
         let choice = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             LanguageChoice::parse(&words, &Roster::built_in())

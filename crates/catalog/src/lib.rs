@@ -1,7 +1,7 @@
-//! What is known of contenders before they are started: [`roster`] lists them, [`language`] says
-//! what they are written in, [`snippet`] has code that reads as their methods do.
+//! What is known about contenders before they are started: [`roster`] lists them, [`language`] has
+//! their languages, and [`snippet`] has code that reads as their methods do.
 //!
-//! Reports need no more than that; the crate `roster` builds and starts contenders.
+//! Reports need only this crate; the crate `roster` builds and starts contenders.
 
 pub mod language;
 pub mod roster;

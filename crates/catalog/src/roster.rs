@@ -1,16 +1,16 @@
-//! The roster: the contenders that can be measured and the commands that build and start each.
+//! The roster: the contenders that can be measured, and the commands that build and start them.
 //! Contenders are data; the lab knows none of them by name.
 //!
-//! The built-in roster is `contenders/roster.toml`; a user's own file in the same form is added
-//! with `--roster`. This file only reads rosters; the crate `roster` builds and starts contenders,
-//! and asks them for their methods.
+//! The built-in roster is `contenders/roster.toml`; `--roster` adds a file of the user in the same
+//! format. This file only reads rosters; the crate `roster` builds and starts contenders, and asks
+//! them for their methods.
 
 use readlab_system::terminal::printable::toml_cause;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const BUILT_IN: &str = include_str!("../carried/contenders/roster.toml");
+const BUILT_IN_ROSTER: &str = include_str!("../carried/contenders/roster.toml");
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,46 +22,47 @@ pub struct Roster {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RosterEntry {
-    /// Its name, the first part of a trial's name.
+    /// The contender's name, which is the first part of the name of a trial.
     pub name: String,
     pub about: String,
-    /// The folder of its sources, if it must be built: one that readlab carries, or, in a user's
-    /// roster, a folder seen from the roster's. `{sources}` in the commands below; `{build}` is its
-    /// folder `build`.
+    /// The folder of the sources, if the contender must be built: an embedded folder or, in a
+    /// user's roster, a folder relative to the roster. In the commands below, `{sources}` is this
+    /// folder and `{build}` its subfolder `build`.
     #[serde(default)]
     pub sources: Option<String>,
-    /// The commands that build it, run in `{sources}` one after the other; none where the sources
-    /// run as they are.
+    /// The commands that build the contender, run one after another in `{sources}`; none if the
+    /// sources run without a build.
     #[serde(default)]
     pub build: Vec<Vec<String>>,
-    /// Commands that succeed where its dependencies are installed. They run before it is built, and
-    /// to explain why it did not start.
+    /// Commands that succeed if the contender's dependencies are installed. They run before a
+    /// build, and to explain why the contender did not start.
     #[serde(default)]
     pub dependency: Vec<Vec<String>>,
-    /// The command that starts it, before the words of the protocol. `{self}` is readlab's own
-    /// program.
+    /// The command that starts the contender; the words of the protocol follow it. `{self}` is
+    /// readlab's own program.
     pub run: Vec<String>,
-    /// Added to the environment when it is built and when it runs.
+    /// Environment variables for building and running the contender.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// What is done before its timed readings.
+    /// How the contender warms up before its timed readings.
     #[serde(default)]
     pub warmup: Warmup,
-    /// Whether it collects garbage after the last reading of a turn and before it answers.
+    /// True if the contender collects garbage after the last reading of a turn, before it answers.
     #[serde(default)]
     pub collects: bool,
-    /// Whether it only requests from servers: it takes no part, and is not built, where files are
-    /// read.
+    /// True if the contender only reads from servers. It is neither built nor used for targets that
+    /// are files.
     #[serde(default)]
     pub asks_servers: bool,
-    /// Whether it is built for a run only if the user names it; a run of everything takes it as it
-    /// was built.
+    /// True if the contender is built for a run only if the user names it. A run of all contenders
+    /// uses it if it is already built.
     #[serde(default)]
     pub on_request: bool,
-    /// The language of its programs, as reports name it; its own name if it is left out.
+    /// The language of the contender's programs, as reports name it; by default the contender's
+    /// name.
     #[serde(default)]
     pub language: Option<String>,
-    /// How a user gets what it needs, in one sentence.
+    /// One sentence on how a user can install what the contender needs.
     #[serde(default)]
     pub hint: Option<String>,
     /// The folder of the user's roster; `None` for contenders that come with readlab.
@@ -69,15 +70,15 @@ pub struct RosterEntry {
     pub home: Option<PathBuf>,
 }
 
-/// How a contender becomes ready for timed readings each time it is started.
+/// How a contender warms up after each start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub enum Warmup {
-    /// As many untimed readings as the rules say.
+    /// A fixed number of untimed readings, as the rules state.
     #[default]
     #[serde(rename = "readings")]
     Readings,
-    /// Until its readings stay at one level, as those of a runtime that compiles while it runs do
-    /// after a while.
+    /// Untimed readings until the times stay at one level, for runtimes that compile while they
+    /// run.
     #[serde(rename = "until steady")]
     UntilSteady,
 }
@@ -94,7 +95,7 @@ pub enum RosterError {
 
 impl Roster {
     pub fn built_in() -> Roster {
-        toml::from_str(BUILT_IN).expect("the built-in roster is checked by a test")
+        toml::from_str(BUILT_IN_ROSTER).expect("the built-in roster is checked by a test")
     }
 
     pub fn load(path: &Path) -> Result<Roster, RosterError> {
@@ -109,8 +110,8 @@ impl Roster {
         Ok(roster)
     }
 
-    /// The built-in contenders and those of the user's rosters.
-    pub fn with(rosters: &[PathBuf]) -> Result<Roster, RosterError> {
+    /// The built-in contenders and the contenders of the user's rosters.
+    pub fn with_user_rosters(rosters: &[PathBuf]) -> Result<Roster, RosterError> {
         let mut roster = Roster::built_in();
         for path in rosters {
             for entry in Roster::load(path)?.entries {
@@ -134,20 +135,20 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn a_name_that_is_taken_is_refused() {
+    fn a_contender_name_that_is_already_used_is_rejected() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let entry = |name: &str| format!("[[contender]]\nname = \"{name}\"\nabout = \"a\"\nrun = [\"a\"]\n");
         std::fs::write(file.path(), entry("mine")).unwrap();
-        assert!(Roster::with(&[file.path().to_owned()]).is_ok());
+        assert!(Roster::with_user_rosters(&[file.path().to_owned()]).is_ok());
         for twice in [entry("python"), entry("mine") + &entry("mine")] {
             std::fs::write(file.path(), twice).unwrap();
-            let refused = Roster::with(&[file.path().to_owned()]).unwrap_err().to_string();
+            let refused = Roster::with_user_rosters(&[file.path().to_owned()]).unwrap_err().to_string();
             assert!(refused.ends_with("readlab or another roster has one of that name"), "{refused}");
         }
     }
 
     #[test]
-    fn the_built_in_roster_is_whole() {
+    fn the_built_in_roster_is_complete() {
         let roster = Roster::built_in();
         let names: BTreeSet<_> = roster.entries.iter().map(|entry| &entry.name).collect();
         assert_eq!(names.len(), roster.entries.len(), "names are unique");

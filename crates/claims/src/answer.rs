@@ -1,15 +1,15 @@
-//! The answer to a claim: what was found, and whether the claim holds by it.
+//! The answer to a claim: the numbers found, and whether the claim holds by them.
 
 use readlab_analysis::compare::Unit;
 use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It does, beyond the uncertainty of the figures.
+    /// The claim holds, beyond the uncertainty of the figures.
     Holds,
-    /// It does not, beyond the uncertainty of the figures.
+    /// The claim does not hold, beyond the uncertainty of the figures.
     DoesNotHold,
-    /// The figures do not show either, for this reason.
+    /// The figures do not decide the claim, for this reason.
     CannotBeTold(String),
 }
 
@@ -17,16 +17,16 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub value: f64,
-    /// Its 95 % interval; `None` where none is known.
+    /// The 95 % interval of the value; `None` where it is not known.
     pub ci95: Option<Interval>,
-    /// By which rule the interval was made, where that is one of a trial or of a pair of trials of
+    /// The rule by which the interval was computed, if it comes from a trial or a pair of trials of
     /// one record.
     pub rule: Option<IntervalRule>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// The trials that it is about.
+pub struct ClaimNumber {
+    /// The trials that the number is about.
     pub trials: String,
     /// The machine, or the record.
     pub side: String,
@@ -34,20 +34,20 @@ pub struct Found {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shown {
+pub enum ShownNumbers {
     Nothing,
-    /// Factors.
-    Times(Vec<Found>),
-    /// Shares of 1.
-    Shares(Vec<Found>),
-    Values(Unit, Vec<Found>),
-    /// Nanoseconds per byte for each unit of a fact.
-    PerFact(String, Vec<Found>),
-    /// Pairs of an order that are as it says, and as it does not.
+    /// Ratios as factors.
+    Times(Vec<ClaimNumber>),
+    /// Ratios as shares of 1.
+    Shares(Vec<ClaimNumber>),
+    Values(Unit, Vec<ClaimNumber>),
+    /// Slopes: nanoseconds per byte for each unit of a fact of the machine.
+    PerFact(String, Vec<ClaimNumber>),
+    /// Counts of the pairs of an order.
     Pairs {
-        /// Pairs in the order.
+        /// Pairs whose numbers are in the claimed order.
         kept: usize,
-        /// Pairs in the opposite order.
+        /// Pairs whose numbers are clearly in the opposite order.
         reversed: usize,
         of: usize,
     },
@@ -58,39 +58,40 @@ pub enum Shown {
     },
 }
 
-/// What was found, and whether the claim holds by it.
+/// The answer to a claim, with the numbers that decide it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    pub shown: Shown,
+    pub shown: ShownNumbers,
     pub verdict: Verdict,
-    /// The number that is farthest beyond a bound, if one is and there are several.
-    pub beyond: Option<Found>,
+    /// The number that is farthest beyond a bound, if there are several numbers and one is beyond.
+    pub beyond: Option<ClaimNumber>,
 }
 
-impl Shown {
-    /// One number in the same form, of a pair its ratio; nothing for what are no numbers.
-    pub fn one(&self, found: &Found) -> Shown {
+impl ShownNumbers {
+    /// One of the numbers in the same form; for a pair of an order, its ratio. Ranks have no such
+    /// number.
+    pub fn with_only(&self, found: &ClaimNumber) -> ShownNumbers {
         let one = vec![found.clone()];
         match self {
-            Shown::Times(_) | Shown::Pairs { .. } => Shown::Times(one),
-            Shown::Shares(_) => Shown::Shares(one),
-            Shown::Values(unit, _) => Shown::Values(*unit, one),
-            Shown::PerFact(fact, _) => Shown::PerFact(fact.clone(), one),
-            Shown::Nothing | Shown::Ranks { .. } => Shown::Nothing,
+            ShownNumbers::Times(_) | ShownNumbers::Pairs { .. } => ShownNumbers::Times(one),
+            ShownNumbers::Shares(_) => ShownNumbers::Shares(one),
+            ShownNumbers::Values(unit, _) => ShownNumbers::Values(*unit, one),
+            ShownNumbers::PerFact(fact, _) => ShownNumbers::PerFact(fact.clone(), one),
+            ShownNumbers::Nothing | ShownNumbers::Ranks { .. } => ShownNumbers::Nothing,
         }
     }
 }
 
 impl Answer {
-    /// An answer that nothing can be told from.
-    pub fn untold(why: impl Into<String>) -> Answer {
-        Answer { shown: Shown::Nothing, verdict: Verdict::CannotBeTold(why.into()), beyond: None }
+    /// An answer that decides nothing, for this reason.
+    pub fn undecided(why: impl Into<String>) -> Answer {
+        Answer { shown: ShownNumbers::Nothing, verdict: Verdict::CannotBeTold(why.into()), beyond: None }
     }
 }
 
 impl Estimate {
     /// A number without an interval.
-    pub fn alone(value: f64) -> Estimate {
+    pub fn without_interval(value: f64) -> Estimate {
         Estimate::with_ends(value, None)
     }
 

@@ -5,7 +5,7 @@ use readlab_analysis::stats::Interval;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The lowest and the highest value for which a claim holds; at least one is there.
+/// The lowest and the highest value for which a claim holds; at least one of them is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Bounds {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -14,19 +14,19 @@ pub struct Bounds {
     pub at_most: Option<f64>,
 }
 
-/// Where a number is, as far as its interval shows.
+/// The position of a number relative to the bounds, as far as its interval shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     /// The whole interval is within the bounds.
     Inside,
     /// The whole interval is beyond a bound.
     Outside,
-    /// The interval holds a bound, so that both are possible.
+    /// The interval holds a bound, so the number may be inside or outside.
     Straddling,
 }
 
 impl Bounds {
-    /// More than 1: for orders.
+    /// The bounds of orders: the ratio of a pair is more than 1.
     pub(super) const ABOVE_ONE: Bounds = Bounds { at_least: Some(1.0), at_most: None };
 
     fn low(&self) -> f64 {
@@ -37,7 +37,7 @@ impl Bounds {
         self.at_most.unwrap_or(f64::INFINITY)
     }
 
-    /// Where a number is. Without an interval, one of a record shows nothing.
+    /// The position of a number. A number of a record without an interval decides nothing.
     pub(super) fn position_of(&self, number: &Estimate, is_record: bool) -> Position {
         match number.ci95 {
             Some(ends) => self.position(ends),
@@ -46,8 +46,8 @@ impl Bounds {
         }
     }
 
-    /// Where a number with an interval is. An interval that ends on a bound holds it: a tie
-    /// confirms nothing.
+    /// The position of a number with an interval. An interval that ends on a bound holds the bound:
+    /// a tie confirms nothing.
     fn position(&self, ends: Interval) -> Position {
         if ends.high < self.low() || ends.low > self.high() {
             Position::Outside
@@ -58,12 +58,12 @@ impl Bounds {
         }
     }
 
-    /// How far beyond a bound a number is, with its whole interval; below 0 where it is not.
+    /// How far the whole interval is beyond a bound; below 0 if it is not beyond.
     pub(super) fn distance(&self, ends: Interval) -> f64 {
         (self.low() - ends.high).max(ends.low - self.high())
     }
 
-    /// Where a published number is of which no interval is known. A ratio of exactly 1 is a tie.
+    /// The position of a published number without an interval. A ratio of exactly 1 is a tie.
     fn position_alone(&self, value: f64) -> Position {
         let is_tie = [self.at_least, self.at_most].contains(&Some(1.0)) && (value - 1.0).abs() < 1e-9;
         if is_tie {

@@ -1,4 +1,5 @@
-//! A claim of a publication: what it says, where, and the expression that is judged.
+//! A claim of a publication: its text, its place in the publication, and the expression that is
+//! judged.
 
 use super::bounds::Bounds;
 use super::metric::Metric;
@@ -9,16 +10,17 @@ use std::ops::RangeInclusive;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimsFile {
     pub name: String,
-    /// The publication in one line.
+    /// The publication, in one line.
     pub source: String,
-    /// Its tables here, such as `urlsession`; `None` where it published none.
+    /// The name of the publication's tables in readlab, such as `urlsession`; `None` if it
+    /// published none.
     pub published: Option<String>,
-    /// Whose record answers the claims.
+    /// The records that can answer the claims.
     pub answered_by: AnsweredBy,
     pub claims: Vec<Claim>,
 }
 
-/// Whose record answers claims.
+/// The records that can answer claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnsweredBy {
     Suite(String),
@@ -30,76 +32,77 @@ pub enum AnsweredBy {
 /// One claim, or one possible answer to an open question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// What it says, in our own words.
+    /// The claim, in our own words.
     pub says: String,
-    /// The part of the publication that says it.
+    /// The part of the publication that contains the claim.
     pub place: String,
-    /// The open question that it may answer.
+    /// The open question that the claim may answer.
     pub question: Option<String>,
     pub expression: Expression,
-    /// The values for which it holds; none for orders.
+    /// The values for which the claim holds; orders have no bounds.
     pub bounds: Bounds,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
-    /// One number over another, for each pair.
+    /// One number divided by another, for each pair.
     Ratio { pairs: Vec<Pair>, form: RatioForm },
-    /// One number less another, for each pair.
+    /// One number minus another, for each pair.
     Difference(Vec<Pair>),
-    /// The numbers themselves.
+    /// The numbers of the trials themselves.
     Value(Vec<Quantity>),
-    /// Each number is less than the next.
+    /// The numbers rise: each is less than the next.
     Order(Vec<Quantity>),
-    /// The order of these is the same on all machines.
+    /// The trials have the same order on all machines.
     SameOrder(Vec<Quantity>),
-    /// The number on one machine over that on another, for each trial. A record stands in for the
+    /// The number on one machine divided by that on another, for each trial. A record replaces the
     /// first machine.
     Machines {
         trials: Vec<Quantity>,
-        /// The machine.
+        /// The machine whose numbers are compared.
         of: String,
         /// The machine that it is compared with.
         to: String,
-        /// The fact that both must share, such as `cpu`.
+        /// A fact that both machines must share, such as `cpu`.
         same: Option<String>,
     },
-    /// Time per byte over a fact of the machines, as the slope of a straight line.
+    /// Time per byte against a fact of the machines, as the slope of a straight line.
     Slope {
         of: Quantity,
         /// The fact, such as `max_turbo_ghz`.
         over: String,
-        /// By what factor a machine may be off the line and still be on it.
+        /// The factor by which a record's time per byte may differ from the line and still agree
+        /// with it.
         within: f64,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RatioForm {
-    /// As a factor.
+    /// The ratio is shown as a factor.
     Times,
-    /// In percent.
+    /// The ratio is shown in percent.
     Share,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     pub of: Quantity,
-    /// What it is compared with.
+    /// The number that `of` is divided by, or that is subtracted from it.
     pub to: Quantity,
 }
 
 /// A number of a trial, or of a series of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
-    /// The trial's label in the suite, its name, or the published row.
+    /// The trial's label in the suite, the trial's name, or the published row.
     pub trial: String,
     pub metric: Metric,
-    /// Which number of the published table stands for it, if it is another.
+    /// The metric to look up in the published table, if it differs from `metric`.
     pub published_metric: Option<Metric>,
-    /// The state of the cache; any where the record has one.
+    /// The cache state; with `None`, any state for which the record has a number.
     pub state: Option<CacheState>,
-    /// Only files of these sizes, of a sweep.
+    /// For a sweep, only files of these sizes.
     pub sizes: Option<RangeInclusive<u64>>,
 }
 

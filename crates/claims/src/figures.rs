@@ -1,5 +1,5 @@
-//! The figures of one side: a machine of a published table, or a record. A quantity of a claim is
-//! looked up here.
+//! The figures of one side, which is a machine of a published table or a record. Quantities of
+//! claims are looked up here.
 
 use super::claim::Quantity;
 use super::metric::Metric;
@@ -12,26 +12,26 @@ use readlab_model::trial::{CacheState, Transport};
 use readlab_record::{LimitKind, LimitUnit, Record, RunKind};
 use readlab_suite::published;
 
-/// The trial that means what the drive does at best: its data sheet in a publication, the control
-/// of the device in a record.
+/// The name that claims use for the best rate of the drive: its data sheet in a publication, the
+/// control of the device in a record.
 pub(super) const THE_DRIVE: &str = "the drive";
 
-/// The fact that holds how many bytes a published file took on its drive: a cold reading fetches as
-/// many.
+/// The fact that holds how many bytes a published file occupies on its drive. A cold reading reads
+/// that many bytes from the device.
 const STORED_FACT: &str = "stored_bytes";
 
 /// The name of the side that is a record.
 pub const HERE: &str = "here";
 
-/// What one side knows.
+/// The figures that one side has.
 #[derive(Debug, Clone)]
 pub(super) struct Dataset<'a> {
     side: Side,
-    /// `None` for a published table.
+    /// The record; `None` for a published table.
     record: Option<&'a Record>,
 }
 
-/// Why a side does not know a quantity.
+/// Why a side has no figure for a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum MissingFigure {
     #[error("{0} did not take part")]
@@ -45,7 +45,7 @@ pub(super) enum MissingFigure {
 }
 
 impl<'a> Dataset<'a> {
-    /// The machines of a publication; none where the name is unknown.
+    /// The machines of a publication; empty where the name is unknown.
     pub(super) fn published(name: &str) -> Vec<Dataset<'static>> {
         let sides = published::sides(name).unwrap_or_default();
         sides.into_iter().map(|side| Dataset { side, record: None }).collect()
@@ -60,7 +60,7 @@ impl<'a> Dataset<'a> {
         self.record.is_some()
     }
 
-    /// The machine, or `here`.
+    /// The name of the machine, or `here`.
     pub(super) fn name(&self) -> &str {
         &self.side.name
     }
@@ -75,7 +75,7 @@ impl<'a> Dataset<'a> {
         self.side.facts.get(name)?.as_f64()
     }
 
-    /// A fact of the machine that is a word.
+    /// A fact of the machine that is a string.
     pub(super) fn fact_words(&self, name: &str) -> Option<&str> {
         self.side.facts.get(name)?.as_str()
     }
@@ -89,7 +89,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// The size of what a trial reads.
+    /// The size of the target of a trial.
     pub(super) fn size_bytes(&self, quantity: &Quantity) -> Option<u64> {
         self.case(quantity).ok()?.key.size_bytes
     }
@@ -118,7 +118,7 @@ impl<'a> Dataset<'a> {
         let not_published =
             || MissingFigure::NoNumber(format!("its tables have no {} of {}", metric.name(), quantity.trial));
         let stored = || self.fact(STORED_FACT).filter(|_| metric == Metric::Of(Measure::Device));
-        let stored = || stored().map(|bytes| Operand::Single(Estimate::alone(bytes)));
+        let stored = || stored().map(|bytes| Operand::Single(Estimate::without_interval(bytes)));
         number(case, metric).or_else(stored).ok_or_else(not_published)
     }
 
@@ -136,9 +136,9 @@ impl<'a> Dataset<'a> {
         number(case, *metric).ok_or_else(lack)
     }
 
-    /// The case of a quantity. One name may be a label, a file's and a server's trial, cold and
-    /// warm: a label comes before a trial's name, a file before a server, cold before warm, and
-    /// what was measured before all that was not.
+    /// The case of a quantity. The same name may be a label, a trial on a file and on a server,
+    /// cold and warm. A label is preferred to a trial's name, a file to a server, cold to warm, and
+    /// above all a measured case to one that was not measured.
     fn case(&self, quantity: &Quantity) -> Result<&Case, MissingFigure> {
         let is_meant = |case: &&Case| {
             let state = self.record.is_none() || quantity.state.is_none() || case.key.state == quantity.state;
@@ -181,12 +181,12 @@ fn size(case: &Case) -> Option<Operand> {
     Some(Operand::exact(bytes))
 }
 
-/// Time per byte in nanoseconds from a rate.
+/// Time per byte in nanoseconds, from a rate.
 pub(super) fn ns_per_byte(rate: f64) -> f64 {
     1e9 / rate.max(f64::MIN_POSITIVE)
 }
 
-/// The rate of the same trial.
+/// The rate of the same trial as a quantity.
 pub(super) fn rate_of(quantity: &Quantity) -> Quantity {
     Quantity { metric: Metric::Of(Measure::Rate), ..quantity.clone() }
 }

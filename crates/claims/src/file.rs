@@ -1,5 +1,5 @@
-//! Claims files: each is a TOML file with the claims of one publication. Some come with readlab, by name.
-//! Every error names the line and what was expected there.
+//! Claims files: each is a TOML file with the claims of one publication. Some are built into
+//! readlab. An error names the line and what was expected there.
 
 use super::claim::{AnsweredBy, ClaimsFile};
 use super::judge::{JudgedClaims, judge};
@@ -19,7 +19,7 @@ pub enum ClaimsError {
     Unknown { name: String, known: String },
 }
 
-/// A user's own claims.
+/// Reads a user's own claims.
 pub fn read(path: &Path) -> Result<ClaimsFile, ClaimsError> {
     let text = std::fs::read_to_string(path)
         .map_err(|cause| ClaimsError::Unreadable { path: path.to_owned(), cause })?;
@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<ClaimsFile, String> {
     lines.claims().map_err(|wrong| cause_at(text, wrong.at, &wrong.cause))
 }
 
-/// The files of the folder `published/claims/`, each under the name that it has within.
+/// The files of the folder `published/claims/`, each with the name given in the file.
 const BUILT_IN: [(&str, &str); 4] = [
     ("newlines", include_str!("../carried/published/claims/newlines.toml")),
     ("byte-stream", include_str!("../carried/published/claims/byte-stream.toml")),
@@ -50,21 +50,22 @@ pub fn find(name: &str) -> Result<ClaimsFile, ClaimsError> {
     Ok(parse(text).expect("the built-in claims are checked by a test"))
 }
 
-/// The claims that a record answers: those of its suite, or those about sweeps.
+/// The built-in claims that a record answers: those of its suite, or those about sweeps.
 pub fn of_record(record: &Record) -> Vec<ClaimsFile> {
     let all = names().into_iter().filter_map(|name| find(name).ok());
-    all.filter(|file| answers(record, &file.answered_by)).collect()
+    all.filter(|file| answers_claims(record, &file.answered_by)).collect()
 }
 
-/// The claims that a record answers, judged by it.
-pub fn judged_by(record: &Record) -> Vec<JudgedClaims> {
+/// The built-in claims that a record answers, judged by the record.
+pub fn judge_built_in(record: &Record) -> Vec<JudgedClaims> {
     of_record(record).iter().map(|file| judge(file, Some(record))).collect()
 }
 
-fn answers(record: &Record, by: &AnsweredBy) -> bool {
+fn answers_claims(record: &Record, by: &AnsweredBy) -> bool {
     let header = &record.header;
     match by {
-        // The command names the suite; what else it names are files and values of options.
+        // The command contains the name of the suite. Its other words are files and values of
+        // options.
         AnsweredBy::Suite(name) => header.kind == RunKind::Suite && header.command.contains(name),
         AnsweredBy::Sweep => header.kind == RunKind::Sweep,
         AnsweredBy::Anything => true,
@@ -75,10 +76,10 @@ fn answers(record: &Record, by: &AnsweredBy) -> bool {
 mod tests {
     use super::*;
 
-    const HEAD: &str = "name = \"mine\"\nsource = \"me\"\n[[claim]]\nsays = \"a\"\nwhere = \"b\"\n";
+    const FILE_HEAD: &str = "name = \"mine\"\nsource = \"me\"\n[[claim]]\nsays = \"a\"\nwhere = \"b\"\n";
 
     fn cause(lines: &str) -> String {
-        parse(&format!("{HEAD}{lines}")).unwrap_err()
+        parse(&format!("{FILE_HEAD}{lines}")).unwrap_err()
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //!
 //! A claim about several pairs or machines does not hold as soon as one number is clearly beyond a
 //! bound, and holds only if all numbers are clearly within. Clearly means with the whole 95 %
-//! interval. A published number without an interval is taken as it is; a number of a record without
-//! one shows nothing.
+//! interval. A published number without an interval is taken as exact; a number of a record without
+//! an interval decides nothing.
 
-use super::answer::{Answer, Estimate, Found, Shown, Verdict};
+use super::answer::{Answer, ClaimNumber, Estimate, ShownNumbers, Verdict};
 use super::bounds::{Bounds, Position};
 use super::claim::{Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
 use super::figures::{Dataset, MissingFigure};
@@ -21,16 +21,16 @@ use readlab_record::Record;
 pub struct JudgedClaims {
     pub name: String,
     pub source: String,
-    /// The claims, in the order of their file.
+    /// The judged claims, in the order of their file.
     pub claims: Vec<JudgedClaim>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedClaim {
     pub claim: Claim,
-    /// By the publication's own figures.
+    /// The answer by the publication's own figures.
     pub own: Answer,
-    /// By a record; `None` without one.
+    /// The answer by a record; `None` without one.
     pub here: Option<Answer>,
 }
 
@@ -40,9 +40,9 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
     let claim = |claim: &Claim| JudgedClaim {
         claim: claim.clone(),
         own: if published.is_empty() {
-            Answer::untold("no table of it is known here")
+            Answer::undecided("no table of it is known here")
         } else {
-            own(claim, &published)
+            by_own_figures(claim, &published)
         },
         here: here.as_ref().map(|here| by_record(claim, &published, here)),
     };
@@ -53,44 +53,44 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
     }
 }
 
-fn own(claim: &Claim, published: &[Dataset]) -> Answer {
+fn by_own_figures(claim: &Claim, published: &[Dataset]) -> Answer {
     match &claim.expression {
-        Expression::Order(all) => order::rising(published, all),
-        Expression::SameOrder(all) => order::same_on_all(published, all),
+        Expression::Order(all) => order::judge_rising(published, all),
+        Expression::SameOrder(all) => order::judge_same_on_all(published, all),
         Expression::Machines { trials, of, to, .. } => {
-            match (machines::named(published, of), machines::named(published, to)) {
+            match (machines::machine_named(published, of), machines::machine_named(published, to)) {
                 (Some(of), Some(to)) => machines::compare(of, to, trials, &claim.bounds),
-                (None, _) => machines::unknown(of),
-                (_, None) => machines::unknown(to),
+                (None, _) => machines::unknown_machine(of),
+                (_, None) => machines::unknown_machine(to),
             }
         }
         Expression::Slope { of, over, .. } => machines::slope(published, of, over, &claim.bounds),
-        numbers => of_numbers(numbers, claim.bounds, published),
+        numbers => judge_numbers(numbers, claim.bounds, published),
     }
 }
 
 fn by_record(claim: &Claim, published: &[Dataset], here: &Dataset) -> Answer {
     let record = std::slice::from_ref(here);
     match &claim.expression {
-        Expression::Order(all) => order::rising(record, all),
-        Expression::SameOrder(all) => order::same_here(published.first(), here, all),
-        Expression::Machines { trials, to, same, .. } => match machines::named(published, to) {
-            Some(to) => match same.as_ref().and_then(|fact| machines::differing(here, to, fact)) {
-                Some(why) => Answer::untold(why),
+        Expression::Order(all) => order::judge_rising(record, all),
+        Expression::SameOrder(all) => order::judge_same_here(published.first(), here, all),
+        Expression::Machines { trials, to, same, .. } => match machines::machine_named(published, to) {
+            Some(to) => match same.as_ref().and_then(|fact| machines::why_fact_differs(here, to, fact)) {
+                Some(why) => Answer::undecided(why),
                 None => machines::compare(here, to, trials, &claim.bounds),
             },
-            None => machines::unknown(to),
+            None => machines::unknown_machine(to),
         },
         Expression::Slope { of, over, within } => machines::beside_line(published, here, of, over, *within),
         numbers => match memory_of_another_size(numbers, published, here) {
-            Some(lack) => Answer::untold(lack.to_string()),
-            None => of_numbers(numbers, claim.bounds, record),
+            Some(lack) => Answer::undecided(lack.to_string()),
+            None => judge_numbers(numbers, claim.bounds, record),
         },
     }
 }
 
-/// Whether a claim is about memory and the record's files have another size than the published:
-/// what a program needs beside the file then makes another share of the memory.
+/// Checks a claim about memory: if the record's files differ in size from the published ones,
+/// memory cannot be compared, because a program's fixed memory is then another share of the whole.
 fn memory_of_another_size(
     expression: &Expression,
     published: &[Dataset],
@@ -98,35 +98,35 @@ fn memory_of_another_size(
 ) -> Option<MissingFigure> {
     let quantities = expression.quantities().into_iter();
     let mut of_memory = quantities.filter(|it| it.metric == Metric::Of(Measure::Peak));
-    of_memory.find_map(|it| machines::alike(here, published.first()?, it).err())
+    of_memory.find_map(|it| machines::check_same_size(here, published.first()?, it).err())
 }
 
-/// The judgement of numbers that each side has alone.
-fn of_numbers(expression: &Expression, bounds: Bounds, sides: &[Dataset]) -> Answer {
+/// Judges an expression whose numbers each side has on its own.
+fn judge_numbers(expression: &Expression, bounds: Bounds, sides: &[Dataset]) -> Answer {
     let tally = Tally::new(bounds, sides.iter().any(Dataset::is_record));
     match expression {
         Expression::Ratio { pairs, form } => {
-            let tally = of_pairs(tally, pairs, sides, Operand::over);
+            let tally = judge_pairs(tally, pairs, sides, Operand::over);
             match form {
-                RatioForm::Times => tally.answer(Shown::Times),
-                RatioForm::Share => tally.answer(Shown::Shares),
+                RatioForm::Times => tally.answer(ShownNumbers::Times),
+                RatioForm::Share => tally.answer(ShownNumbers::Shares),
             }
         }
         Expression::Difference(pairs) => {
             let unit = pairs.first().map(|pair| pair.of.metric.unit());
-            let tally = of_pairs(tally, pairs, sides, Operand::less);
-            unit.map_or_else(|| Answer::untold("no pair"), |unit| tally.answer(machines::in_unit(unit)))
+            let tally = judge_pairs(tally, pairs, sides, Operand::minus);
+            unit.map_or_else(|| Answer::undecided("no pair"), |unit| tally.answer(machines::in_unit(unit)))
         }
         Expression::Value(all) => {
             let unit = all.first().map(|it| it.metric.unit());
-            let tally = of_values(tally, all, sides);
-            unit.map_or_else(|| Answer::untold("no trial"), |unit| tally.answer(machines::in_unit(unit)))
+            let tally = tally_values(tally, all, sides);
+            unit.map_or_else(|| Answer::undecided("no trial"), |unit| tally.answer(machines::in_unit(unit)))
         }
-        _ => Answer::untold("it is about several machines"),
+        _ => Answer::undecided("it is about several machines"),
     }
 }
 
-fn of_pairs(
+fn judge_pairs(
     mut tally: Tally,
     pairs: &[Pair],
     sides: &[Dataset],
@@ -138,7 +138,7 @@ fn of_pairs(
         } else {
             format!("{} / {}", pair.of.trial, pair.to.trial)
         };
-        tally.take_sides(&name, sides, |side| {
+        tally.add_sides(&name, sides, |side| {
             if !side.is_record() && pair.of.state != pair.to.state {
                 return Err(MissingFigure::NoNumber("its tables are of one state of the cache".to_owned()));
             }
@@ -148,22 +148,22 @@ fn of_pairs(
     tally
 }
 
-fn of_values(mut tally: Tally, all: &[Quantity], sides: &[Dataset]) -> Tally {
+fn tally_values(mut tally: Tally, all: &[Quantity], sides: &[Dataset]) -> Tally {
     for quantity in all {
-        tally.take_sides(&quantity.trial, sides, |side| Ok(side.operand(quantity)?.estimate()));
+        tally.add_sides(&quantity.trial, sides, |side| Ok(side.operand(quantity)?.estimate()));
     }
     tally
 }
 
-/// Numbers with where they are, while a claim is judged.
+/// Collects the numbers of a claim with their positions, until the claim is decided.
 #[derive(Debug)]
 pub(super) struct Tally {
     bounds: Bounds,
     is_record: bool,
-    found: Vec<Found>,
+    found: Vec<ClaimNumber>,
     outside: usize,
-    /// The one that is farthest beyond a bound, with its distance.
-    beyond: Option<(f64, Found)>,
+    /// The number that is farthest beyond a bound, with its distance.
+    beyond: Option<(f64, ClaimNumber)>,
     straddling: usize,
     without_interval: usize,
     lacks: Vec<String>,
@@ -183,8 +183,8 @@ impl Tally {
         }
     }
 
-    /// Takes a number in from each side that knows it. It lacks where none does.
-    fn take_sides(
+    /// Adds the number of each side that has it. If no side has it, the reason is added once.
+    fn add_sides(
         &mut self,
         trials: &str,
         sides: &[Dataset],
@@ -194,17 +194,17 @@ impl Tally {
         let before = self.found.len();
         for side in sides {
             match number(side) {
-                Ok(estimate) => self.take(trials, side.name(), Ok(estimate)),
+                Ok(estimate) => self.add(trials, side.name(), Ok(estimate)),
                 Err(why) => lack = lack.or(Some(why)),
             }
         }
         if let Some(why) = lack.filter(|_| self.found.len() == before) {
-            self.take(trials, "", Err(why));
+            self.add(trials, "", Err(why));
         }
     }
 
-    /// Takes a number in, or why there is none.
-    pub(super) fn take(&mut self, trials: &str, side: &str, number: Result<Estimate, MissingFigure>) {
+    /// Adds a number, or the reason why it is missing.
+    pub(super) fn add(&mut self, trials: &str, side: &str, number: Result<Estimate, MissingFigure>) {
         let estimate = match number {
             Ok(estimate) => estimate,
             Err(lack) => {
@@ -218,7 +218,7 @@ impl Tally {
         let position = self.bounds.position_of(&estimate, self.is_record);
         let is_bare = estimate.ci95.is_none() && position == Position::Straddling;
         self.without_interval += usize::from(is_bare);
-        let found = Found { trials: trials.to_owned(), side: side.to_owned(), estimate };
+        let found = ClaimNumber { trials: trials.to_owned(), side: side.to_owned(), estimate };
         if position == Position::Outside {
             self.outside += 1;
             let ends = estimate.ci95.unwrap_or(Interval { low: estimate.value, high: estimate.value });
@@ -231,11 +231,11 @@ impl Tally {
         self.found.push(found);
     }
 
-    /// The answer, with what was found in this form.
-    pub(super) fn answer(self, shown: impl FnOnce(Vec<Found>) -> Shown) -> Answer {
+    /// The answer, with the numbers in the form that `shown` makes.
+    pub(super) fn answer(self, shown: impl FnOnce(Vec<ClaimNumber>) -> ShownNumbers) -> Answer {
         let verdict = self.verdict();
         let beyond = self.beyond.map(|(_, found)| found).filter(|_| self.found.len() > 1);
-        let shown = if self.found.is_empty() { Shown::Nothing } else { shown(self.found) };
+        let shown = if self.found.is_empty() { ShownNumbers::Nothing } else { shown(self.found) };
         Answer { shown, verdict, beyond }
     }
 

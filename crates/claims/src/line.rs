@@ -1,5 +1,5 @@
-//! The lines of a claims file as TOML holds them, with their places, so that an error names the
-//! line. Which fields belong to which kind of expression is a table.
+//! The contents of a claims file as TOML holds them, with byte offsets, so that an error can name
+//! the line. A table says which fields belong to which kind of expression.
 
 use super::bounds::Bounds;
 use super::claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
@@ -12,7 +12,7 @@ use toml::Spanned;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ParseError {
-    /// The byte at which it is.
+    /// The byte offset of the error.
     pub(super) at: usize,
     pub(super) cause: String,
 }
@@ -63,7 +63,7 @@ struct PairLine {
     to: String,
 }
 
-/// One trial, or several that make a pair each.
+/// One trial, or several, each of which makes a pair.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum OneOrMany {
@@ -84,7 +84,7 @@ enum Kind {
     Slope,
 }
 
-/// The fields of one kind, beside those of every claim.
+/// The fields of one kind of expression, beyond those of every claim.
 struct KindFields {
     kind: Kind,
     word: &'static str,
@@ -94,25 +94,25 @@ struct KindFields {
 }
 
 const KINDS: [KindFields; 8] = [
-    bounded(
+    kind_with_bounds(
         (Kind::Ratio, "ratio"),
         &["pairs"],
         &["metric", "to_metric", "published_metric", "state", "to_state", "sizes"],
     ),
-    bounded(
+    kind_with_bounds(
         (Kind::Share, "share"),
         &["trials", "metric", "to_metric"],
         &["published_metric", "state", "sizes"],
     ),
-    bounded((Kind::Difference, "difference"), &["pairs"], &["metric", "state", "to_state"]),
-    bounded((Kind::Value, "value"), &["trials", "metric"], &["published_metric", "state", "sizes"]),
-    unbounded((Kind::Order, "order")),
-    unbounded((Kind::SameOrder, "same_order")),
-    bounded((Kind::Machines, "machines"), &["trials", "of", "to"], &["metric", "state", "same"]),
-    bounded((Kind::Slope, "slope"), &["trials", "over", "within"], &["state"]),
+    kind_with_bounds((Kind::Difference, "difference"), &["pairs"], &["metric", "state", "to_state"]),
+    kind_with_bounds((Kind::Value, "value"), &["trials", "metric"], &["published_metric", "state", "sizes"]),
+    kind_without_bounds((Kind::Order, "order")),
+    kind_without_bounds((Kind::SameOrder, "same_order")),
+    kind_with_bounds((Kind::Machines, "machines"), &["trials", "of", "to"], &["metric", "state", "same"]),
+    kind_with_bounds((Kind::Slope, "slope"), &["trials", "over", "within"], &["state"]),
 ];
 
-const fn bounded(
+const fn kind_with_bounds(
     (kind, word): (Kind, &'static str),
     needs: &'static [&'static str],
     takes: &'static [&'static str],
@@ -120,8 +120,9 @@ const fn bounded(
     KindFields { kind, word, needs, takes, has_bounds: true }
 }
 
-/// The kinds of orders, whose bound is that each number is less than the next.
-const fn unbounded((kind, word): (Kind, &'static str)) -> KindFields {
+/// The fields of a kind of claim about the order of trials. It takes no bounds, because it is about
+/// which number is smaller, not by how much.
+const fn kind_without_bounds((kind, word): (Kind, &'static str)) -> KindFields {
     KindFields { kind, word, needs: &["trials"], takes: &["metric", "state"], has_bounds: false }
 }
 
@@ -136,7 +137,7 @@ impl OneOrMany {
 }
 
 impl FileLines {
-    /// The claims, if every expression is one.
+    /// Converts the file to claims, if all expressions are valid.
     pub(super) fn claims(self) -> Result<ClaimsFile, ParseError> {
         let FileLines { name, source, published, suite, sweep, state, claims } = self;
         let claims = claims.into_iter().map(|lines| lines.claim(state)).collect::<Result<_, _>>()?;
@@ -157,8 +158,8 @@ impl ClaimLines {
         Ok(Claim { says: self.says, place: self.place, question: self.question, expression, bounds })
     }
 
-    /// The fields that are there and belong to some kinds only, with their places.
-    fn present(&self) -> Vec<(&'static str, usize)> {
+    /// The fields that are set and belong to some kinds only, with their byte offsets.
+    fn present_fields(&self) -> Vec<(&'static str, usize)> {
         fn at<T>(name: &'static str, field: Option<&Spanned<T>>) -> Option<(&'static str, usize)> {
             field.map(|it| (name, it.span().start))
         }
@@ -185,7 +186,7 @@ impl ClaimLines {
     fn check_fields(&self) -> Result<(), ParseError> {
         let kind = *self.kind.get_ref();
         let fields = KINDS.iter().find(|it| it.kind == kind).expect("every kind is in the table");
-        let present = self.present();
+        let present = self.present_fields();
         for field in fields.needs {
             if !present.iter().any(|(name, _)| name == field) {
                 let (word, expected) = (fields.word, fields.needs.join(", "));
@@ -217,13 +218,14 @@ impl ClaimLines {
         let bounds = Bounds { at_least: value(&self.at_least), at_most: value(&self.at_most) };
         for bound in [&self.at_least, &self.at_most].into_iter().flatten() {
             if !bound.get_ref().is_finite() {
-                return Err(wrong(bound, "expected a finite number".to_owned()));
+                return Err(parse_error(bound, "expected a finite number".to_owned()));
             }
         }
         match (&self.at_most, bounds.at_least, bounds.at_most) {
-            (Some(place), Some(low), Some(high)) if low > high => {
-                Err(wrong(place, format!("at_most {high} is below at_least {low}, expected a higher number")))
-            }
+            (Some(place), Some(low), Some(high)) if low > high => Err(parse_error(
+                place,
+                format!("at_most {high} is below at_least {low}, expected a higher number"),
+            )),
             _ => Ok(bounds),
         }
     }
@@ -253,7 +255,7 @@ impl ClaimLines {
     fn within(&self) -> Result<f64, ParseError> {
         match &self.within {
             Some(within) if *within.get_ref() > 1.0 && within.get_ref().is_finite() => Ok(*within.get_ref()),
-            Some(within) => Err(wrong(within, "expected a factor above 1".to_owned())),
+            Some(within) => Err(parse_error(within, "expected a factor above 1".to_owned())),
             None => Ok(f64::INFINITY),
         }
     }
@@ -271,16 +273,17 @@ impl ClaimLines {
     fn trials(&self, state: Option<CacheState>, least: usize) -> Result<Vec<Quantity>, ParseError> {
         let Some(trials) = &self.trials else { return Ok(Vec::new()) };
         if trials.get_ref().len() < least {
-            return Err(wrong(trials, format!("expected {least} trials or more")));
+            return Err(parse_error(trials, format!("expected {least} trials or more")));
         }
         trials.get_ref().iter().map(|trial| self.quantity(trial, state)).collect()
     }
 
-    /// Only the first of a pair is of the sizes: the second is what a part is held against.
+    /// The pairs of an expression. The sizes apply only to the first of a pair: the second is the
+    /// whole series, with which a part is compared.
     fn pairs(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
         let Some(pairs) = &self.pairs else { return Ok(Vec::new()) };
         if pairs.get_ref().is_empty() {
-            return Err(wrong(pairs, "expected pairs such as { of = \"…\", to = \"…\" }".to_owned()));
+            return Err(parse_error(pairs, "expected pairs such as { of = \"…\", to = \"…\" }".to_owned()));
         }
         let pair = |of: &str, to: &str| {
             let of = self.quantity(of, state)?;
@@ -297,7 +300,7 @@ impl ClaimLines {
         all.collect()
     }
 
-    /// Two numbers of the same trial.
+    /// Pairs of two numbers of the same trial.
     fn shares(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
         let share = |of: Quantity| {
             let metric = self.to_metric.as_ref().map_or(of.metric, |it| *it.get_ref());
@@ -308,7 +311,7 @@ impl ClaimLines {
     }
 }
 
-fn wrong<T>(field: &Spanned<T>, cause: String) -> ParseError {
+fn parse_error<T>(field: &Spanned<T>, cause: String) -> ParseError {
     ParseError { at: field.span().start, cause }
 }
 
@@ -316,12 +319,13 @@ fn text(field: Option<&Spanned<String>>) -> String {
     field.map(|it| it.get_ref().clone()).unwrap_or_default()
 }
 
-/// `100kB..1MB`, both ends included.
+/// Parses a range such as `100kB..1MB`, both ends included.
 fn sizes(text: &Spanned<String>) -> Result<RangeInclusive<u64>, ParseError> {
     let range = text.get_ref().split_once("..").and_then(|(low, high)| {
         let (low, high): (Bytes, Bytes) = (low.parse().ok()?, high.parse().ok()?);
         (low <= high).then_some(low.0..=high.0)
     });
-    range
-        .ok_or_else(|| wrong(text, format!("'{}' is no range of sizes, expected 100kB..1MB", text.get_ref())))
+    range.ok_or_else(|| {
+        parse_error(text, format!("'{}' is no range of sizes, expected 100kB..1MB", text.get_ref()))
+    })
 }

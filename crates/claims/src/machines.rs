@@ -1,8 +1,8 @@
-//! The judgement of claims about machines: how a trial on one compares with another, and whether
-//! machines are on a straight line over one of their facts. A record is one machine, beside those
-//! of the publication.
+//! Judges claims about machines: the ratio of a trial on two machines, and whether machines are on
+//! a straight line against one of their facts. A record counts as one machine, beside those of the
+//! publication.
 
-use super::answer::{Answer, Estimate, Found, Shown};
+use super::answer::{Answer, ClaimNumber, Estimate, ShownNumbers};
 use super::bounds::Bounds;
 use super::claim::Quantity;
 use super::figures::{Dataset, MissingFigure, ns_per_byte, rate_of};
@@ -13,20 +13,20 @@ use readlab_analysis::stats::{self, AbsoluteErrors, LeastSquares};
 use readlab_model::units::Bytes;
 use std::collections::BTreeMap;
 
-/// The first machine with this in its name.
-pub(super) fn named<'a, 'r>(machines: &'a [Dataset<'r>], name: &str) -> Option<&'a Dataset<'r>> {
+/// The machine of this name.
+pub(super) fn machine_named<'a, 'r>(machines: &'a [Dataset<'r>], name: &str) -> Option<&'a Dataset<'r>> {
     machines.iter().find(|it| it.name() == name)
 }
 
-/// Each trial on one machine over the same on another.
+/// The ratio of each trial on one machine to the same trial on another.
 pub(super) fn compare(of: &Dataset, to: &Dataset, trials: &[Quantity], bounds: &Bounds) -> Answer {
     let mut tally = Tally::new(*bounds, of.is_record());
     for trial in trials {
         let ratio = || {
             let number = of.operand(trial)?;
-            alike(of, to, trial)?;
+            check_same_size(of, to, trial)?;
             let other = to.operand(trial)?.estimate();
-            // Of a published number only the number is known: it is compared with as it is.
+            // A published number has no interval, so it is compared as if it were exact.
             let other = if of.is_record() && other.ci95.is_none() {
                 Operand::exact(other.value)
             } else {
@@ -34,25 +34,25 @@ pub(super) fn compare(of: &Dataset, to: &Dataset, trials: &[Quantity], bounds: &
             };
             Ok(number.over(&other))
         };
-        tally.take(&trial.trial, of.name(), ratio());
+        tally.add(&trial.trial, of.name(), ratio());
     }
-    tally.answer(Shown::Times)
+    tally.answer(ShownNumbers::Times)
 }
 
 /// Why two machines do not share a fact; `None` if they do. Publications call a processor by its
-/// short name.
-pub(super) fn differing(here: &Dataset, there: &Dataset, fact: &str) -> Option<String> {
+/// short name, so it need only be part of the full name.
+pub(super) fn why_fact_differs(here: &Dataset, there: &Dataset, fact: &str) -> Option<String> {
     let letters = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
     let other = there.fact_words(fact).unwrap_or("known");
     let is_same = here.fact_words(fact).is_some_and(|own| letters(own).contains(&letters(other)));
     (!is_same).then(|| format!("{fact} of this machine is not {other}"))
 }
 
-/// Sizes that differ by more than this part make times and memory unlike.
+/// With a larger relative difference of sizes, times and memory are not comparable.
 const SIZE_SLACK: u64 = 100;
 
-/// Whether both read files of one size, where the number depends on it.
-pub(super) fn alike(of: &Dataset, to: &Dataset, trial: &Quantity) -> Result<(), MissingFigure> {
+/// Whether both read files of the same size, if the number depends on the size.
+pub(super) fn check_same_size(of: &Dataset, to: &Dataset, trial: &Quantity) -> Result<(), MissingFigure> {
     let (Some(a), Some(b)) = (of.size_bytes(trial), to.size_bytes(trial)) else { return Ok(()) };
     if trial.metric.unit() == Unit::BytesPerSecond || a.abs_diff(b) <= a.max(b) / SIZE_SLACK {
         return Ok(());
@@ -60,7 +60,7 @@ pub(super) fn alike(of: &Dataset, to: &Dataset, trial: &Quantity) -> Result<(), 
     Err(MissingFigure::NoNumber(format!("the files differ in size: {} here, {} there", Bytes(a), Bytes(b))))
 }
 
-/// Time per byte over a fact: a point for each value of the fact.
+/// Time per byte against a fact: one point for each value of the fact.
 fn points(machines: &[Dataset], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
     let mut at: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
     for machine in machines {
@@ -73,23 +73,27 @@ fn points(machines: &[Dataset], of: &Quantity, fact: &str) -> Vec<(f64, f64)> {
     at.into_values().map(mean).collect()
 }
 
-pub(super) fn line(machines: &[Dataset], of: &Quantity, fact: &str) -> Option<LeastSquares<AbsoluteErrors>> {
+pub(super) fn fitted_line(
+    machines: &[Dataset],
+    of: &Quantity,
+    fact: &str,
+) -> Option<LeastSquares<AbsoluteErrors>> {
     stats::least_squares(&points(machines, of, fact))
 }
 
 /// The slope of the line through the machines.
 pub(super) fn slope(machines: &[Dataset], of: &Quantity, fact: &str, bounds: &Bounds) -> Answer {
-    let Some(fit) = line(machines, of, fact) else {
-        return Answer::untold(format!("its tables have too few machines with a known {fact}"));
+    let Some(fit) = fitted_line(machines, of, fact) else {
+        return Answer::undecided(format!("its tables have too few machines with a known {fact}"));
     };
     let mut tally = Tally::new(*bounds, false);
     let estimate = Estimate::with_ends(fit.line.slope, fit.slope_ci95);
-    tally.take(&of.trial, "", Ok(estimate));
+    tally.add(&of.trial, "", Ok(estimate));
     let fact = fact.to_owned();
-    tally.answer(|found| Shown::PerFact(fact, found))
+    tally.answer(|found| ShownNumbers::PerFact(fact, found))
 }
 
-/// How many times the time per byte of the line a record's is.
+/// A record's time per byte divided by the prediction of the line.
 pub(super) fn beside_line(
     machines: &[Dataset],
     here: &Dataset,
@@ -97,27 +101,27 @@ pub(super) fn beside_line(
     fact: &str,
     within: f64,
 ) -> Answer {
-    let Some(fit) = line(machines, of, fact) else { return Answer::untold("no line is published") };
+    let Some(fit) = fitted_line(machines, of, fact) else { return Answer::undecided("no line is published") };
     let Some(x) = here.fact(fact) else {
-        return Answer::untold(format!("{fact} of this machine is not known"));
+        return Answer::undecided(format!("{fact} of this machine is not known"));
     };
     let predicted = fit.line.at(x);
     if predicted <= 0.0 {
-        return Answer::untold(format!("the line has no time at {fact} {x}"));
+        return Answer::undecided(format!("the line has no time at {fact} {x}"));
     }
     let mut tally = Tally::new(Bounds { at_least: Some(1.0 / within), at_most: Some(within) }, true);
     let rate = here.operand(&rate_of(of));
     let ratio = rate.map(|rate| Operand::exact(1e9 / predicted).over(&rate));
-    tally.take(&of.trial, here.name(), ratio);
-    tally.answer(Shown::Times)
+    tally.add(&of.trial, here.name(), ratio);
+    tally.answer(ShownNumbers::Times)
 }
 
-/// A claim about machines that the publication does not have.
-pub(super) fn unknown(name: &str) -> Answer {
-    Answer::untold(format!("no machine is called {name}"))
+/// The answer to a claim about a machine that the publication does not have.
+pub(super) fn unknown_machine(name: &str) -> Answer {
+    Answer::undecided(format!("no machine is called {name}"))
 }
 
-/// The numbers of a tally, in a unit.
-pub(super) fn in_unit(unit: Unit) -> impl FnOnce(Vec<Found>) -> Shown {
-    move |found| Shown::Values(unit, found)
+/// Shows the numbers of a tally in a unit.
+pub(super) fn in_unit(unit: Unit) -> impl FnOnce(Vec<ClaimNumber>) -> ShownNumbers {
+    move |found| ShownNumbers::Values(unit, found)
 }

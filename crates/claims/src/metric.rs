@@ -1,4 +1,4 @@
-//! The metrics of claims: those that are compared, and three that only claims need.
+//! The metrics of claims: the measures of comparisons, and those that only claims need.
 
 use readlab_analysis::compare::{Measure, Unit};
 use serde::Deserialize;
@@ -8,11 +8,11 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Metric {
-    /// A number that records and publications hold.
+    /// A measure that records and publications hold.
     Of(Measure),
-    /// The size of what is read, in bytes.
+    /// The size of the target, in bytes.
     Size,
-    /// Time at size 0 of the straight line through time on size, in nanoseconds.
+    /// The intercept at size 0 of the line through time against size, in nanoseconds.
     FixedCost,
 }
 
@@ -20,10 +20,10 @@ const SIZE: &str = "size";
 const FIXED_COST: &str = "fixed";
 
 impl Metric {
-    /// Wall time, which is meant where nothing is said.
+    /// Wall time, the default metric.
     pub const WALL: Metric = Metric::Of(Measure::Wall);
 
-    /// What people call it.
+    /// The common name of the metric.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Of(Measure::Wall) => "wall time",
@@ -38,7 +38,7 @@ impl Metric {
         }
     }
 
-    /// What its numbers count.
+    /// The unit of the metric.
     pub fn unit(self) -> Unit {
         match self {
             Metric::Of(measure) => measure.unit(),

@@ -1,5 +1,5 @@
-//! An operand of an expression: the numbers of one quantity on one side, and how two operands make
-//! a ratio or a difference.
+//! An operand of an expression: the numbers of one quantity on one side, and the ratio and the
+//! difference of two operands.
 
 use super::answer::Estimate;
 use readlab_analysis::compare::CaseNoise;
@@ -8,11 +8,11 @@ use readlab_analysis::stats::{self, Confidence, Interval, LogMedian, Observation
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
     Readings {
-        /// Readings of the same group share rounds.
+        /// The group of the readings: readings of the same group share rounds.
         group: String,
         observations: Vec<Observation>,
-        /// The noise that all trials of the state show together; `None` where the numbers are no times
-        /// or rates.
+        /// The noise of all trials of the state together; `None` where the numbers are neither
+        /// times nor rates.
         noise: Option<CaseNoise>,
     },
     Single(Estimate),
@@ -24,7 +24,8 @@ impl Operand {
         Operand::Single(Estimate::with_ends(value, Some(Interval { low: value, high: value })))
     }
 
-    /// The number with its interval: of a state by the noise of all its trials, else by its median.
+    /// The number with its interval: from the noise of all trials of its state where known,
+    /// otherwise that of its median.
     pub(super) fn estimate(&self) -> Estimate {
         match self {
             Operand::Single(estimate) => *estimate,
@@ -38,10 +39,10 @@ impl Operand {
         }
     }
 
-    /// How many times the other number this one is: round by round where both were read in the same
-    /// rounds, else by the medians.
+    /// This number divided by another: round by round if both were read in the same rounds,
+    /// otherwise by the medians.
     pub(super) fn over(&self, to: &Operand) -> Estimate {
-        let shared = self.noise().zip(to.noise()).and_then(|(number, to)| number.over(to));
+        let shared = self.noise().zip(to.noise()).and_then(|(number, to)| number.ratio_to(to));
         if let Some((value, ci95)) = shared.and_then(|it| Some((it.estimate, it.ci95?))) {
             return Estimate::with_rule(value, ci95);
         }
@@ -54,15 +55,16 @@ impl Operand {
         Estimate::with_ends(ratio.estimate, ratio.ci95)
     }
 
-    /// How much more this number is than the other, likewise.
-    pub(super) fn less(&self, from: &Operand) -> Estimate {
+    /// This number minus another: round by round if both were read in the same rounds, otherwise by
+    /// the medians.
+    pub(super) fn minus(&self, from: &Operand) -> Estimate {
         let paired = self.rounds_with(from).and_then(|(number, from)| stats::difference(number, from));
         if let Some(found) = paired.filter(|found| found.ci95.is_some()) {
             return Estimate::with_ends(found.estimate, found.ci95);
         }
         let (a, b) = (self.estimate(), from.estimate());
         let value = a.value - b.value;
-        // The same recovery of variances as for ratios, without logarithms.
+        // The method of variance estimates recovery, as for ratios but without logarithms.
         let ci95 = a.ci95.zip(b.ci95).map(|(of_a, of_b)| Interval {
             low: value - (a.value - of_a.low).hypot(of_b.high - b.value),
             high: value + (of_a.high - a.value).hypot(b.value - of_b.low),
@@ -123,12 +125,12 @@ mod tests {
         assert!((paired.value - 2.0).abs() < 1e-9 && width(paired) < 1.001, "{paired:?}");
         let apart = readings("cold", &twice).over(&readings("warm", &drifting));
         assert!((apart.value - 2.0).abs() < 1e-9 && width(apart) > 10.0, "{apart:?}");
-        let more = readings("cold", &twice).less(&readings("warm", &drifting));
+        let more = readings("cold", &twice).minus(&readings("warm", &drifting));
         assert!(more.ci95.unwrap().low < 0.0, "{more:?}");
     }
 
     #[test]
-    fn three_rounds_of_many_trials_tell_a_factor_of_nine() {
+    fn three_rounds_of_many_trials_show_a_factor_of_nine() {
         let trial = |level: f64| [1.0, 1.06, 0.97].map(|round| 1e6 * level * round);
         let trials: Vec<[f64; 3]> = [1.0, 9.0, 2.0, 2.1, 2.2, 3.0, 3.1, 4.0].into_iter().map(trial).collect();
         let observed = |values: &[f64; 3]| -> Vec<Observation> {
@@ -147,12 +149,12 @@ mod tests {
         assert_eq!(found.rule, Some(IntervalRule::SharedVariance));
         let alone = operand(1).estimate();
         assert!(alone.ci95.unwrap().holds(alone.value), "{alone:?}");
-        assert!(operand(1).less(&operand(0)).ci95.unwrap().low > 0.0);
+        assert!(operand(1).minus(&operand(0)).ci95.unwrap().low > 0.0);
     }
 
     #[test]
     fn a_number_without_an_interval_gives_a_ratio_without_one() {
-        let alone = Operand::Single(Estimate::alone(4e6));
+        let alone = Operand::Single(Estimate::without_interval(4e6));
         assert_eq!(alone.over(&Operand::exact(2e6)).ci95, None);
         let ratio = readings("cold", &[4e6; 6]).over(&Operand::exact(2e6));
         assert!((ratio.value - 2.0).abs() < 1e-9 && ratio.ci95.is_some());

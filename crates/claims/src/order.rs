@@ -1,13 +1,13 @@
-//! The judgement of orders: whether numbers rise as a claim says, and whether their order is the
-//! same on all machines.
+//! Judges claims about orders: whether numbers rise as claimed, and whether their order is the same
+//! on all machines.
 
-use super::answer::{Answer, Found, Shown, Verdict};
+use super::answer::{Answer, ClaimNumber, ShownNumbers, Verdict};
 use super::bounds::{Bounds, Position};
 use super::claim::Quantity;
 use super::figures::{Dataset, MissingFigure};
 use super::operand::Operand;
 
-/// Pairs of an order by what was found of them.
+/// Counts of the pairs of an order, by result.
 #[derive(Debug, Default)]
 struct PairCount {
     kept: usize,
@@ -16,15 +16,15 @@ struct PairCount {
     unclear: usize,
     lacks: Vec<String>,
     /// The reversed pair with the lowest ratio.
-    most_reversed: Option<Found>,
+    most_reversed: Option<ClaimNumber>,
 }
 
 impl PairCount {
-    /// Counts a pair, of which the second should be higher.
+    /// Counts a pair whose second number should be higher.
     fn add(&mut self, side: &Dataset, pair: [&Quantity; 2], operands: [&Result<Operand, MissingFigure>; 2]) {
         let (lower, higher) = match operands {
             [Ok(lower), Ok(higher)] => (lower, higher),
-            [Err(lack), _] | [_, Err(lack)] => return self.add_lack(lack.to_string()),
+            [Err(lack), _] | [_, Err(lack)] => return self.add_missing_reason(lack.to_string()),
         };
         let estimate = higher.over(lower);
         match Bounds::ABOVE_ONE.position_of(&estimate, side.is_record()) {
@@ -34,15 +34,15 @@ impl PairCount {
                 self.reversed += 1;
                 let trials = format!("{} / {}", pair[1].trial, pair[0].trial);
                 let side = side.name().to_owned();
-                let is_more = |it: &Found| estimate.value < it.estimate.value;
+                let is_more = |it: &ClaimNumber| estimate.value < it.estimate.value;
                 if self.most_reversed.as_ref().is_none_or(is_more) {
-                    self.most_reversed = Some(Found { trials, side, estimate });
+                    self.most_reversed = Some(ClaimNumber { trials, side, estimate });
                 }
             }
         }
     }
 
-    fn add_lack(&mut self, why: String) {
+    fn add_missing_reason(&mut self, why: String) {
         if !self.lacks.contains(&why) {
             self.lacks.push(why);
         }
@@ -59,14 +59,14 @@ impl PairCount {
                 Verdict::CannotBeTold(format!("{unclear} of {of} pairs tie or have no interval"))
             }
         };
-        let shown = Shown::Pairs { kept: self.kept, reversed: self.reversed, of };
-        let shown = if of == 0 { Shown::Nothing } else { shown };
+        let shown = ShownNumbers::Pairs { kept: self.kept, reversed: self.reversed, of };
+        let shown = if of == 0 { ShownNumbers::Nothing } else { shown };
         Answer { shown, verdict, beyond: self.most_reversed }
     }
 }
 
 /// Whether each number is less than the next, on every side.
-pub(super) fn rising(sides: &[Dataset], all: &[Quantity]) -> Answer {
+pub(super) fn judge_rising(sides: &[Dataset], all: &[Quantity]) -> Answer {
     let mut count = PairCount::default();
     for side in sides {
         for pair in all.windows(2) {
@@ -77,20 +77,20 @@ pub(super) fn rising(sides: &[Dataset], all: &[Quantity]) -> Answer {
     count.answer()
 }
 
-/// How many ranks differ between the first machine and any other.
-pub(super) fn same_on_all(machines: &[Dataset], all: &[Quantity]) -> Answer {
+/// The number of ranks that differ between the first machine and any other.
+pub(super) fn judge_same_on_all(machines: &[Dataset], all: &[Quantity]) -> Answer {
     let ranks: Vec<Vec<usize>> = machines.iter().filter_map(|side| ranks(side, all)).collect();
     let Some((first, others)) = ranks.split_first().filter(|(_, others)| !others.is_empty()) else {
-        return Answer::untold("its tables have these of one machine only");
+        return Answer::undecided("its tables have these of one machine only");
     };
     let differ = |at: usize| others.iter().any(|other| other[at] != first[at]);
     let differ = (0..all.len()).filter(|&at| differ(at)).count();
     let verdict = if differ == 0 { Verdict::Holds } else { Verdict::DoesNotHold };
-    Answer { shown: Shown::Ranks { differ, of: all.len() }, verdict, beyond: None }
+    Answer { shown: ShownNumbers::Ranks { differ, of: all.len() }, verdict, beyond: None }
 }
 
-/// The rank of each; `None` where one has no number. Of equal numbers, the one that is listed first
-/// comes first.
+/// The rank of each quantity; `None` if a quantity has no number. Equal numbers are ranked in the
+/// order of the list.
 fn ranks(side: &Dataset, all: &[Quantity]) -> Option<Vec<usize>> {
     let values = values(side, all)?;
     let rank = |at: usize| {
@@ -104,11 +104,11 @@ fn values(side: &Dataset, all: &[Quantity]) -> Option<Vec<f64>> {
     all.iter().map(|it| Some(side.operand(it).ok()?.estimate().value)).collect()
 }
 
-/// Whether the order of the first machine is that of a record: pair by pair, without the pairs that
-/// tie on the first machine.
-pub(super) fn same_here(machine: Option<&Dataset>, here: &Dataset, all: &[Quantity]) -> Answer {
+/// Whether a record has the order of the first machine, pair by pair. Pairs that tie on the first
+/// machine are left out.
+pub(super) fn judge_same_here(machine: Option<&Dataset>, here: &Dataset, all: &[Quantity]) -> Answer {
     let Some(published) = machine.and_then(|machine| values(machine, all)) else {
-        return Answer::untold("no published order is known");
+        return Answer::undecided("no published order is known");
     };
     let operands: Vec<_> = all.iter().map(|it| here.operand(it)).collect();
     let mut count = PairCount::default();

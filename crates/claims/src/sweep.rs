@@ -1,5 +1,5 @@
-//! The quantities of a sweep: numbers of a series of files, over all sizes or some, and of the
-//! straight line through time on size.
+//! The quantities of a sweep: numbers of a series of files, over all sizes or some of them, and of
+//! the straight line through time against size.
 
 use super::answer::Estimate;
 use super::claim::Quantity;
@@ -12,26 +12,28 @@ use readlab_model::units::Bytes;
 use readlab_record::{Point, Record, SweepSeries};
 use std::ops::RangeInclusive;
 
-/// What publications call plain writing, and the method of reading that comes first.
-const WRITE: &str = "write";
-const READ: &str = "read";
+/// The names that publications use for plain writing and plain reading.
+const PUBLISHED_WRITE: &str = "write";
+const PUBLISHED_READ: &str = "read";
 
 pub(super) fn operand(record: &Record, quantity: &Quantity) -> Result<Operand, MissingFigure> {
-    let swept = record.swept();
+    let swept = record.sweep_series();
     let series =
         find(&swept, &quantity.trial).ok_or_else(|| MissingFigure::Absent(quantity.trial.clone()))?;
     match quantity.metric {
-        Metric::Of(Measure::Slope) => line(series).and_then(|fit| rate_by_slope(&fit)).ok_or_else(no_line),
-        Metric::FixedCost => line(series).map(|fit| fixed_cost(&fit)).ok_or_else(no_line),
-        Metric::Of(Measure::Most) => most(series).ok_or_else(no_line),
+        Metric::Of(Measure::Slope) => {
+            fitted_line(series).and_then(|fit| rate_by_slope(&fit)).ok_or_else(no_line)
+        }
+        Metric::FixedCost => fitted_line(series).map(|fit| fixed_cost(&fit)).ok_or_else(no_line),
+        Metric::Of(Measure::Most) => highest_rate(series).ok_or_else(no_line),
         metric => readings(series, metric, quantity.sizes.as_ref()),
     }
 }
 
 fn find<'a>(swept: &'a [SweepSeries], name: &str) -> Option<&'a SweepSeries> {
     match name {
-        WRITE => swept.iter().find(|it| it.is_write),
-        READ => swept.iter().find(|it| !it.is_write),
+        PUBLISHED_WRITE => swept.iter().find(|it| it.is_write),
+        PUBLISHED_READ => swept.iter().find(|it| !it.is_write),
         _ => swept.iter().find(|it| it.name == name || it.name.split('@').next() == Some(name)),
     }
 }
@@ -40,13 +42,14 @@ fn no_line() -> MissingFigure {
     MissingFigure::NoNumber("no line goes through the files: sizes are too few".to_owned())
 }
 
-/// By relative errors: sizes span powers of ten, and the error of a time grows with it. By the
-/// published least squares, the fixed cost of microseconds has an interval of milliseconds.
-fn line(series: &SweepSeries) -> Option<LeastSquares<RelativeErrors>> {
+/// The line by least squares of relative errors: sizes span powers of ten, and the error of a time
+/// grows with the size. With ordinary least squares, as published, a fixed cost of microseconds has
+/// an interval of milliseconds.
+fn fitted_line(series: &SweepSeries) -> Option<LeastSquares<RelativeErrors>> {
     stats::weighted_least_squares(&series.times())
 }
 
-/// The inverse of the slope; `None` where time does not grow with size.
+/// The rate as the inverse of the slope; `None` where time does not grow with size.
 fn rate_by_slope(fit: &LeastSquares<RelativeErrors>) -> Option<Operand> {
     let slope = fit.line.slope;
     let ends = fit.slope_ci95.filter(|ends| ends.low > 0.0);
@@ -54,18 +57,19 @@ fn rate_by_slope(fit: &LeastSquares<RelativeErrors>) -> Option<Operand> {
     (slope > 0.0).then(|| Operand::Single(Estimate::with_ends(1.0 / slope, ci95)))
 }
 
-/// Time at size 0, in nanoseconds.
+/// The intercept at size 0, in nanoseconds.
 fn fixed_cost(fit: &LeastSquares<RelativeErrors>) -> Operand {
     let ci95 = fit.intercept_ci95.map(|ends| Interval { low: ends.low * 1e9, high: ends.high * 1e9 });
     Operand::Single(Estimate::with_ends(fit.line.intercept * 1e9, ci95))
 }
 
-fn most(series: &SweepSeries) -> Option<Operand> {
+fn highest_rate(series: &SweepSeries) -> Option<Operand> {
     let most = series.points.iter().map(Point::rate).reduce(f64::max)?;
-    Some(Operand::Single(Estimate::alone(most)))
+    Some(Operand::Single(Estimate::without_interval(most)))
 }
 
-/// One number for each file. Files are the rounds: two numbers of one file belong together.
+/// One number for each file. Files take the place of rounds: two numbers of one file belong
+/// together.
 fn readings(
     series: &SweepSeries,
     metric: Metric,

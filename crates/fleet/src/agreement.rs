@@ -1,6 +1,6 @@
-//! What ranks must have in common, compared before anything is measured: the program, the
-//! contenders, the plan, and the bytes that are read. The run is refused if they differ, and who
-//! differs is named.
+//! Compares, before anything is measured, what all ranks must have in common: the program, the
+//! contenders, the plan, and the bytes that are read. If they differ, the run is refused, and the
+//! error names the ranks that differ.
 
 use super::job::{Job, JobError};
 use readlab_model::trial::Answer;
@@ -8,25 +8,26 @@ use readlab_record::{Fleet, Rank, Receipt, Share, Witness, joint_answer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a rank says of itself.
+/// Facts that a rank reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankFacts {
     pub host: String,
-    /// The name of the kernel's time since its start; ranks with the same one share a kernel.
+    /// Identifier of the kernel's boot; ranks with the same identifier share a kernel.
     pub boot: Option<String>,
     /// Digest of readlab's program.
     pub program: String,
     pub contenders: Vec<Receipt>,
-    /// The trials that are planned, by name, with the digest of all that is decided about each.
+    /// The planned trials: the name of each, and a digest of everything that is decided about it.
     pub plan: Vec<(String, String)>,
-    /// Whether trials are read by different numbers of ranks, which must bring as many bytes each.
+    /// Whether different numbers of ranks read the trials; all ranks must then read the same number
+    /// of bytes.
     pub is_scaled: bool,
     pub file: RankFileFacts,
 }
 
 impl RankFacts {
-    /// The same without the names of its host and its file.
-    pub fn hidden(self, rank: u32) -> RankFacts {
+    /// The facts with the names of host and file replaced by numbers.
+    pub fn with_hidden_names(self, rank: u32) -> RankFacts {
         let file = RankFileFacts { path: format!("file {rank}"), ..self.file };
         RankFacts { host: format!("host {rank}"), file, ..self }
     }
@@ -35,15 +36,15 @@ impl RankFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankFileFacts {
     pub path: String,
-    /// Where in the file its part begins; `None` where all of it is read.
+    /// Start of the rank's part of the file; `None` if all of it is read.
     pub start_bytes: Option<u64>,
     pub whole: WholeFile,
     pub size_bytes: u64,
     pub digest: Option<String>,
-    pub answers: Answers,
-    /// The least that a cold reading of them fetches from the device, where that is known.
+    pub answers: FleetAnswers,
+    /// Smallest number of bytes that a cold reading fetches from the device, if known.
     pub device_bytes: Option<u64>,
-    /// Device and inode, by which ranks that share a kernel know whether they share its pages.
+    /// Device and inode; ranks of one kernel with the same values share the file's pages.
     pub inode: Option<(u64, u64)>,
 }
 
@@ -51,112 +52,115 @@ pub struct RankFileFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeFile {
     pub bytes: u64,
-    /// Digest of places all over it.
+    /// Digest of places spread over the whole file.
     pub places: String,
 }
 
-/// What the rank on the server says of itself.
+/// Facts that the rank on the server reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WitnessFacts {
     pub host: String,
-    /// The path of the file there.
+    /// The path of the file on the server.
     pub path: String,
     pub whole: WholeFile,
 }
 
-/// What a rank says before all agree.
+/// The statement of a rank before all agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RankStatement {
     Reader(Box<RankFacts>),
     Witness(WitnessFacts),
 }
 
-/// What was compared and found to agree.
+/// Facts that were compared and agree.
 #[derive(Debug, Serialize, Deserialize)]
-struct Compared {
+struct ComparedFacts {
     share: Share,
     library: String,
     readers: Vec<RankFacts>,
     witness: Option<WitnessFacts>,
 }
 
-/// What rank 0 demands of the others.
+/// Conditions that rank 0 sets for all ranks.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Terms<'a> {
+pub struct AgreementTerms<'a> {
     pub share: Share,
-    /// The fleet whose run goes on, if it is no new one.
+    /// The fleet whose run is resumed; `None` for a new run.
     pub before: Option<&'a Fleet>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answers {
+pub struct FleetAnswers {
     pub plain: Answer,
-    /// About what comes out of it, where trials decode it.
+    /// The answer about the decoded content, if trials decode.
     pub decoded: Option<Answer>,
 }
 
-/// The fleet, and what all its ranks are to answer together.
+/// The fleet, and the expected answers of its ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agreement {
     pub fleet: Fleet,
-    pub answers: Vec<Answers>,
-    /// The page caches that several ranks share.
+    pub answers: Vec<FleetAnswers>,
+    /// Page caches that several ranks share.
     pub shared: Vec<SharedCache>,
 }
 
 impl Agreement {
-    /// The same without the names of the server and its file.
-    pub fn hidden_witness(mut self) -> Agreement {
+    /// The agreement with the names of the server and its file replaced.
+    pub fn with_hidden_witness(mut self) -> Agreement {
         let hidden = |_| Witness { host: "the server".to_owned(), path: "file".to_owned() };
         self.fleet.witness = self.fleet.witness.map(hidden);
         self
     }
 
-    /// The right answers of the first ranks together, so many of them; of any others too if all
-    /// read the same.
-    pub fn answers_of(&self, ranks: usize) -> Answers {
+    /// The joint expected answers of the first `ranks` ranks; if all ranks read the same bytes, of
+    /// any other ranks, too.
+    pub fn answers_of(&self, ranks: usize) -> FleetAnswers {
         let first = || self.answers.iter().take(ranks);
         let decoded: Option<Vec<Answer>> = first().map(|it| it.decoded).collect();
-        Answers {
+        FleetAnswers {
             plain: joint_answer(first().map(|it| it.plain)),
             decoded: decoded.map(|all| joint_answer(all.into_iter())),
         }
     }
 }
 
-/// A page cache that several ranks share: what one of them brings into it, the others do not fetch.
+/// A page cache that several ranks share: bytes that one rank brings into it are not fetched by the
+/// others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedCache {
     pub ranks: Vec<usize>,
-    /// The least that a cold reading fetches from the device, for all of them together.
+    /// Smallest number of bytes that a cold reading of all these ranks together fetches from the
+    /// device.
     pub device_bytes: Option<u64>,
 }
 
-/// Compares what all ranks say. A rank that could not get so far says why instead. The terms of
-/// rank 0 hold for all.
+/// Compares the statements of all ranks. A rank that could not prepare gives the reason instead.
+/// The terms of rank 0 apply to all.
 pub fn agree(
     job: &Job,
-    terms: Terms,
+    terms: AgreementTerms,
     own: Result<RankStatement, String>,
 ) -> Result<Result<Agreement, String>, JobError> {
     let all = job.gather(&own)?;
-    let found = all.map(|all| compared(terms, job.library(), all));
-    let found: Result<Compared, String> = job.broadcast(found.as_ref())?;
-    Ok(found.map(|Compared { share, library, readers, witness }| {
+    let found = all.map(|all| compare_statements(terms, job.library(), all));
+    let found: Result<ComparedFacts, String> = job.broadcast(found.as_ref())?;
+    Ok(found.map(|ComparedFacts { share, library, readers, witness }| {
         let answers = readers.iter().map(|it| it.file.answers).collect();
         let ranks = ranks(&readers);
-        let shared = shared(share, &readers, &ranks);
-        let witness = witness.as_ref().map(WitnessFacts::shown);
+        let shared = shared_caches(share, &readers, &ranks);
+        let witness = witness.as_ref().map(WitnessFacts::to_witness);
         Agreement { fleet: Fleet { library, share, ranks, witness }, answers, shared }
     }))
 }
 
-/// What all ranks say, or the first difference from rank 0, with the host that has it.
-fn compared(
-    terms: Terms,
+/// The statements of all ranks, or an error with the first difference from rank 0 and the host that
+/// has it.
+fn compare_statements(
+    terms: AgreementTerms,
     library: &str,
     all: Vec<Result<RankStatement, String>>,
-) -> Result<Compared, String> {
+) -> Result<ComparedFacts, String> {
     let share = terms.share;
     let several = all.len() > 1;
     let (mut readers, mut witness) = (Vec::<RankFacts>::new(), None);
@@ -176,30 +180,31 @@ fn compared(
         let WitnessFacts { host, path, .. } = it;
         return Err(format!("the witness on {host}: {path} is not the one file that all ranks read"));
     }
-    let now = (ranks(&readers), witness.as_ref().map(WitnessFacts::shown));
+    let now = (ranks(&readers), witness.as_ref().map(WitnessFacts::to_witness));
     if let Some(what) = terms.before.and_then(|before| before.change(&now.0, now.1.as_ref())) {
         return Err(format!("{what}: begin anew"));
     }
-    Ok(Compared { share, library: library.to_owned(), readers, witness })
+    Ok(ComparedFacts { share, library: library.to_owned(), readers, witness })
 }
 
 impl WitnessFacts {
-    fn shown(&self) -> Witness {
+    fn to_witness(&self) -> Witness {
         Witness { host: self.host.clone(), path: self.path.clone() }
     }
 }
 
-/// What differs, if anything does.
+/// The difference between two ranks, if there is one.
 fn difference(share: Share, first: &RankFacts, other: &RankFacts) -> Option<String> {
     if first.program != other.program {
         return Some("another program of readlab".to_owned());
     }
-    let of = |it: &RankFacts| it.contenders.iter().map(shown).collect::<Vec<_>>();
+    let of = |it: &RankFacts| it.contenders.iter().map(receipt_text).collect::<Vec<_>>();
     let (theirs, ours) = (of(other), of(first));
-    if let Some(contender) = only_in(&theirs, &ours).or_else(|| only_in(&ours, &theirs)) {
+    if let Some(contender) = first_only_in(&theirs, &ours).or_else(|| first_only_in(&ours, &theirs)) {
         return Some(format!("the contender {contender}"));
     }
-    if let Some((trial, _)) = only_in(&other.plan, &first.plan).or_else(|| only_in(&first.plan, &other.plan))
+    if let Some((trial, _)) =
+        first_only_in(&other.plan, &first.plan).or_else(|| first_only_in(&first.plan, &other.plan))
     {
         return Some(format!("the trial {trial} is planned otherwise, as where processors differ"));
     }
@@ -223,11 +228,11 @@ fn difference(share: Share, first: &RankFacts, other: &RankFacts) -> Option<Stri
     })
 }
 
-fn only_in<'a, T: PartialEq>(some: &'a [T], others: &[T]) -> Option<&'a T> {
+fn first_only_in<'a, T: PartialEq>(some: &'a [T], others: &[T]) -> Option<&'a T> {
     some.iter().find(|it| !others.contains(it))
 }
 
-fn shown(receipt: &Receipt) -> String {
+fn receipt_text(receipt: &Receipt) -> String {
     format!("{} {} ({})", receipt.contender, receipt.version, receipt.runtime)
 }
 
@@ -242,10 +247,10 @@ fn ranks(all: &[RankFacts]) -> Vec<Rank> {
     all.iter().map(&mut rank).collect()
 }
 
-fn shared(share: Share, all: &[RankFacts], ranks: &[Rank]) -> Vec<SharedCache> {
+fn shared_caches(share: Share, all: &[RankFacts], ranks: &[Rank]) -> Vec<SharedCache> {
     let device_bytes = |ranks: &[usize]| {
         let mut each = ranks.iter().map(|&rank| all[rank].file.device_bytes);
-        // What all of them read is fetched once.
+        // Bytes that all these ranks read are fetched only once.
         if share == Share::Split { each.sum() } else { each.next().flatten() }
     };
     let mut by_cache = BTreeMap::<u32, Vec<usize>>::new();
@@ -260,7 +265,7 @@ fn shared(share: Share, all: &[RankFacts], ranks: &[Rank]) -> Vec<SharedCache> {
 mod tests {
     use super::*;
 
-    fn credentials(host: &str) -> RankFacts {
+    fn rank_facts(host: &str) -> RankFacts {
         RankFacts {
             host: host.to_owned(),
             boot: Some("boot".to_owned()),
@@ -274,30 +279,30 @@ mod tests {
                 whole: WholeFile { bytes: 5, places: "p".to_owned() },
                 size_bytes: 5,
                 digest: Some("d".to_owned()),
-                answers: Answers::default(),
+                answers: FleetAnswers::default(),
                 device_bytes: Some(5),
                 inode: Some((1, 2)),
             },
         }
     }
 
-    fn told(share: Share, change: impl FnOnce(&mut RankFacts)) -> Result<(), String> {
-        let mut other = credentials("b");
+    fn agreement_after(share: Share, change: impl FnOnce(&mut RankFacts)) -> Result<(), String> {
+        let mut other = rank_facts("b");
         change(&mut other);
-        all_told(share, [Ok(credentials("a")), Ok(other)])
+        agreement_of(share, [Ok(rank_facts("a")), Ok(other)])
     }
 
-    fn all_told<const N: usize>(share: Share, all: [Result<RankFacts, String>; N]) -> Result<(), String> {
+    fn agreement_of<const N: usize>(share: Share, all: [Result<RankFacts, String>; N]) -> Result<(), String> {
         let told = all.map(|it| it.map(|it| RankStatement::Reader(Box::new(it))));
-        compared(Terms { share, before: None }, "MPI", told.into()).map(drop)
+        compare_statements(AgreementTerms { share, before: None }, "MPI", told.into()).map(drop)
     }
 
     #[test]
-    fn who_differs_is_named_and_by_what() {
-        assert_eq!(told(Share::Same, |_| {}), Ok(()));
-        let program = told(Share::Same, |it| it.program = "q".to_owned()).unwrap_err();
+    fn the_rank_that_differs_is_named_with_the_difference() {
+        assert_eq!(agreement_after(Share::Same, |_| {}), Ok(()));
+        let program = agreement_after(Share::Same, |it| it.program = "q".to_owned()).unwrap_err();
         assert_eq!(program, "b (rank 1) differs from a (rank 0): another program of readlab");
-        let plan = told(Share::Same, |it| it.plan[0].1 = "2".to_owned()).unwrap_err();
+        let plan = agreement_after(Share::Same, |it| it.plan[0].1 = "2".to_owned()).unwrap_err();
         assert!(plan.contains("the trial rust/read is planned otherwise"), "{plan}");
         let receipt = Receipt {
             contender: "java".to_owned(),
@@ -305,28 +310,28 @@ mod tests {
             runtime: "JDK 21".to_owned(),
             language: None,
         };
-        let contender = told(Share::Same, |it| it.contenders.push(receipt)).unwrap_err();
+        let contender = agreement_after(Share::Same, |it| it.contenders.push(receipt)).unwrap_err();
         assert!(contender.ends_with("the contender java 1 (JDK 21)"), "{contender}");
-        let gone = all_told(Share::Same, [Ok(credentials("a")), Err("f: no such file".to_owned())]);
+        let gone = agreement_of(Share::Same, [Ok(rank_facts("a")), Err("f: no such file".to_owned())]);
         assert_eq!(gone.unwrap_err(), "rank 1: f: no such file");
     }
 
     #[test]
-    fn ranks_that_read_one_file_have_the_same_bytes_and_others_need_not() {
+    fn ranks_that_read_one_file_must_have_the_same_bytes_and_ranks_with_own_files_need_not() {
         let other = |it: &mut RankFacts| it.file.size_bytes = 6;
-        assert!(told(Share::Same, other).unwrap_err().contains("f has 6 bytes, f has 5"));
-        assert_eq!(told(Share::Own, other), Ok(()));
-        let mut scaled = [credentials("a"), credentials("b")];
+        assert!(agreement_after(Share::Same, other).unwrap_err().contains("f has 6 bytes, f has 5"));
+        assert_eq!(agreement_after(Share::Own, other), Ok(()));
+        let mut scaled = [rank_facts("a"), rank_facts("b")];
         scaled.iter_mut().for_each(|it| it.is_scaled = true);
         scaled[1].file.size_bytes = 6;
-        let refused = all_told(Share::Own, scaled.map(Ok)).unwrap_err();
+        let refused = agreement_of(Share::Own, scaled.map(Ok)).unwrap_err();
         assert!(refused.contains("6 bytes instead of 5: where ranks read by turns"), "{refused}");
     }
 
     #[test]
-    fn ranks_that_split_a_file_have_the_same_whole_file() {
+    fn ranks_that_split_a_file_must_have_the_same_whole_file() {
         let whole = |bytes, places: &str| WholeFile { bytes, places: places.to_owned() };
-        let told = |other| told(Share::Split, |it| it.file.whole = other);
+        let told = |other| agreement_after(Share::Split, |it| it.file.whole = other);
         assert_eq!(told(whole(5, "p")), Ok(()));
         for other in [whole(6, "p"), whole(5, "q")] {
             let why = told(other).unwrap_err();
@@ -335,13 +340,13 @@ mod tests {
     }
 
     #[test]
-    fn a_witness_watches_the_file_that_all_ranks_read() {
+    fn a_witness_must_watch_the_file_that_all_ranks_read() {
         let told = |share, bytes| {
             let whole = WholeFile { bytes, places: "p".to_owned() };
             let witness = WitnessFacts { host: "s".to_owned(), path: "/e/f".to_owned(), whole };
-            let all = [RankStatement::Reader(Box::new(credentials("a"))), RankStatement::Witness(witness)];
-            let terms = Terms { share, before: None };
-            compared(terms, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
+            let all = [RankStatement::Reader(Box::new(rank_facts("a"))), RankStatement::Witness(witness)];
+            let terms = AgreementTerms { share, before: None };
+            compare_statements(terms, "MPI", all.map(Ok).into()).map(|it| it.witness.is_some())
         };
         assert_eq!(told(Share::Same, 5), Ok(true));
         let refused = Err("the witness on s: /e/f is not the one file that all ranks read".to_owned());
@@ -350,12 +355,12 @@ mod tests {
 
     #[test]
     fn ranks_of_one_kernel_with_one_inode_share_a_cache() {
-        let mut all = vec![credentials("a"), credentials("a"), credentials("b"), credentials("c")];
+        let mut all = vec![rank_facts("a"), rank_facts("a"), rank_facts("b"), rank_facts("c")];
         all[2].file.inode = Some((1, 3));
         all[3].boot = Some("another".to_owned());
         let ranks = ranks(&all);
         assert_eq!(ranks.iter().map(|rank| rank.cache).collect::<Vec<_>>(), [0, 0, 1, 2]);
-        let of = |share| shared(share, &all, &ranks);
+        let of = |share| shared_caches(share, &all, &ranks);
         let both = |bytes| [SharedCache { ranks: vec![0, 1], device_bytes: Some(bytes) }];
         assert_eq!((of(Share::Same), of(Share::Split)), (both(5).into(), both(10).into()));
     }

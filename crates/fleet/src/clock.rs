@@ -1,54 +1,56 @@
-//! The clock of rank 0 as another rank sees it, by comparisons of both clocks between rounds.
+//! Converts between the clocks of this rank and of rank 0, by comparisons of both clocks between
+//! rounds.
 //!
-//! Two comparisons give the rate at which the clocks drift apart; a time is converted by the last
-//! offset and that rate. The bound of a converted time holds the bound of the last comparison, and
-//! what the rate may be wrong by.
+//! Two comparisons give the rate at which the clocks drift apart. A time is converted with the last
+//! offset and that rate. The error bound of a converted time consists of the bound of the last
+//! comparison and the possible error of the drift.
 
 use super::message::ClockOffset;
 use readlab_record::RankClock;
 
-/// Drift that is possible where only one comparison was made: quartz is better than this.
+/// Largest possible drift, used after only one comparison; quartz clocks drift less.
 const DRIFT_MAX_PPM: u64 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Comparison {
-    /// When, by this rank's clock.
+struct ClockComparison {
+    /// Time of the comparison by this rank's clock.
     at_ns: u64,
     offset: ClockOffset,
 }
 
-/// What is known of the difference of two clocks.
+/// The difference of two clocks, from the last two comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Clock {
-    last: Option<Comparison>,
-    before: Option<Comparison>,
+    last: Option<ClockComparison>,
+    before: Option<ClockComparison>,
 }
 
 impl Clock {
-    /// Takes in a comparison that was made at this time of this rank.
-    pub fn take(&mut self, at_ns: u64, offset: ClockOffset) {
-        self.before = self.last.replace(Comparison { at_ns, offset });
+    /// Adds a comparison that was made at this time of this rank's clock.
+    pub fn add_comparison(&mut self, at_ns: u64, offset: ClockOffset) {
+        self.before = self.last.replace(ClockComparison { at_ns, offset });
     }
 
-    /// A time of this rank by the clock of rank 0.
-    pub fn of_leader(&self, own_ns: u64) -> u64 {
+    /// Converts a time of this rank to the clock of rank 0.
+    pub fn to_leader(&self, own_ns: u64) -> u64 {
         own_ns.saturating_add_signed(self.offset_at(own_ns))
     }
 
-    /// A time of rank 0 by the clock of this rank.
-    pub fn of_own(&self, leader_ns: u64) -> u64 {
+    /// Converts a time of rank 0 to the clock of this rank.
+    pub fn from_leader(&self, leader_ns: u64) -> u64 {
         let by = |offset_ns: i64| leader_ns.saturating_add_signed(-offset_ns);
         let rough_ns = by(self.last.map_or(0, |it| it.offset.offset_ns));
-        // The offset is that of a time which the offset leads to; a second step is exact.
+        // The offset depends on this rank's time, which is only known with the offset. Two steps of
+        // the iteration are exact enough.
         by(self.offset_at(by(self.offset_at(rough_ns))))
     }
 
-    /// How wrong a converted time may be.
+    /// Largest error of a converted time.
     pub fn bound_ns(&self, own_ns: u64) -> u64 {
         let Some(last) = self.last else { return 0 };
         let age_ns = own_ns.abs_diff(last.at_ns);
         let of_drift_ns = match self.before.map(|before| last.at_ns.saturating_sub(before.at_ns)) {
-            // Both comparisons may be wrong to different sides.
+            // Both comparisons may be wrong in opposite directions.
             Some(span_ns @ 1..) => {
                 let wrong_ns = u128::from(self.last_bound_ns()) + u128::from(self.bound_before_ns());
                 u64::try_from(wrong_ns * u128::from(age_ns) / u128::from(span_ns)).unwrap_or(u64::MAX)
@@ -58,7 +60,7 @@ impl Clock {
         self.last_bound_ns().saturating_add(of_drift_ns)
     }
 
-    /// What the record keeps of it.
+    /// The clock's entry in the record.
     pub fn report(&self) -> RankClock {
         let offset_ns = self.last.map_or(0, |it| it.offset.offset_ns);
         RankClock { offset_ns, bound_ns: self.last_bound_ns(), drift_ppm: self.drift() * 1e6 }
@@ -72,7 +74,7 @@ impl Clock {
         self.before.map_or(0, |it| it.offset.bound_ns.unsigned_abs())
     }
 
-    /// Nanoseconds that the offset grows by for each of this rank's.
+    /// Increase of the offset in nanoseconds for each nanosecond of this rank's clock.
     fn drift(&self) -> f64 {
         let (Some(last), Some(before)) = (self.last, self.before) else { return 0.0 };
         let span_ns = last.at_ns.saturating_sub(before.at_ns);
@@ -95,23 +97,23 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     #[test]
-    fn without_a_comparison_the_clocks_are_one() {
+    fn without_a_comparison_both_clocks_are_equal() {
         let clock = Clock::default();
-        assert_eq!((clock.of_leader(5), clock.of_own(5), clock.bound_ns(5)), (5, 5, 0));
+        assert_eq!((clock.to_leader(5), clock.from_leader(5), clock.bound_ns(5)), (5, 5, 0));
     }
 
     #[test]
     fn the_bound_grows_with_the_age_of_the_comparison() {
         let mut clock = Clock::default();
-        clock.take(SECOND, ClockOffset { offset_ns: 7, bound_ns: 100 });
+        clock.add_comparison(SECOND, ClockOffset { offset_ns: 7, bound_ns: 100 });
         assert_eq!((clock.bound_ns(SECOND), clock.bound_ns(2 * SECOND)), (100, 100_100));
-        clock.take(2 * SECOND, ClockOffset { offset_ns: 7, bound_ns: 100 });
+        clock.add_comparison(2 * SECOND, ClockOffset { offset_ns: 7, bound_ns: 100 });
         assert_eq!(clock.bound_ns(4 * SECOND), 500, "two comparisons tell the drift to 200 ns a second");
     }
 
     proptest! {
-        /// A rank whose clock is off by up to 1,000 seconds and drifts by up to 50 ppm: a time is
-        /// converted to within its bound, there and back.
+        /// For a rank whose clock is off by up to 1,000 seconds and drifts by up to 50 ppm, a time
+        /// is converted to within its bound in both directions.
         #[test]
         fn a_converted_time_is_right_within_its_bound(
             offset_s in -1000_i64..1000,
@@ -127,13 +129,13 @@ mod tests {
             let starts = [2_000 * SECOND, 2_010 * SECOND];
             for (at_ns, wrong_ns) in starts.into_iter().zip(&wrong) {
                 let offset_ns = i64::try_from(leader_of(at_ns)).unwrap() - i64::try_from(at_ns).unwrap();
-                clock.take(at_ns, ClockOffset { offset_ns: offset_ns + wrong_ns, bound_ns: 20_000 });
+                clock.add_comparison(at_ns, ClockOffset { offset_ns: offset_ns + wrong_ns, bound_ns: 20_000 });
             }
             let own_ns = starts[1] + later_ms * 1_000_000;
             let bound_ns = clock.bound_ns(own_ns);
             prop_assert!(bound_ns <= 50_000, "{bound_ns}");
-            prop_assert!(clock.of_leader(own_ns).abs_diff(leader_of(own_ns)) <= bound_ns + 2);
-            prop_assert!(clock.of_own(clock.of_leader(own_ns)).abs_diff(own_ns) <= 2);
+            prop_assert!(clock.to_leader(own_ns).abs_diff(leader_of(own_ns)) <= bound_ns + 2);
+            prop_assert!(clock.from_leader(clock.to_leader(own_ns)).abs_diff(own_ns) <= 2);
         }
     }
 }

@@ -1,11 +1,12 @@
-//! The MPI job as this rank sees it: which rank it is, what it tells the others and hears from
-//! them, and its clock beside that of rank 0.
+//! The MPI job from the view of this rank: its number, its messages to and from the other ranks,
+//! and its clock compared with that of rank 0.
 //!
-//! Every rank must make the same calls in the same order; each returns when all have made it.
+//! Every rank must make the same calls in the same order; each call returns when all ranks have
+//! made it.
 
 use super::agent::{Agent, AgentError};
 use super::clock::Clock;
-use super::message::{ClockOffset, Kind, Ranks, gathered};
+use super::message::{ClockOffset, JobFacts, MessageKind, split_gathered};
 use readlab_record::RankClock;
 use readlab_system::clock::monotonic_ns;
 use serde::de::DeserializeOwned;
@@ -14,19 +15,20 @@ use std::cell::{Cell, RefCell};
 use std::num::NonZero;
 use std::time::Duration;
 
-/// How long other ranks may take to start: the last one may have to build the agent.
+/// How long other ranks may take to start; the last one may have to build the agent.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long clocks may take to be compared, for each rank.
+/// How long comparing clocks may take, for each rank.
 const CLOCKS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Round trips to each rank when clocks are compared. The shortest of so many was as short as that
-/// of ten times as many, on the loopback interface and with eight ranks on two processors.
+/// Number of round trips to each rank when clocks are compared. In measurements, the shortest of 64
+/// round trips was as short as the shortest of 640, on the loopback interface and with eight ranks
+/// on two processors.
 const ROUND_TRIPS: u32 = 64;
 
-/// The variables by which launchers tell how many ranks there are: Open MPI, MPICH and others that
-/// speak PMI, Slurm.
-const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
+/// Variables with the number of ranks, as launchers set them: Open MPI; MPICH and others that
+/// support PMI; Slurm.
+const SIZE_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
@@ -47,38 +49,38 @@ pub enum JobError {
 pub struct Job {
     agent: RefCell<Option<Agent>>,
     clock: Cell<Clock>,
-    ranks: Ranks,
-    /// How long the slowest rank may take to come to where the others wait.
+    ranks: JobFacts,
+    /// How long the slowest rank may take to reach the call in which the others wait.
     time_limit: Cell<Duration>,
 }
 
-/// What a rank is there for. Readers come first, so that their numbers are those of the parts and
-/// paths that they read.
+/// The role of a rank. Readers have the lowest ranks, so that these are also the numbers of the
+/// parts and paths that they read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
-    /// It takes turns.
+    /// The rank takes turns.
     Reader,
-    /// It runs on the server, and makes the file cold there.
+    /// The rank runs on the server, and makes the file cold there.
     Witness,
 }
 
 impl Job {
-    /// Joins the job that a launcher started this process for.
+    /// Joins the job for which a launcher started this process.
     pub fn join() -> Result<Job, JobError> {
-        let told = told_size(|name| std::env::var(name).ok()).ok_or(JobError::NoLauncher)?;
+        let told = announced_size(|name| std::env::var(name).ok()).ok_or(JobError::NoLauncher)?;
         let mut agent = Agent::start()?;
-        let body = agent.ask(Kind::Ranks, b"", JOIN_TIMEOUT)?;
-        let ranks = Ranks::parse(&body).ok_or_else(|| JobError::Garbled("its number".to_owned()))?;
+        let body = agent.ask(MessageKind::Ranks, b"", JOIN_TIMEOUT)?;
+        let ranks = JobFacts::parse(&body).ok_or_else(|| JobError::Garbled("its number".to_owned()))?;
         if told.ranks != ranks.ranks {
             let (variable, expected, found) = (told.variable, told.ranks, ranks.ranks);
             return Err(JobError::Alone { variable, expected, found, library: ranks.library });
         }
-        agent.ask(Kind::Barrier, b"", JOIN_TIMEOUT)?;
+        agent.ask(MessageKind::Barrier, b"", JOIN_TIMEOUT)?;
         let (agent, clock) = (RefCell::new(Some(agent)), Cell::default());
         Ok(Job { agent, clock, ranks, time_limit: Cell::new(JOIN_TIMEOUT) })
     }
 
-    /// The number of this rank, from 0.
+    /// Number of this rank, from 0.
     pub fn rank(&self) -> u32 {
         self.ranks.rank
     }
@@ -95,53 +97,53 @@ impl Job {
         &self.ranks.library
     }
 
-    /// From now on the slowest rank may take so long before the job counts as broken.
+    /// Sets how long the slowest rank may take before the job counts as broken.
     pub fn set_time_limit(&self, time_limit: Duration) {
         self.time_limit.set(time_limit);
     }
 
     pub fn barrier(&self) -> Result<(), JobError> {
-        self.ask(Kind::Barrier, b"", self.time_limit.get()).map(drop)
+        self.ask(MessageKind::Barrier, b"", self.time_limit.get()).map(drop)
     }
 
-    /// What rank 0 tells all; the others give nothing.
+    /// Sends the value of rank 0 to all ranks; the others pass `None`.
     pub fn broadcast<T: Serialize + DeserializeOwned>(&self, of_leader: Option<&T>) -> Result<T, JobError> {
-        let body = of_leader.map_or_else(Vec::new, written);
-        read(&self.ask(Kind::Broadcast, &body, self.time_limit.get())?)
+        let body = of_leader.map_or_else(Vec::new, to_json);
+        from_json(&self.ask(MessageKind::Broadcast, &body, self.time_limit.get())?)
     }
 
-    /// What each rank told rank 0, by rank; `None` on the others.
+    /// The values of all ranks, by rank; `None` except on rank 0.
     pub fn gather<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<Option<Vec<T>>, JobError> {
-        let body = self.ask(Kind::Gather, &written(own), self.time_limit.get())?;
+        let body = self.ask(MessageKind::Gather, &to_json(own), self.time_limit.get())?;
         if !self.is_leader() {
             return Ok(None);
         }
-        let parts = gathered(&body, self.ranks.ranks as usize);
+        let parts = split_gathered(&body, self.ranks.ranks as usize);
         let parts = parts.ok_or_else(|| JobError::Garbled("the lengths of what was gathered".to_owned()))?;
-        parts.iter().map(|part| read(part)).collect::<Result<_, _>>().map(Some)
+        parts.iter().map(|part| from_json(part)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// How many ranks read; the reason if the roles of all fit no fleet.
+    /// Number of ranks that read; an error if the roles of all ranks form no fleet.
     pub fn readers(&self, own: Role) -> Result<Result<NonZero<u32>, String>, JobError> {
         let all = self.gather(&own)?;
-        self.broadcast(all.map(|all| counted(&all)).as_ref())
+        self.broadcast(all.map(|all| count_readers(&all)).as_ref())
     }
 
     /// Compares this rank's clock with that of rank 0.
     pub fn compare_clocks(&self) -> Result<RankClock, JobError> {
         let time_limit = self.time_limit.get() + CLOCKS_TIMEOUT * self.ranks.ranks;
-        let body = self.ask(Kind::Clocks, &ROUND_TRIPS.to_le_bytes(), time_limit)?;
+        let body = self.ask(MessageKind::Clocks, &ROUND_TRIPS.to_le_bytes(), time_limit)?;
         let offset = ClockOffset::parse(&body).ok_or_else(|| JobError::Garbled("an offset".to_owned()))?;
         let mut clock = self.clock.get();
-        // That of rank 0 is its own, without any doubt.
+        // Rank 0 is compared with itself, so its offset is exact.
         if !self.is_leader() {
-            clock.take(monotonic_ns(), offset);
+            clock.add_comparison(monotonic_ns(), offset);
         }
         self.clock.set(clock);
         Ok(clock.report())
     }
 
-    /// This rank's clock beside that of rank 0, as of the last comparison.
+    /// This rank's clock as of the last comparison with rank 0.
     pub fn clock(&self) -> Clock {
         self.clock.get()
     }
@@ -153,21 +155,21 @@ impl Job {
         }
     }
 
-    /// Ends the whole job: the other ranks could wait for this one forever.
+    /// Ends the whole job, because the other ranks could wait for this one forever.
     pub fn abort(&self, reason: &str) {
         if let Some(agent) = self.agent.take() {
             agent.abort(reason);
         }
     }
 
-    fn ask(&self, kind: Kind, body: &[u8], time_limit: Duration) -> Result<Vec<u8>, JobError> {
+    fn ask(&self, kind: MessageKind, body: &[u8], time_limit: Duration) -> Result<Vec<u8>, JobError> {
         let mut agent = self.agent.borrow_mut();
         let left = || AgentError::Ended(std::io::ErrorKind::NotConnected.into());
         Ok(agent.as_mut().ok_or_else(left)?.ask(kind, body, time_limit)?)
     }
 }
 
-fn counted(roles: &[Role]) -> Result<NonZero<u32>, String> {
+fn count_readers(roles: &[Role]) -> Result<NonZero<u32>, String> {
     let readers = roles.iter().take_while(|role| **role == Role::Reader).count();
     let witnesses = roles.len() - readers;
     match u32::try_from(readers).ok().and_then(NonZero::new) {
@@ -178,21 +180,23 @@ fn counted(roles: &[Role]) -> Result<NonZero<u32>, String> {
     }
 }
 
-/// How many ranks a launcher says there are, and in which variable.
-struct ToldSize {
+/// The number of ranks that a launcher announced, and the variable that contains it.
+struct AnnouncedSize {
     variable: &'static str,
     ranks: u32,
 }
 
-fn told_size(variable: impl Fn(&str) -> Option<String>) -> Option<ToldSize> {
-    SIZES.iter().find_map(|name| Some(ToldSize { variable: name, ranks: variable(name)?.parse().ok()? }))
+fn announced_size(variable: impl Fn(&str) -> Option<String>) -> Option<AnnouncedSize> {
+    SIZE_VARIABLES
+        .iter()
+        .find_map(|name| Some(AnnouncedSize { variable: name, ranks: variable(name)?.parse().ok()? }))
 }
 
-fn written<T: Serialize>(value: &T) -> Vec<u8> {
+fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).expect("what ranks tell each other has no maps with odd keys")
 }
 
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JobError> {
+fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JobError> {
     serde_json::from_slice(bytes).map_err(|error| JobError::Garbled(error.to_string()))
 }
 
@@ -202,21 +206,24 @@ mod tests {
     use Role::{Reader, Witness};
 
     #[test]
-    fn the_number_of_ranks_is_in_the_variable_of_whichever_launcher_there_is() {
+    fn the_number_of_ranks_is_read_from_the_variable_of_any_launcher() {
         let told = |given: &'static [(&str, &str)]| {
             let of =
                 |name: &str| given.iter().find(|(it, _)| *it == name).map(|(_, text)| (*text).to_owned());
-            told_size(of).map(|it| (it.variable, it.ranks))
+            announced_size(of).map(|it| (it.variable, it.ranks))
         };
         assert_eq!(told(&[]), None);
-        assert_eq!(told(&[("SLURM_NTASKS", "4"), ("OMPI_COMM_WORLD_SIZE", "2")]), Some((SIZES[0], 2)));
-        assert_eq!(told(&[("PMI_SIZE", "8")]), Some((SIZES[1], 8)));
-        assert_eq!(told(&[("PMI_SIZE", "many"), ("SLURM_NTASKS", "3")]), Some((SIZES[2], 3)));
+        assert_eq!(
+            told(&[("SLURM_NTASKS", "4"), ("OMPI_COMM_WORLD_SIZE", "2")]),
+            Some((SIZE_VARIABLES[0], 2))
+        );
+        assert_eq!(told(&[("PMI_SIZE", "8")]), Some((SIZE_VARIABLES[1], 8)));
+        assert_eq!(told(&[("PMI_SIZE", "many"), ("SLURM_NTASKS", "3")]), Some((SIZE_VARIABLES[2], 3)));
     }
 
     #[test]
     fn readers_come_first_and_at_most_one_witness_after_them() {
-        let of = |roles: &[Role]| counted(roles).ok().map(NonZero::get);
+        let of = |roles: &[Role]| count_readers(roles).ok().map(NonZero::get);
         assert_eq!(of(&[Reader, Reader]), Some(2));
         assert_eq!(of(&[Reader, Reader, Witness]), Some(2));
         for other in

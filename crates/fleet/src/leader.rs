@@ -1,12 +1,13 @@
-//! The sampler of rank 0: every call becomes an order to all ranks, and their reports one result.
+//! The sampler of rank 0: every call becomes an order to all ranks, and their reports are merged
+//! into one result.
 //!
-//! Counts and inspections are made by rank 0 alone, between rounds: what a contender does inside is
-//! the same on every host.
+//! Only rank 0 makes counts and inspections, between rounds: what a contender does inside is the
+//! same on every host.
 
 use super::agreement::{Agreement, SharedCache};
-use super::crew::Member;
+use super::crew::FleetMember;
 use super::job::JobError;
-use super::order::{Ended, Found, RankCommand, Report, Taking, on_rank};
+use super::order::{RankCommand, RankFailure, RankReport, RankResult, TurnRanks, with_host};
 use readlab_measure::cold_bytes::least_fetched;
 use readlab_measure::interface::{CleanUpError, SampleError, Sampler, Slot, TrialEnd};
 use readlab_measure::plan::Plan;
@@ -16,28 +17,28 @@ use readlab_model::units::Nanos;
 use readlab_record::{Count, EndReason, Fill, Fleet, FleetTurn, Line, Outcome, RankTiming, joint_sample};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A start that is later than this, and than the share below of what the job took, makes a turn
-/// another one than the record says.
+/// A rank may begin a turn this late, or by the share below of the job's time; later starts make
+/// the turn differ from its record.
 const LATE_NS_MAX: u64 = 1_000_000;
 
-/// Turns with a late start that are taken again at once: a host that is busy for a moment says
-/// nothing of a trial.
+/// How often a turn with a late start is repeated at once: a host that is busy for a moment says
+/// nothing about a trial.
 const LATE_TRIES: u32 = 8;
 
-/// A hundredth.
-const LATE_SHARE_OF_JOB: u64 = 100;
+/// Divisor of the job's time; a start may be late by the quotient.
+const LATE_PARTS_OF_JOB: u64 = 100;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Together<'a> {
+pub struct FleetPlan<'a> {
     pub plan: &'a Plan,
-    /// How many ranks read each target; empty where always all do.
+    /// Number of ranks that read each target; empty if always all ranks read.
     pub rank_counts: &'a [u32],
 }
 
 /// Takes the samples of a whole fleet.
 pub struct FleetSampler<'a> {
-    member: Member<'a>,
-    together: Together<'a>,
+    member: FleetMember<'a>,
+    together: FleetPlan<'a>,
     fleet: &'a Fleet,
     shared: &'a [SharedCache],
     /// Whether the other ranks can no longer be reached.
@@ -46,12 +47,16 @@ pub struct FleetSampler<'a> {
     notes: Vec<Line>,
     noted: BTreeSet<String>,
     missing: Vec<(String, String)>,
-    /// The round before which clocks were compared last.
-    compared: Option<(CacheState, u32)>,
+    /// The round before which the clocks were last compared.
+    clocks_compared_at: Option<(CacheState, u32)>,
 }
 
 impl<'a> FleetSampler<'a> {
-    pub fn new(together: Together<'a>, member: Member<'a>, agreement: &'a Agreement) -> FleetSampler<'a> {
+    pub fn new(
+        together: FleetPlan<'a>,
+        member: FleetMember<'a>,
+        agreement: &'a Agreement,
+    ) -> FleetSampler<'a> {
         FleetSampler {
             member,
             together,
@@ -62,51 +67,56 @@ impl<'a> FleetSampler<'a> {
             notes: Vec::new(),
             noted: BTreeSet::new(),
             missing: Vec::new(),
-            compared: None,
+            clocks_compared_at: None,
         }
     }
 
-    /// Has all ranks leave the job, in which nothing is measured any more.
+    /// Makes all ranks leave the job; nothing is measured afterwards.
     pub fn leave(&mut self) {
-        // If they cannot be reached, the job has ended without them.
-        let _ = self.everywhere(&RankCommand::Leave);
+        // If the ranks cannot be reached, the job has already ended.
+        let _ = self.order_all(&RankCommand::Leave);
     }
 
-    /// What every rank found, by rank; if something ended on any of them, that.
-    fn everywhere(&mut self, order: &RankCommand) -> Result<Vec<Found>, Ended> {
+    /// Sends an order to all ranks and returns their results, by rank; an error if a trial or the
+    /// run ended on any of them.
+    fn order_all(&mut self, order: &RankCommand) -> Result<Vec<RankResult>, RankFailure> {
         if self.is_lost {
-            return Err(Ended::End(TrialEnd::Run(EndReason::RankLost)));
+            return Err(RankFailure::End(TrialEnd::Run(EndReason::RankLost)));
         }
-        match self.reports(order) {
-            Ok(reports) => self.take(order, reports),
+        match self.gather_reports(order) {
+            Ok(reports) => self.collect_results(order, reports),
             Err(error) => {
                 self.is_lost = true;
                 self.notes.push(Line::Warning { text: error.to_string() });
                 self.member.job.abort(&error.to_string());
-                Err(Ended::End(TrialEnd::Run(EndReason::RankLost)))
+                Err(RankFailure::End(TrialEnd::Run(EndReason::RankLost)))
             }
         }
     }
 
-    fn reports(&mut self, order: &RankCommand) -> Result<Vec<Report>, JobError> {
+    fn gather_reports(&mut self, order: &RankCommand) -> Result<Vec<RankReport>, JobError> {
         let order = self.member.job.broadcast(Some(order))?;
         let own = self.member.follow(&order)?;
         let all = self.member.job.gather(&own)?;
         Ok(all.expect("rank 0 gathers"))
     }
 
-    fn take(&mut self, order: &RankCommand, reports: Vec<Report>) -> Result<Vec<Found>, Ended> {
-        let (mut found, mut ended) = (Vec::new(), None::<Ended>);
+    fn collect_results(
+        &mut self,
+        order: &RankCommand,
+        reports: Vec<RankReport>,
+    ) -> Result<Vec<RankResult>, RankFailure> {
+        let (mut found, mut ended) = (Vec::new(), None::<RankFailure>);
         for (rank, report) in reports.into_iter().enumerate() {
             self.take_notes(rank, report.notes);
             if let (Some(trial), Some(refusal)) = (order.trial(), report.refusal) {
-                self.refusals.entry(trial).or_insert_with(|| on_rank(self.fleet, rank, refusal));
+                self.refusals.entry(trial).or_insert_with(|| with_host(self.fleet, rank, refusal));
             }
             self.missing.extend(report.missing);
             match report.found {
                 Ok(it) => found.push(it),
-                Err(it) if ended.as_ref().is_none_or(|ended| it.weight() > ended.weight()) => {
-                    ended = Some(on_rank(self.fleet, rank, it));
+                Err(it) if ended.as_ref().is_none_or(|ended| it.priority() > ended.priority()) => {
+                    ended = Some(with_host(self.fleet, rank, it));
                 }
                 Err(_) => {}
             }
@@ -114,13 +124,14 @@ impl<'a> FleetSampler<'a> {
         ended.map_or(Ok(found), Err)
     }
 
-    /// Of other ranks only what the record does not have already, with the name of the host.
+    /// Takes the notes of a rank. For ranks other than 0, only notes that the record does not have
+    /// yet, with the name of the host.
     fn take_notes(&mut self, rank: usize, notes: Vec<Line>) {
         for line in notes {
             match line {
                 line if rank == 0 => self.notes.push(line),
                 Line::Warning { text } => {
-                    let text = on_rank(self.fleet, rank, text);
+                    let text = with_host(self.fleet, rank, text);
                     if self.noted.insert(text.clone()) {
                         self.notes.push(Line::Warning { text });
                     }
@@ -131,15 +142,14 @@ impl<'a> FleetSampler<'a> {
         }
     }
 
-    /// Compares the clocks before the first turn of a round, which is after the last of the one
-    /// before.
-    fn compare_clocks(&mut self, slot: &Slot) -> Result<(), Ended> {
-        if self.compared.replace((slot.state, slot.round)) == Some((slot.state, slot.round)) {
+    /// Compares the clocks before the first turn of a round.
+    fn compare_clocks(&mut self, slot: &Slot) -> Result<(), RankFailure> {
+        if self.clocks_compared_at.replace((slot.state, slot.round)) == Some((slot.state, slot.round)) {
             return Ok(());
         }
-        let found = self.everywhere(&RankCommand::CompareClocks)?;
+        let found = self.order_all(&RankCommand::CompareClocks)?;
         let clocks = found.into_iter().filter_map(|it| match it {
-            Found::Clock(clock) => Some(clock),
+            RankResult::Clock(clock) => Some(clock),
             _ => None,
         });
         let ranks = clocks.take(self.fleet.ranks.len()).collect();
@@ -147,14 +157,15 @@ impl<'a> FleetSampler<'a> {
         Ok(())
     }
 
-    /// A turn in which every rank began in time; those before it are rejected.
+    /// Takes a turn in which every rank began in time; turns with a late start are rejected and
+    /// repeated.
     fn turn_in_time(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let mut tries = 1;
         loop {
-            let order = RankCommand::Turn(trial, *slot, self.taking(trial, slot));
-            let found = self.everywhere(&order).map_err(Ended::of_turn)?;
-            let (turn, samples) = taken(trial, slot, found);
-            match self.late(&turn) {
+            let order = RankCommand::Turn(trial, *slot, self.ranks_for_turn(trial, slot));
+            let found = self.order_all(&order).map_err(RankFailure::of_turn)?;
+            let (turn, samples) = collect_turn(trial, slot, found);
+            match self.why_late(&turn) {
                 None => return self.sample(slot, turn, &samples),
                 Some(reason) if tries >= LATE_TRIES => return Err(SampleError::Unproven(reason)),
                 Some(reason) => self.notes.push(Line::Rejected { trial, round: slot.round, reason }),
@@ -163,19 +174,19 @@ impl<'a> FleetSampler<'a> {
         }
     }
 
-    /// How many ranks read for a trial; `None` where always all do.
+    /// Number of ranks that read for a trial; `None` if always all ranks read.
     fn rank_count(&self, trial: TrialIndex) -> Option<u32> {
-        let target = self.together.plan.planned(trial).trial.target;
+        let target = self.together.plan.planned_trial(trial).trial.target;
         self.together.rank_counts.get(target).copied()
     }
 
-    /// Who takes a turn. Where only some ranks read, others do in the next round, until each has
-    /// read as often.
-    fn taking(&self, trial: TrialIndex, slot: &Slot) -> Taking {
+    /// The ranks that take a turn. If only some ranks read, other ranks read in the next round, so
+    /// that all read equally often.
+    fn ranks_for_turn(&self, trial: TrialIndex, slot: &Slot) -> TurnRanks {
         let all = u32::try_from(self.fleet.ranks.len()).expect("ranks are numbered by 32 bits");
         let count = self.rank_count(trial).unwrap_or(all);
         let first = u64::from(slot.round) * u64::from(count) % u64::from(all);
-        Taking { first: u32::try_from(first).expect("less than the number of ranks"), count }
+        TurnRanks { first: u32::try_from(first).expect("less than the number of ranks"), count }
     }
 
     fn sample(
@@ -192,21 +203,21 @@ impl<'a> FleetSampler<'a> {
         Ok(sample.into_iter().collect())
     }
 
-    /// Who began too late, if anybody.
-    fn late(&self, turn: &FleetTurn) -> Option<String> {
-        let late_max_ns = LATE_NS_MAX.max(turn.job_ns() / LATE_SHARE_OF_JOB);
+    /// Names the rank that began too late, if any did.
+    fn why_late(&self, turn: &FleetTurn) -> Option<String> {
+        let late_max_ns = LATE_NS_MAX.max(turn.job_ns() / LATE_PARTS_OF_JOB);
         let latest = turn.ranks.iter().max_by_key(|timing| timing.late_ns)?;
         let late =
-            || on_rank(self.fleet, latest.rank as usize, format!("began {} late", Nanos(latest.late_ns)));
+            || with_host(self.fleet, latest.rank as usize, format!("began {} late", Nanos(latest.late_ns)));
         (latest.late_ns > late_max_ns).then(late)
     }
 }
 
-/// A turn and its samples from what the ranks found.
-fn taken(trial: TrialIndex, slot: &Slot, found: Vec<Found>) -> (FleetTurn, Vec<Sample>) {
+/// A turn and its samples, from the results of the ranks.
+fn collect_turn(trial: TrialIndex, slot: &Slot, found: Vec<RankResult>) -> (FleetTurn, Vec<Sample>) {
     let (mut samples, mut ranks) = (Vec::new(), Vec::new());
     for it in found {
-        if let Found::Turn(taken, timing) = it {
+        if let RankResult::Turn(taken, timing) = it {
             samples.extend(taken);
             ranks.push(timing);
         }
@@ -214,7 +225,7 @@ fn taken(trial: TrialIndex, slot: &Slot, found: Vec<Found>) -> (FleetTurn, Vec<S
     (FleetTurn { trial, round: slot.round, ranks }, samples)
 }
 
-/// Checks that ranks which share a page cache fetched all bytes from the device, together, if any
+/// Checks that the ranks that share a page cache together fetched all bytes from the device, if any
 /// of them took the turn.
 fn check_fetched(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> Result<(), SampleError> {
     let shares = |timing: &RankTiming| cache.ranks.binary_search(&(timing.rank as usize)).is_ok();
@@ -235,33 +246,33 @@ fn check_fetched(cache: &SharedCache, turn: &FleetTurn, samples: &[Sample]) -> R
 
 impl Sampler for FleetSampler<'_> {
     fn launch(&mut self, next: &[TrialIndex]) {
-        // What ended is found again when a contender of these is opened.
-        let _ = self.everywhere(&RankCommand::Launch(next.to_vec()));
+        // Errors are ignored here: opening these contenders returns them again.
+        let _ = self.order_all(&RankCommand::Launch(next.to_vec()));
     }
 
     fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
-        let found = self.everywhere(&RankCommand::Open(trial)).map_err(Ended::of_trial)?;
+        let found = self.order_all(&RankCommand::Open(trial)).map_err(RankFailure::of_trial)?;
         match found.into_iter().next() {
-            Some(Found::Params(params)) => Ok(params),
+            Some(RankResult::Params(params)) => Ok(params),
             _ => Ok(Params::default()),
         }
     }
 
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
-        self.everywhere(&RankCommand::WarmUp(trial)).map(drop).map_err(Ended::of_trial)
+        self.order_all(&RankCommand::WarmUp(trial)).map(drop).map_err(RankFailure::of_trial)
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        let found = self.everywhere(&RankCommand::Fill(fill)).map_err(Ended::of_trial)?;
+        let found = self.order_all(&RankCommand::Fill(fill)).map_err(RankFailure::of_trial)?;
         match found.into_iter().next() {
-            Some(Found::Filled(fill)) => Ok(fill),
+            Some(RankResult::Filled(fill)) => Ok(fill),
             _ => Err(TrialEnd::Run(EndReason::RankLost)),
         }
     }
 
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         self.missing.clear();
-        self.compare_clocks(slot).map_err(Ended::of_turn)?;
+        self.compare_clocks(slot).map_err(RankFailure::of_turn)?;
         self.turn_in_time(trial, slot)
     }
 
@@ -293,8 +304,8 @@ impl Sampler for FleetSampler<'_> {
         self.refusals.get(&trial).cloned()
     }
 
-    fn bytes(&self, trial: TrialIndex) -> Option<u64> {
-        let own_bytes = u128::from(self.member.sampler.bytes(trial)?);
+    fn bytes_per_reading(&self, trial: TrialIndex) -> Option<u64> {
+        let own_bytes = u128::from(self.member.sampler.bytes_per_reading(trial)?);
         let ranks = self.rank_count(trial).map_or(self.fleet.ranks.len(), |count| count as usize);
         let all_bytes: u128 =
             self.fleet.ranks.iter().take(ranks).map(|rank| u128::from(rank.size_bytes)).sum();
@@ -303,24 +314,24 @@ impl Sampler for FleetSampler<'_> {
     }
 
     fn retire(&mut self, trial: TrialIndex) {
-        // A trial that has no further turns is not missed on a rank that is lost.
-        let _ = self.everywhere(&RankCommand::Retire(trial));
+        // If a rank is lost, a trial without further turns does not need it.
+        let _ = self.order_all(&RankCommand::Retire(trial));
     }
 
     fn close(&mut self, trial: TrialIndex) {
-        if self.everywhere(&RankCommand::Close(trial)).is_err() {
+        if self.order_all(&RankCommand::Close(trial)).is_err() {
             self.member.sampler.close(trial);
         }
     }
 
     fn clean_up(&mut self) -> Result<(), CleanUpError> {
-        match self.everywhere(&RankCommand::CleanUp) {
-            Err(Ended::CleanUp(error)) => Err(error),
+        match self.order_all(&RankCommand::CleanUp) {
+            Err(RankFailure::CleanUp(error)) => Err(error),
             _ => Ok(()),
         }
     }
 
-    fn missing(&mut self) -> Vec<(String, String)> {
+    fn missing_meters(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.missing)
     }
 

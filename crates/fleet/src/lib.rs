@@ -1,15 +1,15 @@
-//! A fleet: the ranks of an MPI job, one readlab each, that take every turn together.
+//! A fleet: the ranks of an MPI job, each with one readlab, which take every turn together.
 //!
-//! Rank 0 leads: it owns the plan, the seed and the record, and executes the rounds as on one host.
-//! Its sampler ([`leader`]) gives each call as an [`order`] to all ranks, itself among them, which
-//! follow it with the same process sampler ([`crew`]), and takes the reports together. A turn
-//! begins for all at one time that rank 0 names ([`starting_gate`], [`clock`]). Messages pass
-//! through an agent that is linked to MPI ([`agent`], [`message`]); [`job`] is what the rest of the
-//! room sees of it. Ranks that share a page cache work on it one after the other ([`queue`]). What
-//! ranks must have in common is compared before anything is measured ([`agreement`]). The last rank
-//! may be on the server and take no turns ([`crew`]).
+//! Rank 0 leads: it owns the plan, the seed and the record, and executes the rounds as on a single
+//! host. Its sampler ([`leader`]) sends each call as an [`order`] to all ranks, itself included.
+//! They follow it with the same process sampler ([`crew`]), and rank 0 merges their reports. A turn
+//! begins on all ranks at a time that rank 0 sets ([`starting_gate`], [`clock`]). Messages pass
+//! through an agent that is linked to MPI ([`agent`], [`message`]); the other modules use it
+//! through [`job`]. Ranks that share a page cache work on it one after the other ([`queue`]).
+//! Before anything is measured, [`agreement`] compares what ranks must have in common. The last
+//! rank may run on the server and take no turns ([`crew`]).
 //!
-//! Nothing here reads the measured file, and nothing knows what is done with the record.
+//! This crate neither reads the measured file nor handles the record.
 
 pub mod agent;
 pub mod agreement;

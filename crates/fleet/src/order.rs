@@ -1,5 +1,5 @@
-//! Orders of rank 0 to all ranks, and what each reports: the calls of a sampler as data. What ended on
-//! one rank of several names the host.
+//! Orders of rank 0 to all ranks, and the report of each rank: the calls of a sampler as data. If a
+//! trial or the run ends on one of several ranks, the reason names the host.
 
 use readlab_measure::interface::{CleanUpError, SampleError, Slot, TrialEnd};
 use readlab_model::sample::Sample;
@@ -7,37 +7,37 @@ use readlab_model::trial::{Params, TrialIndex};
 use readlab_record::{Fill, Fleet, Line, Outcome, RankClock, RankTiming};
 use serde::{Deserialize, Serialize};
 
-/// What every rank does next.
+/// An order to every rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum RankCommand {
     /// Starts the contenders of these trials without waiting for them.
     Launch(Vec<TrialIndex>),
     Open(TrialIndex),
-    /// Has it read untimed.
+    /// Makes the contender of a trial read untimed.
     WarmUp(TrialIndex),
     Fill(u32),
-    /// Takes a turn, those together that are to take it.
-    Turn(TrialIndex, Slot, Taking),
-    /// Compares its clock with that of rank 0.
+    /// Takes a turn; only the given ranks read.
+    Turn(TrialIndex, Slot, TurnRanks),
+    /// Compares each rank's clock with that of rank 0.
     CompareClocks,
-    /// The trial has no further turns.
+    /// Retires the contender of a trial without further turns.
     Retire(TrialIndex),
     /// Ends the contender of a trial.
     Close(TrialIndex),
-    /// Runs what the user wants to be run after the last reading.
+    /// Runs the user's clean-up after the last reading.
     CleanUp,
     Leave,
 }
 
-/// The ranks that take a turn: so many from the first one on, counted around.
+/// The ranks that take a turn: `count` ranks from `first` on, wrapping around after the last rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taking {
+pub struct TurnRanks {
     pub first: u32,
     pub count: u32,
 }
 
-impl Taking {
-    pub fn has(self, rank: u32, of: u32) -> bool {
+impl TurnRanks {
+    pub fn contains(self, rank: u32, of: u32) -> bool {
         (rank + of - self.first) % of < self.count
     }
 }
@@ -55,11 +55,11 @@ impl RankCommand {
     }
 }
 
-/// What a rank found when it followed an order.
+/// The report of a rank that followed an order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    /// What was asked for, or what ended instead.
-    pub found: Result<Found, Ended>,
+pub struct RankReport {
+    /// The result of the order, or the end of a trial or the run.
+    pub found: Result<RankResult, RankFailure>,
     pub notes: Vec<Line>,
     /// Meters that could not be read, with the reason.
     pub missing: Vec<(String, String)>,
@@ -67,56 +67,56 @@ pub struct Report {
     pub refusal: Option<Outcome>,
 }
 
-/// What an order gives.
+/// The result of an order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Found {
-    /// Nothing but that it was done.
+pub enum RankResult {
+    /// The order was carried out, without a result.
     Done,
     Params(Params),
     /// How the cache was filled.
     Filled(Fill),
-    /// Others took a turn.
+    /// Other ranks took a turn.
     Idle,
-    /// The samples of a turn, and when this rank took it.
+    /// The samples of a turn, and its times on this rank.
     Turn(Vec<Sample>, RankTiming),
-    /// What a clock differs by.
+    /// The rank's clock compared with that of rank 0.
     Clock(RankClock),
 }
 
-/// What ended instead of giving something.
+/// Why an order gave no result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Ended {
-    /// The state was not proven; the turn may be repeated.
+pub enum RankFailure {
+    /// The cache state was not proven; the turn may be repeated.
     Unproven(String),
-    /// This rank was ready, and another one was not.
+    /// This rank was ready, but another rank was not.
     Withheld,
-    /// A trial or the run.
+    /// A trial or the run ended.
     End(TrialEnd),
-    /// The user's commands after the last reading failed or changed the target.
+    /// The user's clean-up failed or changed the target.
     CleanUp(CleanUpError),
 }
 
-impl Ended {
-    /// Which one is told when ranks ended by different things: the run before a trial, and a trial
-    /// before a turn that may be repeated.
-    pub fn weight(&self) -> u8 {
+impl RankFailure {
+    /// Priority if ranks report different ends: the end of the run before that of a trial, and that
+    /// of a trial before a turn that may be repeated.
+    pub fn priority(&self) -> u8 {
         match self {
-            Ended::Withheld => 0,
-            Ended::Unproven(_) => 1,
-            Ended::CleanUp(_) => 2,
-            Ended::End(TrialEnd::Trial(_)) => 3,
-            Ended::End(TrialEnd::Both(..)) => 4,
-            Ended::End(TrialEnd::Run(_)) => 5,
+            RankFailure::Withheld => 0,
+            RankFailure::Unproven(_) => 1,
+            RankFailure::CleanUp(_) => 2,
+            RankFailure::End(TrialEnd::Trial(_)) => 3,
+            RankFailure::End(TrialEnd::Both(..)) => 4,
+            RankFailure::End(TrialEnd::Run(_)) => 5,
         }
     }
 
     pub fn of_turn(self) -> SampleError {
         match self {
-            Ended::Unproven(reason) | Ended::CleanUp(CleanUpError { text: reason, .. }) => {
+            RankFailure::Unproven(reason) | RankFailure::CleanUp(CleanUpError { text: reason, .. }) => {
                 SampleError::Unproven(reason)
             }
-            Ended::Withheld => SampleError::Unproven("a rank was not ready".to_owned()),
-            Ended::End(end) => SampleError::TrialEnd(end),
+            RankFailure::Withheld => SampleError::Unproven("a rank was not ready".to_owned()),
+            RankFailure::End(end) => SampleError::TrialEnd(end),
         }
     }
 
@@ -128,28 +128,28 @@ impl Ended {
     }
 }
 
-impl From<SampleError> for Ended {
-    fn from(error: SampleError) -> Ended {
+impl From<SampleError> for RankFailure {
+    fn from(error: SampleError) -> RankFailure {
         match error {
-            SampleError::Unproven(reason) => Ended::Unproven(reason),
-            SampleError::TrialEnd(end) => Ended::End(end),
+            SampleError::Unproven(reason) => RankFailure::Unproven(reason),
+            SampleError::TrialEnd(end) => RankFailure::End(end),
         }
     }
 }
 
-impl From<TrialEnd> for Ended {
-    fn from(end: TrialEnd) -> Ended {
-        Ended::End(end)
+impl From<TrialEnd> for RankFailure {
+    fn from(end: TrialEnd) -> RankFailure {
+        RankFailure::End(end)
     }
 }
 
-/// Something that may have a reason, which can name a host.
+/// A value that may contain a reason, to which the name of a host can be added.
 pub(super) trait HasReason {
     fn reason(&mut self) -> Option<&mut String>;
 }
 
-/// What was found on a rank, with the name of its host, where there are several.
-pub(super) fn on_rank<T: HasReason>(fleet: &Fleet, rank: usize, mut what: T) -> T {
+/// Adds the name of a rank's host to a reason, if there are several hosts.
+pub(super) fn with_host<T: HasReason>(fleet: &Fleet, rank: usize, mut what: T) -> T {
     let host = match (fleet.ranks.get(rank), &fleet.witness) {
         (Some(_), None) if fleet.ranks.len() < 2 => return what,
         (Some(found), _) => format!("{} (rank {rank})", found.host),
@@ -179,12 +179,16 @@ impl HasReason for Outcome {
     }
 }
 
-impl HasReason for Ended {
+impl HasReason for RankFailure {
     fn reason(&mut self) -> Option<&mut String> {
         match self {
-            Ended::Unproven(reason) | Ended::CleanUp(CleanUpError { text: reason, .. }) => Some(reason),
-            Ended::End(TrialEnd::Trial(outcome) | TrialEnd::Both(outcome, _)) => HasReason::reason(outcome),
-            Ended::End(TrialEnd::Run(_)) | Ended::Withheld => None,
+            RankFailure::Unproven(reason) | RankFailure::CleanUp(CleanUpError { text: reason, .. }) => {
+                Some(reason)
+            }
+            RankFailure::End(TrialEnd::Trial(outcome) | TrialEnd::Both(outcome, _)) => {
+                HasReason::reason(outcome)
+            }
+            RankFailure::End(TrialEnd::Run(_)) | RankFailure::Withheld => None,
         }
     }
 }
@@ -194,9 +198,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_that_take_a_turn_are_counted_around_and_each_takes_as_many() {
-        let of =
-            |first, count| (0..5).filter(|&rank| Taking { first, count }.has(rank, 5)).collect::<Vec<u32>>();
+    fn ranks_of_turns_wrap_around_and_all_take_equally_many_turns() {
+        let of = |first, count| {
+            (0..5).filter(|&rank| TurnRanks { first, count }.contains(rank, 5)).collect::<Vec<u32>>()
+        };
         assert_eq!(of(0, 5), [0, 1, 2, 3, 4]);
         assert_eq!(of(3, 5), [0, 1, 2, 3, 4]);
         assert_eq!(of(3, 3), [0, 3, 4]);

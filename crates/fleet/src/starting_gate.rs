@@ -1,8 +1,8 @@
-//! Where a rank waits before a turn until all ranks are ready, and then until the time at which all
-//! begin.
+//! The gate at which a rank waits before a turn until all ranks are ready, and then until the
+//! common start time.
 //!
-//! Readiness is gathered and the start is broadcast through MPI; from then on until the turn ends
-//! nothing is sent. The start lies far enough ahead that every rank knows it by then.
+//! Readiness is gathered and the start time is broadcast through MPI; after that, nothing is sent
+//! until the turn ends. The start time is late enough that every rank knows it in time.
 
 use super::job::{Job, JobError};
 use super::queue::Queue;
@@ -11,124 +11,125 @@ use readlab_system::clock::{monotonic_ns, sleep_until};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// The time between the decision and the start: broadcasts to a thousand ranks take less, and a
-/// rank that hears of it late says so.
-const LEAD_NS: u64 = 5_000_000;
+/// Time between the decision and the start: broadcasts to a thousand ranks take less. A rank that
+/// receives the start time too late reports its late start.
+const START_DELAY_NS: u64 = 5_000_000;
 
-/// More time for each rank: oversubscribed ranks wait for processors one after the other.
-const LEAD_OF_RANK_NS: u64 = 200_000;
+/// Additional time for each rank, because oversubscribed ranks wait for processors one after the
+/// other.
+const START_DELAY_PER_RANK_NS: u64 = 200_000;
 
-/// When a rank began a turn, in nanoseconds of its own clock.
+/// Start of a rank's turn, in nanoseconds of its own clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Passage {
-    /// When all were to begin.
+pub struct TurnStart {
+    /// The planned start for all ranks.
     pub planned_ns: u64,
-    /// When this rank began.
+    /// The actual start of this rank.
     pub started_ns: u64,
 }
 
-/// How far a turn is.
+/// State of a turn at the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// This rank has not said whether it is ready.
+enum GateState {
+    /// This rank has not reported yet whether it is ready.
     Before,
-    /// Some rank was not ready, perhaps this one.
+    /// A rank was not ready, perhaps this one.
     Withheld { was_ready: bool },
-    /// It may begin at this time of this rank's clock.
+    /// The turn may begin at this time of this rank's clock.
     Open(u64),
-    /// It began.
-    Passed(Passage),
+    /// The turn began.
+    Passed(TurnStart),
 }
 
 /// The gate of one rank.
 #[derive(Debug, Clone)]
-pub struct Gate {
+pub struct RankGate {
     job: Rc<Job>,
     queue: Queue,
-    place: Rc<Cell<Place>>,
-    broken: Rc<RefCell<Option<JobError>>>,
+    place: Rc<Cell<GateState>>,
+    job_error: Rc<RefCell<Option<JobError>>>,
 }
 
-impl Gate {
-    pub fn new(job: Rc<Job>, queue: Queue) -> Gate {
-        Gate { job, queue, place: Rc::new(Cell::new(Place::Before)), broken: Rc::default() }
+impl RankGate {
+    pub fn new(job: Rc<Job>, queue: Queue) -> RankGate {
+        RankGate { job, queue, place: Rc::new(Cell::new(GateState::Before)), job_error: Rc::default() }
     }
 
-    /// Before a turn.
+    /// Prepares the gate for a turn.
     pub fn close(&self) {
-        self.queue.begin();
-        self.place.set(Place::Before);
+        self.queue.begin_pass();
+        self.place.set(GateState::Before);
     }
 
-    /// When the turn began; `None` if it did not.
-    pub fn passage(&self) -> Option<Passage> {
+    /// Start of the turn; `None` if it did not begin.
+    pub fn turn_start(&self) -> Option<TurnStart> {
         match self.place.get() {
-            Place::Passed(passage) => Some(passage),
+            GateState::Passed(passage) => Some(passage),
             _ => None,
         }
     }
 
-    /// Whether this rank was ready and another was not.
+    /// Whether this rank was ready and another rank was not.
     pub fn is_withheld(&self) -> bool {
-        self.place.get() == Place::Withheld { was_ready: true }
+        self.place.get() == GateState::Withheld { was_ready: true }
     }
 
-    /// Says that this rank is not ready, unless it has said something already: the others wait for
-    /// its word.
+    /// Reports that this rank is not ready, unless it has reported already, because the others wait
+    /// for its report.
     pub fn give_up(&self) -> Result<(), JobError> {
-        if self.place.get() == Place::Before { self.agree(false) } else { Ok(()) }
+        if self.place.get() == GateState::Before { self.agree(false) } else { Ok(()) }
     }
 
-    /// Says that this rank hinders nobody from a turn that it does not take.
-    pub fn stand_aside(&self) -> Result<(), JobError> {
+    /// Reports that this rank, which does not take the turn, is ready for it.
+    pub fn agree_without_turn(&self) -> Result<(), JobError> {
         self.agree(true)
     }
 
-    /// What broke the job while this rank was at the gate.
-    pub fn take_broken(&self) -> Option<JobError> {
-        self.broken.take()
+    /// The error that broke the job while this rank was at the gate.
+    pub fn take_job_error(&self) -> Option<JobError> {
+        self.job_error.take()
     }
 
-    /// Says whether this rank is ready, and hears whether all are.
+    /// Reports whether this rank is ready, and receives whether all ranks are.
     fn agree(&self, is_ready: bool) -> Result<(), JobError> {
-        self.place.set(Place::Withheld { was_ready: is_ready });
+        self.place.set(GateState::Withheld { was_ready: is_ready });
         self.queue.finish()?;
         let all = self.job.gather(&is_ready)?;
-        // When the turn begins, by the clock of rank 0; `None` if some rank is not ready.
+        // Start of the turn by the clock of rank 0; `None` if a rank is not ready.
         let start_ns: Option<Option<u64>> = all.map(|all| {
-            let lead_ns = LEAD_NS + LEAD_OF_RANK_NS * u64::from(self.job.size());
+            let lead_ns = START_DELAY_NS + START_DELAY_PER_RANK_NS * u64::from(self.job.size());
             all.iter().all(|is_ready| *is_ready).then(|| monotonic_ns() + lead_ns)
         });
         if let Some(leader_ns) = self.job.broadcast(start_ns.as_ref())? {
-            self.place.set(Place::Open(self.job.clock().of_own(leader_ns)));
+            self.place.set(GateState::Open(self.job.clock().from_leader(leader_ns)));
         }
         Ok(())
     }
 }
 
-impl StartingGate for Gate {
+impl StartingGate for RankGate {
     fn before_state(&mut self) -> Result<(), SampleError> {
         self.queue.wait().map_err(|error| {
             let reason = error.to_string();
-            *self.broken.borrow_mut() = Some(error);
+            *self.job_error.borrow_mut() = Some(error);
             SampleError::Unproven(reason)
         })
     }
 
-    fn ready(&mut self) -> Result<(), SampleError> {
+    fn report_ready(&mut self) -> Result<(), SampleError> {
         let agreed = self.agree(true);
-        *self.broken.borrow_mut() = agreed.err();
+        *self.job_error.borrow_mut() = agreed.err();
         match self.place.get() {
-            Place::Open(_) => Ok(()),
-            // The reason is what another rank reports.
+            GateState::Open(_) => Ok(()),
+            // The other rank reports the reason.
             _ => Err(SampleError::Unproven("another rank was not ready".to_owned())),
         }
     }
 
     fn wait(&mut self) {
-        if let Place::Open(planned_ns) = self.place.get() {
+        if let GateState::Open(planned_ns) = self.place.get() {
             sleep_until(planned_ns);
-            self.place.set(Place::Passed(Passage { planned_ns, started_ns: monotonic_ns() }));
+            self.place.set(GateState::Passed(TurnStart { planned_ns, started_ns: monotonic_ns() }));
         }
     }
 }

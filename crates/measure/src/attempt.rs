@@ -5,12 +5,12 @@ use readlab_model::sample::Sample;
 use readlab_model::trial::TrialIndex;
 use readlab_record::Outcome;
 
-/// How often a turn is tried whose state cannot be proven.
+/// How often a turn is tried while its cache state cannot be proven.
 const TRIES: u32 = 4;
 
-/// The samples of a turn, or the end that it brought. For every try whose state was not proven,
-/// `rejected` gets the reason, and may repair the state before the next try.
-pub(super) fn proven<E>(
+/// Takes the samples of a turn, or returns how the trial ended. After each try whose state was not
+/// proven, `rejected` is called with the reason; it may repair the state before the next try.
+pub(super) fn take_until_proven<E>(
     sampler: &mut dyn Sampler,
     trial: TrialIndex,
     slot: &Slot,

@@ -5,24 +5,24 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How long the processes are observed; with clock ticks of 10 ms, 4 % of a processor is one tick.
-const WHILE: Duration = Duration::from_millis(250);
+const OBSERVATION_TIME: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Busy {
+pub struct BusyProcess {
     pub pid: u32,
-    /// Its short name, control characters replaced.
+    /// The short name of the process, control characters replaced.
     pub name: String,
-    /// Processors it used on average: 1.0 is one of them, all the time.
+    /// Processors that the process used on average: 1.0 is one processor all the time.
     pub processors: f64,
 }
 
-/// The processes, without this one, that used processors during a quarter of a second, the busiest
-/// first; another lab is among them even when its contender does all the work.
-pub fn others() -> Vec<Busy> {
+/// All processes but this one that used processors during a quarter of a second, the busiest first.
+/// Another readlab is among them even when its contender does all the work.
+pub fn other_processes() -> Vec<BusyProcess> {
     let before: HashMap<u32, u64> =
         process::all().into_iter().map(|process| (process.pid, process.cpu_ns)).collect();
     let start = Instant::now();
-    std::thread::sleep(WHILE);
+    std::thread::sleep(OBSERVATION_TIME);
     let passed = start.elapsed();
     let mut busy = Vec::new();
     for process in process::all() {
@@ -31,14 +31,14 @@ pub fn others() -> Vec<Busy> {
         let counts = used_ns > 0 || process.name == env!("CARGO_PKG_NAME");
         if counts && process.pid != std::process::id() {
             let processors = Duration::from_nanos(used_ns).as_secs_f64() / passed.as_secs_f64();
-            busy.push(Busy { pid: process.pid, name: printable(&process.name), processors });
+            busy.push(BusyProcess { pid: process.pid, name: printable_name(&process.name), processors });
         }
     }
     busy.sort_by(|a, b| b.processors.total_cmp(&a.processors));
     busy
 }
 
-fn printable(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     name.replace(char::is_control, "\u{fffd}")
 }
 
@@ -48,14 +48,14 @@ mod tests {
 
     #[test]
     fn a_name_cannot_control_a_terminal() {
-        assert_eq!(printable("a) b\u{1b}[31m (c"), "a) b\u{fffd}[31m (c");
+        assert_eq!(printable_name("a) b\u{1b}[31m (c"), "a) b\u{fffd}[31m (c");
     }
 
     #[test]
-    fn a_spinning_process_is_seen_and_we_are_not() {
+    fn a_spinning_process_is_listed_and_readlab_itself_is_not() {
         let mut spinner =
             std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let busy = others();
+        let busy = other_processes();
         spinner.kill().unwrap();
         spinner.wait().unwrap();
         assert!(busy.iter().any(|process| process.pid == spinner.id()), "{busy:?}");

@@ -1,4 +1,4 @@
-//! Which processes hold a file: have it mapped or open, as far as this user may inspect them.
+//! Which processes hold a file, which means have it mapped or open, as far as this user may see.
 //!
 //! Pages that a process has mapped, or has locked into memory through a mapping, cannot be evicted.
 //! A process that only has the file open does not hinder eviction, but PROTOCOL.md forbids both
@@ -23,16 +23,16 @@ pub(super) enum Hold {
 #[derive(Debug)]
 pub(super) struct Holder {
     pub(super) pid: u32,
-    /// What ends it; `None` if it has ended since it was seen.
+    /// Handle by which the process can be killed; `None` if it has ended since it was seen.
     pub(super) handle: Option<ProcessHandle>,
-    /// The program's name, of at most 15 bytes; it is chosen by the process.
+    /// The program's name, at most 15 bytes; the process may set any name.
     pub(super) program: String,
     pub(super) hold: Hold,
-    /// Which of several files; `None` where only one is meant.
+    /// The file that is held, of a target of several files; `None` where only one file is meant.
     pub(super) file: Option<PathBuf>,
 }
 
-/// The processes of the system at one moment, by their numbers.
+/// The processes of the system at one moment, by process id.
 pub struct Processes {
     all: BTreeMap<u32, ProcessEntry>,
 }
@@ -54,30 +54,30 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
-    /// Ends the process, and no other that may have its number by now.
+    /// Kills this process; never another process that has its number by now.
     pub(super) fn kill(&self) {
         self.handle.iter().for_each(ProcessHandle::kill);
     }
 }
 
 impl Processes {
-    /// All that this user can see. Processes that end meanwhile are left out.
+    /// All processes that this user can see. Processes that end meanwhile are left out.
     pub fn now() -> Processes {
         Processes { all: process::all().into_iter().map(|entry| (entry.pid, entry)).collect() }
     }
 
-    /// A process, all that descends from it, and what is left of its process group or session.
+    /// A process, all its descendants, and what is left of its process group or session.
     pub fn family(&self, head: u32) -> BTreeSet<u32> {
         let belongs = |process: &&ProcessEntry| {
-            process.group == head || process.session == head || self.descends(process.pid, head)
+            process.group == head || process.session == head || self.descends_from(process.pid, head)
         };
         self.all.values().filter(belongs).map(|process| process.pid).collect()
     }
 
-    fn descends(&self, pid: u32, head: u32) -> bool {
+    fn descends_from(&self, pid: u32, head: u32) -> bool {
         let mut at = pid;
-        // As many steps as there are processes: numbers that were reused while the table was read
-        // could make a ring.
+        // At most as many steps as there are processes: numbers that were reused while the table
+        // was read could form a cycle.
         for _ in 0..self.all.len() {
             if at == head {
                 return true;
@@ -88,10 +88,11 @@ impl Processes {
         false
     }
 
-    /// Those of some processes that hold the file; of one that has it mapped and open, the mapping.
+    /// The processes of `among` that hold the file. If a process has the file mapped and open, the
+    /// mapping is given.
     pub(super) fn holders(&self, among: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
         let file = file_id(file);
-        // Looked at after it is held by its descriptor: so both are about the same process.
+        // Check the maps after the handle is opened, so that both are about the same process.
         let of_one = |&pid: &u32| {
             let handle = self.all.get(&pid).and_then(ProcessHandle::open);
             let is_mapped = has_mapped(pid, file).then_some(Hold::Mapped);
@@ -101,8 +102,9 @@ impl Processes {
         among.iter().filter_map(of_one).collect()
     }
 
-    /// Those of some processes that hold a file of a tree, each with one such file, a mapped one
-    /// first. A tree whose list cannot be read is held by none; that ends its trials elsewhere.
+    /// The processes of `among` that hold a file of a tree, each with one such file, a mapped one
+    /// first. If the tree's list cannot be read there are none; an unreadable list ends the trials
+    /// elsewhere.
     pub(super) fn holders_of_any(&self, among: &BTreeSet<u32>, tree: &Tree) -> Vec<Holder> {
         let used = |&pid: &u32| {
             let mapped = mapped_files(pid).into_iter().map(|file| (Hold::Mapped, file));
@@ -120,7 +122,7 @@ impl Processes {
         used.into_iter().filter_map(of_one).collect()
     }
 
-    /// All processes but these that have the file mapped.
+    /// All processes that have the file mapped, except those in `but`.
     pub(super) fn others_that_map(&self, but: &BTreeSet<u32>, file: &Identity) -> Vec<Holder> {
         let others = self.all.keys().filter(|pid| !but.contains(pid) && has_mapped(**pid, file_id(file)));
         others.map(|&pid| self.holder(pid, Hold::Mapped)).collect()
@@ -146,8 +148,8 @@ mod tests {
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
 
-    /// A shell that prints a line after it has run a script, and then waits for its input to end.
-    fn waiting(script: &str, path: &Path) -> Child {
+    /// A shell that runs a script, prints a line, and then waits until its input ends.
+    fn spawn_waiting_shell(script: &str, path: &Path) -> Child {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{script} echo; read -r _")]).arg("sh").arg(path);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -156,7 +158,7 @@ mod tests {
         child
     }
 
-    fn end(mut child: Child) {
+    fn wait_for_end(mut child: Child) {
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -165,8 +167,8 @@ mod tests {
     fn a_process_that_has_a_file_open_is_found_among_its_family_only() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let identity = Identity::of_path(file.path()).unwrap();
-        let mut holder = waiting("exec 7<\"$1\";", file.path());
-        let other = waiting("", file.path());
+        let mut holder = spawn_waiting_shell("exec 7<\"$1\";", file.path());
+        let other = spawn_waiting_shell("", file.path());
         let now = Processes::now();
         assert!(now.family(std::process::id()).contains(&holder.id()), "children are of the family");
         assert!(!now.family(holder.id()).contains(&std::process::id()), "parents are not");
@@ -175,13 +177,13 @@ mod tests {
         assert_eq!(found[0].to_string(), format!("process {} (sh)", holder.id()));
         assert!(now.holders(&now.family(other.id()), &identity).is_empty());
         found[0].kill();
-        end(other);
+        wait_for_end(other);
         holder.wait().unwrap();
         assert!(now.holders(&now.family(holder.id()), &identity).is_empty());
     }
 
     #[test]
-    fn of_many_files_the_one_that_is_held_is_named_and_a_namesake_elsewhere_is_not() {
+    fn the_held_file_of_many_is_named_and_a_file_of_the_same_name_elsewhere_is_not() {
         let (tree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         for folder in [&tree, &elsewhere] {
             std::fs::write(folder.path().join("a"), "a").unwrap();
@@ -190,14 +192,14 @@ mod tests {
         let source = ListSource::Folder(tree.path().to_owned());
         let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
         let files = target.tree().unwrap();
-        let holder = waiting("exec 7<\"$1\";", &tree.path().join("b"));
-        let other = waiting("exec 7<\"$1\";", &elsewhere.path().join("b"));
+        let holder = spawn_waiting_shell("exec 7<\"$1\";", &tree.path().join("b"));
+        let other = spawn_waiting_shell("exec 7<\"$1\";", &elsewhere.path().join("b"));
         let now = Processes::now();
         let found = now.holders_of_any(&BTreeSet::from([holder.id(), other.id()]), files);
         assert_eq!((found.len(), found[0].pid, found[0].hold), (1, holder.id(), Hold::Open));
         assert_eq!(found[0].file.as_deref().and_then(Path::file_name), Some("b".as_ref()));
-        end(holder);
-        end(other);
+        wait_for_end(holder);
+        wait_for_end(other);
     }
 
     #[test]

@@ -14,70 +14,72 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub trait Sampler {
-    /// Starts the contenders of these trials without waiting for them, because they are opened
-    /// next. Others that were started like this and are not opened yet are ended.
+    /// Starts the contenders of these trials ahead, without waiting for them, because they are
+    /// opened next. Contenders that were started ahead earlier and are not opened yet are ended.
     fn launch(&mut self, next: &[TrialIndex]);
 
-    /// Starts the trial's contender, again if it is running; every parameter in force.
+    /// Starts the trial's contender, or restarts it if it is running; returns every parameter in
+    /// force.
     fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd>;
 
-    /// One untimed reading whose answer is compared. If the file of the trial may be read only
+    /// Makes one untimed reading and compares its answer. If the trial's file may be read only
     /// once, another file is read.
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd>;
 
-    /// Evicts the files of the plan and fills them the standard way; with the number of the last
-    /// fill, only what was evicted since then.
+    /// Evicts the files of the plan and fills the cache from them. If `fill` is the number of the
+    /// last fill, only files that lost pages since then are evicted and filled.
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd>;
 
-    /// One turn from a proven state: one or more timed readings, metered, with every answer
-    /// compared. The samples carry the slot.
+    /// Takes one turn from a proven cache state: one or more timed readings, metered, with every
+    /// answer compared. The samples carry the slot.
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError>;
 
-    /// Counts what contenders do inside, each in one untimed run of a process of its own, side by
-    /// side. In the order of the trials: the counts, or why there are none, or why the run must
-    /// end.
+    /// Counts what contenders do inside. Each has one untimed run in a separate process; the runs
+    /// are side by side. Returns for each trial, in order, the counts with their reasons where they
+    /// are missing, or why the run must end.
     fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
 
-    /// The same again, each in a new process. Runtimes report nothing then: what they count is a
-    /// mean of all turns already.
+    /// Counts again, each trial in a new process. Runtimes report nothing here, because the counts
+    /// that they report are already means of all turns.
     fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
 
-    /// Whether counting a trial takes no reading, because the same readings were counted from
-    /// another state.
+    /// Whether counting a trial takes no further run, because the same readings were counted in
+    /// another cache state.
     fn is_counted(&self, trial: TrialIndex) -> bool;
 
-    /// Whether contenders are inspected besides.
+    /// Whether contenders are inspected after the rounds.
     fn inspects(&self) -> bool;
 
-    /// Inspects a contender in untimed runs of processes of its own; the lines for the record.
+    /// Inspects a contender in untimed runs of separate processes; returns the lines for the
+    /// record.
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason>;
 
-    /// The lines that [`Sampler::inspect`] would give, each with the reason why the trial was not
+    /// The lines that [`Sampler::inspect`] would return, each with the reason why the trial was not
     /// inspected.
     fn not_inspected(&mut self, trial: TrialIndex, reason: &str) -> Vec<Line>;
 
-    /// Why the numbers of a trial are refused although its turns went well: this may be found
-    /// during the turns of other trials.
+    /// Why the numbers of a trial are refused although its own turns went well: the reason may have
+    /// been found during turns of other trials.
     fn refusal(&self, trial: TrialIndex) -> Option<Outcome>;
 
     /// Bytes that one reader of the trial reads in one reading; `None` if that is not known.
-    fn bytes(&self, trial: TrialIndex) -> Option<u64>;
+    fn bytes_per_reading(&self, trial: TrialIndex) -> Option<u64>;
 
-    /// The trial has no further turns and its contender is sound: it may serve a trial that differs
-    /// only in the state of the cache.
+    /// Closes a trial whose contender works and that has no further turns: the process may serve
+    /// another trial that differs only in the state of the cache.
     fn retire(&mut self, trial: TrialIndex) {
         self.close(trial);
     }
 
     fn close(&mut self, trial: TrialIndex);
 
-    /// Runs what the user wants to be run after the last reading, once.
+    /// Runs the user's clean-up command once, after the last reading.
     fn clean_up(&mut self) -> Result<(), CleanUpError> {
         Ok(())
     }
 
     /// Meters that could not be read in the last turn, with the reason.
-    fn missing(&mut self) -> Vec<(String, String)>;
+    fn missing_meters(&mut self) -> Vec<(String, String)>;
 
     /// Lines for the record that no other call returns, such as warm-ups, since the last call.
     fn notes(&mut self) -> Vec<Line> {
@@ -87,42 +89,42 @@ pub trait Sampler {
     fn elapsed_ns(&self) -> u64;
 }
 
-/// Where a turn waits until it may begin.
+/// The gate at which a turn waits until it may begin.
 pub trait StartingGate {
-    /// Waits until this host may make the state that the turn starts from.
+    /// Waits until this host may establish the cache state from which the turn starts.
     fn before_state(&mut self) -> Result<(), SampleError>;
 
-    /// The state of this host is proven; whether the turn may begin.
-    fn ready(&mut self) -> Result<(), SampleError>;
+    /// Reports that the cache state of this host is proven; an error if the turn may not begin.
+    fn report_ready(&mut self) -> Result<(), SampleError>;
 
-    /// Waits for the beginning, right before the contender is told to read. Returns at once unless
-    /// the turn may begin.
+    /// Waits for the start time, right before the contender is told to read. Returns at once if the
+    /// turn may not begin.
     fn wait(&mut self);
 }
 
-/// Takes what a run finds and shows what it does.
+/// Receives the lines of the record and shows the progress of a run.
 pub trait Sink {
     fn append(&mut self, line: Line) -> Result<(), RecordError>;
 
-    fn about_to(&mut self, step: Step);
+    fn announce_step(&mut self, step: Step);
 
-    /// Whether the user wants the run to end as if its time were used up. Asked between turns.
+    /// Whether the user wants the run to end as if its time were used up. Called between turns.
     fn wants_end(&mut self) -> Result<bool, RecordError> {
         Ok(false)
     }
 }
 
-/// The place of a turn in a run. Its samples carry it.
+/// The position of a turn in a run. The samples of the turn carry it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
     pub state: CacheState,
-    /// Which fill of the cache, from 0; turns that are not warm have one each.
+    /// Number of the cache's fill, from 0; in states other than warm, the number of the round.
     pub fill: u32,
-    /// Which round, from 0.
+    /// Number of the round, from 0.
     pub round: u32,
-    /// Place in the round's shuffled order, from 0.
+    /// Position in the round's shuffled order, from 0.
     pub position: u32,
-    /// Which rung of a search; `None` for a turn whose numbers are reported.
+    /// Rung of a search; `None` for a turn whose numbers are reported.
     pub rung: Option<u32>,
 }
 
@@ -131,7 +133,7 @@ impl Slot {
         Slot { state, fill: 0, round: 0, position: 0, rung: None }
     }
 
-    /// A sample of a trial, of which nothing is known but its place.
+    /// A sample of a trial with this position and no measured values.
     pub(super) fn sample(&self, trial: TrialIndex) -> Sample {
         let &Slot { fill, round, position, rung, .. } = self;
         Sample { trial, fill, round, position, rung, ..Sample::default() }
@@ -140,10 +142,10 @@ impl Slot {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
-    /// Begins a state with this number of trials.
+    /// Begins a cache state with this number of trials.
     State(CacheState, usize),
     Fill(u32),
-    /// Starts a contender and has it read untimed.
+    /// Starts a contender and makes it read untimed.
     Start(TrialIndex),
     /// Counts what a contender does inside, untimed.
     Count(TrialIndex, Progress),
@@ -153,9 +155,9 @@ pub enum Step {
         trial: TrialIndex,
         /// The round, from 0.
         round: u32,
-        /// Place in the round, from 0.
+        /// Position in the round, from 0.
         position: u32,
-        /// Trials in the round.
+        /// Number of trials in the round.
         of: u32,
     },
     RoundOver(Progress),
@@ -171,7 +173,7 @@ pub struct Progress {
 impl Progress {
     /// The time left at the rate so far; `None` before anything is done.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub fn left(&self) -> Option<Nanos> {
+    pub fn time_left(&self) -> Option<Nanos> {
         let elapsed_s = self.elapsed_ns as f64 / 1e9;
         (self.share > 0.0).then(|| Nanos::from_secs_f64(elapsed_s * (1.0 - self.share).max(0.0) / self.share))
     }
@@ -181,11 +183,11 @@ impl Progress {
 pub enum TrialEnd {
     Trial(Outcome),
     Run(EndReason),
-    /// Of the run, because of this trial.
+    /// Ends the run because of this trial.
     Both(Outcome, EndReason),
 }
 
-/// How the run ends because of what was run after its last reading.
+/// Why the clean-up command ends the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CleanUpError {
     pub end: EndReason,
@@ -204,7 +206,7 @@ impl TrialEnd {
         TrialEnd::Trial(Outcome::Failed { reason })
     }
 
-    /// What the trial ends with if the run goes on; else why the run ends.
+    /// The outcome of the trial if the run goes on; otherwise why the run ends.
     pub fn outcome(self) -> Result<Outcome, EndReason> {
         match self {
             TrialEnd::Trial(outcome) => Ok(outcome),
@@ -225,7 +227,7 @@ impl From<TrialEnd> for SampleError {
     }
 }
 
-/// Where a turn is not repeated, a state that was not proven ends the trial.
+/// For turns that are not repeated: a state that was not proven ends the trial.
 impl From<SampleError> for TrialEnd {
     fn from(error: SampleError) -> TrialEnd {
         match error {
@@ -247,23 +249,24 @@ impl From<SessionError> for SampleError {
     }
 }
 
-/// What it means for a trial that the state which it starts from cannot be made.
+/// The end of a trial whose cache state cannot be established.
 impl From<CacheError> for TrialEnd {
     fn from(error: CacheError) -> TrialEnd {
         let reason = error.to_string();
         match error {
-            // The file could be read when the right answer was found: its device fails.
+            // The file could be read when its expected answer was computed, so its device fails
+            // now.
             CacheError::Io { .. } => TrialEnd::failed(reason),
             _ => TrialEnd::Trial(Outcome::Unavailable { reason }),
         }
     }
 }
 
-/// Pages that stay may go at the next try; every other failure comes from the file system.
+/// Pages that remain may be evicted at the next try; every other error comes from the file system.
 impl From<CacheError> for SampleError {
     fn from(error: CacheError) -> SampleError {
         match error {
-            CacheError::Remains { .. } => SampleError::Unproven(error.to_string()),
+            CacheError::PagesRemain { .. } => SampleError::Unproven(error.to_string()),
             other => SampleError::TrialEnd(other.into()),
         }
     }
@@ -280,7 +283,7 @@ mod tests {
         assert_eq!(interrupted.outcome(), Err(EndReason::Interrupted));
         let failed = TrialEnd::from(SessionError::Failed("it broke".to_owned()));
         assert_eq!(failed, TrialEnd::failed("it broke".to_owned()));
-        // A device that fails fails the trial.
+        // An error of the device fails the trial.
         let cause = std::io::Error::other("torn");
         let error = CacheError::Io { path: "f".into(), call: "read", cause };
         assert!(matches!(TrialEnd::from(error), TrialEnd::Trial(Outcome::Failed { .. })));

@@ -1,10 +1,11 @@
-//! What metering is possible here, for this user on this kernel, and why not. Probing changes
+//! Which meters work here, for this user on this kernel, and why others do not. Probing changes
 //! nothing.
 
 use super::counts;
 use readlab_system::{page_cache, process};
 
-/// Whether the lab may do each thing that it can make use of; else why not, in one line.
+/// Whether readlab may do each thing that it can make use of; the error gives the reason in one
+/// line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rights {
     /// Count system calls of contenders.
@@ -30,14 +31,14 @@ impl Rights {
             mallocs: counts::can_count_mallocs(),
             peak_reset: process::may_reset_peak(),
             device_reads: process::may_count_device_reads(),
-            drop_caches: drop_caches(),
+            drop_caches: may_drop_caches(),
             cachestat: page_cache::can_count(),
             see_others: process::may_see_others(),
         }
     }
 }
 
-pub fn drop_caches() -> Result<(), String> {
+pub fn may_drop_caches() -> Result<(), String> {
     page_cache::may_evict_machine()
 }
 

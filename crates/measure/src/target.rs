@@ -1,6 +1,6 @@
-//! A measured target: what is read, its right answers, and the control over its state. The state is
-//! that of the page cache of a file, whether contenders open the file or our own server does.
-//! Behind a foreign server no state can be made or proven.
+//! A measured target: what is read, its expected answers, and the control of its cache state. That
+//! is the state of a file's page cache, whether contenders open the file or readlab's own server
+//! does. Behind a foreign server no cache state can be made or proven.
 
 use super::cache::{CacheError, Eviction, PageCache, TargetCache};
 use super::holders::{Holder, Processes};
@@ -21,15 +21,15 @@ pub struct MeasuredTarget<'a> {
     /// The number of the target in the record.
     pub index: usize,
     pub target: &'a Target,
-    /// What every answer about its bytes is compared with.
+    /// The expected answer about the target's bytes.
     pub truth: &'a Truth,
-    /// What every answer about its content is compared with, where trials decode it.
+    /// The expected answer about the target's decoded content, if trials decode it.
     pub decoded: Option<&'a Truth>,
     pub cache_control: CacheControl,
 }
 
-/// A file that is read once, which is opened for its readings only: a run of thousands of files
-/// cannot keep all of them open.
+/// A file that is read once. It is opened only for its readings, because a run of thousands of
+/// files cannot keep all of them open.
 #[derive(Debug, Clone)]
 pub struct SweepTarget {
     pub target: Target,
@@ -37,7 +37,7 @@ pub struct SweepTarget {
 }
 
 impl SweepTarget {
-    pub(super) fn measured(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheControlError> {
+    pub(super) fn measured_target(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheControlError> {
         let cache_control = CacheControl::open(&self.target, Eviction::OfFile)?;
         Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
     }
@@ -46,10 +46,10 @@ impl SweepTarget {
 #[derive(Debug)]
 pub enum CacheControl {
     File {
-        /// What it was when its right answer was found.
+        /// Identity of the file when its expected answer was found.
         identity: Identity,
         cache: PageCache,
-        /// What below its file system can be counted.
+        /// The layer below the file system, if its bytes can be counted.
         next_layer: Option<NextLayer>,
     },
     /// Many files of this machine, or a file and its copies.
@@ -58,12 +58,12 @@ pub enum CacheControl {
     Web,
 }
 
-/// What is found of a target after a turn.
+/// State of a target after a turn.
 #[derive(Debug)]
-pub struct Look {
-    /// How much of it is resident, or why that is not known.
+pub struct TargetState {
+    /// Pages that are resident, or why that is not known.
     pub resident: Result<ResidencyProof, String>,
-    /// How it changed since its right answer was found.
+    /// How the target changed since its expected answer was found.
     pub change: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub enum CacheControlError {
 }
 
 impl CacheControl {
-    /// The control over a target as it is now, before its right answer is found.
+    /// The cache control of a target as it is now, before its expected answer is found.
     pub fn open(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
         let next_layer = NextLayer::find(&target.facts.layers);
         let copied = target.copies.as_ref().and_then(|copies| copies.all.tree());
@@ -85,7 +85,8 @@ impl CacheControl {
             return Ok(CacheControl::Tree { cache, next_layer });
         }
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };
-        let cache = PageCache::open(path, eviction)?.above(&target.evictable).of_part(target.part);
+        let cache =
+            PageCache::open(path, eviction)?.with_files_below(&target.evictable).limited_to_part(target.part);
         let identity = Identity::of_path(path)
             .map_err(|cause| CacheControlError::Identity { path: path.to_owned(), cause })?;
         Ok(CacheControl::File { identity, cache, next_layer })
@@ -105,7 +106,7 @@ impl CacheControl {
         }
     }
 
-    /// What the file was; `None` for many files, and behind a foreign server.
+    /// Identity of the file; `None` for many files, and behind a foreign server.
     pub fn identity(&self) -> Option<Identity> {
         match self {
             CacheControl::File { identity, .. } => Some(*identity),
@@ -119,22 +120,22 @@ impl MeasuredTarget<'_> {
         self.cache_control.cache()
     }
 
-    pub fn resident(&self) -> Result<ResidencyProof, String> {
+    pub fn residency(&self) -> Result<ResidencyProof, String> {
         let cache = self.cache().ok_or_else(|| CACHE_UNKNOWN.to_owned())?;
-        cache.resident().map_err(|error| error.to_string())
+        cache.residency().map_err(|error| error.to_string())
     }
 
-    /// What is resident now and how it changed: of many files by one visit to each.
-    pub fn look(&self) -> Look {
+    /// The resident pages now and how the target changed; many files are visited once each.
+    pub fn observe(&self) -> TargetState {
         match &self.cache_control {
-            CacheControl::Tree { cache, .. } => cache.look(),
+            CacheControl::Tree { cache, .. } => cache.observe(),
             CacheControl::File { .. } | CacheControl::Web => {
-                Look { change: self.change(), resident: self.resident() }
+                TargetState { change: self.change(), resident: self.residency() }
             }
         }
     }
 
-    /// The layer below its file system, if that has a counter of its own.
+    /// The layer below the target's file system, if that layer has a counter.
     pub fn next_layer(&self) -> Option<&NextLayer> {
         match &self.cache_control {
             CacheControl::File { next_layer, .. } | CacheControl::Tree { next_layer, .. } => {
@@ -144,8 +145,8 @@ impl MeasuredTarget<'_> {
         }
     }
 
-    /// Whether both are the same file, so that the state of one is the state of the other, or the
-    /// files of one are among those of the other.
+    /// Whether both targets are the same file, or the files of one are among the files of the
+    /// other, so that they share their cache state.
     pub fn shares_file(&self, other: &MeasuredTarget) -> bool {
         self.target.file().is_some() && self.target.file() == other.target.file()
             || self.target.tree().is_some() && self.target.tree() == other.target.tree()
@@ -153,13 +154,14 @@ impl MeasuredTarget<'_> {
             || other.target.facts.is_size_group()
     }
 
-    /// Bytes that are in the page cache when it is warm.
+    /// Bytes of the target in the page cache when it is warm.
     pub fn cached_bytes(&self) -> u64 {
         let copied = self.target.copies.as_ref().map(|copies| copies.all.facts.size_bytes);
         copied.unwrap_or_else(|| self.target.facts.cached_bytes())
     }
 
-    /// Those of some processes that hold it, or one of its files; none behind a foreign server.
+    /// The processes of `among` that hold the target or one of its files; none behind a foreign
+    /// server.
     pub(super) fn holders(&self, now: &Processes, among: &BTreeSet<u32>) -> Vec<Holder> {
         match &self.cache_control {
             CacheControl::File { identity, .. } => now.holders(among, identity),
@@ -168,8 +170,8 @@ impl MeasuredTarget<'_> {
         }
     }
 
-    /// How it changed since its right answer was found; that it can no longer be examined is a
-    /// change too.
+    /// How the target changed since its expected answer was found. If it can no longer be examined,
+    /// that is a change, too.
     pub fn change(&self) -> Option<String> {
         if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.all.tree()) {
             return tree.change();

@@ -1,4 +1,4 @@
-//! What the tests of several parts begin with: files on a device, targets and their right answers.
+//! Fixtures for tests of several modules: files on a device, targets and their expected answers.
 
 use crate::target::SweepTarget;
 use readlab_model::target::TargetFacts;
@@ -11,14 +11,14 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A folder beside this program, where files are on a device: of what lives in memory nothing can be evicted,
-/// and a temporary folder may be there.
+/// A folder beside this program, on a device. A temporary folder may be on a file system in memory,
+/// whose files cannot be evicted.
 pub(crate) fn disk_folder() -> TempDir {
     tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
 }
 
-/// A file of this content in such a folder, of which nothing is in the page cache; `None` where the file
-/// system does not suit a test.
+/// An evicted file of this content in a disk folder; `None` if the file system does not suit a
+/// test.
 pub(crate) fn disk_file(content: &[u8], suits: fn(Backing) -> bool) -> Option<(TempDir, PathBuf)> {
     let folder = disk_folder();
     let path = folder.path().join("file");
@@ -47,7 +47,7 @@ pub(crate) fn truth(answer: Answer, wall_ns: u64) -> Truth {
     Truth { answer, products: None, digest: String::new(), text: true, archive: None, wall_ns }
 }
 
-/// A file of so many bytes that is read once.
+/// A file of `size_bytes` bytes that is read once.
 pub(crate) fn sweep_target(file: &Path, size_bytes: u64) -> SweepTarget {
     let target = target(Place::File(file.to_owned()), size_bytes);
     SweepTarget { target, truth: truth(Answer::default(), 1) }

@@ -1,14 +1,14 @@
-//! The page cache of many files: each is made cold or warm, and proven, as a single one is. No file
-//! stays open, and only sums are kept.
+//! The page cache of many files: each is made cold or warm, and proven, as a single file is. No
+//! file stays open, and only sums are kept.
 //!
-//! Names and inodes are another matter. To look at a file is to bring its name and inode into
-//! memory, so they are warm before each reading, unless they are asked to be cold: then the kernel
-//! drops them after everything else was done, which only root may ask it to, and it is proven by
-//! lookups that may not leave memory.
+//! Names (dentries) and inodes are treated separately. Checking a file brings its name and inode
+//! into memory, so they are warm before each reading unless they are requested cold. In that case
+//! the kernel drops them last; only root may request this. Lookups that only use memory prove that
+//! they are gone.
 
-use super::cache::{CacheError, Eviction, Filled, PageCache, TargetCache, failed};
-use super::residency::{CountedDevice, Means, Residency, ResidencyProof};
-use super::target::Look;
+use super::cache::{CacheError, Eviction, FillResult, PageCache, TargetCache, call_failed};
+use super::residency::{CountedDevice, Residency, ResidencyMeans, ResidencyProof};
+use super::target::TargetState;
 use readlab_model::target::identity::Identity;
 use readlab_model::units::Nanos;
 use readlab_system::machine::memory::Memory;
@@ -19,45 +19,47 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Most files whose names are looked up to prove that they are cold, evenly spread.
-const LOOKED_UP: usize = 256;
+/// Largest number of files, evenly spread, whose names are looked up to prove that they are cold.
+const LOOKUPS_MAX: usize = 256;
 
-/// Threads that fill: a device brings small files sooner with many in flight.
+/// Number of threads that fill; a device reads small files faster with many requests in flight.
 const FILLING_THREADS: usize = 16;
 
 /// How often files are filled again that lost pages while others were filled.
 const REFILLS_MAX: usize = 3;
 
-/// What is resident of no file.
-const NOTHING: ResidencyProof =
-    ResidencyProof { means: Means::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
+/// Residency of no file.
+const NO_FILES: ResidencyProof =
+    ResidencyProof { means: ResidencyMeans::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
 
-struct Seen {
+struct FileState {
     proof: ResidencyProof,
     changed: Option<ChangedFile>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
-    /// Every one; they are evicted.
+enum FillScope {
+    /// All files; they are evicted first.
     All,
-    /// Those that are not in memory as a whole, which are evicted first.
-    Missing,
+    /// Only files that are not fully resident; they are evicted first.
+    NotResident,
 }
 
 #[derive(Debug)]
 pub struct TreeCache {
     pub(super) tree: Arc<Tree>,
-    /// The files below the first, whose pages would serve a reading that finds none of these.
+    /// Files below the first file, whose pages would serve a reading that finds none of these
+    /// files' pages.
     below: Vec<PathBuf>,
-    /// Whether names and inodes are made cold, too.
+    /// Determines whether names and inodes are made cold, too.
     eviction: Eviction,
-    /// The device of the first file, if cachestat(2) counts there: most often that of all.
+    /// The device of the first file, if cachestat(2) works there; it is usually the device of all
+    /// files.
     device: Option<CountedDevice>,
 }
 
 impl TreeCache {
-    /// Of these files, if their state can be observed here.
+    /// The cache of these files, if their state can be observed here.
     pub fn for_tree(
         tree: &Arc<Tree>,
         below: &[PathBuf],
@@ -66,95 +68,96 @@ impl TreeCache {
         let mut cache = TreeCache { tree: Arc::clone(tree), below: below.to_vec(), eviction, device: None };
         if let Some(first) = tree.paths()?.next() {
             let path = first?;
-            cache.device = Residency::open(&path)?.counted_device().map_err(failed(&path, "fstat"))?;
+            cache.device = Residency::open(&path)?.counted_device().map_err(call_failed(&path, "fstat"))?;
         }
         Ok(cache)
     }
 
     fn open(&self, path: &Path) -> Result<PageCache, CacheError> {
-        Ok(PageCache::new(Residency::open_once(path, self.device)?, Eviction::OfFile))
+        Ok(PageCache::new(Residency::open_for_one_check(path, self.device)?, Eviction::OfFile))
     }
 
-    /// What is resident and which file or folder changed, by one visit to each file.
-    pub(super) fn look(&self) -> Look {
-        match self.look_at_each() {
-            Ok(Seen { proof, changed }) => {
+    /// The resident pages and the first changed file or folder; visits each file once.
+    pub(super) fn observe(&self) -> TargetState {
+        match self.observe_each() {
+            Ok(FileState { proof, changed }) => {
                 let of_file = changed.map(|changed| changed.why);
-                Look { resident: Ok(proof), change: of_file.or_else(|| self.tree.change_of_folders()) }
+                TargetState { resident: Ok(proof), change: of_file.or_else(|| self.tree.change_of_folders()) }
             }
-            // A file that cannot be opened may be gone.
-            Err(error) => Look { resident: Err(error.to_string()), change: self.tree.change() },
+            // A file that cannot be opened may have been removed.
+            Err(error) => TargetState { resident: Err(error.to_string()), change: self.tree.change() },
         }
     }
 
-    fn look_at_each(&self) -> Result<Seen, CacheError> {
+    fn observe_each(&self) -> Result<FileState, CacheError> {
         let each = |number: usize, path: &Path| {
-            let residency = Residency::open_once(path, self.device)?;
-            let status = residency.status().map_err(failed(path, "fstat"))?;
+            let residency = Residency::open_for_one_check(path, self.device)?;
+            let status = residency.status().map_err(call_failed(path, "fstat"))?;
             let changed = self.tree.change_of(number, path, &Identity::from(status));
-            Ok::<_, CacheError>(Seen { proof: residency.share()?, changed })
+            Ok::<_, CacheError>(FileState { proof: residency.prove()?, changed })
         };
-        let found = visit(self.tree.paths()?, processors(), each, Seen::and)?;
-        Ok(found.unwrap_or(Seen { proof: NOTHING, changed: None }))
+        let found = visit(self.tree.paths()?, processors(), each, FileState::combined_with)?;
+        Ok(found.unwrap_or(FileState { proof: NO_FILES, changed: None }))
     }
 
-    /// What of all files is resident, if `each` did what it does to every one of them.
+    /// The residency of all files together, after `each` was called for every file.
     fn after_each(
         &self,
         threads: usize,
         each: impl Fn(&Path) -> Result<ResidencyProof, CacheError> + Sync,
     ) -> Result<ResidencyProof, CacheError> {
-        let found = visit(self.tree.paths()?, threads, |_, path| each(path), |all, one| all.and(&one))?;
-        Ok(found.unwrap_or(NOTHING))
+        let found =
+            visit(self.tree.paths()?, threads, |_, path| each(path), |all, one| all.combined_with(&one))?;
+        Ok(found.unwrap_or(NO_FILES))
     }
 
-    /// Fills each file that `which` names, and those again that lost pages while others were
-    /// filled, as some kernels evict pages whenever they like.
-    fn fill_each(&self, which: Which) -> Result<Filled, CacheError> {
+    /// Fills each file that `which` selects, and again those that lost pages while others were
+    /// filled, because some kernels evict pages at any time.
+    fn fill_each(&self, which: FillScope) -> Result<FillResult, CacheError> {
         let memory = Memory::read();
         let begun = Instant::now();
         self.fill_once(which, &memory)?;
         let wall_ns = Nanos::from(begun.elapsed()).0;
-        let mut proof = self.resident()?;
+        let mut proof = self.residency()?;
         for _ in 0..REFILLS_MAX {
             if proof.is_warm() {
                 break;
             }
-            self.fill_once(Which::Missing, &memory)?;
-            proof = self.resident()?;
+            self.fill_once(FillScope::NotResident, &memory)?;
+            proof = self.residency()?;
         }
         if proof.is_warm() {
-            return Ok(Filled { wall_ns, proof });
+            return Ok(FillResult { wall_ns, proof });
         }
         let path = self.tree.folder().map_or_else(|| self.tree.list(), Path::to_owned);
         let size_bytes = proof.file_pages * readlab_system::memory::page_bytes();
         Err(CacheError::NotFilled { path, size_bytes, proof, memory })
     }
 
-    fn fill_once(&self, which: Which, memory: &Memory) -> Result<(), CacheError> {
+    fn fill_once(&self, which: FillScope, memory: &Memory) -> Result<(), CacheError> {
         let fill = |path: &Path| {
             let cache = self.open(path)?;
-            if which == Which::Missing {
-                let found = cache.resident()?;
+            if which == FillScope::NotResident {
+                let found = cache.residency()?;
                 if found.is_warm() {
                     return Ok(found);
                 }
                 // Pages that another program keeps in memory stay, and the rest is filled around
                 // them.
                 match cache.evict() {
-                    Ok(_) | Err(CacheError::RamBacked { .. } | CacheError::Remains { .. }) => {}
+                    Ok(_) | Err(CacheError::RamBacked { .. } | CacheError::PagesRemain { .. }) => {}
                     Err(error) => return Err(error),
                 }
             }
-            Ok(cache.fill_in(memory)?.proof)
+            Ok(cache.fill_evicted_in(memory)?.proof)
         };
         self.after_each(FILLING_THREADS, fill).map(drop)
     }
 
-    /// Makes the names and inodes of all files cold, and proves it by some of them.
+    /// Makes the names and inodes of all files cold, and proves it for a sample of them.
     fn drop_metadata(&self) -> Result<(), CacheError> {
         page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
-        let step = self.tree.len().div_ceil(LOOKED_UP).max(1);
+        let step = self.tree.len().div_ceil(LOOKUPS_MAX).max(1);
         for path in self.tree.paths()?.step_by(step) {
             let path = path?;
             if names::is_cached(&path).map_err(|cause| CacheError::DropCaches { cause })? {
@@ -165,16 +168,16 @@ impl TreeCache {
     }
 }
 
-impl Seen {
-    fn and(self, other: Seen) -> Seen {
+impl FileState {
+    fn combined_with(self, other: FileState) -> FileState {
         let changed = ChangedFile::first(self.changed, other.changed);
-        Seen { proof: self.proof.and(&other.proof), changed }
+        FileState { proof: self.proof.combined_with(&other.proof), changed }
     }
 }
 
 impl TargetCache for TreeCache {
-    fn resident(&self) -> Result<ResidencyProof, CacheError> {
-        self.after_each(processors(), |path| self.open(path)?.resident())
+    fn residency(&self) -> Result<ResidencyProof, CacheError> {
+        self.after_each(processors(), |path| self.open(path)?.residency())
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
@@ -191,12 +194,12 @@ impl TargetCache for TreeCache {
         Ok(proof)
     }
 
-    fn fill_evicted(&self) -> Result<Filled, CacheError> {
-        self.fill_each(Which::All)
+    fn fill_evicted(&self) -> Result<FillResult, CacheError> {
+        self.fill_each(FillScope::All)
     }
 
-    fn refill(&self) -> Result<Filled, CacheError> {
-        self.fill_each(Which::Missing)
+    fn refill(&self) -> Result<FillResult, CacheError> {
+        self.fill_each(FillScope::NotResident)
     }
 }
 
@@ -225,38 +228,38 @@ mod tests {
     }
 
     #[test]
-    fn one_look_sees_what_is_resident_and_what_changed() {
+    fn one_observation_shows_resident_pages_and_the_changed_file() {
         let folder = folder();
         let cache = cache_of(folder.path());
         cache.refill().unwrap();
         cache.open(&folder.path().join("b")).unwrap().evict().unwrap();
-        let seen = cache.look();
+        let seen = cache.observe();
         let proof = seen.resident.unwrap();
         assert_eq!((proof.resident, proof.pages, seen.change), (26, 39, None));
         fs::write(folder.path().join("c"), "c".repeat(50_000)).unwrap();
         fs::write(folder.path().join("b"), "b").unwrap();
-        let change = cache.look().change.unwrap();
+        let change = cache.observe().change.unwrap();
         assert!(change.contains("/b is not what it was"), "the first by name: {change}");
         let cache = cache_of(folder.path());
         fs::write(folder.path().join("new"), "").unwrap();
-        let change = cache.look().change.unwrap();
+        let change = cache.observe().change.unwrap();
         assert!(change.contains("files were added, removed or renamed"), "{change}");
         fs::remove_file(folder.path().join("a")).unwrap();
-        let Look { resident, change } = cache.look();
+        let TargetState { resident, change } = cache.observe();
         assert!(resident.unwrap_err().contains("/a: open: No such file"));
         assert!(change.as_ref().is_some_and(|change| change.contains("/a: No such file")), "{change:?}");
     }
 
     #[test]
-    fn what_is_missing_is_filled_and_the_rest_left_alone() {
+    fn only_files_that_lost_pages_are_filled_again() {
         let folder = folder();
         let cache = cache_of(folder.path());
         assert!(cache.refill().unwrap().proof.is_warm());
         PageCache::open(&folder.path().join("b"), Eviction::OfFile).unwrap().evict().unwrap();
-        let lost = cache.resident().unwrap();
+        let lost = cache.residency().unwrap();
         assert_eq!((lost.pages - lost.resident, lost.pages), (13, 39));
         let filled = cache.refill().unwrap().proof;
         assert_eq!((filled.is_warm(), filled.pages), (true, 39), "all are proven");
-        assert!(cache.resident().unwrap().is_warm());
+        assert!(cache.residency().unwrap().is_warm());
     }
 }

@@ -1,11 +1,11 @@
-//! The file of readlab's own on which contenders are warmed up that read their file only once. They
-//! are never warmed up on that file: the caches below the page cache remember what was read, and
+//! Readlab's own file, on which contenders are warmed up that read their file only once. They are
+//! never warmed up on the measured file, because caches below the page cache keep what was read and
 //! cannot be emptied.
 //!
-//! A contender reads one path for as long as it lives. So it is given the path of a link, which
-//! leads to readlab's own file first and is changed to lead to the next file before its timed turn.
-//! Commands get no link, because some refuse it; each of their readings is a process of its own,
-//! which another contender process warms up as well.
+//! A contender reads one path as long as it runs. So it is given the path of a link, which first
+//! leads to readlab's own file and is changed to lead to the measured file before the timed turn.
+//! Commands get no link, because some refuse links. Each of their readings is a separate process
+//! anyway, which another process of the contender warms up just as well.
 
 use super::target::{MeasuredTarget, SweepTarget};
 use readlab_model::trial::COMMAND;
@@ -16,16 +16,16 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Before files up to this size contenders are warmed up, so that their own start is not in their
-/// first reading; in larger ones it is less than can be seen.
+/// Size of the largest file before which contenders are warmed up, so that their own start does not
+/// fall into their first reading. In larger files the time of the start is too small to be seen.
 const WARMED_UP_BYTES_MAX: u64 = 16_000_000;
 
-/// A file of readlab's own, and a link that leads to it or to the file that is read next.
+/// Readlab's own file, and a link that leads to it or to the file that is read next.
 #[derive(Debug)]
 pub struct WarmUpFile {
     file: PathBuf,
     link: PathBuf,
-    /// The file as commands read it, by its own path.
+    /// The file as commands read it, by its path.
     by_path: SweepTarget,
     /// The file as all other contenders read it, through the link.
     by_link: SweepTarget,
@@ -48,14 +48,15 @@ impl WarmUpFile {
         trial.contender() != COMMAND
     }
 
-    /// The file in place of what a trial reads. The link leads to it.
+    /// The warm-up file in place of a trial's target. The link leads to the warm-up file.
     pub(super) fn in_place_of(&self, trial: &Trial) -> Result<MeasuredTarget<'_>, String> {
         self.lead_to(&self.file)?;
         let known = if WarmUpFile::is_linked(trial) { &self.by_link } else { &self.by_path };
-        known.measured(trial.target).map_err(|error| error.to_string())
+        known.measured_target(trial.target).map_err(|error| error.to_string())
     }
 
-    /// Makes the link lead to a file. A program that opens it meanwhile gets one file or the other.
+    /// Makes the link lead to a file. A program that opens the link meanwhile gets one file or the
+    /// other.
     pub(super) fn lead_to(&self, file: &Path) -> Result<(), String> {
         let new = self.link.with_extension("new");
         let replaced = symlink(file, &new).and_then(|()| fs::rename(&new, &self.link));
@@ -66,7 +67,7 @@ impl WarmUpFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::round::testing::{COLD, plan, runs};
+    use crate::round::testing::{COLD, plan, rules_of_runs};
     use crate::testing::sweep_target;
 
     fn warm_up_file(folder: &Path) -> WarmUpFile {
@@ -80,7 +81,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (warm_up_file, next) = (warm_up_file(folder.path()), folder.path().join("timed"));
         fs::write(&next, "timed").unwrap();
-        let mut trial = plan(runs(1), &[("read", COLD)]).trials.remove(0).trial;
+        let mut trial = plan(rules_of_runs(1), &[("read", COLD)]).trials.remove(0).trial;
         for _ in 0..2 {
             let measured = warm_up_file.in_place_of(&trial).unwrap();
             let path = measured.target.file().unwrap();
@@ -88,7 +89,7 @@ mod tests {
             warm_up_file.lead_to(&next).unwrap();
             assert_eq!(fs::read_to_string(path).unwrap(), "timed");
         }
-        // A command gets the path of the file of readlab.
+        // A command gets the path of the warm-up file itself.
         trial.id = "command/wc".parse().unwrap();
         let measured = warm_up_file.in_place_of(&trial).unwrap();
         assert_eq!(measured.target.file(), Some(folder.path().join("warm-up").as_path()));

@@ -1,12 +1,12 @@
-//! A test that drops the caches of the whole machine: a program of its own, since tests of the page
-//! cache that run beside it would lose their pages.
+//! A test that drops the caches of the whole machine. It is a separate program, because tests of
+//! the page cache that run at the same time would lose their pages.
 
 use readlab_measure::cache::{Eviction, PageCache, TargetCache};
 use readlab_system::page_cache;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use std::fs::{self, File};
 
-/// Not a whole number of pages, and more pages than are probed.
+/// Size in bytes: no whole number of pages, and more pages than are probed.
 const SIZE: usize = 5_000_001;
 
 #[test]
@@ -25,13 +25,13 @@ fn caches_of_the_machine_are_dropped_for_cold_readings_and_not_for_fills() {
     fs::write(&program, vec![b'x'; SIZE]).unwrap();
     let other = PageCache::open(&program, Eviction::OfFile).unwrap();
     let cache = PageCache::open(&path, Eviction::OfSystem).unwrap();
-    // Some kernels evict a little by themselves.
-    let stays = |made: &dyn Fn()| {
+    // Some kernels evict a few pages at any time.
+    let stays_resident_after = |made: &dyn Fn()| {
         other.refill().unwrap();
         made();
-        other.resident().unwrap().share() > Some(0.5)
+        other.residency().unwrap().share() > Some(0.5)
     };
-    assert!(stays(&|| assert!(cache.refill().unwrap().proof.is_warm())));
-    assert!(stays(&|| assert!(cache.evict_to_fill().unwrap().is_cold())));
-    assert!(!stays(&|| assert!(cache.evict().unwrap().is_cold())));
+    assert!(stays_resident_after(&|| assert!(cache.refill().unwrap().proof.is_warm())));
+    assert!(stays_resident_after(&|| assert!(cache.evict_to_fill().unwrap().is_cold())));
+    assert!(!stays_resident_after(&|| assert!(cache.evict().unwrap().is_cold())));
 }

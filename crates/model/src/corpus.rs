@@ -1,10 +1,10 @@
-//! What a deterministic file holds, and how its bytes are stored.
+//! Deterministic files: their content, and the archive format in which it is stored.
 
 use crate::units::Bytes;
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
 
-/// How the bytes of a file are stored: in an archive, or as they are.
+/// The archive format of a file; `None` for a plain file.
 pub type Form = Option<Archive>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
@@ -24,16 +24,17 @@ pub enum CorpusKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
     pub kind: CorpusKind,
-    /// How many. Text is cut there, and its last byte is a newline.
+    /// Size of the file, in bytes. Text is cut there, and its last byte is a newline.
     pub size_bytes: u64,
-    /// Which of many such files; without meaning for [`CorpusKind::A`].
+    /// Seed of the generator: files of different seeds differ. [`CorpusKind::A`] ignores it.
     pub seed: u64,
 }
 
 crate::worded! { CorpusKind { Lines = "lines", Random = "random", A = "a", Gdelt = "gdelt" } }
 
 impl CorpusKind {
-    /// The version of its recipe. Files of another one are not taken for the same.
+    /// Version of the generator for this kind of file. A file made by another version counts as
+    /// another file.
     pub fn version(self) -> u32 {
         match self {
             CorpusKind::Lines | CorpusKind::Random | CorpusKind::A => 1,
@@ -55,7 +56,7 @@ impl CorpusKind {
 }
 
 impl Recipe {
-    /// A file name with everything: `lines-256MiB-seed1.txt`.
+    /// A file name that states every part of the recipe, for example `lines-256MiB-seed1.txt`.
     pub fn file_name(&self) -> String {
         let (kind, size) = (self.kind.word(), Bytes(self.size_bytes).exact());
         match self.kind {
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_everything() {
+    fn a_file_name_states_the_whole_recipe() {
         let recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 256 << 20, seed: 1 };
         assert_eq!(recipe.file_name(), "lines-256MiB-seed1.txt");
         assert_eq!(Recipe { kind: CorpusKind::A, size_bytes: 10_000, seed: 9 }.file_name(), "a-10000.bin");

@@ -7,12 +7,12 @@ pub mod target;
 pub mod trial;
 pub mod units;
 
-/// Whether a field is as it is by default: records leave it out then.
+/// True if a field has its default value; records omit such fields.
 pub fn is_default<T: Default + PartialEq>(it: &T) -> bool {
     *it == T::default()
 }
 
-/// Gives the variants of enums the words that records and people have for them.
+/// Gives each variant of an enum the word by which records and users name it.
 #[macro_export]
 macro_rules! worded {
     ($($kind:ident { $($variant:ident = $word:literal),* })*) => {$(

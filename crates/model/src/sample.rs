@@ -1,5 +1,6 @@
-//! A sample: one timed reading with everything metered around it; and the table of meters: what
-//! each counts, in which unit, how readings taken together become one, where exports have it.
+//! A sample is one timed reading with the values of all meters. The table of meters states for each
+//! meter what it counts, its unit, how the values of concurrent readings are combined, and which
+//! exports have it.
 
 use crate::trial::{Answer, TrialIndex};
 use readlab_protocol::SampleLine;
@@ -9,39 +10,44 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! sample {
     ($($(#[$about:meta])* $meter:ident = $name:literal, $words:literal, $unit:ident, $joint:ident, $scope:ident, $csv:expr, $field:ident;)*) => {
-        /// One timed reading with everything metered around it. `None` is a meter that could not be
-        /// read; the record says why. What each meter means is in the table of [`Meter`].
+        /// One timed reading with the values of all meters. `None` means that a meter could not be
+        /// read; the record states the reason. The table of [`Meter`] explains each meter.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         pub struct Sample {
             pub trial: TrialIndex,
-            /// Which fill of the cache, from 0; samples that are not warm have one each and count up too.
+            /// Number of the fill (one eviction and refill of the page cache) before this reading,
+            /// from 0. Readings that are not warm have no fill; for them the number rises with
+            /// every reading.
             pub fill: u32,
-            /// Which round, from 0, over the whole run of one state.
+            /// Number of the round, from 0, counted over all rounds of one cache state.
             pub round: u32,
-            /// Place in the round's shuffled order, from 0.
+            /// Position of the trial in the shuffled order of the round, from 0.
             pub position: u32,
-            /// In which rung of a search, from 0; `None` for a reported reading.
+            /// Number of the search rung in which the reading was taken, from 0; `None` for a
+            /// reported reading.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub rung: Option<u32>,
-            /// Which of the timed readings of its turn, from 0.
+            /// Number of this reading among the timed readings of its turn, from 0.
             pub reading: u32,
-            /// Readings, timed and leading, of the turn; meters read from outside are shared out equally.
+            /// Number of readings in the turn, timed and leading. Meters read from outside are
+            /// divided by it.
             pub turn_readings: u32,
-            /// Open to close by the contender's monotonic clock.
+            /// Time from opening the file to closing it, by the contender's monotonic clock.
             pub wall_ns: u64,
             $($(#[$about])* pub $field: Option<u64>,)*
             /// Share of the file's pages in the page cache before the turn, 0 to 1.
             pub resident_before: Option<f64>,
             /// Share of the file's pages in the page cache after the turn, 0 to 1.
             pub resident_after: Option<f64>,
-            /// Whether these shares are estimates, from pages spread evenly over the file.
+            /// True if both residency shares are estimates from a sample of pages spread evenly
+            /// over the file.
             #[serde(default, skip_serializing_if = "crate::is_default")]
             pub resident_is_estimate: bool,
             #[serde(default, skip_serializing_if = "crate::is_default")]
             pub turn: TurnSeen,
             #[serde(default, skip_serializing_if = "crate::is_default")]
             pub request: RequestMeters,
-            /// Proof of work.
+            /// The answer, which proves that the work was done.
             pub answer: Answer,
         }
     };
@@ -49,23 +55,23 @@ macro_rules! sample {
 
 impl Sample {
     pub fn observation(&self, meter: Meter) -> Option<Observation> {
-        Some(self.place(meter.read(self)?))
+        Some(self.observation_of(meter.read(self)?))
     }
 
     /// The CPU time of all threads, in user mode and in the kernel together, in nanoseconds.
     pub fn cpu_observation(&self) -> Option<Observation> {
-        Some(self.place(self.cpu_user_ns?.saturating_add(self.cpu_system_ns?)))
+        Some(self.observation_of(self.cpu_user_ns?.saturating_add(self.cpu_system_ns?)))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
-    fn place(&self, value: u64) -> Observation {
+    fn observation_of(&self, value: u64) -> Observation {
         Observation { value: value as f64, fill: self.fill, round: self.round }
     }
 }
 
 impl From<&Sample> for Observation {
     fn from(sample: &Sample) -> Observation {
-        sample.place(sample.wall_ns)
+        sample.observation_of(sample.wall_ns)
     }
 }
 
@@ -77,7 +83,8 @@ impl From<Sample> for Observation {
 
 macro_rules! turn_seen {
     ($($(#[$about:meta])* $meter:ident = $name:literal, $words:literal, $unit:ident, $joint:ident, $scope:ident, $csv:expr, turn.$field:ident;)*) => {
-        /// What the lab saw of a turn from outside, with untimed readings; the same in all its samples.
+        /// Meters that the lab reads from outside for a whole turn, untimed readings included. All
+        /// samples of a turn have the same values.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(default)]
         pub struct TurnSeen {
@@ -86,26 +93,28 @@ macro_rules! turn_seen {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $field: Option<u64>,
             )*
-            /// How enough bytes were seen to reach the contender; `None` where neither meter shows it.
+            /// The meter that shows that enough bytes reached the contender; `None` if none shows
+            /// it.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub delivered: Option<Delivered>,
         }
     };
 }
 
-/// By which meter bytes were seen to reach a contender.
+/// The meter that shows that the bytes reached a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivered {
-    /// As many bytes as the readings have passed through read calls (`rchar`; of a command without
-    /// what its processes wrote, `wchar`).
+    /// Read calls returned as many bytes as the readings contain (`rchar`; for a command minus
+    /// `wchar`, the bytes that its processes wrote).
     Calls,
-    /// As many page faults as it takes to map the readings' pages, sixteen at a time.
+    /// There were as many page faults as mapping the readings' pages takes, at sixteen pages a
+    /// fault.
     Faults,
 }
 
 impl TurnSeen {
-    /// Whether nothing is known.
+    /// True if no meter of the turn is known.
     pub fn is_unknown(&self) -> bool {
         *self == TurnSeen::default()
     }
@@ -113,7 +122,8 @@ impl TurnSeen {
 
 macro_rules! request_meters {
     ($($(#[$about:meta])* $meter:ident = $name:literal, $words:literal, $unit:ident, $joint:ident, $scope:ident, $csv:expr, request.$field:ident;)*) => {
-        /// The requests of a reading. `None` is what the contender's client does not say.
+        /// The requests of one reading. `None` means that the contender's client does not report
+        /// the value.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(default)]
         pub struct RequestMeters {
@@ -125,7 +135,8 @@ macro_rules! request_meters {
         }
 
         impl RequestMeters {
-            /// The part of the window that cannot be within it, with its name; `None` if all parts can.
+            /// The name and length of a request phase that is longer than the window of the reading
+            /// and so cannot be true; `None` if all phases fit into the window.
             pub fn longer_than(&self, wall_ns: u64) -> Option<(&'static str, u64)> {
                 let meters = [$(($name, MeterUnit::$unit, self.$field)),*];
                 let parts = meters.into_iter().filter(|(_, unit, _)| *unit == MeterUnit::Nanoseconds);
@@ -142,40 +153,40 @@ macro_rules! request_meters {
     };
 }
 
-/// What a meter counts in.
+/// The unit of a meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeterUnit {
     Nanoseconds,
-    /// Bytes that were moved.
+    /// Bytes that were transferred.
     Bytes,
-    /// Bytes of memory.
+    /// Bytes of occupied memory.
     Memory,
     Count,
 }
 
-/// How the readings of all ranks or readers of one turn become that of all together.
+/// How the values of all ranks or readers of one turn are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joint {
-    /// One that is missing makes it missing.
+pub enum JointRule {
+    /// The sum of the values; missing if one value is missing.
     Sum,
-    /// They share what is counted, or do it at the same time.
+    /// The largest value, because the readers share what is counted or do it at the same time.
     Largest,
 }
 
-/// What a meter is about, and so where exports have it.
+/// What a meter describes; decides where exports have the meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Each reading, as every target has it.
+    /// One value for each reading, for every target.
     Reading,
-    /// Each reading, where there is a layer below the file system.
+    /// One value for each reading, if there is a layer below the file system.
     Layer,
-    /// Each reading, where it was counted: exports have it only then.
+    /// One value for each reading; exports have the meter only if a reading has a value.
     WhereCounted,
-    /// The requests of a reading to a server.
+    /// One value for each reading: about its requests to a server.
     Requests,
-    /// The whole turn, seen from outside.
+    /// One value for the whole turn, seen from outside.
     Turn,
-    /// What other work took from the turn.
+    /// One value for the whole turn: the disturbance by other work of the machine.
     Disturbance,
 }
 
@@ -185,16 +196,16 @@ macro_rules! meter {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Meter {
-            /// From open to close, by the contender's clock; the one that is never missing.
+            /// Time from open to close, by the contender's clock. This meter is never missing.
             WallNs,
             $(#[doc = $words] $meter,)*
         }
 
         impl Meter {
-            /// All that may be missing.
+            /// All meters whose value may be missing.
             pub const ALL: [Meter; [$($name),*].len()] = [$(Meter::$meter),*];
 
-            /// The name in records and exports.
+            /// The meter's name in records and exports.
             pub fn name(self) -> &'static str {
                 match self {
                     Meter::WallNs => "wall_ns",
@@ -202,7 +213,7 @@ macro_rules! meter {
                 }
             }
 
-            /// What people call it.
+            /// The meter's name in tables and messages.
             pub const fn words(self) -> &'static str {
                 match self {
                     Meter::WallNs => "wall time",
@@ -217,10 +228,10 @@ macro_rules! meter {
                 }
             }
 
-            pub fn joint(self) -> Joint {
+            pub fn joint(self) -> JointRule {
                 match self {
-                    Meter::WallNs => Joint::Largest,
-                    $(Meter::$meter => Joint::$joint,)*
+                    Meter::WallNs => JointRule::Largest,
+                    $(Meter::$meter => JointRule::$joint,)*
                 }
             }
 
@@ -231,7 +242,7 @@ macro_rules! meter {
                 }
             }
 
-            /// Its heading in comma-separated values; `None` where they leave it out.
+            /// The meter's heading in comma-separated values; `None` if it has no column there.
             pub fn csv(self) -> Option<&'static str> {
                 match self {
                     Meter::WallNs => Some("wall_ns"),
@@ -239,7 +250,7 @@ macro_rules! meter {
                 }
             }
 
-            /// Its reading in a sample.
+            /// The meter's value in a sample.
             pub fn read(self, sample: &Sample) -> Option<u64> {
                 match self {
                     Meter::WallNs => Some(sample.wall_ns),
@@ -247,7 +258,8 @@ macro_rules! meter {
                 }
             }
 
-            /// Where a sample keeps it; `None` for the one that is never missing.
+            /// The field of a sample that holds the meter's value; `None` for the wall time, which
+            /// is never missing.
             pub fn field(self, sample: &mut Sample) -> Option<&mut Option<u64>> {
                 match self {
                     Meter::WallNs => None,
@@ -258,7 +270,7 @@ macro_rules! meter {
     };
 }
 
-/// Makes of the table the structures that hold the readings, and what is known of each meter.
+/// Makes from the table the structures that hold the values, and the properties of each meter.
 macro_rules! meters {
     (sample { $($own:tt)* } request { $($request:tt)* } turn { $($turn:tt)* }) => {
         sample! { $($own)* }
@@ -268,8 +280,8 @@ macro_rules! meters {
     };
 }
 
-// One meter an entry: what it is in its structure; its name, words and unit; how the readings of all
-// readers become one; what it is about; its heading in comma-separated values; its field.
+// Each entry is one meter: a comment for its field; its name, words and unit; how values of several
+// readers are combined; what it describes; its heading in comma-separated values; its field.
 meters! {
     sample {
         /// CPU time in user mode.
@@ -284,39 +296,42 @@ meters! {
         MajorFaults = "major_faults", "major page faults", Count, Sum, Reading, Some("major_faults"), major_faults;
         /// Bytes that the kernel fetched from the device for this process.
         DeviceReadBytes = "device_read_bytes", "bytes from the device", Bytes, Sum, Reading, Some("device_read_bytes"), device_read_bytes;
-        /// Bytes that the layer below the file system read for it: the program behind a FUSE file
-        /// system from devices, a server from wherever. `None` also where there is no such layer.
+        /// Bytes that the layer below the file system read for this reading: the program behind a
+        /// FUSE file system from devices, a server from any source. `None` also if there is no such
+        /// layer.
         #[serde(skip_serializing_if = "Option::is_none")]
         BelowReadBytes = "below_read_bytes", "bytes from the layer below", Bytes, Sum, Layer, Some("below_read_bytes"), below_read_bytes;
     }
     request {
-        /// Resolving the server's name, for the first connection.
+        /// Time to resolve the server's name for the first connection.
         DnsNs = "dns_ns", "resolving the name", Nanoseconds, Largest, Requests, Some("dns_ns"), request.dns_ns;
-        /// Making the first connection.
+        /// Time to make the first connection.
         ConnectNs = "connect_ns", "connecting", Nanoseconds, Largest, Requests, Some("connect_ns"), request.connect_ns;
-        /// Agreeing on its encryption.
+        /// Time of the TLS handshake of the first connection.
         TlsNs = "tls_ns", "agreeing on encryption", Nanoseconds, Largest, Requests, Some("tls_ns"), request.tls_ns;
-        /// From the beginning of the window to the first byte of the content.
+        /// Time from the beginning of the window to the first byte of the content.
         FirstByteNs = "first_byte_ns", "until the first byte", Nanoseconds, Largest, Requests, Some("first_byte_ns"), request.first_byte_ns;
-        /// Requests, repeated ones included.
+        /// Number of requests, repeated requests included.
         Requests = "requests", "requests", Count, Sum, Requests, Some("requests"), request.requests;
-        /// Requests that were repeated after a failure.
+        /// Number of requests that were repeated after a failure.
         Retries = "retries", "repeated requests", Count, Sum, Requests, Some("retries"), request.retries;
     }
     turn {
-        /// From the lab's "go" to the first word of the answer.
+        /// Time from the lab's "go" to the first word of the answer.
         TurnWallNs = "turn.wall_ns", "time of the turn", Nanoseconds, Largest, Turn, Some("turn_wall_ns"), turn.wall_ns;
-        /// CPU time by the kernel's count, of the contender and the programs that it ran.
+        /// CPU time of the contender and of the programs that it ran, as the kernel counts it.
         TurnCpuNs = "turn.cpu_ns", "CPU time of the turn", Nanoseconds, Sum, Turn, None, turn.cpu_ns;
-        /// How wrong that count may be: that of other programs is in clock ticks.
+        /// Largest error of `cpu_ns`: the kernel counts the CPU time of other programs in clock ticks.
         TurnCpuErrorNs = "turn.cpu_error_ns", "error of the CPU time of the turn", Nanoseconds, Sum, Turn, None, turn.cpu_error_ns;
-        /// Time in which the contender's threads could have run and had no processor, all together.
+        /// Time in which the contender's threads were runnable and had no processor, summed over
+        /// all threads.
         DelayedNs = "turn.delayed_ns", "waiting for a processor", Nanoseconds, Sum, Turn, Some("delayed_ns"), turn.delayed_ns;
-        /// The same of the lab.
+        /// Time in which the lab's own threads were runnable and had no processor.
         LabDelayedNs = "turn.lab_delayed_ns", "readlab waiting for a processor", Nanoseconds, Sum, Turn, Some("lab_delayed_ns"), turn.lab_delayed_ns;
-        /// How often a processor was taken from one of the contender's threads.
+        /// Number of times that a thread of the contender was preempted.
         Preemptions = "turn.preemptions", "preemptions", Count, Sum, Disturbance, Some("preemptions"), turn.preemptions;
-        /// Time of the machine's processors that its hypervisor gave to others, in clock ticks.
+        /// Time of the machine's processors that its hypervisor gave to other guests, in clock
+        /// ticks.
         StealNs = "turn.steal_ns", "processors given to others by the hypervisor", Nanoseconds, Sum, Disturbance, Some("steal_ns"), turn.steal_ns;
         /// Time in which a task of the machine waited for a processor.
         CpuPressureNs = "turn.cpu_pressure_ns", "tasks waiting for a processor", Nanoseconds, Sum, Disturbance, Some("cpu_pressure_ns"), turn.cpu_pressure_ns;
@@ -324,36 +339,37 @@ meters! {
         IoPressureNs = "turn.io_pressure_ns", "tasks waiting for a device", Nanoseconds, Sum, Disturbance, Some("io_pressure_ns"), turn.io_pressure_ns;
         /// Time in which a task of the machine waited for memory.
         MemoryPressureNs = "turn.memory_pressure_ns", "tasks waiting for memory", Nanoseconds, Sum, Disturbance, Some("memory_pressure_ns"), turn.memory_pressure_ns;
-        /// Time in which its control groups had used up their quota of processors, over all processors
-        /// on which its threads could have run.
+        /// Time in which the contender's control groups had used up their CPU quota, summed over
+        /// all processors on which its threads could have run.
         ThrottledNs = "turn.throttled_ns", "throttled by a quota of processors", Nanoseconds, Largest, Disturbance, Some("throttled_ns"), turn.throttled_ns;
-        /// Time in which the device below the file had work, whoever gave it.
+        /// Time in which the device below the file was busy, for whichever process.
         DeviceBusyNs = "turn.device_busy_ns", "device busy", Nanoseconds, Largest, Disturbance, Some("device_busy_ns"), turn.device_busy_ns;
     }
 }
 
 impl Meter {
-    /// Those that tables and exports summarise over the readings of a trial, in their order.
+    /// The meters that tables and exports summarise over the readings of a trial, in table order.
     pub fn summarised() -> impl Iterator<Item = Meter> + Clone {
         let is_summarised =
             |meter: &Meter| matches!(meter.scope(), Scope::Reading | Scope::WhereCounted | Scope::Requests);
         std::iter::once(Meter::WallNs).chain(Meter::ALL.into_iter().filter(is_summarised))
     }
 
-    /// Whether exports have it only where some reading has it.
+    /// True if exports have the meter only when a reading has a value.
     pub fn is_optional(self) -> bool {
         matches!(self.scope(), Scope::WhereCounted | Scope::Requests)
     }
 
-    /// Whether it is of a whole turn, with its untimed readings, and none of a single reading.
+    /// True if the meter describes a whole turn, untimed readings included, and not a single
+    /// reading.
     pub fn is_of_turn(self) -> bool {
         matches!(self.scope(), Scope::Turn | Scope::Disturbance)
     }
 
-    /// What one of so many readings has of what was counted around their turn. What is counted of the
-    /// turn, and what they have at the same time, is not divided.
+    /// The share of one reading in the value of its turn. A value that describes the whole turn, or
+    /// that concurrent readings share, is not divided.
     pub fn of_reading(self, of_turn: u64, readings: u64) -> u64 {
-        if self.is_of_turn() || self.joint() == Joint::Largest { of_turn } else { of_turn / readings }
+        if self.is_of_turn() || self.joint() == JointRule::Largest { of_turn } else { of_turn / readings }
     }
 }
 
@@ -362,7 +378,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_has_the_place_of_its_sample_and_an_unread_meter_is_none() {
+    fn an_observation_has_the_location_of_its_sample_and_an_unread_meter_is_none() {
         let cpu = |user, system| Sample {
             fill: 2,
             round: 7,
@@ -381,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_a_window_is_longer_than_it() {
+    fn a_request_phase_longer_than_the_window_is_found() {
         let parts = RequestMeters { tls_ns: Some(5), first_byte_ns: Some(9), ..RequestMeters::default() };
         assert_eq!(parts.longer_than(9), None);
         assert_eq!(parts.longer_than(8), Some(("first_byte_ns", 9)));

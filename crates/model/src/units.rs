@@ -1,6 +1,6 @@
 //! Quantities with their units: time, size, rate. Parsing, arithmetic and display.
 //!
-//! Files hold plain integers in nanoseconds and bytes; these types are for everything that a person
+//! Files hold plain integers in nanoseconds and bytes; these types are for everything that a user
 //! reads or types. Rates and measured sizes are shown in powers of ten, as drives and networks are
 //! sold; buffers in powers of two, as programs allocate them. Every shown number carries its unit.
 
@@ -37,7 +37,7 @@ pub enum UnitError {
 }
 
 impl Nanos {
-    /// From seconds; negative and not-a-number become zero.
+    /// Converts seconds; negative values and NaN become zero.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
     pub fn from_secs_f64(seconds: f64) -> Nanos {
         Nanos((seconds * 1e9).round() as u64)
@@ -48,10 +48,10 @@ impl Nanos {
         self.0 as f64 / 1e9
     }
 
-    /// The largest unit that leaves a number of at least one: ns, µs, ms, s.
+    /// The largest of ns, µs, ms and s in which the number is at least one.
     #[expect(clippy::cast_precision_loss, reason = "the bounds of units are exact")]
     pub fn unit(self) -> Unit {
-        largest(self.0 as f64, &TIMES)
+        largest_fitting(self.0 as f64, &TIMES)
     }
 }
 
@@ -74,13 +74,14 @@ impl Throughput {
         Throughput(bytes.0 as f64 / time.as_secs_f64())
     }
 
-    /// The largest unit that leaves a number of at least one: B/s, kB/s, MB/s, GB/s, TB/s.
+    /// The largest of B/s, kB/s, MB/s, GB/s and TB/s in which the number is at least one.
     pub fn unit(self) -> Unit {
-        largest(self.0, &RATES)
+        largest_fitting(self.0, &RATES)
     }
 }
 
-/// Three significant digits, as many decimals as that takes: 1.23, 12.3, 123, 1234.
+/// Formats with three significant digits; numbers above 1000 keep all digits: 1.23, 12.3, 123,
+/// 1234.
 fn three_digits(value: f64) -> String {
     let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
     format!("{value:.decimals$}")
@@ -88,7 +89,7 @@ fn three_digits(value: f64) -> String {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
-    /// How many nanoseconds, bytes or bytes per second it is.
+    /// The unit's size in nanoseconds, bytes or bytes per second.
     pub size: f64,
     pub name: &'static str,
 }
@@ -110,16 +111,17 @@ const MEMORY: [Unit; 5] = [
 const RATES: [Unit; 5] =
     [unit(1.0, "B/s"), unit(1e3, "kB/s"), unit(1e6, "MB/s"), unit(1e9, "GB/s"), unit(1e12, "TB/s")];
 
-/// Of rising units the largest that leaves a number of at least one, or else the first.
-fn largest(value: f64, units: &[Unit]) -> Unit {
+/// The largest of these rising units in which the value is at least one, or else the first unit.
+fn largest_fitting(value: f64, units: &[Unit]) -> Unit {
     let fitting = units.windows(2).find(|pair| value < pair[1].size);
     fitting.map_or(units[units.len() - 1], |pair| pair[0])
 }
 
-/// A number in its unit: whole in the first, otherwise with three digits.
+/// Formats a value in its largest fitting unit: an integer in the first unit, otherwise three
+/// digits.
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-fn in_unit(value: u64, units: &[Unit]) -> String {
-    let Unit { size, name } = largest(value as f64, units);
+fn format_in_unit(value: u64, units: &[Unit]) -> String {
+    let Unit { size, name } = largest_fitting(value as f64, units);
     if size > 1.0 {
         format!("{} {name}", three_digits(value as f64 / size))
     } else {
@@ -128,21 +130,22 @@ fn in_unit(value: u64, units: &[Unit]) -> String {
 }
 
 impl fmt::Display for Nanos {
-    /// In its unit, with three digits.
+    /// Formats in the largest fitting unit, with three digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&in_unit(self.0, &TIMES))
+        f.pad(&format_in_unit(self.0, &TIMES))
     }
 }
 
 impl fmt::Display for Bytes {
-    /// In powers of ten: B, kB, MB, GB, TB.
+    /// Formats in powers of ten: B, kB, MB, GB, TB.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&in_unit(self.0, &SIZES))
+        f.pad(&format_in_unit(self.0, &SIZES))
     }
 }
 
 impl Bytes {
-    /// Exactly, by the largest power of two that divides it (`8KiB`); [`Bytes::from_str`] reads it.
+    /// Formats exactly, in the largest power of two that divides the size (`8KiB`);
+    /// [`Bytes::from_str`] parses it.
     pub fn exact(self) -> String {
         for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
             if self.0 != 0 && self.0.trailing_zeros() >= shift {
@@ -152,14 +155,14 @@ impl Bytes {
         self.0.to_string()
     }
 
-    /// In powers of two, rounded: B, KiB, MiB, GiB, TiB. For memory.
+    /// Formats in powers of two, rounded, for memory: B, KiB, MiB, GiB, TiB.
     pub fn binary(self) -> String {
-        in_unit(self.0, &MEMORY)
+        format_in_unit(self.0, &MEMORY)
     }
 }
 
 impl fmt::Display for Throughput {
-    /// In its unit, with three digits; whole bytes per second.
+    /// Formats in the largest fitting unit, with three digits; below 1 kB/s as an integer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rate, Unit { size, name }) = (self.0, self.unit());
         let text = if !rate.is_finite() {
@@ -181,17 +184,17 @@ fn number_and_unit(text: &str) -> Result<(f64, &str), UnitError> {
     Ok((number, text[end..].trim()))
 }
 
-fn unknown(text: &str, unit: &str, known: &'static str) -> UnitError {
+fn unknown_unit(text: &str, unit: &str, known: &'static str) -> UnitError {
     UnitError::UnknownUnit { text: text.to_owned(), unit: unit.to_owned(), known }
 }
 
-/// A float that is a whole number in the range of `u64`.
+/// Converts a float that is an integer in the range of `u64`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "checked in the line above the cast"
 )]
-fn whole(value: f64, text: &str) -> Result<u64, UnitError> {
+fn integer(value: f64, text: &str) -> Result<u64, UnitError> {
     if value.fract() != 0.0 || !(0.0..18_446_744_073_709_551_615.0).contains(&value) {
         return Err(UnitError::OutOfRange(text.to_owned()));
     }
@@ -201,7 +204,8 @@ fn whole(value: f64, text: &str) -> Result<u64, UnitError> {
 impl FromStr for Bytes {
     type Err = UnitError;
 
-    /// `64KiB`, `64K`, `64k` are 65,536; `64kB` is 64,000; a bare number is bytes.
+    /// Parses a size. `64KiB`, `64K` and `64k` are 65,536; `64kB` is 64,000; a number without a
+    /// unit is bytes.
     fn from_str(text: &str) -> Result<Bytes, UnitError> {
         if let Ok(exact) = text.trim().parse() {
             return Ok(Bytes(exact));
@@ -217,27 +221,27 @@ impl FromStr for Bytes {
             "m" | "M" | "MiB" => 1 << 20,
             "g" | "G" | "GiB" => 1 << 30,
             "t" | "T" | "TiB" => 1 << 40,
-            _ => return Err(unknown(text, unit, "B, kB, MB, GB, TB, K, KiB, M, MiB, G, GiB, T, TiB")),
+            _ => return Err(unknown_unit(text, unit, "B, kB, MB, GB, TB, K, KiB, M, MiB, G, GiB, T, TiB")),
         };
-        // Whole numbers stay whole: a float holds them only up to 2^53.
+        // An integer is parsed as an integer, because a float is exact only up to 2^53.
         if let Ok(number) = text.trim().trim_end_matches(unit).trim_end().parse::<u64>() {
             let bytes = number.checked_mul(factor).ok_or_else(|| UnitError::OutOfRange(text.to_owned()))?;
             return Ok(Bytes(bytes));
         }
         #[expect(clippy::cast_precision_loss, reason = "a power of two or of ten, each exact in a float")]
         let factor = factor as f64;
-        Ok(Bytes(whole(number * factor, text)?))
+        Ok(Bytes(integer(number * factor, text)?))
     }
 }
 
 impl FromStr for Throughput {
     type Err = UnitError;
 
-    /// `3400MB/s`, `3.4GB/s`: a size for each second.
+    /// Parses a rate: `3400MB/s`, `3.4GB/s`.
     fn from_str(text: &str) -> Result<Throughput, UnitError> {
         let Some(size) = text.trim().strip_suffix("/s") else {
             let unit = number_and_unit(text).map_or("", |(_, unit)| unit);
-            return Err(unknown(text, unit, "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s"));
+            return Err(unknown_unit(text, unit, "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s"));
         };
         let bytes: Bytes = size.parse()?;
         let rate = (bytes.0 > 0).then(|| Throughput::per(bytes, Nanos(1_000_000_000)));
@@ -248,7 +252,8 @@ impl FromStr for Throughput {
 impl FromStr for Nanos {
     type Err = UnitError;
 
-    /// `30s`, `1.5m`, `250ms`, `2h`; a bare number is seconds, as in the tools people know.
+    /// Parses a time: `30s`, `1.5m`, `250ms`, `2h`; a number without a unit is seconds, as in other
+    /// tools.
     fn from_str(text: &str) -> Result<Nanos, UnitError> {
         let (number, unit) = number_and_unit(text)?;
         let factor = match unit {
@@ -258,9 +263,9 @@ impl FromStr for Nanos {
             "" | "s" => 1e9,
             "m" | "min" => 60e9,
             "h" => 3600e9,
-            _ => return Err(unknown(text, unit, "ns, us, ms, s, m, h")),
+            _ => return Err(unknown_unit(text, unit, "ns, us, ms, s, m, h")),
         };
-        Ok(Nanos(whole((number * factor).round(), text)?))
+        Ok(Nanos(integer((number * factor).round(), text)?))
     }
 }
 
@@ -320,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_sizes_for_each_second() {
+    fn rates_are_parsed_as_sizes_per_second() {
         assert_eq!("3400MB/s".parse(), Ok(Throughput(3.4e9)));
         assert_eq!("3.4GB/s".parse(), Ok(Throughput(3.4e9)));
         for wrong in ["3400", "3400MB", "0MB/s", "fast", "/s", "-1MB/s"] {
@@ -330,7 +335,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_exact_size_reads_back(bytes: u64) {
+        fn an_exact_size_is_parsed_back(bytes: u64) {
             prop_assert_eq!(Bytes(bytes).exact().parse(), Ok(Bytes(bytes)));
         }
     }

@@ -1,10 +1,10 @@
-//! The program `readlab`: it parses the command line, runs one command, prints an error as one
-//! line, and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or
-//! environment, 3 slower than `--fail-over`, 130 interrupted.
+//! The program `readlab`: parses the command line, runs one command, prints an error as one line,
+//! and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or environment
+//! error, 3 slower than `--fail-over`, 130 interrupted.
 
 use clap::{CommandFactory, FromArgMatches};
 use readlab::commands;
-use readlab::commands::given::Given;
+use readlab::commands::given::GivenOptions;
 use readlab::commands::{Cli, Verb, needs};
 use readlab_system::file_size_limit;
 use readlab_system::folder::scratch;
@@ -16,7 +16,7 @@ use readlab_targets::target::{ANSWER_LIMIT, TargetError};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Usage or environment.
+/// Exit code of a usage or environment error.
 const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -24,24 +24,24 @@ fn main() -> ExitCode {
     let command = Cli::command();
     let matches = command.clone().get_matches();
     let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
-    // The lab starts contenders itself, and what they are given is for them to look at.
+    // Readlab itself starts contenders with valid arguments, so they are not checked here.
     if matches!(verb, Verb::Contender(_)) {
         return run(verb);
     }
-    let given = Given::parse(&command, &matches);
-    // Before the first look at a file.
+    let given = GivenOptions::parse(&command, &matches);
+    // The watchdog must be running before the first access to a file.
     let is_watched = verb.starts_programs() && given.may_cease_to_answer() && watchdog::begin();
     if let Err(error) = given.check_answers() {
-        return refused(&error);
+        return report_error(&error);
     }
     if verb.starts_programs() {
         launcher::begin();
     }
     if is_watched {
-        let last = LastSteps { report: no_answer, clean_up: scratch::remove_own };
+        let last = LastSteps { report: report_no_answer, clean_up: scratch::remove_own };
         watchdog::watch(ANSWER_LIMIT, may_cease_to_answer, last);
     }
-    let code = needs::check(&given).map_or_else(|error| refused(&error), |()| run(verb));
+    let code = needs::check(&given).map_or_else(|error| report_error(&error), |()| run(verb));
     launcher::end();
     code
 }
@@ -75,22 +75,22 @@ fn run(verb: Verb) -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        refused(&error)
+        report_error(&error)
     })
 }
 
-fn refused(error: &anyhow::Error) -> ExitCode {
+fn report_error(error: &anyhow::Error) -> ExitCode {
     notice::show(format!("{error:#}"));
     ExitCode::from(EXIT_USAGE)
 }
 
-/// Reports a file whose file system has ceased to answer.
-fn no_answer(path: PathBuf) -> u8 {
+/// Reports a file whose file system no longer answers.
+fn report_no_answer(path: PathBuf) -> u8 {
     notice::show(TargetError::NoAnswer { path, limit: ANSWER_LIMIT });
     EXIT_USAGE
 }
 
-/// Whether the reader of our output has closed it, as in `readlab list | head -1`.
+/// Whether the reader of standard output has closed it, as in `readlab list | head -1`.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)

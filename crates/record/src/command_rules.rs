@@ -1,23 +1,25 @@
-//! What the user asks of a command as it is: checks of its output, commands around its readings.
+//! The user's rules for a command that does not speak the protocol: how its output is checked, and
+//! which commands run around its readings.
 //!
-//! By default a command answers by a number, as PROTOCOL.md asks; the record has nothing of this.
+//! By default a command answers with a number, as PROTOCOL.md requires; then the record has no
+//! rules for it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the user asks of one command.
+/// The user's rules for one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandRules {
     #[serde(default, skip_serializing_if = "Check::is_count")]
     pub check: Check,
-    /// Run once before its first reading.
+    /// Command that runs once before the first reading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
-    /// Run before each of its readings, timed or not.
+    /// Command that runs before each reading, timed or untimed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prepare: Option<String>,
-    /// Run once after the last reading of the run.
+    /// Command that runs once after the last reading of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cleanup: Option<String>,
 }
@@ -25,31 +27,32 @@ pub struct CommandRules {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
-    /// Its first whole number is the answer.
+    /// The first integer in the output is the answer.
     #[default]
     Count,
-    /// It prints what the command of this trial prints.
+    /// The output must equal the output of the command of another trial.
     Same {
-        /// The name of that trial.
+        /// The name of the other trial.
         of: String,
     },
-    /// It prints in each reading what it printed once before, which this program accepted.
+    /// Every reading must print what the command printed once before, which a program of the user
+    /// accepted.
     Accepted {
-        /// The program, as a line for a shell, which gets the output on standard input.
+        /// The accepting program as a shell command line; it gets the output on standard input.
         by: String,
     },
     Unchecked,
 }
 
 impl Check {
-    /// Whether the answer is a number, as that of every other contender.
+    /// True if the answer is a number, as for every other contender.
     pub fn is_count(&self) -> bool {
         *self == Check::Count
     }
 }
 
 impl CommandRules {
-    /// Whether nothing is asked.
+    /// True if the user set no rule.
     pub fn is_default(&self) -> bool {
         *self == CommandRules::default()
     }

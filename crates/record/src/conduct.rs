@@ -1,22 +1,23 @@
-//! The conduct of a contender beside reading: processes left behind, scheduling it gave itself.
+//! What a contender does besides reading: processes that it leaves behind, and scheduling that it
+//! gives itself.
 
 use readlab_protocol::{Policy, Scheduling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Processes that outlived the readings that started them, and were ended.
+/// Processes that were still running after the readings that started them; the lab ended them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftBehind {
     pub processes: u64,
-    /// After how many readings, untimed ones included.
+    /// Number of readings that left the processes behind, untimed readings included.
     pub readings: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnScheduling {
     pub ran: Scheduling,
-    /// How the lab started it.
+    /// The scheduling with which the lab started the contender.
     pub given: Scheduling,
 }
 
@@ -24,7 +25,7 @@ pub struct OwnScheduling {
 pub struct SideEffects {
     #[serde(skip_serializing_if = "LeftBehind::is_nothing")]
     pub left_behind: LeftBehind,
-    /// What it gave itself, each kind once.
+    /// The scheduling that the contender gave itself; each kind once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scheduling: Vec<OwnScheduling>,
 }
@@ -41,7 +42,7 @@ impl LeftBehind {
 }
 
 impl SideEffects {
-    /// With what it did elsewhere, each kind of scheduling once.
+    /// Adds the side effects of another part of the run; each kind of scheduling is kept once.
     pub fn add(&mut self, more: &SideEffects) {
         self.left_behind.add(more.left_behind);
         let new = more.scheduling.iter().filter(|it| !self.scheduling.contains(it));
@@ -53,7 +54,7 @@ impl SideEffects {
         *self == SideEffects::default()
     }
 
-    /// The remarks about it, one a line.
+    /// Remarks about the side effects, one a line.
     pub fn words(&self) -> Vec<String> {
         let left = (!self.left_behind.is_nothing()).then(|| self.left_behind.to_string());
         left.into_iter().chain(self.scheduling.iter().map(OwnScheduling::to_string)).collect()

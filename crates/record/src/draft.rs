@@ -1,10 +1,10 @@
-//! The draft of a record: its file before it has a name. Where the file system allows it, the file
-//! has no name at all; elsewhere it has a hidden one.
+//! The draft of a record: the file of a record before it has a name. If the file system allows it,
+//! the file has no name at all; otherwise it has a hidden name.
 //!
 //! A name in the user's folder means a record with a header, so the name is given when the first
-//! lines are written. A killed lab leaves nothing of a file without a name, and of a hidden one a
-//! leftover that the next run in the same folder takes over and `readlab history` does not list.
-//! What is written lives in [`super::file`].
+//! lines are written. If the lab is killed, a file without a name disappears. A file with a hidden
+//! name remains; the next run in the same folder reuses it, and `readlab history` does not list it.
+//! [`super::file`] writes the lines.
 
 use readlab_system::folder::{RECORD_DRAFT, folder_of};
 use readlab_system::{own_file, unnamed_file};
@@ -12,35 +12,36 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How a file that has no name yet can be named.
+/// How the draft is stored, which decides how it gets its name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Draft {
     Nameless,
-    /// It has this one, which starts with a dot.
+    /// The file has this hidden name, which starts with a dot.
     Hidden(PathBuf),
 }
 
 impl Draft {
-    /// Makes a file in the folder in which it will be named.
+    /// Creates a file in the folder in which it will get its name.
     pub(super) fn make(path: &Path) -> io::Result<(File, Draft)> {
         match unnamed_file::create(folder_of(path))? {
             Some(file) => Ok((file, Draft::Nameless)),
-            None => Draft::hidden(path),
+            None => Draft::make_hidden(path),
         }
     }
 
-    fn hidden(path: &Path) -> io::Result<(File, Draft)> {
+    fn make_hidden(path: &Path) -> io::Result<(File, Draft)> {
         let hidden = path.with_file_name(RECORD_DRAFT);
         let file = own_file::append(&hidden)?;
         Ok((file, Draft::Hidden(hidden)))
     }
 
-    /// Empties what a killed run may have left; called by the one who holds the lock.
+    /// Removes what a killed run may have left in a hidden file. The caller must hold the file's
+    /// lock.
     pub(super) fn clear(&self, file: &File) -> io::Result<()> {
         if *self == Draft::Nameless { Ok(()) } else { file.set_len(0) }
     }
 
-    /// Gives the file its name, which nothing may have.
+    /// Gives the file its name. No file may have that name.
     pub(super) fn name(&self, file: &File, path: &Path) -> io::Result<()> {
         match self {
             Draft::Nameless => unnamed_file::link(file, path),
@@ -48,10 +49,10 @@ impl Draft {
         }
     }
 
-    /// Leaves nothing of a file that will not be named.
+    /// Removes a file that will not get a name.
     pub(super) fn discard(&self) {
         if let Draft::Hidden(hidden) = self {
-            // One that cannot be removed is taken over by the next run here.
+            // A hidden file that cannot be removed is reused by the next run in this folder.
             let _ = fs::remove_file(hidden);
         }
     }
@@ -68,11 +69,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_name_when_it_is_given_and_never_that_of_another() {
+    fn a_draft_gets_its_name_when_published_and_never_replaces_another_file() {
         for is_hidden in [false, true] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("record.jsonl");
-            let make = || if is_hidden { Draft::hidden(&path) } else { Draft::make(&path) };
+            let make = || if is_hidden { Draft::make_hidden(&path) } else { Draft::make(&path) };
             let (mut file, draft) = make().unwrap();
             file.write_all(b"first").unwrap();
             assert!(!path.exists(), "{draft:?}");
@@ -94,19 +95,19 @@ mod tests {
         let hidden = folder.path().join(RECORD_DRAFT);
         fs::write(&file, "the user's").unwrap();
         std::os::unix::fs::symlink(&file, &hidden).unwrap();
-        assert!(Draft::hidden(&path).unwrap_err().to_string().contains("link"));
+        assert!(Draft::make_hidden(&path).unwrap_err().to_string().contains("link"));
         fs::remove_file(&hidden).unwrap();
         fs::hard_link(&file, &hidden).unwrap();
-        assert!(Draft::hidden(&path).is_err());
+        assert!(Draft::make_hidden(&path).is_err());
         assert_eq!(fs::read(&file).unwrap(), b"the user's");
     }
 
     #[test]
-    fn what_a_killed_run_left_under_the_hidden_name_is_taken_over() {
+    fn the_hidden_file_of_a_killed_run_is_reused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.jsonl");
         fs::write(folder.path().join(RECORD_DRAFT), "left").unwrap();
-        let (mut file, draft) = Draft::hidden(&path).unwrap();
+        let (mut file, draft) = Draft::make_hidden(&path).unwrap();
         draft.clear(&file).unwrap();
         file.write_all(b"new").unwrap();
         draft.name(&file, &path).unwrap();

@@ -1,6 +1,6 @@
-//! The record file: lines are appended during a run, and read back up to the last whole line.
+//! The record file: lines are appended during a run, and read back up to the last complete line.
 
-use super::check::{Checked, LINE_BYTES_MAX, RecordCheck, SAMPLES_MAX};
+use super::check::{LINE_BYTES_MAX, LineTreatment, RecordCheck, SAMPLES_MAX};
 use super::draft::Draft;
 use super::{Line, Record, SCHEMA, SCHEMA_VERSION};
 use readlab_system::user;
@@ -14,7 +14,8 @@ use std::time::SystemTime;
 pub enum RecordError {
     #[error("{path}: {cause}")]
     Io { path: PathBuf, cause: io::Error },
-    /// It is gone on with only by the user whose it is: it names the programs that are started.
+    /// Only the owner of a record may continue it, because the record names the programs that are
+    /// started.
     #[error("{0}: belongs to another user")]
     NotOwn(PathBuf),
     #[error("{0}: another readlab is writing it")]
@@ -39,30 +40,31 @@ pub struct RecordWriter {
     path: PathBuf,
     file: File,
     draft: Option<Draft>,
-    /// Whether its last line may be torn.
+    /// True if the last line in the file may be incomplete.
     torn: bool,
     samples: u64,
 }
 
-/// What is read of a record at once to find its last whole line.
+/// Bytes that are read at once in the search for the last complete line.
 const BLOCK_BYTES: usize = 1 << 16;
 
 impl RecordWriter {
-    /// Begins a record. Its file has no name, which must be free, before [`RecordWriter::publish`].
+    /// Creates a record. Its file gets its name, which must be free, only in
+    /// [`RecordWriter::publish`].
     pub fn create(path: &Path) -> Result<RecordWriter, RecordError> {
         let io = RecordError::io(path);
         if path.exists() {
             return Err(io(io::ErrorKind::AlreadyExists.into()));
         }
         let (file, draft) = Draft::make(path).map_err(&io)?;
-        let mut writer = RecordWriter::locked(path, file, false)?;
+        let mut writer = RecordWriter::lock(path, file, false)?;
         draft.clear(&writer.file).map_err(&io)?;
         writer.draft = Some(draft);
         Ok(writer)
     }
 
-    /// Gives the file its name, with all that was appended so far: a record under a name has its
-    /// header. Nothing happens to one that has its name.
+    /// Gives the file its name after the first lines were appended, so that a named record has a
+    /// header. Does nothing if the file has its name already.
     pub fn publish(&mut self) -> Result<(), RecordError> {
         let Some(draft) = &self.draft else { return Ok(()) };
         draft.name(&self.file, &self.path).map_err(RecordError::io(&self.path))?;
@@ -70,7 +72,7 @@ impl RecordWriter {
         Ok(())
     }
 
-    /// Removes the file of a record that was begun here.
+    /// Removes the file of a record that this writer created.
     pub fn withdraw(mut self) -> Result<(), RecordError> {
         match self.draft.take() {
             Some(draft) => draft.discard(),
@@ -79,19 +81,20 @@ impl RecordWriter {
         Ok(())
     }
 
-    /// Opens a record to go on with it. Nothing is changed before the first line is appended: then
-    /// a last line that was torn is cut off.
+    /// Opens a record to continue it. The file is not changed before the first line is appended;
+    /// then an incomplete last line is cut off.
     pub fn reopen(path: &Path) -> Result<RecordWriter, RecordError> {
         let io = RecordError::io(path);
         let file = File::options().read(true).append(true).open(path).map_err(&io)?;
-        // Of the open file: its name may come to mean another.
+        // The owner of the open file is checked, because the path may come to name another file.
         if !user::owns(&file.metadata().map_err(&io)?) {
             return Err(RecordError::NotOwn(path.to_owned()));
         }
-        RecordWriter::locked(path, file, true)
+        RecordWriter::lock(path, file, true)
     }
 
-    /// What the file holds, whatever its name means by now, and when it was last written.
+    /// Reads the record from the open file, even if its path now names another file; also returns
+    /// the time of the last write.
     pub fn read_back(&self) -> Result<(Record, SystemTime), RecordError> {
         let io = RecordError::io(&self.path);
         let mut file = &self.file;
@@ -102,7 +105,7 @@ impl RecordWriter {
     }
 
     /// Locks the file against other labs until it is closed, where the file system has locks.
-    fn locked(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
+    fn lock(path: &Path, file: File, torn: bool) -> Result<RecordWriter, RecordError> {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::InUse(path.to_owned())),
             Ok(()) | Err(TryLockError::Error(_)) => {
@@ -115,7 +118,7 @@ impl RecordWriter {
         &self.path
     }
 
-    /// Appends one line with a single write, so that a killed run leaves whole lines.
+    /// Appends one line with a single write, so that a killed run leaves complete lines.
     pub fn append(&mut self, line: &Line) -> Result<(), RecordError> {
         let mut text = serde_json::to_vec(line).expect("records hold only strings, numbers and string keys");
         text.push(b'\n');
@@ -130,7 +133,7 @@ impl RecordWriter {
             }
         }
         if std::mem::take(&mut self.torn) {
-            mend(&mut self.file).map_err(&io)?;
+            repair_last_line(&mut self.file).map_err(&io)?;
         }
         self.file.write_all(&text).map_err(&io)
     }
@@ -144,9 +147,10 @@ impl Drop for RecordWriter {
     }
 }
 
-/// Cuts off a torn last line, or ends one that lacks only that: [`Record::read`] takes it.
-fn mend(file: &mut File) -> io::Result<()> {
-    let (whole, size) = (whole_bytes(file)?, file.metadata()?.len());
+/// Cuts off an incomplete last line. A last line that lacks only its newline gets one, because
+/// [`Record::read`] accepts that line.
+fn repair_last_line(file: &mut File) -> io::Result<()> {
+    let (whole, size) = (complete_bytes(file)?, file.metadata()?.len());
     let mut last = vec![0; usize::try_from(size - whole).map_err(io::Error::other)?];
     file.read_exact_at(&mut last, whole)?;
     match serde_json::from_slice::<Line>(&last) {
@@ -155,8 +159,8 @@ fn mend(file: &mut File) -> io::Result<()> {
     }
 }
 
-/// The bytes up to the end of the last line that has one.
-fn whole_bytes(file: &File) -> io::Result<u64> {
+/// Number of bytes up to the last newline.
+fn complete_bytes(file: &File) -> io::Result<u64> {
     let (mut end, mut block) = (file.metadata()?.len(), vec![0; BLOCK_BYTES]);
     while end > 0 {
         let begin = end.saturating_sub(BLOCK_BYTES as u64);
@@ -171,20 +175,20 @@ fn whole_bytes(file: &File) -> io::Result<u64> {
 }
 
 impl Record {
-    /// Reads a record back, as far as it was written: a last line that was cut off is left out.
-    /// Every line is held against the rules of `check`.
+    /// Reads a record back as far as it was written: an incomplete last line is left out. Every
+    /// line is checked by the rules of `check`.
     pub fn read(path: &Path) -> Result<Record, RecordError> {
         let file = File::open(path).map_err(RecordError::io(path))?;
         Record::read_from(path, &file)
     }
 
-    /// The same of a file that is open; its path is for messages.
+    /// Reads a record from an open file; the path is only for messages.
     fn read_from(path: &Path, file: &File) -> Result<Record, RecordError> {
         let io = RecordError::io(path);
         let mut file = BufReader::new(file);
         let mut line = Vec::new();
         next_line(&mut file, &mut line).map_err(&io)?;
-        let mut record = Record::begin(path, &line)?;
+        let mut record = Record::begin_record(path, &line)?;
         let mut check = RecordCheck::default();
         for number in 2.. {
             if next_line(&mut file, &mut line).map_err(&io)? == 0 {
@@ -195,8 +199,9 @@ impl Record {
                 return Err(broken(too_long()));
             }
             match serde_json::from_slice(&line) {
-                Ok(found) => record.take(found, &mut check, line.len()).map_err(broken)?,
-                // Only a line without an end was cut off; any other is broken.
+                Ok(found) => record.take_line(found, &mut check, line.len()).map_err(broken)?,
+                // Only a line without a newline was cut off; any other line that cannot be parsed
+                // is an error.
                 Err(_) if !line.ends_with(b"\n") => break,
                 Err(cause) => return Err(broken(cause.to_string())),
             }
@@ -204,18 +209,18 @@ impl Record {
         Ok(record)
     }
 
-    /// Takes in one more line if it keeps the rules.
-    fn take(&mut self, mut line: Line, check: &mut RecordCheck, bytes: usize) -> Result<(), String> {
+    /// Adds one more line if it keeps the rules.
+    fn take_line(&mut self, mut line: Line, check: &mut RecordCheck, bytes: usize) -> Result<(), String> {
         match check.line(self, &mut line, bytes)? {
-            Checked::Add => self.add(line),
-            Checked::AddAndSay(why) => [line, why].into_iter().for_each(|line| self.add(line)),
-            Checked::LeaveOut => {}
+            LineTreatment::Add => self.add(line),
+            LineTreatment::AddAndReport(why) => [line, why].into_iter().for_each(|line| self.add(line)),
+            LineTreatment::LeaveOut => {}
         }
         Ok(())
     }
 
-    /// An empty record from its first line.
-    fn begin(path: &Path, first: &[u8]) -> Result<Record, RecordError> {
+    /// Makes an empty record from its first line.
+    fn begin_record(path: &Path, first: &[u8]) -> Result<Record, RecordError> {
         let not_a_record = |cause: String| RecordError::NotARecord { path: path.to_owned(), cause };
         if first.len() as u64 > LINE_BYTES_MAX {
             return Err(not_a_record(too_long()));
@@ -241,7 +246,8 @@ impl Record {
     }
 }
 
-/// The next line with its end, and its bytes; of one that is too long one byte too many.
+/// Reads the next line with its newline, and returns its length. Of a line that is too long it
+/// reads one byte more than allowed.
 fn next_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     line.clear();
     file.take(LINE_BYTES_MAX + 1).read_until(b'\n', line)

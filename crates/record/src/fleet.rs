@@ -1,7 +1,7 @@
-//! The lines about turns that several take together: the ranks of a fleet, how their clocks differ
-//! and when each took a turn; and the processes of a contender on one host.
+//! Lines about turns that several processes take together: the ranks of a fleet, the differences of
+//! their clocks, the times of each rank in a turn, and the processes of a contender on one host.
 //!
-//! All times are of the clock of rank 0, in nanoseconds. `readlab_fleet::clock` compares clocks.
+//! All times are by the clock of rank 0, in nanoseconds. `readlab_fleet::clock` compares clocks.
 
 use readlab_model::trial::TrialIndex;
 use schemars::JsonSchema;
@@ -11,17 +11,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fleet {
     pub library: String,
-    /// What of the file each rank reads.
+    /// Which part of which file each rank reads.
     pub share: Share,
-    /// The ranks that read, in their order.
+    /// The ranks that read, in rank order.
     pub ranks: Vec<Rank>,
-    /// The rank on the server that makes the file cold there; `None` where its cache is not known.
+    /// The rank on the server, which makes the file cold there; `None` if no rank runs on the
+    /// server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
 }
 
 impl Fleet {
-    /// How those that have come now differ from these.
+    /// States how the ranks of a resumed run differ from the ranks of the record.
     pub fn change(&self, ranks: &[Rank], witness: Option<&Witness>) -> Option<String> {
         let (before, now) = (self.ranks.len(), ranks.len());
         if before != now {
@@ -50,9 +51,9 @@ pub struct Witness {
 pub enum Share {
     #[default]
     Same,
-    /// Each reads its part of one file.
+    /// Each rank reads its part of one file.
     Split,
-    /// Each reads a file of its own.
+    /// Each rank reads a file of its own.
     Own,
 }
 
@@ -60,36 +61,36 @@ pub enum Share {
 pub struct Rank {
     pub host: String,
     pub path: String,
-    /// Where in the file it begins, if it reads a part.
+    /// Offset in the file at which the rank's part begins, if it reads a part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_bytes: Option<u64>,
     pub size_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Ranks with the same number share a page cache of their file.
+    /// Number of the page cache; ranks with the same number share the page cache of their file.
     pub cache: u32,
 }
 
-/// What the clock of a rank differs by from that of rank 0.
+/// The difference between the clock of a rank and the clock of rank 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankClock {
     pub offset_ns: i64,
-    /// How wrong that may be.
+    /// Largest error of the offset.
     pub bound_ns: u64,
-    /// How it drifted since the comparison before, in parts per million; 0 where there was none.
+    /// Drift since the previous comparison, in parts per million; 0 if there was none.
     pub drift_ppm: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RankTiming {
-    /// Its number: in some trials only a part of the ranks take part.
+    /// Number of the rank. In some trials only some of the ranks take part.
     pub rank: u32,
-    /// When its contender was told to read.
+    /// When the rank told its contender to read.
     pub started_ns: u64,
-    /// How long after the time that rank 0 had named.
+    /// Time from the planned start, which rank 0 had announced, to the actual start.
     pub late_ns: u64,
     pub wall_ns: u64,
-    /// How wrong its times may be.
+    /// Largest error of the times.
     pub bound_ns: u64,
 }
 
@@ -99,54 +100,55 @@ impl RankTiming {
     }
 }
 
-/// A turn as each rank took it.
+/// One turn with the times of each rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetTurn {
     pub trial: TrialIndex,
-    /// Which round, from 0.
+    /// Number of the round, from 0.
     pub round: u32,
-    /// Those that took part, in their order.
+    /// The ranks that took part, in rank order.
     pub ranks: Vec<RankTiming>,
 }
 
 impl FleetTurn {
-    /// From the first start to the last end.
+    /// Time from the first start to the last end.
     pub fn job_ns(&self) -> u64 {
         let first = self.ranks.iter().map(|rank| rank.started_ns).min().unwrap_or(0);
         let last = self.ranks.iter().map(RankTiming::ended_ns).max().unwrap_or(0);
         last - first
     }
 
-    /// How wrong that may be: the first and the last may be of different ranks.
+    /// Largest error of `job_ns`. The first start and the last end may be from different ranks, so
+    /// the two largest errors are added.
     pub fn bound_ns(&self) -> u64 {
         let mut bounds: Vec<u64> = self.ranks.iter().map(|rank| rank.bound_ns).collect();
         bounds.sort_unstable();
         bounds.iter().rev().take(2).sum()
     }
 
-    /// Between the first start and the last.
+    /// Time between the first and the last start.
     pub fn start_spread_ns(&self) -> u64 {
         let starts = || self.ranks.iter().map(|rank| rank.started_ns);
         starts().max().unwrap_or(0) - starts().min().unwrap_or(0)
     }
 }
 
-/// A turn that several processes of a contender took together on one host.
+/// One turn that several processes of a contender took together on one host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadersTurn {
     pub trial: TrialIndex,
     pub round: u32,
-    /// Each reader, in the order in which they were told to read.
+    /// The readers in the order in which they were told to read.
     pub readers: Vec<ReaderTiming>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReaderTiming {
-    /// How long after the first reader it was told to read.
+    /// Time from the first reader's start to this reader's start.
     pub began_ns: u64,
-    /// What its reading took by its own clock.
+    /// Time of the reading by the reader's own clock.
     pub wall_ns: u64,
-    /// How long after it was told to read its answer was there, by the lab's clock.
+    /// Time from the reader's start to its answer, by the lab's clock.
     pub answered_ns: u64,
 }
 
@@ -155,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fleet_that_goes_on_has_its_ranks_hosts_and_files() {
+    fn a_resumed_fleet_must_have_the_same_ranks_hosts_and_files() {
         let rank = |host: &str, path: &str| {
             let (host, path) = (host.to_owned(), path.to_owned());
             Rank { host, path, start_bytes: None, size_bytes: 1, digest: None, cache: 0 }
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_lasts_from_the_first_start_to_the_last_end_and_one_rank_has_its_own_time() {
+    fn job_time_is_from_the_first_start_to_the_last_end_and_for_one_rank_its_wall_time() {
         let rank = |started_ns, wall_ns, bound_ns| RankTiming {
             started_ns,
             wall_ns,

@@ -1,4 +1,5 @@
-//! The header, a record's first line: its kind, its references; and the receipts of contenders.
+//! The header (the first line of a record), the kinds of runs, the candidates for the reference,
+//! and the versions of contenders.
 
 use super::resume_plan::ResumePlan;
 use readlab_model::trial::TrialId;
@@ -17,41 +18,41 @@ pub struct Header {
     #[schemars(extend("const" = SCHEMA_VERSION))]
     pub version: u32,
     pub lab: String,
-    /// The commit it was built from.
+    /// The commit from which readlab was built.
     pub revision: String,
     #[serde(rename = "verb")]
     pub kind: RunKind,
-    /// The command line that repeats the run, word by word.
+    /// The command line that repeats the run, one word an element.
     pub command: Vec<String>,
-    /// When it began, RFC 3339 in UTC.
+    /// When the run began, RFC 3339 in UTC.
     pub started: String,
-    /// Seed of every shuffle and resample.
+    /// Seed of all shuffling and resampling.
     pub seed: u64,
-    /// The trial against which ratios are made, if one was named.
+    /// The trial that the user or the suite named as the reference of ratios.
     pub reference: Option<TrialId>,
-    /// The trials against which ratios may be made, best first; none where nothing is ranked.
+    /// The trials that may become the reference of ratios, best first; empty if nothing is ranked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<ReferenceCandidate>,
     pub machine: Machine,
-    /// What is to be measured, so that a run which is cut short can go on; `None` for verbs that
-    /// begin anew.
+    /// The plan of the run, by which an interrupted run can be resumed; `None` for kinds of runs
+    /// that cannot be resumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agenda: Option<ResumePlan>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Receipt {
-    /// Its name in the roster.
+    /// The contender's name in the roster.
     pub contender: String,
     pub version: String,
-    /// Compiler, runtime, flags.
+    /// The contender's compiler, runtime and flags.
     pub runtime: String,
-    /// The language that a user's roster states; `None` for a contender that comes with readlab.
+    /// The language that a user's roster states; `None` for a contender of the built-in roster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
 }
 
-/// By which command a run was begun.
+/// The command that began a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
@@ -59,11 +60,11 @@ pub enum RunKind {
     Race,
     /// The trials of a suite file.
     Suite,
-    /// A search for the fastest settings.
+    /// A search for the fastest settings of a method.
     Tune,
     /// The limits of memory, kernel and device.
     Limits,
-    /// Files of many sizes, each read once by each method.
+    /// Files of many sizes, each read once in a pass by each method.
     Sweep,
 }
 
@@ -72,15 +73,15 @@ readlab_model::worded! {
 }
 
 impl RunKind {
-    /// Whether an interrupted run of this kind can be resumed from its record.
+    /// True if an interrupted run of this kind can be resumed from its record.
     pub fn is_resumable(self) -> bool {
         matches!(self, RunKind::Race | RunKind::Suite)
     }
 }
 
-/// A trial that ratios may be computed against: the best that was measured is the reference of a
-/// ranking, and all of a run are against the same trial where that is possible. They are chosen
-/// before anything is measured, by `experiment::references`.
+/// A trial that may become the reference of ratios. In each ranking the best candidate that was
+/// measured is the reference; all rankings of a run have the same reference if that is possible.
+/// `experiment::references` chooses the candidates before the first measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceCandidate {
     pub trial: TrialId,
@@ -90,16 +91,16 @@ pub struct ReferenceCandidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceReason {
-    /// The user or the suite names it.
+    /// The user or the suite names the trial.
     Named,
-    /// It is the user's own command or program.
+    /// The trial is the user's own command or program.
     Own,
     Independent,
-    /// It is what programs usually do in the language most asked for.
+    /// The trial is the usual method of the language that most users ask for.
     Usual,
 }
 
-/// Independent code that reads files, archives and URLs.
+/// Independent programs that read files, archives and URLs.
 pub const INDEPENDENT: [&str; 4] = [
     "command/wc -l",
     "command/unzip -p {} | wc -l",
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_is_serialized_as_its_word() {
+    fn a_run_kind_is_serialized_as_its_word() {
         for kind in [RunKind::Race, RunKind::Suite, RunKind::Tune, RunKind::Limits, RunKind::Sweep] {
             let json = serde_json::to_value(kind).unwrap();
             assert_eq!(json, kind.word());

@@ -1,8 +1,8 @@
 //! The history: the user's records in the data folder, and the names given with `--save`.
 //!
-//! All of it is files that the user can see: `runs/` holds a folder for each run, `names/` a
+//! All of it is in files that the user can see: `runs/` holds a folder for each run, and `names/` a
 //! symbolic link for each name, to the folder of its record. There is no index and no other state.
-//! A name that is given again moves; no record is ever written over.
+//! If a name is given again, its link moves; no record is ever overwritten.
 
 use crate::{LINE_BYTES_MAX, Record, RecordError};
 use readlab_system::folder::earlier_output::is_replaceable;
@@ -16,15 +16,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The word for the newest run, which is no name.
+/// The word for the newest run, which cannot be a saved name.
 const LAST: &str = "last";
 
-/// A name that the user gives a record with `--save`: letters, digits, `-`, `_` and `.`.
+/// A name that the user gives to a record with `--save`: letters, digits, `-`, `_` and `.`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaveName(String);
 
 impl SaveName {
-    /// The same with more behind it, of letters, digits and `-`.
+    /// The name with a suffix of letters, digits and `-`.
     pub fn and(&self, more: &str) -> SaveName {
         SaveName(format!("{}{more}", self.0))
     }
@@ -60,23 +60,23 @@ pub struct History {
 pub struct HistoryEntry {
     pub folder: PathBuf,
     pub names: Vec<String>,
-    /// How many runs are newer; `None` for one that was saved outside the data folder.
+    /// Number of newer runs; `None` for a record that was saved outside the data folder.
     pub age: Option<usize>,
-    /// What it found, or why that cannot be read.
+    /// The record, or the reason why it cannot be read.
     pub record: Result<Record, RecordError>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Removable {
+pub enum RemovableItem {
     Run(PathBuf),
     Name { name: String, folder: PathBuf },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Removed {
+pub enum RemovedItem {
     /// The record, its page and its folder.
     Run(PathBuf),
-    /// Only the name: the record is outside the data folder.
+    /// Only the name, because the record is outside the data folder.
     Name(PathBuf),
 }
 
@@ -111,24 +111,24 @@ impl History {
         Ok(History { runs, names })
     }
 
-    /// All runs, the newest first; records saved outside the data folder are at the end.
+    /// All runs, the newest first; records outside the data folder come last.
     pub fn entries(&self) -> Result<Vec<HistoryEntry>, HistoryError> {
         let (runs, mut names) = (self.runs()?, self.names()?);
         let mut entries = Vec::new();
         for (age, folder) in runs.into_iter().enumerate() {
-            let (own, others) = names.into_iter().partition(|(_, to)| same(to, &folder));
+            let (own, others) = names.into_iter().partition(|(_, to)| is_same_folder(to, &folder));
             names = others;
             entries.push(entry(folder, own, Some(age)));
         }
         while let Some((_, folder)) = names.first().cloned() {
-            let (own, others) = names.into_iter().partition(|(_, to)| same(to, &folder));
+            let (own, others) = names.into_iter().partition(|(_, to)| is_same_folder(to, &folder));
             names = others;
             entries.push(entry(folder, own, None));
         }
         Ok(entries)
     }
 
-    /// The record that is meant by `last`, `last~N`, a saved name, a run's folder or a path.
+    /// The path of the record that `last`, `last~N`, a saved name, a run's folder or a path means.
     pub fn find(&self, name: &str) -> Result<PathBuf, HistoryError> {
         if let Some(back) = steps_back(name) {
             let mut runs = self.runs()?;
@@ -147,28 +147,29 @@ impl History {
         if path.exists() { Ok(path.to_owned()) } else { Err(self.not_found(name)?) }
     }
 
-    /// Gives a record a name; one that had it before loses it.
+    /// Gives a record a name; a record that had the name loses it.
     pub fn save(&self, name: &SaveName, record: &Path) -> Result<(), HistoryError> {
         let io = HistoryError::io;
         let folder = record.parent().unwrap_or(Path::new("."));
         let folder = folder.canonicalize().map_err(io(folder))?;
         fs::create_dir_all(&self.names).map_err(io(&self.names))?;
         let link = self.names.join(name.to_string());
-        // A name that moves is never gone, whenever the lab is killed.
+        // The new link is made under another name and then renamed, so that the name always exists,
+        // even if the lab is killed.
         let moving = self.names.join(format!(".{name}"));
         if moving.is_symlink() {
             fs::remove_file(&moving).map_err(io(&moving))?;
         }
         std::os::unix::fs::symlink(folder, &moving).map_err(io(&moving))?;
         fs::rename(&moving, &link).map_err(|cause| {
-            // What is left is no name, and the next that moves takes its place.
+            // The temporary link is not a saved name; the next `save` of this name replaces it.
             let _ = fs::remove_file(&moving);
             io(&link)(cause)
         })
     }
 
-    /// What would go under these names, each once: a run may have several.
-    pub fn all_removable(&self, names: &[String]) -> Result<Vec<Removable>, HistoryError> {
+    /// What these names would remove, each run once, because a run may have several names.
+    pub fn all_removable(&self, names: &[String]) -> Result<Vec<RemovableItem>, HistoryError> {
         let mut all = Vec::new();
         for name in names {
             let what = self.removable(name)?;
@@ -179,7 +180,7 @@ impl History {
         Ok(all)
     }
 
-    fn removable(&self, name: &str) -> Result<Removable, HistoryError> {
+    fn removable(&self, name: &str) -> Result<RemovableItem, HistoryError> {
         let known = steps_back(name).is_some()
             || self.names()?.iter().any(|(own, _)| own == name)
             || (!name.contains('/') && self.runs.join(name).is_dir());
@@ -188,49 +189,49 @@ impl History {
         }
         let record = self.find(name)?;
         let folder = record.parent().unwrap_or(Path::new(".")).to_owned();
-        let own = self.runs()?.into_iter().find(|run| same(run, &folder));
-        Ok(own.map_or_else(|| Removable::Name { name: name.to_owned(), folder }, Removable::Run))
+        let own = self.runs()?.into_iter().find(|run| is_same_folder(run, &folder));
+        Ok(own.map_or_else(|| RemovableItem::Name { name: name.to_owned(), folder }, RemovableItem::Run))
     }
 
     /// Removes a run of the data folder with its names, or only the name of a record elsewhere.
-    pub fn remove(&self, what: Removable) -> Result<Removed, HistoryError> {
+    pub fn remove(&self, what: RemovableItem) -> Result<RemovedItem, HistoryError> {
         let remove = |path: PathBuf| match fs::remove_file(&path) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(HistoryError::Io { path, cause }),
             _ => Ok(()),
         };
         let folder = match what {
-            Removable::Name { name, folder } => {
+            RemovableItem::Name { name, folder } => {
                 remove(self.names.join(name))?;
-                return Ok(Removed::Name(folder));
+                return Ok(RemovedItem::Name(folder));
             }
-            Removable::Run(folder) => folder,
+            RemovableItem::Run(folder) => folder,
         };
         let (files, folders) = own_files(&folder)?;
-        for (link, _) in self.names()?.into_iter().filter(|(_, to)| same(to, &folder)) {
+        for (link, _) in self.names()?.into_iter().filter(|(_, to)| is_same_folder(to, &folder)) {
             remove(self.names.join(link))?;
         }
         files.into_iter().try_for_each(remove)?;
         for folder in folders.iter().chain([&folder]) {
             fs::remove_dir(folder).map_err(HistoryError::io(folder))?;
         }
-        Ok(Removed::Run(folder))
+        Ok(RemovedItem::Run(folder))
     }
 
-    /// The folders of all runs, the newest first: their names begin with the time.
+    /// The folders of all runs, the newest first, by the start time in their records.
     fn runs(&self) -> Result<Vec<PathBuf>, HistoryError> {
-        let mut runs = listed(&self.runs)?;
-        // An empty one was left by a readlab that named records before they had a header.
+        let mut runs = entries_of(&self.runs)?;
+        // An older readlab left an empty record, because it named records before they had a header.
         runs.retain(|path| path.join(RECORD).metadata().is_ok_and(|meta| meta.len() > 0));
-        runs.sort_by_key(|path| (started(path), path.clone()));
+        runs.sort_by_key(|path| (start_time(path), path.clone()));
         runs.reverse();
         Ok(runs)
     }
 
-    /// Names and the folders that they mean.
+    /// All saved names with the folders that they link to.
     fn names(&self) -> Result<Vec<(String, PathBuf)>, HistoryError> {
         let mut names = Vec::new();
         let is_name = |path: &PathBuf| !path.file_name().is_some_and(|it| it.as_bytes().starts_with(b"."));
-        for path in listed(&self.names)?.into_iter().filter(is_name) {
+        for path in entries_of(&self.names)?.into_iter().filter(is_name) {
             let to = fs::read_link(&path).map_err(HistoryError::io(&path))?;
             names.extend(path.file_name().map(|name| (name.to_string_lossy().into_owned(), to)));
         }
@@ -238,7 +239,7 @@ impl History {
         Ok(names)
     }
 
-    /// The error for a name that is not there, with those that are near it.
+    /// The error for an unknown name, with known names that are similar.
     fn not_found(&self, name: &str) -> Result<HistoryError, HistoryError> {
         const NEAR: f64 = 0.8;
         const SHOWN: usize = 3;
@@ -254,7 +255,7 @@ impl History {
     }
 }
 
-/// How many runs back `last` or `last~N` means; `None` for another name.
+/// How many runs before the newest `last` or `last~N` means; `None` for any other name.
 fn steps_back(name: &str) -> Option<usize> {
     match name.strip_prefix(LAST)? {
         "" => Some(0),
@@ -262,9 +263,9 @@ fn steps_back(name: &str) -> Option<usize> {
     }
 }
 
-/// When a run began: by its record's first line, as folders of one second are not in order; `None`
-/// where that says no time, as of the oldest.
-fn started(folder: &Path) -> Option<jiff::Timestamp> {
+/// The start time of a run, from the first line of its record, because folder names do not order
+/// runs of one second. `None`, which sorts as the oldest, if the record states no time.
+fn start_time(folder: &Path) -> Option<jiff::Timestamp> {
     use std::io::{BufRead, Read};
     let mut line = String::new();
     let read = fs::File::open(folder.join(RECORD))
@@ -278,12 +279,12 @@ fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, age: Option<usize>) -> 
     HistoryEntry { folder, names: names.into_iter().map(|(name, _)| name).collect(), age, record }
 }
 
-fn same(one: &Path, other: &Path) -> bool {
+fn is_same_folder(one: &Path, other: &Path) -> bool {
     one == other || one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(a, b)| a == b)
 }
 
-/// What is in a folder; nothing where there is none.
-fn listed(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
+/// The entries of a folder; none if the folder does not exist.
+fn entries_of(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     let error = HistoryError::io(folder);
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -292,11 +293,11 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     entries.map(|entry| entry.map(|entry| entry.path()).map_err(&error)).collect()
 }
 
-/// The files of a run in its folder, the record last, and the folders in it. A page or a picture
-/// that readlab did not make is the user's.
+/// The files of a run in its folder, the record last, and the folders inside. A page or picture
+/// that readlab did not make belongs to the user and is not included.
 fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError> {
     let graphs = folder.join(FLAME_GRAPHS);
-    let pictures = if graphs.is_dir() { listed(&graphs)? } else { Vec::new() };
+    let pictures = if graphs.is_dir() { entries_of(&graphs)? } else { Vec::new() };
     let is_made = |path: &Path, is_output| is_replaceable(path, is_output).unwrap_or(false);
     let is_picture = |path: &PathBuf| is_made(path, markup::is_picture);
     let own = [RECORD, RECORD_DRAFT, REPORT].map(|name| folder.join(name));
@@ -305,7 +306,7 @@ fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError
         true => is_page(path),
         false => own.contains(path) || *path == graphs,
     };
-    let mut strange = listed(folder)?.into_iter().filter(|path| !is_own(path));
+    let mut strange = entries_of(folder)?.into_iter().filter(|path| !is_own(path));
     if let Some(path) = strange.next().or(pictures.iter().find(|path| !is_picture(path)).cloned()) {
         return Err(HistoryError::Strange(path));
     }
@@ -317,7 +318,7 @@ fn own_files(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), HistoryError
 mod tests {
     use super::*;
 
-    /// A history with runs of these names, the first the oldest, and the folder it lives in.
+    /// A history with runs of these names, the oldest first, and its folder.
     fn history(runs: &[&str]) -> (tempfile::TempDir, History) {
         let home = tempfile::tempdir().unwrap();
         let history = History { runs: home.path().join("runs"), names: home.path().join("names") };
@@ -340,9 +341,9 @@ mod tests {
         assert_eq!(history.find("last~1").unwrap(), record("z"));
         assert!(history.find("last~2").unwrap_err().to_string().starts_with("last~2: there are 2 runs in "));
         history.save(&"baseline".parse().unwrap(), &record("z")).unwrap();
-        assert!(same(&history.find("baseline").unwrap(), &record("z")));
+        assert!(is_same_folder(&history.find("baseline").unwrap(), &record("z")));
         history.save(&"baseline".parse().unwrap(), &record("a")).unwrap();
-        assert!(same(&history.find("baseline").unwrap(), &record("a")), "a name moves");
+        assert!(is_same_folder(&history.find("baseline").unwrap(), &record("a")), "a name moves");
         assert_eq!(history.find("z").unwrap(), record("z"));
         let path = home.path().join("x.jsonl");
         fs::write(&path, "").unwrap();
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_run_is_the_latest_whatever_its_time_looks_like() {
+    fn the_last_run_is_the_latest_in_any_time_format() {
         let (_home, history) = history(&["a", "b", "c"]);
         let times = ["2026-01-01T00:00:05.5Z", "2026-01-01T00:00:05Z", "2026-01-01T01:00:04+01:00"];
         for (run, time) in ["a", "b", "c"].iter().zip(times) {
@@ -363,20 +364,20 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_record_is_no_run_and_a_name_on_its_way_no_name() {
+    fn empty_records_are_not_runs_and_temporary_links_are_not_names() {
         let (_home, history) = history(&["one", "two"]);
         fs::write(history.runs.join("two").join(RECORD), "").unwrap();
         assert_eq!(history.find("last").unwrap(), history.runs.join("one").join(RECORD));
         history.save(&"mine".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
-        // As a lab leaves it that is killed between the two calls.
+        // A lab that is killed between its two system calls leaves this link.
         std::os::unix::fs::symlink("nowhere", history.names.join(".mine")).unwrap();
         assert_eq!(history.names().unwrap().len(), 1);
         history.save(&"mine".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
-        assert_eq!(listed(&history.names).unwrap(), [history.names.join("mine")]);
+        assert_eq!(entries_of(&history.names).unwrap(), [history.names.join("mine")]);
     }
 
     #[test]
-    fn what_is_removed_is_gone_with_its_names_and_nothing_else_is() {
+    fn removing_a_run_removes_its_names_and_nothing_else() {
         let (home, history) = history(&["one", "two"]);
         let elsewhere = home.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
@@ -385,9 +386,9 @@ mod tests {
         history.save(&"first".parse().unwrap(), &history.runs.join("one").join(RECORD)).unwrap();
         assert_eq!(history.entries().unwrap().len(), 3);
         let remove = |name: &str| history.remove(history.removable(name)?);
-        assert!(matches!(remove("first"), Ok(Removed::Run(_))));
+        assert!(matches!(remove("first"), Ok(RemovedItem::Run(_))));
         assert!(!history.runs.join("one").exists() && history.runs.join("two").exists());
-        assert!(matches!(remove("mine"), Ok(Removed::Name(_))));
+        assert!(matches!(remove("mine"), Ok(RemovedItem::Name(_))));
         assert!(elsewhere.join(RECORD).exists());
         assert_eq!(history.names().unwrap(), []);
         assert!(matches!(remove(elsewhere.to_str().unwrap()), Err(HistoryError::NotFound { .. })));
@@ -399,14 +400,14 @@ mod tests {
         history.save(&"mine".parse().unwrap(), &history.runs.join("two").join(RECORD)).unwrap();
         let names = ["last", "mine", "last", "two", "one"].map(str::to_owned);
         let all = history.all_removable(&names).unwrap();
-        let runs = ["two", "one"].map(|run| Removable::Run(history.runs.join(run)));
+        let runs = ["two", "one"].map(|run| RemovableItem::Run(history.runs.join(run)));
         assert_eq!(all, runs);
         all.into_iter().for_each(|it| drop(history.remove(it).unwrap()));
         assert_eq!(history.runs().unwrap(), <[PathBuf; 0]>::default());
     }
 
     #[test]
-    fn a_run_with_flame_graphs_goes_whole_and_one_with_a_file_of_the_users_stays_whole() {
+    fn a_run_with_flame_graphs_is_removed_completely_and_one_with_user_files_is_not() {
         let (_home, history) = history(&["one", "two"]);
         let [one, two] = ["one", "two"].map(|run| history.runs.join(run));
         for run in [&one, &two] {
@@ -417,7 +418,7 @@ mod tests {
         }
         fs::write(two.join("notes.txt"), "mine").unwrap();
         let remove = |name: &str| history.remove(history.removable(name)?);
-        assert!(matches!(remove("one"), Ok(Removed::Run(_))));
+        assert!(matches!(remove("one"), Ok(RemovedItem::Run(_))));
         assert!(!one.exists());
         assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == two.join("notes.txt")));
         fs::remove_file(two.join("notes.txt")).unwrap();
@@ -427,8 +428,8 @@ mod tests {
             assert!(matches!(remove("two"), Err(HistoryError::Strange(path)) if path == file));
             fs::write(&file, made).unwrap();
         }
-        assert_eq!(listed(&two).unwrap().len(), 3);
-        assert_eq!(listed(&two.join(FLAME_GRAPHS)).unwrap().len(), 1);
+        assert_eq!(entries_of(&two).unwrap().len(), 3);
+        assert_eq!(entries_of(&two.join(FLAME_GRAPHS)).unwrap().len(), 1);
     }
 
     #[test]

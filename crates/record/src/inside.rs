@@ -6,87 +6,89 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlameGraph {
-    /// The picture, from the record's folder on if it is in it; `None` where there is none.
+    /// Path of the picture, relative to the record's folder if it is in that folder; `None` if
+    /// there is no picture.
     pub file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What was sampled and how.
+    /// What was sampled, and how.
     pub how: String,
-    /// Samples in the picture.
+    /// Number of samples in the picture.
     pub samples: u64,
-    /// Readings that were sampled.
+    /// Number of readings that were sampled.
     pub readings: u32,
-    /// The functions in which most samples lay, the hottest first.
+    /// The functions with the most samples, the hottest first.
     pub hottest: Vec<HotSpot>,
-    /// What is not in the picture, and the command that mends it where there is one.
+    /// What the picture does not show, with the command that mends this if there is one.
     pub blind: Vec<String>,
 }
 
-/// A function, and the share of samples that lay in it and not in what it called.
+/// A function, and the share of samples in its own code, without the functions that it called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HotSpot {
     pub name: String,
-    /// 0 to 1.
+    /// Share of all samples, 0 to 1.
     pub share: f64,
 }
 
-/// The calls that brought the bytes of one reading.
+/// The calls that read the bytes of one reading.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     pub how: String,
-    /// Why read calls are unknown; `None` where they are known.
+    /// Why the read calls are unknown; `None` if they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub wall_ns: u64,
-    /// Page faults served without the device, of the traced reading.
+    /// Page faults of the traced reading that were served without the device.
     pub minor_faults: Option<u64>,
-    /// Page faults that waited for the device, of the traced reading.
+    /// Page faults of the traced reading that waited for the device.
     pub major_faults: Option<u64>,
-    /// How often what was called: `read`, `pread`, `readv`, `preadv`, `mmap`.
+    /// Number of calls by name: `read`, `pread`, `readv`, `preadv`, `mmap`.
     pub calls: BTreeMap<String, u64>,
-    /// Calls that are not in what follows, as there were too many.
+    /// Number of calls that the following fields leave out, because there were too many.
     #[serde(rename = "untold")]
     pub unrecorded: u64,
-    /// Threads that made read calls.
+    /// Number of threads that made read calls.
     pub threads: u64,
-    /// Time in read calls, of all threads together.
+    /// Time in read calls, summed over all threads.
     pub in_calls_ns: u64,
-    /// Bytes that they brought.
+    /// Bytes that the read calls returned.
     pub bytes: u64,
     /// Bytes that each call requested.
     #[serde(rename = "asked_bytes")]
     pub requested_bytes: Spread,
-    /// Bytes that each brought, those at the end of the file included.
+    /// Bytes that each call returned, calls at the end of the file included.
     pub got_bytes: Spread,
-    /// The same without calls that returned nothing.
+    /// Bytes that each call returned, without calls that returned nothing.
     pub brought_bytes: Spread,
     pub latency_ns: Spread,
-    /// Read calls that began where the one before of the same thread had ended.
+    /// Number of read calls that began where the previous call of the same thread had ended.
     pub sequential: u64,
-    /// How far the others went ahead, in bytes.
+    /// Distance of the other calls that went forwards, in bytes.
     pub ahead_bytes: Spread,
-    /// How far the others went back, in bytes.
+    /// Distance of the other calls that went backwards, in bytes.
     pub back_bytes: Spread,
 }
 
-/// How some numbers are spread: exact at a few places, and as a histogram over powers of two.
+/// A distribution of integers: exact quantiles, and a histogram over powers of two.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     pub n: u64,
     pub least: u64,
-    /// The one that half of them do not exceed.
+    /// The median: the smallest number that half of the numbers do not exceed.
     pub p50: u64,
-    /// The one that nine in ten do not exceed.
+    /// The 90th percentile.
     pub p90: u64,
-    /// The one that 99 in a hundred do not exceed.
+    /// The 99th percentile.
     pub p99: u64,
     pub most: u64,
-    /// From where (0, or a power of two, up to the next) how many; those with none are left out.
+    /// Histogram: the lower bound of each bucket (0 or a power of two, up to the next) and its
+    /// count. Empty buckets are left out.
     pub buckets: Vec<[u64; 2]>,
 }
 
 impl Spread {
-    /// Percentiles are among the numbers (nearest rank; Hyndman & Fan 1996, type 1).
+    /// Percentiles are members of the set (nearest rank; Hyndman & Fan 1996, type 1).
     pub fn from_numbers(mut numbers: Vec<u64>) -> Spread {
         numbers.sort_unstable();
         let (Some(&least), Some(&most)) = (numbers.first(), numbers.last()) else { return Spread::default() };
@@ -103,17 +105,18 @@ impl Spread {
 }
 
 impl Trace {
-    /// Read calls that are known.
+    /// Number of read calls that are known.
     pub fn reads(&self) -> u64 {
         self.latency_ns.n
     }
 
-    /// Read calls that brought nothing: those that found the file's end, and failures.
+    /// Number of read calls that returned nothing: at the end of the file, or because they failed.
     pub fn empty(&self) -> u64 {
         self.got_bytes.buckets.iter().filter(|[from, _]| *from == 0).map(|[_, count]| count).sum()
     }
 
-    /// The share of read calls, but the first of each thread, that began where the last had ended.
+    /// Share of the read calls that began where the previous call had ended, without the first call
+    /// of each thread.
     #[expect(clippy::cast_precision_loss, reason = "a share of at most a million calls")]
     pub fn sequential_share(&self) -> Option<f64> {
         let followed = self.reads().checked_sub(self.threads).filter(|&followed| followed > 0)?;
@@ -127,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_spread_is_exact_at_its_places_and_counts_by_powers_of_two() {
+    fn a_spread_has_exact_percentiles_and_buckets_by_powers_of_two() {
         let spread = Spread::from_numbers(vec![1, 0, 2, 3, 4, 7, 8, 100, 100, 1 << 40]);
         let places = [spread.least, spread.p50, spread.p90, spread.p99, spread.most];
         assert_eq!((spread.n, places), (10, [0, 4, 100, 1 << 40, 1 << 40]));

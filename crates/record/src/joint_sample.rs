@@ -1,15 +1,16 @@
-//! Samples that were taken at the same time as one sample: its time is that of all together, its
-//! counts are sums. Ranks of a fleet take samples together, and readers of one host.
+//! Combines samples that ranks of a fleet, or readers of one host, took at the same time into one
+//! sample. Its time is the time of the whole turn, and its counts are sums.
 
-use readlab_model::sample::{Joint, Meter, Sample};
+use readlab_model::sample::{JointRule, Meter, Sample};
 use readlab_model::trial::{Answer, CacheState};
 
-/// The sample of all together, which took so long; `None` without any. What one lacks is missing.
+/// The combined sample, with this wall time; `None` if there are no samples. A meter that one
+/// sample lacks is missing.
 pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Option<Sample> {
     let first = samples.first()?;
     let farthest = |of: fn(&Sample) -> Option<f64>| {
         let shares: Option<Vec<f64>> = samples.iter().map(of).collect();
-        // From the reader whose cache state is farthest from the one requested.
+        // The share comes from the reader whose cache state is farthest from the requested state.
         let farther = if state == CacheState::Warm { f64::min } else { f64::max };
         shares?.into_iter().reduce(farther)
     };
@@ -26,15 +27,16 @@ pub fn joint_sample(state: CacheState, wall_ns: u64, samples: &[Sample]) -> Opti
     for meter in Meter::ALL {
         let readings = samples.iter().map(|sample| meter.read(sample));
         let together = match meter.joint() {
-            Joint::Sum => readings.sum::<Option<u64>>(),
-            Joint::Largest => readings.max().flatten(),
+            JointRule::Sum => readings.sum::<Option<u64>>(),
+            JointRule::Largest => readings.max().flatten(),
         };
         meter.field(&mut joint).into_iter().for_each(|field| *field = together);
     }
     Some(joint)
 }
 
-/// The answer about all that was read, added up; outputs, whose digests have no sum, were compared.
+/// The answer about all bytes that were read: the sum of the answers. The digests of outputs have
+/// no sum; they were compared before.
 pub fn joint_answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
     let sum = |of: fn(Answer) -> Option<u64>| answers.clone().map(of).sum::<Option<u64>>();
     Answer {
@@ -59,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_the_time_of_all_and_the_sums_of_what_each_counted() {
+    fn a_joint_sample_has_the_time_of_all_and_the_sums_of_their_counts() {
         let samples = [sample(50, Some(3), 0.0, 5), sample(40, Some(4), 0.25, 6)];
         let cold = joint_sample(CacheState::Cold, 60, &samples).unwrap();
         assert_eq!((cold.wall_ns, cold.minor_faults, cold.resident_before), (60, Some(7), Some(0.25)));

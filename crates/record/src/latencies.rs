@@ -1,5 +1,6 @@
-//! What single reads took in a turn: a histogram of HdrHistogram in its compressed encoding, as the
-//! contender sent it. It stays encoded, for a record has one for each turn of each trial.
+//! The latencies of the single reads of a turn: an HdrHistogram in its compressed encoding, as the
+//! contender sent it. It stays encoded in memory, because a record has one for each turn of each
+//! trial.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,10 +13,10 @@ use serde::{Deserialize, Serialize};
 #[serde(into = "String", try_from = "String")]
 pub struct Latencies(String);
 
-/// How many reads took how long.
+/// The number of reads of one latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LatencyCount {
-    /// The highest time that counts as this.
+    /// The highest latency that this entry counts.
     pub ns: u64,
     pub reads: u64,
 }
@@ -26,22 +27,22 @@ pub struct LatenciesError(String);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnLatencies {
-    /// In which fill of the cache.
+    /// Number of the fill of the cache.
     pub fill: u32,
     pub round: u32,
     pub latencies: Latencies,
 }
 
 impl Latencies {
-    /// The counts that are not 0, from the shortest time to the longest.
+    /// The counts that are not 0, from the shortest to the longest latency.
     pub fn counts(&self) -> Vec<LatencyCount> {
-        let histogram = decoded(&self.0).expect("it was decoded when it was made");
+        let histogram = decode(&self.0).expect("it was decoded when it was made");
         let recorded = histogram.iter_recorded();
         recorded.map(|it| LatencyCount { ns: it.value_iterated_to(), reads: it.count_at_value() }).collect()
     }
 }
 
-fn decoded(text: &str) -> Result<Histogram<u64>, LatenciesError> {
+fn decode(text: &str) -> Result<Histogram<u64>, LatenciesError> {
     let wrong = |error: &dyn std::fmt::Display| LatenciesError(error.to_string());
     let bytes = STANDARD.decode(text).map_err(|error| wrong(&error))?;
     Deserializer::new().deserialize(&mut &bytes[..]).map_err(|error| wrong(&error))
@@ -57,7 +58,7 @@ impl TryFrom<String> for Latencies {
     type Error = LatenciesError;
 
     fn try_from(text: String) -> Result<Latencies, LatenciesError> {
-        decoded(&text)?;
+        decode(&text)?;
         Ok(Latencies(text))
     }
 }
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_come_out_in_order_and_text_that_is_none_is_refused() {
+    fn latency_counts_are_in_order_and_invalid_text_is_rejected() {
         let counts = crate::testing::latencies([100, 7, 7]).counts();
         assert_eq!(counts, [LatencyCount { ns: 7, reads: 2 }, LatencyCount { ns: 100, reads: 1 }]);
         for wrong in ["", "x", "AAAA", "HISTFAAA"] {

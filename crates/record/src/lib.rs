@@ -2,8 +2,8 @@
 //!
 //! The record omits nothing and rounds nothing: raw samples, refusals with both answers, the reason
 //! for each meter without a number, the machine, the seed, the command. Every number of a page or a
-//! table is computed from it. A run that was killed leaves a shorter record; [`Record::read`] reads
-//! it up to its last whole line. Serialized names are fixed: a new meaning needs a new
+//! table is computed from it. A killed run leaves a shorter record; [`Record::read`] reads it up to
+//! its last complete line. Serialized names are fixed: a new meaning needs a new
 //! [`SCHEMA_VERSION`], and a record of another version is refused.
 
 mod check;
@@ -58,32 +58,32 @@ pub use trials::Trials;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::TrialIndex;
 
-/// A whole run, read back.
+/// A whole run, read from its record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub header: Header,
-    /// What was read, by number.
+    /// The targets, by number.
     pub targets: Vec<TargetFacts>,
     pub contenders: Vec<Receipt>,
-    /// What was found, in the order in which trials were announced.
+    /// The trials with their findings, in the order in which they were announced.
     pub trials: Trials,
     pub fills: Vec<Fill>,
-    /// The files that the lab wrote: number of the target, how, and what it took.
+    /// The files that the lab wrote: number of the target, method of writing, and times.
     pub writes: Vec<(usize, WriteWay, WriteTimes)>,
-    /// Limits that were measured by something else than a trial.
+    /// Limits that were not measured by a trial.
     pub limits: Vec<Limit>,
-    /// The ranks that took every turn together; `None` where one host measured by itself.
+    /// The ranks that took every turn together; `None` if one host measured alone.
     pub fleet: Option<Fleet>,
-    /// How the clocks of the ranks differed: the round, and by rank.
+    /// The clocks of the ranks: the round, and one difference for each rank.
     pub clocks: Vec<(u32, Vec<RankClock>)>,
     pub warnings: Vec<String>,
-    /// Where it went on after it had been cut short, in order.
+    /// The points at which an interrupted run was resumed, in order.
     pub resumed: Vec<Resumption>,
-    /// Why it ended and how long it took; `None` when it was cut short.
+    /// Why the run ended and how long it took; `None` if it was interrupted.
     pub end: Option<(EndReason, u64)>,
 }
 
-/// The last words about a target that changed during a run.
+/// The last words of the warning about a target that changed during a run.
 pub const WHILE_RACED: &str = "while it was raced";
 
 impl Record {
@@ -104,7 +104,7 @@ impl Record {
         }
     }
 
-    /// How a target changed, where that ended the run.
+    /// How a target changed, if that ended the run.
     pub fn change(&self) -> Option<&str> {
         let has_ended = matches!(self.end, Some((EndReason::TargetChanged, _)));
         let mut warnings = self.warnings.iter().rev().map(String::as_str);
@@ -115,7 +115,7 @@ impl Record {
         self.trials.get(index)
     }
 
-    /// Takes in one more line. Lines about a trial that was never announced are dropped.
+    /// Adds one more line. Lines about a trial that was never announced are dropped.
     pub fn add(&mut self, line: Line) {
         match line {
             Line::Header(_) => {}
@@ -127,45 +127,55 @@ impl Record {
             Line::Limit(limit) => self.limits.push(*limit),
             Line::Fleet(fleet) => self.fleet = Some(*fleet),
             Line::Clocks { round, ranks } => self.clocks.push((round, ranks)),
-            Line::FleetTurn(turn) => self.with(turn.trial, |trial| trial.fleet_turns.push(*turn)),
-            Line::ReadersTurn(turn) => self.with(turn.trial, |trial| trial.readers_turns.push(*turn)),
+            Line::FleetTurn(turn) => self.change_trial(turn.trial, |trial| trial.fleet_turns.push(*turn)),
+            Line::ReadersTurn(turn) => self.change_trial(turn.trial, |trial| trial.readers_turns.push(*turn)),
             Line::Warning { text } => self.warnings.push(text),
             Line::Resumed(resumption) => {
                 self.end = None;
-                resumption.reopen.iter().for_each(|&trial| self.with(trial, TrialRecord::reopen));
+                resumption.reopen.iter().for_each(|&trial| self.change_trial(trial, TrialRecord::reopen));
                 self.resumed.push(resumption);
             }
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
-            Line::Warmup(warmed) => self.with(warmed.trial, |trial| trial.warmups.push(warmed)),
-            Line::Sample(sample) => self.with(sample.trial, |trial| match sample.rung {
+            Line::Warmup(warmed) => self.change_trial(warmed.trial, |trial| trial.warmups.push(warmed)),
+            Line::Sample(sample) => self.change_trial(sample.trial, |trial| match sample.rung {
                 Some(_) => trial.searched.push(&sample),
                 None => trial.samples.push(&sample),
             }),
             Line::Rejected { trial, round, reason } => {
-                self.with(trial, |trial| trial.rejected.push((round, reason)));
+                self.change_trial(trial, |trial| trial.rejected.push((round, reason)));
             }
-            Line::Missing { trial, meter, reason } => self.with(trial, |trial| {
+            Line::Missing { trial, meter, reason } => self.change_trial(trial, |trial| {
                 trial.missing.insert(meter, reason);
             }),
-            Line::LeftBehind { trial, left } => self.with(trial, |trial| trial.conduct.left_behind.add(left)),
-            Line::Scheduling { trial, scheduling } => self.with(trial, |trial| {
+            Line::LeftBehind { trial, left } => {
+                self.change_trial(trial, |trial| trial.conduct.left_behind.add(left))
+            }
+            Line::Scheduling { trial, scheduling } => self.change_trial(trial, |trial| {
                 let known = &mut trial.conduct.scheduling;
                 if !known.contains(&scheduling) {
                     known.push(*scheduling);
                 }
             }),
-            Line::Counts { trial, counts } => self.with(trial, |trial| trial.take_counts(counts)),
+            Line::Counts { trial, counts } => self.change_trial(trial, |trial| trial.add_counts(counts)),
             Line::Latencies { trial, fill, round, histogram: latencies } => {
-                self.with(trial, |trial| trial.latencies.push(TurnLatencies { fill, round, latencies }));
+                self.change_trial(trial, |trial| {
+                    trial.latencies.push(TurnLatencies { fill, round, latencies })
+                });
             }
-            Line::FlameGraph { trial, graph } => self.with(trial, |trial| trial.flame_graph = Some(*graph)),
-            Line::Trace { trial, trace } => self.with(trial, |trial| trial.trace = Some(*trace)),
-            Line::Stopped { trial, stopped } => self.with(trial, |trial| trial.stopped = Some(stopped)),
-            Line::Outcome { trial, outcome } => self.with(trial, |trial| trial.outcome = Some(outcome)),
+            Line::FlameGraph { trial, graph } => {
+                self.change_trial(trial, |trial| trial.flame_graph = Some(*graph))
+            }
+            Line::Trace { trial, trace } => self.change_trial(trial, |trial| trial.trace = Some(*trace)),
+            Line::Stopped { trial, stopped } => {
+                self.change_trial(trial, |trial| trial.stopped = Some(stopped))
+            }
+            Line::Outcome { trial, outcome } => {
+                self.change_trial(trial, |trial| trial.outcome = Some(outcome))
+            }
         }
     }
 
-    fn with(&mut self, trial: TrialIndex, change: impl FnOnce(&mut TrialRecord)) {
+    fn change_trial(&mut self, trial: TrialIndex, change: impl FnOnce(&mut TrialRecord)) {
         if let Some(found) = self.trials.get_mut(trial) {
             change(found);
         }

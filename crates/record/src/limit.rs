@@ -6,7 +6,7 @@ use readlab_model::trial::{CacheState, TrialIndex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that a machine does at best so fast, and no reading that needs it faster.
+/// A resource that limits readings: no reading that needs it can be faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {
@@ -16,25 +16,25 @@ pub enum LimitKind {
     Copy,
     /// A page fault on a cached page.
     Faults,
-    /// The way into the kernel and back.
+    /// Entering the kernel and returning.
     Syscall,
     /// Opening and closing a file that is in memory.
     Opens,
-    /// Going through places, and timing each, without a read.
+    /// Choosing places and timing each of them, without reading.
     Timing,
     /// Reading from the device, past the page cache.
     Device,
-    /// Decoding an archive that is in memory; of what comes out.
+    /// Decoding an archive that is in memory; the rate counts decoded bytes.
     Decoding,
-    /// What a server and the way to it bring over one connection.
+    /// The throughput of a server and the network over one connection.
     Connection,
-    /// What they bring over several connections at once.
+    /// The throughput of a server and the network over several connections at once.
     Connections,
-    /// What an interface of the network is made for.
+    /// The nominal rate of a network interface.
     Link,
-    /// What the kernel brings over a connection to itself.
+    /// The throughput of a TCP connection over the loopback interface.
     Loopback,
-    /// Decrypting what an encrypted connection brings.
+    /// Decrypting the bytes of an encrypted connection.
     Decryption,
 }
 
@@ -47,7 +47,7 @@ readlab_model::worded! {
 }
 
 impl LimitKind {
-    /// The limit that a control of this name measures; `None` for the other controls.
+    /// The limit that a control of this name measures; `None` for other controls.
     pub fn of_control(method: &str) -> Option<LimitKind> {
         match method {
             "resident" => Some(LimitKind::Memory),
@@ -65,38 +65,40 @@ impl LimitKind {
     }
 }
 
-/// What the numbers of a limit count.
+/// The unit of a limit's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitUnit {
-    /// A rate; more is faster.
+    /// A rate; higher is faster.
     BytesPerSecond,
-    /// A cost of one; less is faster.
+    /// A time for one operation; lower is faster.
     Nanoseconds,
 }
 
-/// What was found to be possible at best. Most limits are controls, computed from their samples
-/// (`readlab_analysis::verdict::limits`); what another program measured has a line of its own.
+/// A measured limit. Most limits are controls and computed from their samples
+/// (`readlab_analysis::verdict::limits`); a limit that another program measured has a line of its
+/// own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     pub kind: LimitKind,
     pub name: String,
     pub target: usize,
-    /// In the rounds of which state; `None` for one that no trial measured.
+    /// The cache state of the rounds that measured the limit; `None` if no trial measured it.
     pub state: Option<CacheState>,
-    /// Number of the trial whose samples these are, if it was one.
+    /// Number of the trial whose samples these are; `None` if no trial measured the limit.
     pub trial: Option<TrialIndex>,
     pub threads: u64,
     pub unit: LimitUnit,
     pub value: u64,
     /// 95 % interval of the median; `None` with too few samples.
     pub ci95: Option<[u64; 2]>,
-    /// One number a reading, in their order.
+    /// One number for each reading, in the order of the readings.
     pub samples: Vec<u64>,
     pub how: String,
 }
 
 impl Limit {
-    /// Above this multiple of a limit, the limit was measured too low to be one.
-    pub const BEYOND: f64 = 1.1;
+    /// If a reading exceeds a limit by more than this factor, the limit was measured too low to
+    /// limit it.
+    pub const BEYOND_FACTOR: f64 = 1.1;
 }

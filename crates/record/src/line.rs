@@ -1,4 +1,4 @@
-//! The lines of a record: every kind that exists, and what the short ones hold.
+//! The lines of a record: all kinds of lines, and the content of the short ones.
 
 use super::latencies::Latencies;
 use super::{
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// Every trial reached its precision or its own limit.
+    /// Every trial reached the requested precision or its own most readings or time.
     Settled,
     /// The time for the whole run was used up.
     Budget,
@@ -33,7 +33,7 @@ pub enum Line {
     Header(Box<Header>),
     Target {
         index: usize,
-        /// Everything found out about it before measuring.
+        /// The facts about the target, found before anything was measured.
         facts: Box<TargetFacts>,
     },
     Contender(Receipt),
@@ -48,30 +48,31 @@ pub enum Line {
         times: WriteTimes,
     },
     Sample(Box<Sample>),
-    /// A reading whose state could not be proven; it was taken again or the trial was refused.
+    /// A reading whose cache state could not be proven. It was repeated, or the trial was refused.
     Rejected {
         trial: TrialIndex,
         round: u32,
-        /// What was not proven.
+        /// What could not be proven.
         reason: String,
     },
-    /// A meter that could not be read in this trial; said once.
+    /// A meter that could not be read in this trial; reported once.
     Missing {
         trial: TrialIndex,
-        /// Name of the meter, as in samples.
+        /// The meter's name, as in samples.
         meter: String,
         reason: String,
     },
-    /// What outlived the readings of a turn; it was ended.
+    /// Processes that were still running after the readings of a turn; the lab ended them.
     LeftBehind {
         trial: TrialIndex,
         #[serde(flatten)]
         left: LeftBehind,
     },
-    /// Scheduling that a contender gave itself; each kind once for a trial.
+    /// Scheduling that a contender gave itself; each kind once for each trial.
     Scheduling {
         trial: TrialIndex,
-        /// How it ran, and how it was started.
+        /// The scheduling that the contender gave itself, and the scheduling with which the lab
+        /// started it.
         #[serde(flatten)]
         scheduling: Box<OwnScheduling>,
     },
@@ -80,29 +81,29 @@ pub enum Line {
         trial: TrialIndex,
         counts: BTreeMap<String, Count>,
     },
-    /// What single reads took in the timed readings of a turn, where places are read.
+    /// The latencies of single reads in the timed readings of a turn, for targets that are places.
     Latencies {
         trial: TrialIndex,
-        /// Which fill of the cache, from 0.
+        /// Number of the fill of the cache, from 0.
         fill: u32,
-        /// Which round, from 0.
+        /// Number of the round, from 0.
         round: u32,
-        /// Nanoseconds of each read.
+        /// The latency of each read, in nanoseconds.
         histogram: Latencies,
     },
-    /// Where the processor's time went, in an untimed run of a trial.
+    /// Where the CPU time went in an untimed run of a trial.
     FlameGraph {
         trial: TrialIndex,
         #[serde(flatten)]
         graph: Box<FlameGraph>,
     },
-    /// The calls that brought the bytes, in an untimed run of a trial.
+    /// The calls that read the bytes in an untimed run of a trial.
     Trace {
         trial: TrialIndex,
         #[serde(flatten)]
         trace: Box<Trace>,
     },
-    /// A trial is read no more.
+    /// A trial has no more readings.
     Stopped {
         trial: TrialIndex,
         #[serde(flatten)]
@@ -115,43 +116,43 @@ pub enum Line {
     },
     /// The ranks that take every turn together.
     Fleet(Box<Fleet>),
-    /// How the clocks of the ranks differ, before a round.
+    /// The differences between the clocks of the ranks, before a round.
     Clocks {
         round: u32,
         ranks: Vec<RankClock>,
     },
-    /// When each rank took a turn.
+    /// The times of each rank in a turn.
     FleetTurn(Box<FleetTurn>),
-    /// When each of several readers of one host took a turn.
+    /// The times of each reader of one host in a turn.
     ReadersTurn(Box<ReadersTurn>),
-    /// A limit that was measured by something else than a trial.
+    /// A limit that was not measured by a trial.
     Limit(Box<Limit>),
     Warning {
         text: String,
     },
-    /// A run that had been cut short goes on.
+    /// An interrupted run is resumed.
     Resumed(Resumption),
-    /// The last line, if the run ended by itself.
+    /// The last line of a run that was not interrupted.
     End {
         reason: EndReason,
         wall_ns: u64,
     },
 }
 
-/// The standard fill that made the file warm.
+/// One standard fill: the file was evicted and read into the page cache again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fill {
-    /// Its number, as in samples.
+    /// Number of the fill, as in samples.
     pub fill: u32,
     pub target: usize,
-    /// What was done, in words.
+    /// Description of the method of filling.
     pub how: String,
     pub wall_ns: u64,
     /// Share of the file's pages in the page cache afterwards.
     pub resident_after: Option<f64>,
 }
 
-/// The untimed readings of a contender that reads until it is steady, each time it is started.
+/// The untimed readings of a contender that warms up until it is steady, after one of its starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmedUp {
     pub trial: TrialIndex,
@@ -163,11 +164,11 @@ pub struct WarmedUp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarmupEnd {
-    /// The readings stayed at one level.
+    /// The times of the readings stayed at one level.
     Steady,
-    /// Time or readings were used up and the level still changed.
+    /// The time or the readings for warm-up were used up, and the level still changed.
     NoSteadyState,
-    /// Time was used up before there were enough readings to decide.
+    /// The time for warm-up was used up before there were enough readings to decide.
     TooFewReadings,
 }
 
@@ -177,7 +178,7 @@ pub enum WarmupEnd {
 pub enum WriteWay {
     /// write(2) through the page cache; when it returns, the bytes may still be in memory only.
     Plain,
-    /// The same, then fdatasync(2), timed apart.
+    /// As `plain`, then fdatasync(2), which is timed separately.
     Fdatasync,
     /// write(2) with O_DIRECT from an aligned buffer.
     Direct,
@@ -185,27 +186,27 @@ pub enum WriteWay {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteTimes {
-    /// Creating, writing and closing.
+    /// Time to create, write and close the file.
     pub write_ns: u64,
-    /// The sync before closing, where there was one.
+    /// Time of the sync before the file was closed, if there was one.
     pub sync_ns: Option<u64>,
 }
 
-/// Why a trial has no more readings, although more were possible. How a trial ended is its
-/// [`Outcome`]; why the whole run ended is [`EndReason`].
+/// Why the lab stopped reading a trial before the end of the run. [`Outcome`] states how a trial
+/// ended, and [`EndReason`] why the whole run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// Its median is as precise as requested.
+    /// The trial's median is as precise as requested.
     Precise,
-    /// It has the requested number of readings.
+    /// The trial has the requested number of readings.
     MostReadings,
-    /// Its readings took the time that one trial may take.
+    /// The trial's readings took the time that one trial may take.
     MostTime,
     /// Another trial is clearly faster.
     NotFirst,
-    /// One is left that is the fastest, or as good by the indifference zone; without one, the fastest is
-    /// known, or the fastest trials tie.
+    /// The race is decided: one trial is left that is the fastest or within the indifference zone.
+    /// Without that zone, the fastest trial is known, or the fastest trials tie.
     Decided,
     Budget,
 }
@@ -213,22 +214,23 @@ pub enum StopReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stopped {
     pub why: StopReason,
-    /// How many rounds have a reading of it.
+    /// Number of rounds that have a reading of the trial.
     pub rounds: u32,
 }
 
-/// A line between what was measured before a run was cut short and what was measured when it went
-/// on: in new processes, from new fills of the cache, by the same plan.
+/// Separates what was measured before an interruption from what was measured after the run was
+/// resumed: in new processes, from new fills of the cache, by the same plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumption {
-    /// When it went on, RFC 3339 in UTC.
+    /// When the run was resumed, RFC 3339 in UTC.
     pub at: String,
-    /// Time that the run had taken until it was cut short; the rest counts from there.
+    /// Time that the run had taken before the interruption; the budget counts it.
     pub elapsed_ns: u64,
-    /// The state of the cache in which it continued.
+    /// The cache state in which the run was resumed.
     pub state: CacheState,
-    /// The round of that state with which it continued, from 0: the first round that had not begun.
+    /// The round of that cache state with which the run was resumed, from 0: the first round that
+    /// had not begun.
     pub round: u32,
-    /// The trials that an interruption had ended as measured: they continue without an outcome.
+    /// The trials that the interruption had ended as measured; they continue without an outcome.
     pub reopen: Vec<TrialIndex>,
 }

@@ -1,7 +1,7 @@
-//! The resume plan: what is to be measured and by which rules, decided before the first
-//! measurement. A run that was cut short is continued from it, without asking the user again.
+//! The resume plan: what is measured and by which rules, decided before the first measurement. An
+//! interrupted run is resumed from this plan without asking the user again.
 //!
-//! It is part of the header. Why a run may not go on is decided by `experiment::resume`.
+//! The plan is part of the header. `experiment::resume` decides whether a run may be resumed.
 
 use super::rules::Rules;
 use super::trial::{Outcome, Trial};
@@ -13,25 +13,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A whole plan, with what it rests on.
+/// The complete plan, with the conditions under which it is valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResumePlan {
-    /// The kernel's random name for the time since it was started; `None` where it has none.
+    /// The kernel's random identifier of the current boot; `None` if the system has none.
     pub boot: Option<String>,
-    /// The folder in which the lab was started: commands may be seen from there.
+    /// The folder in which the lab was started, because commands may use relative paths.
     pub folder: String,
-    /// How each target is read, by its number.
+    /// How each target is read, by number of the target.
     pub targets: Vec<TargetRef>,
-    /// The states of the cache, in order.
+    /// The cache states, in order.
     pub states: Vec<CacheState>,
     pub rules: Rules,
     /// The trials that can be measured, with the parameters that were given.
     pub trials: Vec<Trial>,
-    /// The trials that cannot, with the reason.
+    /// The trials that cannot be measured, with the reason.
     pub absent: Vec<(Trial, Outcome)>,
-    /// Rosters beside the built-in one, by their absolute paths.
+    /// Absolute paths of the rosters besides the built-in one.
     pub rosters: Vec<String>,
-    /// The folder of flame graphs, if there shall be any.
+    /// The folder of flame graphs, if they were requested.
     pub flame_graphs: Option<String>,
     pub trace: bool,
     pub drop_caches: bool,
@@ -42,30 +42,30 @@ pub struct ResumePlan {
     pub requested: Vec<Requested>,
 }
 
-/// How a target is read, and by what it is known again.
+/// How a target is read, and how a resumed run recognises it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRef {
-    /// The archive that it is of the first target, if it is one.
+    /// The archive format, if this target is the first target in an archive.
     pub form: Option<Archive>,
     pub over: Transport,
-    /// What it was before it was first read; `None` on a foreign server.
+    /// The identity of the target before it was first read; `None` on a foreign server.
     pub identity: Option<Identity>,
 }
 
-/// A name that a user requested: a resumed run can still report which of them did not take part.
-/// `experiment::outcome` decides that, and the exit code.
+/// A name that the user requested, so that a resumed run can still report names that did not take
+/// part. `experiment::outcome` decides that, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", content = "name", rename_all = "snake_case")]
 pub enum Requested {
     /// `-c`: a command line.
     Command(String),
-    /// `--method`: a name or a glob, perhaps with settings.
+    /// `--method`: a name or a glob, with optional settings.
     Method(String),
     /// `--reference`: a trial.
     Reference(String),
-    /// `--roster`: a contender that the file names.
+    /// `--roster`: a contender of the roster file.
     Contender(String),
-    /// `--language`: a language, as it is shown.
+    /// `--language`: a language, as it is displayed.
     Language(String),
     /// A trial of the user's own suite file.
     Trial(String),

@@ -4,42 +4,43 @@ use readlab_model::units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When enough has been measured.
+/// The rules that decide when enough has been measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rules {
-    /// Readings before the timed ones, for every contender each time it is started.
+    /// Untimed readings of every contender after each of its starts.
     pub warmup: u32,
-    /// Timed readings below which no trial is settled.
+    /// The fewest timed readings of a settled trial.
     pub min_runs: u32,
-    /// Timed readings after which a trial is settled whatever its interval.
+    /// Timed readings after which a trial is settled even if its interval is wide.
     pub max_runs: u32,
-    /// Time of timed readings after which a trial is settled whatever its interval.
+    /// Time of timed readings after which a trial is settled even if its interval is wide.
     pub max_time: Nanos,
-    /// Half-width of the median's interval, as a share of the median, at which a trial is settled.
+    /// Half-width of the median's confidence interval, as a share of the median, at which a trial
+    /// is settled.
     pub precision: f64,
-    /// Fills of the cache over which warm readings are spread, at least.
+    /// The fewest fills of the cache over which warm readings are spread.
     pub fills: u32,
     pub budget: Budget,
-    /// Seed of every shuffle.
+    /// Seed of all shuffling.
     pub seed: u64,
-    /// Untimed runs in which is counted what a contender does inside.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    /// Untimed runs that count system calls and other events inside a contender.
+    #[serde(default = "default_counts", skip_serializing_if = "is_default_counts")]
     pub counts: u32,
-    /// Which trials the rounds are for.
+    /// The trials on which the rounds concentrate.
     #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub focus: Focus,
-    /// A trial that is slower than the fastest by this share is as good: trials of a race stop by it.
-    /// 0 where every difference matters.
+    /// Indifference zone: a trial that is slower than the fastest by at most this share counts as
+    /// good, and trials of a race may stop by it. 0 if every difference matters.
     #[serde(default, skip_serializing_if = "readlab_model::is_default")]
     pub indifference: f64,
 }
 
-fn one() -> u32 {
+fn default_counts() -> u32 {
     1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_one(counts: &u32) -> bool {
+fn is_default_counts(counts: &u32) -> bool {
     *counts == 1
 }
 
@@ -48,16 +49,16 @@ fn is_one(counts: &u32) -> bool {
 pub enum Focus {
     #[default]
     Everything,
-    /// For those that may be the fastest; the others stop after a few rounds.
+    /// Only trials that may be the fastest; other trials stop after a few rounds.
     First,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
-    /// A wish of the lab's own: each state still gets the rounds that an interval needs.
+    /// The lab's own goal: each state still gets the rounds that an interval needs.
     Advised(Nanos),
-    /// The user's word: the run stops there, even in the middle of a round.
+    /// The user's limit: the run stops there, even in the middle of a round.
     Firm(Nanos),
 }
 
@@ -70,7 +71,7 @@ impl Budget {
 }
 
 impl Rules {
-    /// The rules by which each file is read once and nothing is repeated, as in a sweep.
+    /// The rules of a sweep: each file is read once, and no reading is repeated.
     pub fn one_reading(seed: u64) -> Rules {
         Rules {
             warmup: 0,
@@ -87,9 +88,9 @@ impl Rules {
         }
     }
 
-    /// Rounds between two fills of the cache, so that the fewest readings are spread over the
-    /// fewest fills or over more: medians of fills say as much as there are fills, and those of two
-    /// rounds each are half as many.
+    /// Rounds between two fills of the cache. The fewest readings are spread over at least the
+    /// fewest fills, because the precision of a median depends on the number of fills: two rounds
+    /// for each fill would halve that number.
     pub fn rounds_per_fill(&self) -> u32 {
         (self.min_runs / self.fills.max(1)).max(1)
     }

@@ -1,18 +1,19 @@
-//! The series of a sweep, taken from its record: for each way of writing and of reading one point
-//! per file and pass. `readlab_report` and `readlab_analysis::compare` interpret the points.
+//! The series of a sweep, taken from its record: for each method of writing and of reading one
+//! point for each file and pass. `readlab_report` and `readlab_analysis::compare` interpret the
+//! points.
 
 use super::{Record, RunKind, TrialRecord, WriteWay};
 use readlab_model::units::Nanos;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One way of writing or reading over all sizes.
+/// One method of writing or reading over all sizes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepSeries {
-    /// `write plain`, or the name of the method.
+    /// `write plain` and the like, or the name of the reading method.
     pub name: String,
     pub is_write: bool,
-    /// Every file, in order.
+    /// One point for each file, in the order of the record.
     pub points: Vec<Point>,
 }
 
@@ -22,13 +23,13 @@ pub struct Point {
     pub file: usize,
     pub size_bytes: u64,
     pub wall_ns: u64,
-    /// What came from the device, when it was read and metered.
+    /// Bytes that came from the device, if the file was read and the meter is known.
     pub device_read_bytes: Option<u64>,
     pub pass: u32,
 }
 
 impl SweepSeries {
-    /// Time on size: bytes and seconds of every file.
+    /// The size in bytes and the time in seconds of every point.
     #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
     pub fn times(&self) -> Vec<(f64, f64)> {
         self.points.iter().map(|point| (point.size_bytes as f64, point.seconds())).collect()
@@ -47,9 +48,9 @@ impl Point {
 }
 
 impl Record {
-    /// The series of a sweep: writes first, in the order of the record, then methods, in the order
-    /// of their numbers; only accepted samples.
-    pub fn swept(&self) -> Vec<SweepSeries> {
+    /// The series of a sweep: writes first, in the order of the record, then methods in the order
+    /// of their numbers. Only accepted samples are included.
+    pub fn sweep_series(&self) -> Vec<SweepSeries> {
         let mut all = Vec::new();
         if self.header.kind != RunKind::Sweep {
             return all;
@@ -59,7 +60,7 @@ impl Record {
             let Some(size_bytes) = size_bytes(*target) else { continue };
             let point =
                 |wall_ns| Point { file: *target, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
-            add(&mut all, format!("write {}", word(*way)), true, [point(times.write_ns)]);
+            add(&mut all, format!("write {}", way_word(*way)), true, [point(times.write_ns)]);
             let both = times.sync_ns.map(|sync_ns| point(times.write_ns + sync_ns));
             add(&mut all, "write and sync".to_owned(), true, both);
         }
@@ -91,7 +92,7 @@ fn add(all: &mut Vec<SweepSeries>, name: String, is_write: bool, points: impl In
     }
 }
 
-fn word(way: WriteWay) -> &'static str {
+fn way_word(way: WriteWay) -> &'static str {
     match way {
         WriteWay::Plain => "plain",
         WriteWay::Fdatasync => "before its sync",

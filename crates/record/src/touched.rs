@@ -1,48 +1,50 @@
-//! Whether a reading from memory touched the bytes, or was answered by one who remembers: what the
-//! meters of its turn prove. Controls show what the cheapest visit of the bytes takes. What becomes
-//! of a trial that touched nothing is decided where it is measured.
+//! Decides from the meters of a turn whether a warm reading touched the bytes, or whether the
+//! contender answered from memory of an earlier reading. Controls measure the cheapest visit of the
+//! bytes. The measuring code decides what happens to a trial that touched nothing.
 
 use super::Trial;
 use readlab_model::sample::{Delivered, Sample};
 use readlab_model::trial::Work;
 use std::collections::BTreeMap;
 
-/// A reading has touched the bytes if it took this part of the cheapest visit's CPU time.
-const VISIT_PART: u64 = 3;
+/// A reading touched the bytes if it used at least this fraction (one third) of the CPU time of the
+/// cheapest visit.
+const VISIT_DIVISOR: u64 = 3;
 
-/// CPU time beyond the visit that answering may take, as so many times that of the control which
-/// reads nothing: programs in other languages take longer to say the same.
+/// The CPU time that answering may take beyond the visit, as a multiple of the CPU time of the
+/// control that reads nothing. Programs in other languages take longer to answer.
 const ANSWERING_FACTOR: u64 = 4;
 
-/// The shortest visit that windows tell from nothing: their CPU time is in whole microseconds.
+/// The shortest visit that can be distinguished from no visit, because the CPU time of windows is
+/// in whole microseconds.
 const VISIT_MIN_NS: u64 = 10_000;
 
-/// What visiting the bytes and answering take, as controls have shown it.
+/// The CPU time of visiting the bytes and of answering, as measured by controls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VisitCost {
     /// CPU time of the cheapest window with a visit of bytes in memory, by target.
     window_ns: BTreeMap<usize, u64>,
-    /// CPU time of the cheapest window without reading: what taking the time itself costs.
+    /// CPU time of the cheapest window without a reading: the cost of measuring the window itself.
     empty_window_ns: Option<u64>,
-    /// CPU time of the dearest turn in which nothing was read.
+    /// CPU time of the most expensive turn in which nothing was read.
     answering_ns: u64,
 }
 
-/// What the meters of a turn say.
+/// What the meters of a turn prove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Touch {
     /// Enough bytes were seen to arrive.
     Delivered(Delivered),
-    /// CPU time enough for a visit of all bytes was used.
+    /// The turn used enough CPU time for a visit of all bytes.
     CpuTime,
-    /// Too small a reading for the meters, or they could not be read.
+    /// The reading is too short for the meters, or the meters could not be read.
     Unknown,
-    /// Neither could bytes be seen to arrive, nor was there CPU time to visit them.
+    /// No bytes were seen to arrive, and the CPU time is too short for a visit of the bytes.
     Nothing,
 }
 
 impl VisitCost {
-    /// Learns from a reading, if it is a control's.
+    /// Learns the costs from a sample of a control; ignores other samples.
     pub fn learn(&mut self, trial: &Trial, sample: &Sample) {
         if !trial.is_control() || trial.decodes.is_some() {
             return;
@@ -59,26 +61,28 @@ impl VisitCost {
         }
     }
 
-    /// The least CPU time that so many readings of a trial must take; `None` where it is not known.
+    /// The least CPU time that this many readings of a trial must take; `None` if it is not known.
     pub fn least_ns(&self, trial: &Trial, readings: u32) -> Option<u64> {
         let visit_ns = self.visit_ns(trial.target).filter(|_| trial.work.touches_bytes())?;
-        Some((visit_ns / VISIT_PART).saturating_mul(u64::from(readings)))
+        Some((visit_ns / VISIT_DIVISOR).saturating_mul(u64::from(readings)))
     }
 
-    /// CPU time of the cheapest visit without its window; `None` where it cannot be told from that.
+    /// CPU time of the cheapest visit without the cost of the window; `None` if it is too short to
+    /// be distinguished from that cost.
     fn visit_ns(&self, target: usize) -> Option<u64> {
         let visit_ns = self.window_ns.get(&target)?.saturating_sub(self.empty_window_ns?);
         (visit_ns >= VISIT_MIN_NS).then_some(visit_ns)
     }
 
-    /// Whether so many readings cannot have touched the bytes in this CPU time.
+    /// True if this many readings cannot have touched the bytes in this CPU time.
     pub fn is_too_little(&self, trial: &Trial, readings: u32, cpu_ns: u64) -> bool {
         self.least_ns(trial, readings).is_some_and(|least_ns| cpu_ns < least_ns)
     }
 
-    /// What is known of one reading of a trial.
+    /// What is known about one reading of a trial.
     pub fn touch(&self, trial: &Trial, sample: &Sample) -> Touch {
-        // Of a command that may read a part it is not asked.
+        // A command whose output is not counted may read only a part of the bytes, so it is not
+        // judged.
         if trial.work == Work::Output {
             return Touch::Unknown;
         }
@@ -120,11 +124,11 @@ mod tests {
         *trial
     }
 
-    fn visit() -> VisitCost {
-        learned(MS / 10, 3 * MS + MS / 10)
+    fn visit_cost() -> VisitCost {
+        visit_cost_from(MS / 10, 3 * MS + MS / 10)
     }
 
-    fn learned(empty_window_ns: u64, window_ns: u64) -> VisitCost {
+    fn visit_cost_from(empty_window_ns: u64, window_ns: u64) -> VisitCost {
         let mut visit = VisitCost::default();
         for (name, cpu_ns, newlines) in [("null", empty_window_ns, None), ("resident", window_ns, Some(1))] {
             let control = trial(name, Cache::None);
@@ -145,7 +149,8 @@ mod tests {
             delivered,
             ..TurnSeen::default()
         };
-        visit().touch(&trial("a", Cache::Through), &Sample { turn_readings: 2, turn, ..Sample::default() })
+        visit_cost()
+            .touch(&trial("a", Cache::Through), &Sample { turn_readings: 2, turn, ..Sample::default() })
     }
 
     #[test]
@@ -156,31 +161,31 @@ mod tests {
     }
 
     #[test]
-    fn what_a_window_costs_by_itself_is_no_visit() {
+    fn the_cost_of_an_empty_window_is_not_a_visit() {
         let any = trial("a", Cache::Through);
         for window_ns in [2_000, 3_000, 12_999] {
-            assert_eq!(learned(3_000, window_ns).least_ns(&any, 65), None, "{window_ns}");
+            assert_eq!(visit_cost_from(3_000, window_ns).least_ns(&any, 65), None, "{window_ns}");
         }
-        assert_eq!(learned(3_000, 18_000).least_ns(&any, 65), Some(5_000 * 65));
+        assert_eq!(visit_cost_from(3_000, 18_000).least_ns(&any, 65), Some(5_000 * 65));
     }
 
     #[test]
-    fn what_is_counted_in_ticks_proves_and_refutes_less() {
+    fn cpu_time_in_clock_ticks_proves_and_refutes_less() {
         assert_eq!(touch(0, 20 * MS, None), Touch::Unknown);
         assert_eq!(touch(10 * MS, 20 * MS, None), Touch::Unknown);
         assert_eq!(touch(30 * MS, 20 * MS, None), Touch::CpuTime);
     }
 
     #[test]
-    fn bytes_that_arrived_touch_by_themselves_unless_they_may_be_a_part() {
+    fn delivered_bytes_prove_a_touch_unless_they_may_be_only_a_part() {
         assert_eq!(touch(0, 0, Some(Delivered::Calls)), Touch::Delivered(Delivered::Calls));
         let turn = TurnSeen { delivered: Some(Delivered::Faults), ..TurnSeen::default() };
         let output = Trial { work: Work::Output, ..trial("a", Cache::Through) };
-        assert_eq!(visit().touch(&output, &Sample { turn, ..Sample::default() }), Touch::Unknown);
+        assert_eq!(visit_cost().touch(&output, &Sample { turn, ..Sample::default() }), Touch::Unknown);
     }
 
     #[test]
-    fn without_controls_or_for_work_that_need_not_touch_every_byte_nothing_is_known() {
+    fn touch_is_unknown_without_controls_or_for_work_that_need_not_visit_bytes() {
         let sample = Sample {
             turn_readings: 1,
             turn: TurnSeen { cpu_ns: Some(1), ..TurnSeen::default() },
@@ -189,6 +194,6 @@ mod tests {
         let any = trial("a", Cache::Through);
         assert_eq!(VisitCost::default().touch(&any, &sample), Touch::Unknown);
         let discard = Trial { work: Work::Discard, ..any };
-        assert_eq!(visit().touch(&discard, &sample), Touch::Unknown);
+        assert_eq!(visit_cost().touch(&discard, &sample), Touch::Unknown);
     }
 }

@@ -18,11 +18,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "TrialLine", into = "TrialLine")]
 pub struct Trial {
-    /// Its number in this record; samples refer to it.
+    /// The trial's number in this record; samples refer to it.
     pub index: TrialIndex,
-    /// Its contender, method and scan, with all parameters that were given.
+    /// The contender, method and scan, with all parameters that were given.
     pub id: TrialId,
-    /// Name that a suite gives it, if any.
+    /// The name that a suite gives the trial, if any.
     pub label: Option<String>,
     /// Every parameter in force, defaults included, with units in the names.
     pub params: Params,
@@ -34,10 +34,10 @@ pub struct Trial {
     pub state: CacheState,
     /// How the method uses the page cache.
     pub cache: Cache,
-    /// The archive whose content it reads; `None` for one that reads the bytes as they are.
+    /// The archive format that the trial decodes; `None` if it reads the bytes as they are.
     pub decodes: Option<Archive>,
     pub start: Start,
-    /// What the user asks of a command as it is.
+    /// The user's rules for a command that does not speak the protocol.
     pub command: CommandRules,
 }
 
@@ -46,17 +46,17 @@ pub struct Trial {
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub enum Start {
-    /// Once for several fills of the cache; what its runtime compiled stays.
+    /// Once for several fills of the cache; code that its runtime compiled stays compiled.
     #[default]
     #[serde(rename = "kept")]
     Kept,
-    /// Before each reading, as a program that reads one file and ends. The start is outside of the
-    /// window, and nothing is warm in it.
+    /// Before each reading, as for a program that reads one file and ends. The start is outside of
+    /// the window, and nothing of the runtime is warm in it.
     #[serde(rename = "each reading")]
     EachReading,
 }
 
-/// A trial as a record holds it: its name, and the parts of the name once more. The name is for
+/// A trial as a record holds it: its name, and additionally the parts of the name. The name is for
 /// people; a trial is read back from the parts.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct TrialLine {
@@ -120,8 +120,8 @@ impl From<Trial> for TrialLine {
     }
 }
 
-/// The same done with the same bytes: of trials in one contest, one can be the faster. What comes out
-/// of an archive is not compared with the archive's bytes.
+/// Trials of one contest do the same work with the same bytes, so one of them can be faster than
+/// another. The decoded content of an archive and the archive's own bytes are different contests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contest {
     target: usize,
@@ -134,42 +134,45 @@ impl Trial {
         &self.id.method.contender
     }
 
-    /// The name of its method; for a command, the command with `{}` for the path.
+    /// The name of the method; for a command, the command with `{}` for the path.
     pub fn method(&self) -> &str {
         &self.id.method.method
     }
 
-    /// The name of its scan, where its method has several.
+    /// The name of the scan, if the method has several.
     pub fn scan(&self) -> Option<&str> {
         self.id.method.scan.as_deref()
     }
 
-    /// Whether this is a control: it measures the machine or the lab, and is in no ranking.
+    /// True for a control, which measures the machine or the lab and has no rank.
     pub fn is_control(&self) -> bool {
         self.cache == Cache::None
     }
 
-    /// The limit that it measures; `None` for a reading, and for a control that measures none.
+    /// The limit that this trial measures; `None` for a reading, and for a control that measures no
+    /// limit.
     pub fn limit(&self) -> Option<LimitKind> {
         if self.is_control() { LimitKind::of_control(self.method()) } else { None }
     }
 
-    /// How many readers each read the whole target in one reading; one where the method has none.
+    /// Number of readers that each read the whole target in one reading; 1 if the method has no
+    /// readers.
     pub fn readers(&self) -> u64 {
         self.params.0.get("readers").copied().unwrap_or(1).max(1)
     }
 
-    /// Threads that it says it works with, those of all its readers; one where it says nothing.
+    /// Number of threads that the trial declares, for all its readers together; 1 if it declares
+    /// none.
     pub fn threads(&self) -> u64 {
         self.params.0.get("threads").copied().unwrap_or(1).saturating_mul(self.readers())
     }
 
-    /// Bytes of the target that one reading takes in, by all its readers together.
+    /// Bytes of the target that one reading reads, by all its readers together.
     pub fn bytes_in(&self, target: &TargetFacts) -> u64 {
         target.size_bytes.saturating_mul(self.readers())
     }
 
-    /// Bytes that one reading brings out, by all its readers together: of these rates are made.
+    /// Bytes that one reading delivers, by all its readers together. Rates are computed from these.
     pub fn bytes_out(&self, target: &TargetFacts) -> u64 {
         target.bytes_out(self.decodes).saturating_mul(self.readers())
     }
@@ -178,7 +181,7 @@ impl Trial {
         Contest { target: self.target, decodes: self.decodes, work: self.work }
     }
 
-    /// Whether the two differ only in the state of the cache.
+    /// True if the two trials differ only in the cache state.
     pub fn reads_like(&self, other: &Trial) -> bool {
         (&self.id, &self.params) == (&other.id, &other.params) && self.contest() == other.contest()
     }
@@ -187,7 +190,7 @@ impl Trial {
         &self.id.method
     }
 
-    /// Whether this setting of the method goes to the device even when the file is cached.
+    /// True if this trial reads from the device even if the file is cached.
     pub fn bypasses_cache(&self) -> bool {
         match self.cache {
             Cache::Bypass => true,
@@ -197,31 +200,33 @@ impl Trial {
     }
 }
 
-/// What the model of a search predicts of a setting that it did not read: a choice, and not a
-/// number of this trial.
+/// The prediction of a search model for a setting that was not read. It is the reason for a choice
+/// and not a measurement of this trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prediction {
-    /// Its time over that of the setting that the search chose.
+    /// Predicted time as a multiple of the time of the setting that the search chose.
     pub ratio: f64,
-    /// Where the model expects that ratio in 95 of 100 cases.
+    /// The interval in which the model expects the ratio in 95 of 100 cases.
     pub ci95: [f64; 2],
-    /// How far the model is from a reading that it did not have, root mean square: 0.05 for 5 %.
+    /// Root-mean-square error of the model for readings that it was not fitted to: 0.05 for 5 %.
     pub model_error: f64,
 }
 
-/// How a trial ended. Failure is data.
+/// How a trial ended. A failure is recorded like a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Its samples are accepted.
+    /// The trial's samples are accepted.
     Measured,
-    /// A wrong answer or time, or an unproven cache state. Its numbers are not reported.
+    /// The answer or a time was wrong, or the cache state could not be proven. The trial's numbers
+    /// are not reported.
     Refused { reason: String },
-    /// It crashed, hung, or could not read.
+    /// The contender crashed, hung, or could not read.
     Failed { reason: String },
-    /// It cannot work on this machine or on this target.
+    /// The trial cannot work on this machine or on this target.
     Unavailable { reason: String },
-    /// A search read others like it, and its model expects nothing of this one.
+    /// A search read similar settings, and its model predicts that this setting is not among the
+    /// fastest.
     RuledOut {
         #[serde(flatten)]
         prediction: Prediction,
@@ -239,7 +244,7 @@ impl Outcome {
         }
     }
 
-    /// What a search expects of a setting that it ruled out.
+    /// The prediction for a trial that a search ruled out.
     pub fn prediction(&self) -> Option<Prediction> {
         match self {
             Outcome::RuledOut { prediction } => Some(*prediction),
@@ -260,12 +265,13 @@ impl Outcome {
     }
 }
 
-/// One count from an untimed run, with the way it was counted: ways of counting change counts.
+/// One count from an untimed run, with the method of counting, because the method affects the
+/// count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Count {
-    /// How many, or `None` with the reason in `how`.
+    /// The count, or `None` with the reason in `how`.
     pub value: Option<u64>,
-    /// The way of counting, or why there is none.
+    /// The method of counting, or the reason why there is no count.
     pub how: String,
 }
 
@@ -275,37 +281,40 @@ pub struct TrialRecord {
     pub trial: Trial,
     pub samples: Samples,
     /// The readings of a search, which decided what is measured. No number is reported from them: a
-    /// trial chosen for being fast in some readings is on average slower than in these.
+    /// trial that was chosen because some readings were fast is on average slower than in those
+    /// readings.
     pub searched: Samples,
     /// The rejected readings: round and reason.
     pub rejected: Vec<(u32, String)>,
     /// Warm-ups until steady, one for each start of the contender.
     pub warmups: Vec<WarmedUp>,
-    /// What its contender did beside reading.
+    /// What the contender did besides reading.
     pub conduct: SideEffects,
     /// Meters that could not be read, with the reason.
     pub missing: BTreeMap<String, String>,
-    /// Counts from untimed runs; of several runs that counted, the median.
+    /// Counts from untimed runs; the median of all runs that counted.
     pub counts: BTreeMap<String, Count>,
     /// The counts of every run that counted, in the order of the runs.
     pub count_runs: BTreeMap<String, Vec<u64>>,
-    /// What single reads took, by turns; empty where no places are read.
+    /// The latencies of single reads, one histogram for each turn; empty if the target is not
+    /// places.
     pub latencies: Vec<TurnLatencies>,
-    /// Where the processor's time went; `None` where not requested.
+    /// Where the CPU time went; `None` if not requested.
     pub flame_graph: Option<FlameGraph>,
-    /// The calls that read the bytes; `None` where not requested.
+    /// The calls that read the bytes; `None` if not requested.
     pub trace: Option<Trace>,
-    /// Why it was read no more; `None` where the run was cut short.
+    /// Why the lab stopped reading the trial; `None` if the run was interrupted first.
     pub stopped: Option<Stopped>,
     pub fleet_turns: Vec<FleetTurn>,
     pub readers_turns: Vec<ReadersTurn>,
-    /// How it ended; `None` when the run was cut short.
+    /// How the trial ended; `None` if the run was interrupted.
     pub outcome: Option<Outcome>,
 }
 
 impl TrialRecord {
-    /// Adds what one untimed run counted. A run that could not count takes nothing from the others.
-    pub(super) fn take_counts(&mut self, counts: BTreeMap<String, Count>) {
+    /// Adds the counts of one untimed run. A run that could not count does not change the counts of
+    /// other runs.
+    pub(super) fn add_counts(&mut self, counts: BTreeMap<String, Count>) {
         for (name, count) in counts {
             let Some(value) = count.value else {
                 self.counts.entry(name).or_insert(count);
@@ -321,33 +330,35 @@ impl TrialRecord {
         }
     }
 
-    /// Has readings again after an interruption. A trial that is not the fastest stays stopped.
+    /// Continues a trial after an interruption. A trial that is not the fastest stays stopped.
     pub(super) fn reopen(&mut self) {
         self.outcome = None;
         self.stopped = self.stopped.filter(|stopped| stopped.why == StopReason::NotFirst);
     }
 
-    /// What a reader of its numbers should know of its readings: what its contender did beside
-    /// reading, and that it repeated requests. One remark a line.
+    /// Remarks for readers of the trial's numbers: what its contender did besides reading, and
+    /// repeated requests. One remark a line.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.conduct.words();
-        remarks.extend(repeated(&self.samples));
+        remarks.extend(repeated_requests(&self.samples));
         remarks
     }
 
-    /// Whether its samples are accepted: it was measured, or the run was cut short meanwhile.
+    /// True if the trial's samples are accepted: it was measured, or the run was interrupted before
+    /// it ended.
     pub fn is_accepted(&self) -> bool {
         matches!(self.outcome, None | Some(Outcome::Measured))
     }
 
-    /// Whether it has samples and they are accepted.
+    /// True if the trial has samples and they are accepted.
     pub fn is_measured(&self) -> bool {
         !self.samples.is_empty() && self.is_accepted()
     }
 }
 
-/// How often requests were repeated in the readings of a trial, in words; `None` where none was.
-fn repeated(samples: &Samples) -> Option<String> {
+/// States how often requests were repeated in the readings of a trial; `None` if no request was
+/// repeated.
+fn repeated_requests(samples: &Samples) -> Option<String> {
     let with: Vec<u64> = samples.iter().filter_map(|it| it.request.retries).filter(|it| *it > 0).collect();
     let all = with.iter().fold(0_u64, |sum, retries| sum.saturating_add(*retries));
     let requests = if all == 1 { "1 request".to_owned() } else { format!("{all} requests") };
@@ -361,7 +372,7 @@ mod tests {
     use crate::{Line, Record};
     use readlab_model::sample::{RequestMeters, Sample};
 
-    fn counted(values: &[Option<u64>]) -> TrialRecord {
+    fn record_with_counts(values: &[Option<u64>]) -> TrialRecord {
         let mut record = Record::new(testing::header());
         record.add(testing::trial(0, "rust/read", CacheState::Warm, Cache::Through));
         for value in values {
@@ -374,18 +385,21 @@ mod tests {
 
     #[test]
     fn of_several_runs_the_count_is_the_median_and_all_are_kept() {
-        let it = counted(&[Some(5), Some(1), None, Some(9), Some(8)]);
+        let it = record_with_counts(&[Some(5), Some(1), None, Some(9), Some(8)]);
         assert_eq!(it.counts["mallocs"], Count { value: Some(7), how: "beans".to_owned() });
         assert_eq!(it.count_runs["mallocs"], [5, 1, 9, 8]);
-        assert_eq!(counted(&[Some(u64::MAX), Some(u64::MAX)]).counts["mallocs"].value, Some(u64::MAX));
+        assert_eq!(
+            record_with_counts(&[Some(u64::MAX), Some(u64::MAX)]).counts["mallocs"].value,
+            Some(u64::MAX)
+        );
     }
 
     #[test]
     fn a_count_that_no_run_has_keeps_its_reason() {
-        let it = counted(&[None, None]);
+        let it = record_with_counts(&[None, None]);
         assert_eq!(it.counts["mallocs"], Count { value: None, how: "no rights".to_owned() });
         assert!(it.count_runs.is_empty());
-        assert_eq!(counted(&[None, Some(3)]).counts["mallocs"].value, Some(3));
+        assert_eq!(record_with_counts(&[None, Some(3)]).counts["mallocs"].value, Some(3));
     }
 
     #[test]
@@ -394,7 +408,7 @@ mod tests {
             request: RequestMeters { retries, ..RequestMeters::default() },
             ..Sample::default()
         };
-        let all = |counts: &[Option<u64>]| repeated(&counts.iter().copied().map(with).collect());
+        let all = |counts: &[Option<u64>]| repeated_requests(&counts.iter().copied().map(with).collect());
         assert_eq!(all(&[None, Some(0)]), None);
         assert_eq!(all(&[Some(1), Some(0)]).unwrap(), "repeated 1 request in 1 of 2 readings");
         assert_eq!(all(&[Some(1), Some(4), None]).unwrap(), "repeated 5 requests in 2 of 3 readings");

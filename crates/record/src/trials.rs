@@ -1,5 +1,5 @@
-//! The trials of a record. One of them is found by its number and in no other way: its position
-//! says nothing, because trials that cannot be measured are announced first and numbered last.
+//! The trials of a record. A trial is found only by its number. Its position has no meaning,
+//! because trials that cannot be measured are announced first and numbered last.
 
 use super::conduct::SideEffects;
 use super::samples::Samples;
@@ -12,7 +12,7 @@ use std::ops::{Index, IndexMut};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trials {
     list: Vec<TrialRecord>,
-    /// Where in `list` the trial of a number is.
+    /// The position in `list` of the trial with a number.
     positions: HashMap<TrialIndex, usize>,
 }
 
@@ -29,7 +29,7 @@ impl Trials {
         self.list.iter()
     }
 
-    /// The trials one by one, to change what was found.
+    /// Iterates over the trials so that their findings can be changed.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, TrialRecord> {
         self.list.iter_mut()
     }

@@ -1,5 +1,5 @@
 //! The answer: the fastest trial of each ranking, how much faster than the reference it is, and how
-//! certain that is; and the baseline that all ratios of a record are to.
+//! certain that is; and the baseline of all ratios of a record.
 
 use super::groups;
 use super::limits;
@@ -13,11 +13,12 @@ use std::collections::BTreeMap;
 
 impl Ranking {
     /// Whether there is anything to report: a ranking of controls alone has no answer.
-    pub(super) fn says_something(&self) -> bool {
+    pub(super) fn is_worth_a_clause(&self) -> bool {
         !self.rows.is_empty() || !self.unmeasured.is_empty() || self.controls.is_empty()
     }
 
-    /// Whether the first trial is the reference, and was not chosen as such for being the first.
+    /// Whether the fastest trial is a reference that was named or chosen beforehand, and not only
+    /// because it is the fastest.
     pub(super) fn is_led_by_reference(&self) -> bool {
         let first = self.rows.first().map(|row| row.index);
         self.has_chosen_reference() && self.reference.as_ref().map(|it| it.index) == first
@@ -26,16 +27,17 @@ impl Ranking {
     /// Whether the trial with the best median is clearly slower than the reference within rounds.
     pub(super) fn is_first_slower(&self) -> bool {
         let ratio = self.rows.first().and_then(|first| first.ratio);
-        ratio.and_then(|ratio| ratio.clear()) == Some(Significance::Slower)
+        ratio.and_then(|ratio| ratio.significance()) == Some(Significance::Slower)
     }
 
-    /// How many more share the first rank.
-    pub(super) fn tied(&self) -> usize {
+    /// Number of other trials that share the first rank.
+    pub(super) fn tied_count(&self) -> usize {
         self.rows.iter().filter(|row| row.is_first()).count().saturating_sub(1)
     }
 
-    /// That trials which may be the fastest were read in one round, and have no rank; `None` if none.
-    pub(super) fn open_words(&self) -> Option<String> {
+    /// The words for trials that may be the fastest but have no rank, because they were read in one
+    /// round; `None` if there are none.
+    pub(super) fn unranked_words(&self) -> Option<String> {
         let others = match self.unranked_before_first().count().checked_sub(1)? {
             0 => String::new(),
             others => format!(" for this and {others} more"),
@@ -47,9 +49,9 @@ impl Ranking {
         let Some(first) = self.rows.first() else {
             return format!("{}, nothing was measured", self.full_condition());
         };
-        let (state, name, figure) = (self.full_condition(), brief(first), figure(first));
+        let (state, name, figure) = (self.full_condition(), short_name(first), figure(first));
         let itself = if self.is_led_by_reference() { ", the reference itself," } else { "" };
-        let clause = match (self.open_words(), self.tied()) {
+        let clause = match (self.unranked_words(), self.tied_count()) {
             _ if self.rows.len() == 1 => return format!("{state}, {name} reads it at {figure}"),
             (Some(open), _) => return format!("{state}, {name} has the best median, {figure}, but {open}"),
             (None, 0) if self.is_first_slower() => format!("{state}, {name} has the best median, {figure}"),
@@ -59,13 +61,13 @@ impl Ranking {
             }
         };
         let Some((ratio, reference)) = first.ratio.zip(self.reference_row()) else { return clause };
-        let (times, than) = (words::times(ratio), brief(reference));
-        match ratio.clear() {
+        let (times, than) = (words::times(ratio), short_name(reference));
+        match ratio.significance() {
             Some(Significance::Faster) | None => format!("{clause}, {times} times as fast as {than}"),
             Some(Significance::Slower) => {
                 format!("{clause}, but is slower than {than} within rounds, {times} times as fast")
             }
-            // The reference is among those that tie.
+            // The reference is one of the tied trials.
             Some(Significance::Tie) => clause,
         }
     }
@@ -75,11 +77,11 @@ pub(super) fn sentence(rankings: &[Ranking]) -> String {
     if rankings.iter().all(|ranking| ranking.rows.is_empty()) {
         return "Nothing was measured.".to_owned();
     }
-    let clauses: Vec<_> = rankings.iter().filter(|it| it.says_something()).map(Ranking::clause).collect();
+    let clauses: Vec<_> = rankings.iter().filter(|it| it.is_worth_a_clause()).map(Ranking::clause).collect();
     words::capital(&clauses.join("; ")) + "."
 }
 
-/// The answer of a record of nothing but limits: the best of each kind.
+/// The answer of a record that holds only limits: the best limit of each kind.
 pub(super) fn sentence_of_limits(limits: &[Limit]) -> String {
     let mut best: BTreeMap<LimitKind, &Limit> = BTreeMap::new();
     for limit in limits {
@@ -91,7 +93,7 @@ pub(super) fn sentence_of_limits(limits: &[Limit]) -> String {
             best.insert(limit.kind, limit);
         }
     }
-    let parts = best.iter().map(|(kind, it)| format!("{} {}", kind.word(), limits::shown(it, it.value)));
+    let parts = best.iter().map(|(kind, it)| format!("{} {}", kind.word(), limits::value_text(it, it.value)));
     format!("At best: {}.", parts.collect::<Vec<_>>().join(", "))
 }
 
@@ -108,21 +110,22 @@ pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
     format!("By the slope of time on size: {}.", parts.join(", "))
 }
 
-/// The name, without its settings if these make the sentence long: the page shows them, too.
-fn brief(row: &RankingRow) -> &str {
+/// The name of a row, without its parameters if they would make the sentence long. The page shows
+/// them elsewhere.
+fn short_name(row: &RankingRow) -> &str {
     const LETTERS: usize = 32;
     let short = row.short.as_str();
     if short.chars().count() <= LETTERS { short } else { short.split(" · ").next().unwrap_or(short) }
 }
 
-/// The rate, or where there is none the time.
+/// The rate, or the time if there is no rate.
 pub(super) fn figure(row: &RankingRow) -> String {
-    let rate = row.throughput.map(|rate| words::rate_with_half(rate, &row.wall));
-    rate.unwrap_or_else(|| words::time_with_half(&row.wall))
+    let rate = row.throughput.map(|rate| words::rate_with_half_width(rate, &row.wall));
+    rate.unwrap_or_else(|| words::time_with_half_width(&row.wall))
 }
 
-/// `ratios are to wc -l (code that others wrote)`; if rankings have different references, each with
-/// its rankings. `None` where nothing was measured.
+/// The line `ratios are to wc -l (code that others wrote)`. If rankings have different references,
+/// each is named with its rankings. `None` where nothing was measured.
 pub(super) fn baseline(rankings: &[Ranking]) -> Option<String> {
     let of_ranking = |it: &Ranking| Some((reference_words(it.reference.as_ref()?), it.full_condition()));
     let parts: Vec<String> = match &groups::by_key(rankings.iter().filter_map(of_ranking))[..] {
@@ -137,7 +140,7 @@ pub(super) fn baseline(rankings: &[Ranking]) -> Option<String> {
 
 fn reference_words(reference: &Reference) -> String {
     let name = &reference.name;
-    // A command is called as it is typed.
+    // A command is shown as it is typed, without the prefix of its contender.
     let name = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
     format!("{name} ({})", reference.why.words())
 }

@@ -1,10 +1,10 @@
-//! Plain against packed: what reads the content of an archive beside what reads the same content
-//! from a plain file, in one race, with the ratio of the two.
+//! Compares reading the content of an archive with reading the same content from a plain file, in
+//! one race, with the ratio of the two.
 //!
-//! For each contender it takes the fastest trial of either kind with the same work and state. The
-//! ratio is made within rounds, as every ratio, by the noise of all trials on either target. Only an
-//! archive whose content has the digest of the plain target counts: of a user's own archive there is
-//! no plain file beside it.
+//! For each contender, the fastest trial of each kind with the same work and state is compared. The
+//! ratio is computed within rounds, like every ratio, with the noise of all trials on both targets.
+//! Only an archive whose content has the digest of the plain target is compared: a user's own
+//! archive has no such plain file.
 
 use super::groups;
 use super::ranking::{Ranking, RankingRow};
@@ -17,7 +17,7 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One contender on an archive and on its content as a plain file.
+/// The ratio of one contender on an archive to the same contender on its content as a plain file.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ArchiveRatio {
     pub archive: Archive,
@@ -47,7 +47,7 @@ impl ArchiveRatio {
             let noise = SharedNoise::from_trials(measured);
             let firsts = firsts(packed).into_iter().filter_map(|decoding| {
                 let contender = &decoding.method.contender;
-                let plain = firsts_of(plain, contender)?;
+                let plain = fastest_of(plain, contender)?;
                 let ratio = noise.ratio(decoding.index, plain.index)?;
                 Some(ArchiveRatio {
                     archive,
@@ -94,19 +94,19 @@ fn is_content(record: &Record, archive: usize, plain: usize) -> bool {
     content.is_some() && content == facts(plain).and_then(|it| it.digest.as_ref())
 }
 
-/// The fastest row of each contender; rows are sorted.
+/// The fastest row of each contender. The rows of a ranking are sorted.
 fn firsts(ranking: &Ranking) -> Vec<&RankingRow> {
     groups::firsts(&ranking.rows, |row| &row.method.contender)
 }
 
-fn firsts_of<'a>(ranking: &'a Ranking, contender: &str) -> Option<&'a RankingRow> {
+fn fastest_of<'a>(ranking: &'a Ranking, contender: &str) -> Option<&'a RankingRow> {
     ranking.rows.iter().find(|row| row.method.contender == contender)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{announce, measured, reading};
+    use crate::tests::{add_readings, announce, reading};
     use readlab_model::target::{Decoded, TargetFacts};
     use readlab_model::trial::Answer;
     use readlab_record::testing::{self, header};
@@ -130,7 +130,7 @@ mod tests {
             let it = announce(&mut record, index, name, CacheState::Warm);
             (it.target, it.decodes) = (target, decodes);
             let wall_ns = |round: u32| wall_ms * 1_000_000 + u64::from(round * 37 % 5) * 100_000;
-            measured(&mut record, index, (0..8).map(|round| reading(index, round, wall_ns(round))));
+            add_readings(&mut record, index, (0..8).map(|round| reading(index, round, wall_ns(round))));
         }
         record
     }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn another_content_is_not_compared() {
+    fn an_archive_of_other_content_is_not_compared() {
         assert_eq!(ratios(&record(200, "d2")), []);
     }
 }

@@ -1,12 +1,12 @@
-//! Break-even: how slow a device must be for its files to be read faster compressed.
+//! Break-even: the rate of a device below which its files are read faster compressed.
 //!
-//! Of C compressed bytes P plain ones come out, and the fastest warm decoding takes the time t. On
-//! a device that brings r bytes a second, the plain file takes P/r. The compressed one takes
-//! C/r + t if it is read first and decoded then; so it is faster below (P − C)/t. A stream that is
-//! read ahead takes the longer of C/r and t, and is faster below P/t; what is between the two
-//! depends on how much of the reading and the decoding is done at once. The time t includes the
-//! copy out of the page cache and the visit of the bytes, which the plain file costs as well: the
-//! true rates are higher, so advice by these errs towards the plain file.
+//! An archive of C compressed bytes decodes to P plain bytes, and the fastest warm decoding takes
+//! the time t. On a device that delivers r bytes a second, the plain file takes P/r. The compressed
+//! file takes C/r + t if it is first read and then decoded, so it is faster below (P − C)/t. If
+//! reading and decoding overlap completely, it takes the longer of C/r and t, and is faster below
+//! P/t. Real decoders are between the two. The time t includes the copy out of the page cache and
+//! the visit of the bytes, which the plain file costs as well. So the true rates are higher, and
+//! this advice errs towards the plain file.
 
 use super::ranking::{Ranking, RankingRow};
 use readlab_analysis::stats::{Interval, IntervalRule};
@@ -22,19 +22,21 @@ pub struct BreakEven {
     pub archive: Archive,
     pub path: String,
     pub work: Work,
-    /// The fastest trial that decodes it out of the page cache.
+    /// The fastest trial that decodes the archive out of the page cache.
     pub decoding: String,
     pub bytes_in: u64,
     pub bytes_out: u64,
     /// The median time of the decoding.
     pub decoding_ns: u64,
-    /// The rate of the device if it is read first and decoded then; `None` where nothing is saved.
+    /// The rate of the device if the archive is first read and then decoded; `None` where no bytes
+    /// are saved.
     pub below_bytes_per_s: Option<f64>,
-    /// Its 95 % interval, from that of the decoding's time; `None` with a single round.
+    /// The 95 % interval of `below_bytes_per_s`, from that of the decoding time; `None` with a
+    /// single round.
     pub below_ci95: Option<Interval>,
     #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
-    /// The rate of the device if reading and decoding overlap wholly.
+    /// The rate of the device if reading and decoding overlap completely.
     pub below_overlapped_bytes_per_s: Option<f64>,
 }
 
@@ -63,7 +65,7 @@ impl BreakEven {
             bytes_out,
             decoding_ns: wall.median,
             below_bytes_per_s: saved.map(|saved| rate(saved, wall.median)),
-            // The slowest decoding pays off only on the slowest device.
+            // The longest decoding time gives the lowest rate.
             below_ci95: ends
                 .map(|(saved, [low, high])| Interval { low: rate(saved, high), high: rate(saved, low) }),
             rule: first.interval.filter(|_| ends.is_some()),
@@ -100,13 +102,13 @@ impl BreakEven {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{announce, measured, reading};
+    use crate::tests::{add_readings, announce, reading};
     use readlab_model::target::{Decoded, TargetFacts};
     use readlab_model::trial::Answer;
     use readlab_record::Record;
     use readlab_record::testing::{self, header};
 
-    /// A record in which 600 MB come out of an archive of this size in 100 ms at the median.
+    /// A record in which an archive of this size decodes to 600 MB in 100 ms, the median.
     fn record(bytes_in: u64, readings: u32, state: CacheState) -> Record {
         let mut record = Record::new(header());
         let answer = Answer { bytes: Some(600_000_000), ..Answer::default() };
@@ -119,7 +121,7 @@ mod tests {
             announce(&mut record, index, name, state).decodes = Some(Archive::Zstd);
             let wall_ms = |round: u32| middle_ms + u64::from(round) - u64::from(readings / 2);
             let read = |round| reading(index, round, wall_ms(round) * 1_000_000);
-            measured(&mut record, index, (0..readings).map(read));
+            add_readings(&mut record, index, (0..readings).map(read));
         }
         record
     }

@@ -1,16 +1,16 @@
-//! The columns of a ranking, for the terminal, the live view, Markdown and the page: a new one is a
-//! line of [`COLUMNS`].
+//! The columns of a ranking, for the terminal, the live view, Markdown and the page. To add a
+//! column, add a line to [`COLUMNS`].
 
 use super::ranking::{Pieces, Rank, Ranking, RankingRow};
 use super::words::{self, Number};
 use Content::{Latency, Meter as Of, Row};
-use InTerminal::{Always, No, Spare};
+use TerminalDisplay::{Always, No, Spare};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::{float, whole};
 use readlab_analysis::verdict::Diagnosis;
 use readlab_model::sample::{Meter, MeterUnit};
 
-/// Cells of the longest bar.
+/// Width of the longest bar in cells.
 const BAR_CELLS: f64 = 10.0;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,16 +25,16 @@ pub(super) struct TableFacts {
 enum Content {
     /// The median of a meter's readings.
     Meter(Meter),
-    /// A quantile of single reads.
+    /// A quantile of the latency of single reads.
     Latency(&'static str),
-    /// Text, with the number by which the page sorts.
+    /// A text computed from the row, with the number by which the page sorts.
     Row(fn(&RankingRow, TableFacts) -> Option<Number>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum InTerminal {
+pub(super) enum TerminalDisplay {
     No,
-    /// While there is room: narrow terminals do without the columns of lower numbers first.
+    /// Shown if there is room. Narrow terminals drop the columns with the lowest numbers first.
     Spare(u8),
     Always,
 }
@@ -42,39 +42,39 @@ pub(super) enum InTerminal {
 pub(super) struct Column {
     heading: fn(TableFacts) -> &'static str,
     content: Content,
-    /// Whether it is aligned left; numbers are aligned right.
+    /// Whether the column is aligned left. Numbers are aligned right.
     pub(super) is_text: bool,
-    /// Whether it shows names, in which Markdown would find markup.
+    /// Whether the column shows names, in which Markdown would find markup.
     pub(super) has_names: bool,
-    /// Whether only tables have it in which some row has something to show.
+    /// Whether a table has the column only if some row has something to show.
     is_optional: bool,
-    pub(super) in_terminal: InTerminal,
+    pub(super) in_terminal: TerminalDisplay,
     pub(super) in_markdown: bool,
     /// Whether the page's ranking has it.
     pub(super) in_ranking: bool,
-    /// Its heading in the page's table of time, memory and calls.
+    /// The column's heading in the page's table of time, memory and calls.
     pub(super) in_effort: Option<&'static str>,
-    /// Its room in the live view; of a meter that the page's table has, too.
-    in_live: Option<LiveRoom>,
+    /// The column's width in the live view; only for meters that the page's table shows as well.
+    in_live: Option<LiveWidth>,
 }
 
-/// The room of a meter in the live view.
+/// The width of a meter in the live view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LiveRoom {
+pub struct LiveWidth {
     pub width: usize,
-    /// Narrower terminals do without it.
+    /// Narrower terminals do not show the meter.
     pub terminal_min: usize,
 }
 
-/// A meter in the live view.
+/// A meter as shown in the live view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveColumn {
     pub meter: Meter,
     pub heading: &'static str,
-    pub room: LiveRoom,
+    pub room: LiveWidth,
 }
 
-const fn column(heading: fn(TableFacts) -> &'static str, content: Content, spare: InTerminal) -> Column {
+const fn column(heading: fn(TableFacts) -> &'static str, content: Content, spare: TerminalDisplay) -> Column {
     Column {
         heading,
         content,
@@ -94,7 +94,7 @@ const fn effort(meter: Meter, heading: &'static str) -> Column {
     Column {
         in_markdown: false,
         in_effort: Some(heading),
-        ..column(|_| "", Content::Meter(meter), InTerminal::No)
+        ..column(|_| "", Content::Meter(meter), TerminalDisplay::No)
     }
 }
 
@@ -117,9 +117,13 @@ const fn in_effort(heading: &'static str, column: Column) -> Column {
 pub(super) const RANK: Column =
     text(column(|_| "#", Row(|row, _| Some(plain(row.rank.map(Rank::word)?))), Always));
 
-/// The columns of numbers behind the name of a trial, in their order.
+/// The columns of numbers after the name of a trial, in order.
 pub(super) const COLUMNS: &[Column] = &[
-    column(|table| if table.center == Center::Mean { "mean" } else { "median" }, Row(located), Spare(13)),
+    column(
+        |table| if table.center == Center::Mean { "mean" } else { "median" },
+        Row(median_or_mean),
+        Spare(13),
+    ),
     column(|table| if table.center == Center::Mean { "sd" } else { "±95 %" }, Row(scatter), Spare(8)),
     column(|_| "rate", Row(|row, _| Some(plain(words::rate(row.throughput, &row.wall)))), Spare(15)),
     in_ranking(optional(column(|_| "rate in", Row(rate_in), Spare(9)))),
@@ -159,7 +163,7 @@ pub fn live_columns() -> Vec<LiveColumn> {
 }
 
 impl LiveColumn {
-    /// A median with its heading: the live view has no line of headings.
+    /// A median with its heading: the live view has no header line.
     pub fn text(&self, median: f64) -> String {
         format!("{} {}", words::value(self.meter, whole(median)), self.heading)
     }
@@ -170,21 +174,22 @@ impl Column {
         (self.heading)(table)
     }
 
-    /// Whether a table of these rows has it.
-    pub(super) fn is_held<'a>(
+    /// Whether a table of these rows has the column.
+    pub(super) fn has_any_value<'a>(
         &self,
         table: TableFacts,
         rows: impl IntoIterator<Item = &'a RankingRow>,
     ) -> bool {
         let holds = |row: &RankingRow| match self.content {
-            // Which quantiles there are depends on the number of reads: a table has all or none.
+            // The available quantiles depend on the number of reads, so a table has all of their
+            // columns or none.
             Content::Latency(_) => row.latency.is_some(),
             _ => self.number(row, table).is_some(),
         };
         !self.is_optional || rows.into_iter().any(holds)
     }
 
-    /// What it shows of a row, with as many digits as the interval allows.
+    /// The column's value in a row, with as many digits as the interval allows.
     pub(super) fn number(&self, row: &RankingRow, table: TableFacts) -> Option<Number> {
         match &self.content {
             Content::Row(number) => number(row, table),
@@ -228,20 +233,21 @@ impl TableFacts {
     }
 }
 
-/// Text that is sorted as such.
+/// Text that is sorted alphabetically.
 fn plain(text: String) -> Number {
     Number::new(text, f64::NAN)
 }
 
-fn located(row: &RankingRow, table: TableFacts) -> Option<Number> {
-    Some(plain(words::located(&row.wall, table.center)))
+fn median_or_mean(row: &RankingRow, table: TableFacts) -> Option<Number> {
+    Some(plain(words::median_or_mean(&row.wall, table.center)))
 }
 
 fn scatter(row: &RankingRow, table: TableFacts) -> Option<Number> {
     Some(plain(words::scatter(&row.wall, table.center)))
 }
 
-/// Only what is decoded has other bytes going in than coming out.
+/// The rate of encoded bytes. Only where something is decoded does it differ from the rate of
+/// decoded bytes.
 fn rate_in(row: &RankingRow, _: TableFacts) -> Option<Number> {
     let rate = row.rate_in?;
     Some(Number::new(words::rate(Some(rate), &row.wall), rate.0))
@@ -260,7 +266,7 @@ fn stops_at(row: &RankingRow, _: TableFacts) -> Option<Number> {
     row.diagnosis.as_ref().map(Diagnosis::stops_at).map(plain)
 }
 
-/// A bar of block characters in eighths of a cell.
+/// A bar of block characters, with a resolution of an eighth of a cell.
 pub(super) fn bar_of(share: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * BAR_CELLS * 8.0).round() as usize;

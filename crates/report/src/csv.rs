@@ -1,8 +1,8 @@
-//! Every raw sample as one row of comma-separated values (RFC 4180): what other programs compute
-//! with.
+//! Every raw sample as one row of comma-separated values (RFC 4180), for computations in other
+//! programs.
 //!
-//! Empty fields are meters that could not be read. Samples of refused and failed trials are there
-//! too, with the outcome beside them.
+//! An empty field is a meter that could not be read. Samples of refused and failed trials are
+//! included, with the outcome beside them.
 
 use readlab_model::sample::{Meter, Sample, Scope};
 use readlab_model::target::TargetFacts;
@@ -71,8 +71,8 @@ impl Row<'_> {
     }
 }
 
-/// Whether a file that begins like this has such rows: by its columns up to the first meters, of
-/// which later versions may have more.
+/// Whether a file that begins with `head` is such a table. Only the columns up to the first meters
+/// are compared: later versions may add meters.
 pub fn is_csv(head: &str) -> bool {
     let names = COLUMNS.iter().map_while(|column| match column {
         Column::Text(name, _) => Some(*name),
@@ -81,8 +81,8 @@ pub fn is_csv(head: &str) -> bool {
     head.starts_with(&(names.collect::<Vec<_>>().join(",") + ","))
 }
 
-/// Writes the samples of a record. Meters of turns and of requests, and those that are not counted
-/// everywhere, have columns where some reading has them.
+/// Writes the samples of a record. Meters of turns and requests, and those that not every system
+/// counts, have a column only if some reading has them.
 pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let has =
         |holds: &dyn Fn(&Sample) -> bool| record.trials.iter().flat_map(samples).any(|sample| holds(&sample));
@@ -141,7 +141,7 @@ fn known(value: Option<impl ToString>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{announce, measured, reading};
+    use crate::tests::{add_readings, announce, reading};
     use readlab_model::sample::TurnSeen;
     use readlab_record::testing;
 
@@ -149,14 +149,14 @@ mod tests {
         let mut record = Record::new(testing::header());
         record.add(testing::target(0, TargetFacts::default()));
         announce(&mut record, 0, "rust/read", CacheState::Warm);
-        measured(&mut record, 0, [Sample { turn, ..reading(0, 0, 1) }]);
+        add_readings(&mut record, 0, [Sample { turn, ..reading(0, 0, 1) }]);
         let mut out = Vec::new();
         csv(&record, &mut out).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
     }
 
     #[test]
-    fn what_other_work_took_is_there_where_it_is_known() {
+    fn columns_of_turn_meters_exist_only_where_some_reading_has_them() {
         let waits = TurnSeen { wall_ns: Some(9), delayed_ns: Some(4), ..TurnSeen::default() };
         let before = lines(waits);
         assert!(before[0].ends_with(",cold_above,conduct"), "{}", before[0]);

@@ -1,51 +1,53 @@
-//! How the rate of a method changes with one of its parameters, while all else stays the same.
+//! How the rate of a method depends on one of its parameters, with all others equal.
 
 use super::ranking::{Ranking, RankingRow};
 use readlab_model::trial::{CacheState, Params, TrialIndex};
 use readlab_model::units::{Nanos, Throughput};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer settings than this make no curve.
+/// With fewer settings, there is no curve.
 const SETTINGS_MIN: usize = 3;
 
-/// One method over the values of one parameter.
+/// The rates of one method over the values of one parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub state: CacheState,
-    /// The same with over what the bytes come, in words.
+    /// The state with the transport, in words.
     pub condition: String,
-    /// The method with what stays the same, such as `io_uring avx2 · buffer=128KiB`.
+    /// The method with the parameters that do not change, such as `io_uring avx2 · buffer=128KiB`.
     pub method: String,
-    /// The parameter as people write it, such as `buffer`.
+    /// The usual name of the parameter, such as `buffer`.
     pub parameter: String,
     pub language: String,
     pub trials: Vec<TrialIndex>,
-    /// Whether its readings are those of a search, few where a setting left early.
+    /// Whether the readings are those of a search. Settings that a search dropped early have few
+    /// readings.
     pub searched: bool,
-    /// One for each value, in rising order.
+    /// One point for each value, in rising order.
     pub points: Vec<CurvePoint>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurvePoint {
     pub value: u64,
-    /// The value with its unit, as people write it.
+    /// The value with its unit, as it is typed.
     pub spelled: String,
-    /// Rate at the median wall time.
+    /// The rate at the median wall time.
     pub rate: Throughput,
     /// Rates at the ends of the median's interval, lower first; `None` where there is no interval.
     pub interval: Option<[Throughput; 2]>,
 }
 
 impl Curve {
-    /// Every curve with enough settings; of a search, those through the best setting of each method.
+    /// All curves with enough settings; of a search, the curves through the best setting of each
+    /// method.
     pub fn all(ranking: &Ranking) -> Vec<Curve> {
-        let mut curves = Curve::over(ranking, &ranking.rows, false);
-        curves.extend(Curve::over(ranking, &ranking.searched, true));
+        let mut curves = Curve::over_parameters(ranking, &ranking.rows, false);
+        curves.extend(Curve::over_parameters(ranking, &ranking.searched, true));
         curves
     }
 
-    fn over(ranking: &Ranking, rows: &[RankingRow], searched: bool) -> Vec<Curve> {
+    fn over_parameters(ranking: &Ranking, rows: &[RankingRow], searched: bool) -> Vec<Curve> {
         let best = best_of_methods(rows);
         let mut groups: BTreeMap<(String, &str), Vec<&RankingRow>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.throughput.is_some()) {
@@ -85,7 +87,7 @@ impl Curve {
     }
 }
 
-/// The best trials of their method and scan: read the most often, then the fastest.
+/// The best trial of each method and scan: the most readings first, then the fastest.
 fn best_of_methods(rows: &[RankingRow]) -> BTreeSet<TrialIndex> {
     let mut best: BTreeMap<String, &RankingRow> = BTreeMap::new();
     for row in rows {

@@ -1,5 +1,6 @@
-//! JSON as it is exported: indented, with a newline at its end, and with nothing that a terminal
-//! would obey. Written piece by piece: a hundred thousand samples take no more memory than a few.
+//! Exported JSON: indented, with a newline at its end, and without characters that a terminal would
+//! interpret. It is written in pieces, so that a hundred thousand samples take no more memory than
+//! a few.
 
 use readlab_system::terminal::printable::is_obeyed;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -8,7 +9,7 @@ use serde_json::ser::{Formatter, PrettyFormatter};
 use serde_json::{Serializer, Value, json};
 use std::io::{self, Write};
 
-/// A document that begins with its format.
+/// A document whose first fields name its format and version.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Document<T> {
     pub(super) schema: &'static str,
@@ -17,7 +18,7 @@ pub(super) struct Document<T> {
     pub(super) content: T,
 }
 
-/// Whether a file that begins like this is a document of this format.
+/// Whether a file that begins with `head` is a document of this format.
 pub(super) fn is_document(head: &str, schema: &str) -> bool {
     head.starts_with(&format!("{{\n  \"schema\": \"{schema}\""))
 }
@@ -32,11 +33,12 @@ pub(super) fn schema<T: JsonSchema>(generator: SchemaGenerator, schema: &str, ve
     made
 }
 
-/// Lays out as [`PrettyFormatter`] does, and escapes more.
-struct Escaped<'a>(PrettyFormatter<'a>);
+/// The layout of [`PrettyFormatter`], with more characters escaped.
+struct EscapingFormatter<'a>(PrettyFormatter<'a>);
 
 pub(super) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    document.serialize(&mut Serializer::with_formatter(&mut *out, Escaped(PrettyFormatter::new())))?;
+    document
+        .serialize(&mut Serializer::with_formatter(&mut *out, EscapingFormatter(PrettyFormatter::new())))?;
     out.write_all(b"\n")
 }
 
@@ -54,13 +56,13 @@ macro_rules! as_pretty {
     )*};
 }
 
-impl Formatter for Escaped<'_> {
+impl Formatter for EscapingFormatter<'_> {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some(at) = rest.find(is_obeyed) {
             let (plain, obeyed) = rest.split_at(at);
             let c = obeyed.chars().next().expect("one was found");
-            // All of them have four digits.
+            // All escaped characters have code points of four hexadecimal digits.
             write!(out, "{plain}\\u{:04x}", u32::from(c))?;
             rest = &obeyed[c.len_utf8()..];
         }
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_escaped_and_reads_back() {
+    fn terminal_control_characters_are_escaped_and_survive_parsing() {
         let document = json!({ "a\u{9b}b": ["x\u{202e}y\u{1b}z", "plain ü", "\n\"\\"], "empty": [{}, []] });
         let text = text(&document);
         assert!(!text.contains(|c: char| is_obeyed(c) && c != '\n'), "{text:?}");

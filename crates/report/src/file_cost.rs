@@ -1,4 +1,4 @@
-//! What a file of a tree costs each way of reading, and how fast bytes come: in words, and as numbers.
+//! The costs of files and bytes in words and as numbers.
 
 use super::words::{self, Number};
 use readlab_analysis::Estimate;
@@ -10,8 +10,8 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Beyond this the time is not the sum of both.
-const OFF_MAX: f64 = 0.2;
+/// With a larger error of the fit, the time is not the sum of both costs.
+const ERROR_OF_FIT_MAX: f64 = 0.2;
 
 pub(super) fn name(cost: &FileCost) -> String {
     words::state_and_id(cost.state, &cost.id)
@@ -20,10 +20,10 @@ pub(super) fn name(cost: &FileCost) -> String {
 pub(super) fn line(cost: &FileCost) -> String {
     let FileCost { per_file_ns, off_by, rounds, .. } = cost;
     let (name, within) = (name(cost), words::percent(*off_by));
-    if *off_by > OFF_MAX {
+    if *off_by > ERROR_OF_FIT_MAX {
         return format!("per file: {name}: not told: files and bytes explain the times but for {within}");
     }
-    let file = match per_file_ns.is_seen() {
+    let file = match per_file_ns.is_clearly_positive() {
         true => format!("{} a file", per_file(cost).text),
         false => "no cost of a file is seen".to_owned(),
     };
@@ -35,12 +35,12 @@ pub(super) fn per_file(cost: &FileCost) -> Number {
     number(cost.per_file_ns, |ns| Nanos(whole(ns)).to_string())
 }
 
-/// The rate of bytes; `None` where bytes cost nothing that could be seen.
+/// The rate of bytes; `None` where the cost of a byte is not clearly above zero.
 pub(super) fn rate(cost: &FileCost) -> Option<Number> {
     cost.rate().map(|rate| number(rate, |rate| Throughput(rate).to_string()))
 }
 
-/// What files and bytes cost one way of reading, for programs.
+/// The costs of files and bytes for one method, for programs.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "FileCost")]
 pub(super) struct FileCostExport {
@@ -50,7 +50,7 @@ pub(super) struct FileCostExport {
     per_file_ns_ci95: Option<[f64; 2]>,
     per_byte_ns: f64,
     per_byte_ns_ci95: Option<[f64; 2]>,
-    /// By how much the fit is off the median times at most, as a share of them.
+    /// The largest relative error of the fit at the median times.
     off_by: f64,
     rounds: usize,
 }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_has_both_costs_or_says_which_is_not_seen() {
+    fn the_line_has_both_costs_or_says_which_is_not_clear() {
         assert_eq!(
             line([3_900.0, 4_100.0, 4_300.0], [0.2, 0.25, 0.5], 0.03),
             "per file: Warm, rust/read: 4.10 µs [3.90 µs, 4.30 µs] a file, and 4.00 GB/s [2.00 GB/s, 5.00 GB/s]; within 3.0 %, 5 rounds"

@@ -1,4 +1,5 @@
-//! A fleet in words and as a table: its ranks, how punctual they were, and who is slower than others.
+//! A fleet in words and as a table: its ranks, how punctual they were, and which ranks are
+//! stragglers.
 
 use super::words::{self, Number};
 use readlab_analysis::fleet::{HostEffect, MethodEffects, host_effects, method_effects, punctuality};
@@ -10,34 +11,34 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetView {
-    /// Who took part and how punctually, in sentences.
+    /// Sentences on the hosts that took part, and on how punctual they were.
     pub lines: Vec<String>,
     pub ranks: Vec<Rank>,
-    /// How many times as long as the others a rank takes, where that can be told.
+    /// How many times as long as the others each rank takes, where known.
     effects: Vec<HostEffect>,
-    /// How long each takes with each way of reading.
+    /// How long each rank takes with each method.
     pub method_effects: Vec<MethodEffects>,
 }
 
 impl FleetView {
-    /// `None` for a record of one host.
+    /// The view of a record's fleet; `None` for a record of one host.
     pub fn from_record(record: &Record) -> Option<FleetView> {
         let fleet = record.fleet.as_ref()?;
         let effects = host_effects(record);
-        let mut lines = vec![who(fleet)];
+        let mut lines = vec![host_words(fleet)];
         lines.extend(fleet.witness.as_ref().map(|it| {
             let what = "cold on the server before each cold turn, and proves it";
             format!("witness: {} makes {} {what}", it.host, it.path)
         }));
-        lines.extend(together(record));
-        lines.extend(slowest(fleet, &effects));
+        lines.extend(punctuality_words(record));
+        lines.extend(straggler_words(fleet, &effects));
         let ranks = fleet.ranks.clone();
         Some(FleetView { lines, ranks, effects, method_effects: method_effects(record) })
     }
 
     pub(super) fn effect(&self, rank: usize) -> Option<Number> {
         let effect = self.effects.iter().find(|it| it.rank == rank)?;
-        Some(Number::new(times(effect), effect.ratio))
+        Some(Number::new(effect_words(effect), effect.ratio))
     }
 }
 
@@ -60,12 +61,12 @@ pub(super) struct FleetExport<'a> {
 struct HostEffectExport {
     rank: usize,
     ratio: f64,
-    /// All these intervals together hold the truth with 95 %.
+    /// The simultaneous interval: all of them together hold the true values with 95 %.
     simultaneous_ci95: [f64; 2],
     is_straggler: bool,
 }
 
-/// How the clocks of the ranks differed before a round.
+/// The differences between the clocks of the ranks before a round.
 #[derive(Serialize, JsonSchema)]
 struct Clocks<'a> {
     round: u32,
@@ -92,7 +93,7 @@ impl<'a> FleetExport<'a> {
     }
 }
 
-fn who(fleet: &Fleet) -> String {
+fn host_words(fleet: &Fleet) -> String {
     let hosts = fleet.ranks.iter().map(|rank| rank.host.as_str()).collect::<BTreeSet<_>>().len();
     let what = match fleet.share {
         Share::Same => "all read one file",
@@ -103,31 +104,31 @@ fn who(fleet: &Fleet) -> String {
     format!("fleet: {ranks} on {hosts} by {}; {what}; bytes and times are of all together", fleet.library)
 }
 
-fn together(record: &Record) -> Option<String> {
+fn punctuality_words(record: &Record) -> Option<String> {
     let found = punctuality(record)?;
     let (spread, bound) = (Nanos(found.start_spread_ns as u64), Nanos(found.clock_bound_ns));
     let turns = words::plural(found.turns, "turn");
     Some(format!("together: ranks began within {spread} in 95 % of {turns}; clocks are known to {bound}"))
 }
 
-/// The stragglers, or that there is none.
-fn slowest(fleet: &Fleet, effects: &[HostEffect]) -> Option<String> {
+/// The words on the stragglers, or that there is none.
+fn straggler_words(fleet: &Fleet, effects: &[HostEffect]) -> Option<String> {
     let name = |effect: &HostEffect| format!("{} (rank {})", fleet.ranks[effect.rank].host, effect.rank);
     let stragglers: Vec<String> = effects
         .iter()
         .filter(|it| it.is_straggler())
-        .map(|it| format!("{} takes {} times as long as the others", name(it), times(it)))
+        .map(|it| format!("{} takes {} times as long as the others", name(it), effect_words(it)))
         .collect();
     let first = effects.first()?;
     Some(if stragglers.is_empty() {
-        let (name, times) = (name(first), times(first));
+        let (name, times) = (name(first), effect_words(first));
         format!("straggler: none; the slowest, {name}, takes {times} times as long as the others")
     } else {
         format!("straggler: {}", stragglers.join("; "))
     })
 }
 
-fn times(effect: &HostEffect) -> String {
+fn effect_words(effect: &HostEffect) -> String {
     words::with_ends(effect.ratio, Some(effect.interval), |ratio| format!("{ratio:.2}"))
 }
 

@@ -1,4 +1,4 @@
-//! Text in columns for a terminal: the layout, width and line ends of every table there.
+//! Aligned text in columns for a terminal: the layout, width and line breaks of every table.
 //!
 //! Tables have no borders, one blank on each side of a cell, and no wrapped cells unless a width is
 //! given. The caller decides the columns and the text of the cells.
@@ -12,18 +12,18 @@ pub(super) fn left(text: &str) -> Cell {
     Cell::new(printable(text)).set_alignment(CellAlignment::Left)
 }
 
-/// A number, at the right.
+/// A right-aligned number.
 pub(super) fn right(text: &str) -> Cell {
     Cell::new(printable(text)).set_alignment(CellAlignment::Right)
 }
 
-/// Text at the left that stands out where there may be colour.
+/// Left-aligned text, bold if colour is allowed.
 pub(super) fn bold(text: &str) -> Cell {
     left(text).add_attribute(Attribute::Bold)
 }
 
 impl Grid {
-    /// An empty table under its titles, which are dim where there may be colour.
+    /// An empty table under its titles, which are dim if colour is allowed.
     pub(super) fn new(titles: impl IntoIterator<Item = Cell>, color: bool) -> Grid {
         let mut table = Table::new();
         table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
@@ -41,17 +41,17 @@ impl Grid {
         self.0.add_row(cells.into_iter().collect::<Vec<Cell>>());
     }
 
-    /// Columns that it takes with no line broken: the content and one blank on each side.
+    /// The width without line breaks: the content and one blank on each side.
     pub(super) fn width(&self) -> usize {
         self.0.column_max_content_widths().iter().map(|&width| usize::from(width) + 2).sum()
     }
 
-    /// Its lines, as wide as they are.
+    /// The lines of the table at its full width.
     pub(super) fn lines(&self) -> Vec<String> {
         self.0.lines().map(|line| line.trim_end().to_owned()).collect()
     }
 
-    /// Its lines, with cells broken over several where they would be wider than this.
+    /// The lines of the table, with cells wrapped to keep within this width.
     pub(super) fn lines_within(mut self, width: u16) -> Vec<String> {
         if self.width() > usize::from(width) {
             self.0.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);

@@ -1,4 +1,4 @@
-//! Things in groups, each group and each thing in the order in which it comes first.
+//! Groups of things. Groups and their members keep the order of first appearance.
 
 pub(super) fn by_key<K: PartialEq, T>(things: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();

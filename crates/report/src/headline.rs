@@ -1,7 +1,7 @@
-//! The answer in short: what to use, how fast and how sure that is, what stops it, and the best way
-//! of each language.
+//! The answer in short for each ranking: which trial to use, how fast it is and how certain that
+//! is, what limits it, and the best method of each language.
 
-use super::advice::{Advice, Deed};
+use super::advice::{Advice, AdvisedAction};
 use super::answer::figure;
 use super::groups;
 use super::ranking::{Ranking, RankingRow};
@@ -10,24 +10,26 @@ use super::words;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headline {
-    /// The ranking: `Cold · newlines`.
+    /// The title of the ranking, such as `Cold · newlines`.
     pub title: String,
-    /// What to do with the trial; `None` where nothing is advised.
-    pub deed: Option<Deed>,
-    pub who: String,
-    /// Its language; `None` for a sweep.
+    /// Whether to keep or to use the trial; `None` where nothing is advised.
+    pub action: Option<AdvisedAction>,
+    /// The short name of the trial, or the name of the series.
+    pub trial: String,
+    /// The language of the trial; `None` for a sweep.
     pub language: Option<String>,
-    /// Its rate, or its time where there is no rate.
+    /// The rate of the trial, or its time if there is no rate.
     pub figure: String,
     /// The interval of the rate of a sweep, such as `[1.9 GB/s, 2.1 GB/s]`.
-    pub sure: Option<String>,
-    /// Its ratio to the baseline with the interval; empty where there is none.
-    pub against: String,
-    /// How many trials tie with it; that it is the only fastest one; why there is no rank.
-    pub tie: String,
-    /// What stops it, such as `memory 93 % of 21.1 GB/s`; empty where that was not judged.
+    pub interval_words: Option<String>,
+    /// The ratio of the trial to the baseline, with the interval; empty without a ratio. For a
+    /// sweep, the median rate of the files.
+    pub ratio_words: String,
+    /// How many trials tie with it, that it alone is the fastest, or why it has no rank.
+    pub certainty: String,
+    /// What limits the trial, such as `memory 93 % of 21.1 GB/s`; empty if that was not judged.
     pub stops_at: String,
-    /// The fastest of each language, in their order.
+    /// The fastest trial of each language, ordered by speed.
     pub languages: Vec<LanguageBest>,
 }
 
@@ -37,30 +39,31 @@ pub struct LanguageBest {
     pub name: String,
     pub short: String,
     pub figure: String,
-    /// How many times as fast as the baseline it is; empty for the baseline.
+    /// How many times as fast as the baseline the trial is; empty for the baseline.
     pub times: String,
 }
 
 impl Ranking {
-    /// About the trial that is advised, else about the first; `None` when nothing was measured.
+    /// The headline of the advised trial, or of the first one without advice; `None` when nothing
+    /// was measured.
     pub fn advised_headline(&self, advice: Option<&Advice>) -> Option<Headline> {
         let advised = advice.and_then(|it| self.row(it.uses?));
         let used = advised.or(self.rows.first())?;
         Some(Headline {
             title: format!("{}{}", self.title(), self.distinction),
-            deed: advice.filter(|it| it.uses == Some(used.index)).and_then(|it| it.deed),
-            who: used.short.clone(),
+            action: advice.filter(|it| it.uses == Some(used.index)).and_then(|it| it.action),
+            trial: used.short.clone(),
             language: Some(used.language.clone()),
             figure: figure(used),
-            sure: None,
-            against: self.against(used),
-            tie: self.tie_words(used),
+            interval_words: None,
+            ratio_words: self.ratio_words(used),
+            certainty: self.tie_words(used),
             stops_at: stops_at(used),
             languages: self.best_of_languages(),
         })
     }
 
-    fn against(&self, row: &RankingRow) -> String {
+    fn ratio_words(&self, row: &RankingRow) -> String {
         match (&row.ratio, self.reference_row()) {
             (Some(ratio), Some(reference)) => format!("{} × {}", words::ratio(*ratio), reference.short),
             (None, Some(reference)) if reference.index == row.index && self.has_chosen_reference() => {
@@ -70,9 +73,9 @@ impl Ranking {
         }
     }
 
-    /// How sure it is that a trial is the fastest.
+    /// How certain it is that a trial is the fastest.
     fn tie_words(&self, row: &RankingRow) -> String {
-        match (self.open_words(), self.tied()) {
+        match (self.unranked_words(), self.tied_count()) {
             _ if self.rows.len() == 1 => String::new(),
             (Some(open), _) => open,
             _ if !row.is_first() => "not the fastest; the advice says why".to_owned(),
@@ -93,12 +96,12 @@ impl Ranking {
     }
 }
 
-/// The verdict in a few words, with the limit where a share of it is named.
+/// The verdict in a few words, with the limit if the verdict names a share of it.
 fn stops_at(row: &RankingRow) -> String {
     let Some(diagnosis) = &row.diagnosis else { return String::new() };
     let text = diagnosis.stops_at();
     let limit = diagnosis.limit.as_ref().filter(|_| text.ends_with('%'));
-    limit.map_or_else(|| text.clone(), |it| format!("{text} of {}", super::limits::shown(it, it.value)))
+    limit.map_or_else(|| text.clone(), |it| format!("{text} of {}", super::limits::value_text(it, it.value)))
 }
 
 pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
@@ -111,10 +114,10 @@ pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
                 (false, false) => "Reads",
             }
             .to_owned(),
-            who: series.name.clone(),
+            trial: series.name.clone(),
             figure: rate.to_string(),
-            sure: ends.map(|[low, high]| format!("[{low}, {high}]")),
-            against: format!("median rate of the files {}", series.median_rate()),
+            interval_words: ends.map(|[low, high]| format!("[{low}, {high}]")),
+            ratio_words: format!("median rate of the files {}", series.median_rate()),
             ..Headline::default()
         })
     };

@@ -1,4 +1,4 @@
-//! The list of a user's records: the names of each, when, what, on which file, and who was fastest.
+//! The list of a user's records: for each its names, date, run, target, and fastest trial.
 
 use super::grid::{Grid, left};
 use super::words::{NONE, moment};
@@ -12,7 +12,7 @@ pub struct HistoryLine {
 }
 
 impl HistoryLine {
-    /// Of a record that can be read.
+    /// The line of a readable record.
     pub fn from_record(names: Vec<String>, record: &Record, folder: &str) -> HistoryLine {
         let target = match record.targets.as_slice() {
             [] => NONE.to_owned(),
@@ -27,7 +27,7 @@ impl HistoryLine {
         }
     }
 
-    /// Of one that cannot, with the reason, which names the file.
+    /// The line of a record that cannot be read, with the reason, which names the file.
     pub fn broken(names: Vec<String>, why: &str) -> HistoryLine {
         let none = || NONE.to_owned();
         HistoryLine { cells: [names.join(", "), none(), none(), none(), none(), why.to_owned()] }
@@ -45,7 +45,7 @@ pub fn history_table(lines: &[HistoryLine], width: u16) -> String {
     grid.lines_within(width).into_iter().map(|line| line + "\n").collect()
 }
 
-/// The measured trial with the least median time, without the controls.
+/// The measured trial with the smallest median time, controls excluded.
 fn fastest(record: &Record) -> Option<String> {
     let raced = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
     let median =

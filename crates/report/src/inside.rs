@@ -1,4 +1,5 @@
-//! What was seen inside untimed readings, in lines for every format: flame graphs and read calls.
+//! The results of inspecting untimed readings, as lines for every format: flame graphs and traces
+//! of read calls.
 
 use super::name::ShortNames;
 use super::words::{grouped, percent, plural};
@@ -13,17 +14,17 @@ pub struct Inside {
     pub trial: TrialIndex,
     pub language: String,
     pub name: String,
-    /// Its name as short as it may be beside the others of this record.
+    /// The shortest name of the trial that no other trial of the record has.
     pub short: String,
     pub state: CacheState,
-    /// Where the processor's time went; `None` where not requested.
+    /// The flame graph of CPU time; `None` where not requested.
     pub flame_graph: Option<FlameGraph>,
-    /// The calls; `None` where not requested.
+    /// The trace of read calls; `None` where not requested.
     pub trace: Option<Trace>,
 }
 
 impl Inside {
-    /// Of every trial that was looked into, in the order of their numbers.
+    /// The results of every inspected trial, in the order of their numbers.
     pub fn all(record: &Record) -> Vec<Inside> {
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
         let looked = record.trials.iter().filter(|it| it.flame_graph.is_some() || it.trace.is_some());
@@ -46,28 +47,28 @@ impl Inside {
         format!("{}, {}", self.name, self.state)
     }
 
-    /// What the flame graph shows, or why there is none; `None` where not requested.
+    /// The summary of the flame graph, or why there is none; `None` where not requested.
     pub fn flame_line(&self) -> Option<String> {
         let graph = self.flame_graph.as_ref()?;
         Some(match (&graph.file, &graph.reason) {
-            (Some(file), _) => format!("flame graph {file}: {}", summed_up(graph)),
+            (Some(file), _) => format!("flame graph {file}: {}", summary_words(graph)),
             (None, reason) => {
                 format!("no flame graph: {}", reason.as_deref().unwrap_or("no reason was recorded"))
             }
         })
     }
 
-    /// What the calls show, or why there are none; `None` where not requested.
+    /// The summary of the trace, or why there is none; `None` where not requested.
     pub fn trace_line(&self) -> Option<String> {
         let trace = self.trace.as_ref()?;
         Some(match &trace.reason {
             Some(reason) => format!("calls: {reason}"),
-            None => format!("calls: {}", calls(trace)),
+            None => format!("calls: {}", call_words(trace)),
         })
     }
 
-    /// What flame graphs and traces do not show, each once.
-    pub fn blind(all: &[Inside]) -> Vec<String> {
+    /// The limits of flame graphs and traces, each once.
+    pub fn notes_on_missing_parts(all: &[Inside]) -> Vec<String> {
         let graphs = || all.iter().filter_map(|it| it.flame_graph.as_ref());
         let traces = all.iter().filter_map(|it| it.trace.as_ref());
         let mended = graphs().flat_map(|graph| &graph.blind).filter(|note| note.contains('`')).cloned();
@@ -83,8 +84,8 @@ impl Inside {
     }
 }
 
-/// How many samples there are, and where most of them lay.
-pub(super) fn summed_up(graph: &FlameGraph) -> String {
+/// The number of samples, and where most of them were taken.
+pub(super) fn summary_words(graph: &FlameGraph) -> String {
     let hot = |spot: &HotSpot| format!("{} {}", spot.name, percent(spot.share));
     let hottest: Vec<String> = graph.hottest.iter().map(hot).collect();
     let readings = plural(usize::try_from(graph.readings).unwrap_or(usize::MAX), "reading");
@@ -92,12 +93,12 @@ pub(super) fn summed_up(graph: &FlameGraph) -> String {
 }
 
 /// The share of the reading's time that its threads spent in read calls.
-pub(super) fn in_calls(trace: &Trace) -> Option<f64> {
+pub(super) fn share_in_calls(trace: &Trace) -> Option<f64> {
     let all_ns = trace.wall_ns.saturating_mul(trace.threads);
     (all_ns > 0).then(|| trace.in_calls_ns as f64 / all_ns as f64)
 }
 
-fn calls(trace: &Trace) -> String {
+fn call_words(trace: &Trace) -> String {
     let made: Vec<String> = trace.calls.iter().map(|(name, n)| format!("{} {name}", grouped(*n))).collect();
     let (requested, got, latency) = (&trace.requested_bytes, &trace.brought_bytes, &trace.latency_ns);
     let [p50, p90, p99, most] = [latency.p50, latency.p90, latency.p99, latency.most].map(Nanos);
@@ -108,21 +109,21 @@ fn calls(trace: &Trace) -> String {
         format!("{p50} at the median, {p90} at 90 %, {p99} at 99 %, {most} at most"),
     ];
     parts.extend(trace.sequential_share().map(|share| {
-        format!("{} go on where the one before of their thread ended{}", percent(share), jumps(trace))
+        format!("{} go on where the one before of their thread ended{}", percent(share), jump_words(trace))
     }));
     let threads = match trace.threads {
         0 | 1 => "the reading's time".to_owned(),
         threads => format!("the time of {threads} threads"),
     };
-    parts.extend(in_calls(trace).map(|share| format!("{} of {threads} in them", percent(share))));
+    parts.extend(share_in_calls(trace).map(|share| format!("{} of {threads} in them", percent(share))));
     if trace.unrecorded > 0 {
         parts.push(format!("{} more were not kept", grouped(trace.unrecorded)));
     }
     parts.join("; ")
 }
 
-/// How far the calls that are not sequential go, at the median.
-fn jumps(trace: &Trace) -> String {
+/// The median distance of read calls that are not sequential.
+fn jump_words(trace: &Trace) -> String {
     let jump = |way: &str, spread: &readlab_record::Spread| {
         (spread.n > 0).then(|| format!("{} {way} by {}", grouped(spread.n), Bytes(spread.p50)))
     };

@@ -1,8 +1,8 @@
-//! The export for programs: everything in the record and everything computed from it, in one JSON
-//! document.
+//! The export for programs: the whole record and everything computed from it, in one JSON document.
 //!
-//! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and
-//! `missing` of the same trial says why, by the field's name. The words are those of the record.
+//! Times are integers in nanoseconds, sizes in bytes. What could not be measured is `null`, and the
+//! field `missing` of the same trial gives the reason by the field's name. The words are those of
+//! the record.
 
 use super::advice::{Advice, AdvisedTrial, LanguageAdvice, UsualWay};
 use super::archives::ArchiveRatio;
@@ -40,7 +40,7 @@ use std::io::{self, Write};
 const SCHEMA: &str = "readlab.export";
 const VERSION: u32 = 1;
 
-/// All of the document; its trials are made one by one while they are written.
+/// The content of the document. Its trials are serialized one by one while it is written.
 #[derive(Serialize, JsonSchema)]
 struct Content<'a> {
     #[serde(flatten)]
@@ -62,25 +62,25 @@ struct OneTrial<'a> {
     #[schemars(with = "TrialExport<'a>")]
     fields: Value,
     samples: &'a Samples,
-    /// The readings of a search, which decided what is measured; no number is made from them.
+    /// The readings of a search, which decided what is measured. No number is computed from them.
     searched: &'a Samples,
 }
 
-/// What is known of the run, its targets and all trials together.
+/// The data on the run, its targets, and all trials together.
 #[derive(Serialize, JsonSchema)]
 struct RunExport<'a> {
     lab: &'a str,
     /// The commit that the lab was built from.
     revision: &'a str,
     verb: RunKind,
-    /// The command line that repeats the run, word by word.
+    /// The command line that repeats the run, as a list of words.
     command: &'a [String],
-    /// When it began, RFC 3339 in UTC.
+    /// Start of the run, RFC 3339 in UTC.
     started: &'a str,
     seed: u64,
     machine: &'a Machine,
     targets: &'a [TargetFacts],
-    /// For each target, what makes its cold readings look faster than the device is.
+    /// For each target, what makes its cold readings look faster than the device.
     what_gives: Vec<Vec<String>>,
     contenders: &'a [Receipt],
     limits: Option<&'a [Limit]>,
@@ -92,7 +92,7 @@ struct RunExport<'a> {
     warnings: &'a [String],
     resumed: &'a [Resumption],
     end: Option<EndExport>,
-    /// Why a field is `null`, by its name.
+    /// Why a field is `null`, by the field's name.
     missing: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     archives: Vec<ArchiveRatio>,
@@ -117,13 +117,13 @@ struct EndExport {
     wall_ns: u64,
 }
 
-/// What was proven about the cache of a ranking.
+/// What was proven about the cache over a ranking's samples.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Proof")]
 struct ProofExport {
     #[serde(flatten)]
     proof: StateProof,
-    /// Number of the target.
+    /// Index of the target.
     target: usize,
     work: Work,
     state: CacheState,
@@ -141,26 +141,26 @@ struct SearchExport<'a> {
     state: CacheState,
 }
 
-/// A trial without its readings; why a field is `null` is in `missing`.
+/// A trial without its readings. The reasons for fields that are `null` are in `missing`.
 #[derive(Serialize, JsonSchema)]
 struct TrialExport<'a> {
     index: TrialIndex,
     id: &'a TrialId,
-    /// The name that a suite gives it.
+    /// The label that a suite gives the trial.
     label: Option<&'a str>,
     contender: &'a str,
     method: &'a str,
     scan: Option<&'a str>,
     /// Every parameter in force, defaults included, with units in the names.
     params: &'a Params,
-    /// Its path or URL.
+    /// The path or URL of the target.
     target: Option<&'a str>,
     work: Work,
     state: CacheState,
     over: Option<Transport>,
     cache: Cache,
     decodes: Option<Archive>,
-    /// `measured`, `refused`, `failed`, `unavailable` or `ruled out`.
+    /// The outcome: `measured`, `refused`, `failed`, `unavailable` or `ruled out`.
     outcome: Option<&'a str>,
     reason: Option<&'a str>,
     answer: Option<Answer>,
@@ -182,10 +182,10 @@ struct TrialExport<'a> {
     counts: &'a BTreeMap<String, Count>,
     flame_graph: Option<&'a FlameGraph>,
     trace: Option<&'a Trace>,
-    /// Why a field is `null`, by its name.
+    /// Why a field is `null`, by the field's name.
     missing: BTreeMap<String, String>,
     rejected: Vec<Rejection<'a>>,
-    /// The caches that keep the target when it is made cold.
+    /// The caches that still hold the target when it is cold.
     #[serde(skip_serializing_if = "Option::is_none")]
     cold_above: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,12 +216,12 @@ struct TrialExport<'a> {
 struct MetricSummary<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
-    /// Of the wall time: by which rule its interval was made.
+    /// The rule of the interval, for the wall time only.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<Option<IntervalRule>>,
 }
 
-/// How many times as fast, with the interval and its rule.
+/// How many times as fast a trial is as another, with the interval and its rule.
 #[derive(Serialize, JsonSchema)]
 struct Factor {
     estimate: f64,
@@ -229,7 +229,7 @@ struct Factor {
     interval: Option<IntervalRule>,
 }
 
-/// How many times as fast as the reference.
+/// How many times as fast as the reference the trial is.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Ratio")]
 struct RatioExport<'a> {
@@ -238,7 +238,7 @@ struct RatioExport<'a> {
     /// Name of the reference.
     reference: &'a str,
     clear: Option<Significance>,
-    /// How many rounds hold both.
+    /// Number of rounds that hold both trials.
     pairs: usize,
 }
 
@@ -251,12 +251,12 @@ struct NearestLimit<'a> {
     unit: LimitUnit,
 }
 
-/// What stops a trial.
+/// The verdict: what limits a trial.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Judgement")]
 struct VerdictExport<'a> {
     is: &'a Verdict,
-    /// In a few words, as tables have it.
+    /// The verdict in a few words, as in tables.
     stops_at: String,
     sentence: &'a str,
     parts: Option<Parts>,
@@ -272,26 +272,26 @@ struct Rejection<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Advice")]
 struct AdviceExport<'a> {
-    /// Its path or URL.
+    /// The path or URL of the target.
     target: &'a str,
     work: Work,
     state: CacheState,
     sentence: &'a str,
-    /// Number of the trial to use.
+    /// Index of the trial to use.
     trial: Option<TrialIndex>,
     id: Option<&'a str>,
-    /// Names of the trials that tie with it.
+    /// Names of the trials that tie with the advised one.
     tied: &'a [String],
     against: Option<AgainstExport<'a>>,
     cheaper: Option<CheaperExport<'a>>,
     code: &'a [Snippet],
     by_language: Vec<LanguageExport<'a>>,
-    /// The caches that keep the target when it is made cold.
+    /// The caches that still hold the target when it is cold.
     #[serde(skip_serializing_if = "Option::is_none")]
     cold_above: Option<&'a str>,
 }
 
-/// The baseline that the advised trial is faster than.
+/// The baseline that is slower than the advised trial.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Against")]
 struct AgainstExport<'a> {
@@ -299,14 +299,15 @@ struct AgainstExport<'a> {
     times: Factor,
 }
 
-/// A trial in the same language that needs less and is faster than the baseline, too.
+/// A trial in the same language that needs less than the advised one and is also faster than the
+/// baseline.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Cheaper")]
 struct CheaperExport<'a> {
     trial: TrialIndex,
     id: &'a str,
     times: Factor,
-    /// What it does not need.
+    /// The needs of the advised trial that this trial does not have.
     without: &'a [&'static str],
 }
 
@@ -314,13 +315,13 @@ struct CheaperExport<'a> {
 #[schemars(rename = "LanguageAdvice")]
 struct LanguageExport<'a> {
     language: &'a str,
-    /// What programs in it usually do.
+    /// The usual method of programs in this language.
     usual: Option<TrialName<'a>>,
     usual_is: Option<UsualWay>,
     best: TrialName<'a>,
-    /// How many times as fast as the usual way the best is.
+    /// How many times as fast as the usual method the best one is.
     times: Option<Factor>,
-    /// What the best needs of a program.
+    /// What the best method needs of a program.
     needs: &'a [&'static str],
     code: &'a [Snippet],
 }
@@ -333,7 +334,7 @@ struct TrialName<'a> {
 
 /// Writes the document, indented, with a newline at its end.
 pub fn json(record: &Record, out: &mut dyn Write) -> io::Result<()> {
-    json_with(record, &claims::judged_by(record), out)
+    json_with(record, &claims::judge_built_in(record), out)
 }
 
 pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) -> io::Result<()> {
@@ -414,7 +415,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         let mut rows = ranking.rows.iter().chain(&ranking.controls);
         Some((ranking, rows.find(|row| row.index == it.trial.index)?))
     });
-    // A trial without samples has none.
+    // A trial without samples has no row.
     let row = ranked.map(|(_, row)| row);
     let reference = ranked.and_then(|(ranking, _)| ranking.reference.as_ref());
     let judged = row.and_then(|row| row.diagnosis.as_ref());
@@ -425,7 +426,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
     let tree = target.and_then(TargetFacts::tree);
     let places = target.and_then(TargetFacts::places);
     let pieces_per_s = row.and_then(|row| row.pieces_per_s).map(whole);
-    // What a single untimed run counted is in `counts`.
+    // The count of a single untimed run is in `counts`.
     let again = row.filter(|_| it.count_runs.values().any(|runs| runs.len() > 1));
     TrialExport {
         index: trial.index,
@@ -487,7 +488,8 @@ fn search(ranking: &Ranking) -> Option<SearchExport<'_>> {
     Some(SearchExport { search: ranking.search?, target: &ranking.path, work, state })
 }
 
-/// Bytes out over bytes in; `None` where nothing is decoded, and for an archive of no bytes.
+/// Decoded bytes divided by encoded bytes; `None` where nothing is decoded, and for an empty
+/// archive.
 fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64> {
     let is_there = decodes.is_some() && target.size_bytes > 0;
     is_there.then(|| target.bytes_out(decodes) as f64 / target.size_bytes as f64)
@@ -502,7 +504,8 @@ fn verdict_of(judged: &Diagnosis) -> VerdictExport<'_> {
     }
 }
 
-/// One object a metric, `null` where no sample holds it. That of the wall time has its interval's rule.
+/// One object for each metric, `null` where no sample holds it. Only the wall time has the rule of
+/// its interval.
 fn summary(row: &RankingRow) -> BTreeMap<&'static str, Option<MetricSummary<'_>>> {
     let is_shown = |metric: &Meter| !metric.is_optional() || row.summaries.contains_key(metric);
     let summary = |metric: Meter| {
@@ -513,7 +516,7 @@ fn summary(row: &RankingRow) -> BTreeMap<&'static str, Option<MetricSummary<'_>>
     Meter::summarised().filter(is_shown).map(summary).collect()
 }
 
-/// The schema of a summary: a metric of requests is left out where no sample holds it.
+/// The schema of a summary. Metrics of requests are left out where no sample holds them.
 fn metrics(generator: &mut SchemaGenerator) -> Schema {
     let metric = generator.subschema_for::<Option<MetricSummary>>().to_value();
     let properties: Map<String, Value> =
@@ -528,11 +531,11 @@ fn metrics(generator: &mut SchemaGenerator) -> Schema {
 
 fn ratio<'a>(row: &RankingRow, reference: &'a Reference) -> Option<RatioExport<'a>> {
     let ratio = row.ratio?;
-    let (factor, clear) = (times(&ratio), ratio.clear());
+    let (factor, clear) = (factor(&ratio), ratio.significance());
     Some(RatioExport { factor, reference: &reference.name, clear, pairs: ratio.pairs })
 }
 
-fn times(ratio: &SharedRatio) -> Factor {
+fn factor(ratio: &SharedRatio) -> Factor {
     Factor {
         estimate: ratio.estimate,
         ci95: ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
@@ -549,11 +552,11 @@ fn advice<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
         trial: advice.uses,
         id: advice.uses.map(|_| advice.name.as_str()),
         tied: &advice.tied,
-        against: advice.against.as_ref().map(|it| AgainstExport { id: &it.name, times: times(&it.ratio) }),
+        against: advice.against.as_ref().map(|it| AgainstExport { id: &it.name, times: factor(&it.ratio) }),
         cheaper: advice.cheaper.as_ref().map(|it| CheaperExport {
             trial: it.index,
             id: &it.name,
-            times: times(&it.ratio),
+            times: factor(&it.ratio),
             without: &it.without,
         }),
         code: &advice.code,
@@ -568,7 +571,7 @@ fn advice_for_language(advice: &LanguageAdvice) -> LanguageExport<'_> {
         usual: advice.usual.as_ref().map(trial_name),
         usual_is: advice.usual_is,
         best: trial_name(&advice.best),
-        times: advice.ratio.as_ref().map(times),
+        times: advice.ratio.as_ref().map(factor),
         needs: &advice.needs,
         code: &advice.code,
     }
@@ -578,14 +581,14 @@ fn trial_name(it: &AdvisedTrial) -> TrialName<'_> {
     TrialName { trial: it.index, id: &it.name }
 }
 
-/// Why a command that is taken as it is has no rate.
+/// Why a command that is run as it is has no rate.
 const UNPROVEN_BYTES: &str = "its output does not prove that it read the whole target, and no cold reading shows it: it may have read a part";
 
 /// The fields that are computed from samples.
 const FROM_SAMPLES: [&str; 6] =
     ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
 
-/// Why fields are `null`, by their names; of several reasons the first.
+/// Why fields are `null`, by the fields' names. If there are several reasons, the first is given.
 fn missing(
     it: &TrialRecord,
     row: Option<&RankingRow>,

@@ -1,10 +1,10 @@
-//! From a record to text: the same facts for the terminal, for programs (JSON, CSV) and for pages
+//! Turns a record into text: the same facts for the terminal, for programs (JSON, CSV) and as pages
 //! (Markdown, HTML with SVG).
 //!
-//! Pure: a record goes in, text comes out, the same every time; what holds every sample is written
-//! piece by piece. [`Page`] is the view model, where everything that is said is computed and worded
-//! once; the other files only lay it out. Names come from the user's file system and rosters and
-//! may hold anything, so each format escapes them in its own way; none lets a control character
+//! Pure: the same record always gives the same text. Outputs with all samples are written in
+//! pieces. [`Page`] is the view model, in which everything is computed and worded once; the other
+//! files only lay it out. Names come from the user's file system and rosters and may contain
+//! anything, so each format escapes them in its own way; no format lets a control character
 //! through.
 
 mod advice;
@@ -26,11 +26,11 @@ mod grid;
 mod groups;
 mod headline;
 mod history;
+mod how_measured;
 mod inside;
 mod json;
 mod limits;
 mod markdown;
-mod method;
 mod name;
 mod page;
 mod palette;
@@ -52,7 +52,7 @@ mod words;
 mod tests;
 
 pub use claims::{claims_json, claims_markdown, claims_terminal, is_claims_json};
-pub use columns::{LiveColumn, LiveRoom, live_columns};
+pub use columns::{LiveColumn, LiveWidth, live_columns};
 pub use comparison::{
     bencher, comparison_json, comparison_markdown, comparison_terminal, github, is_bencher,
     is_comparison_json, is_github, letter as side_letter,

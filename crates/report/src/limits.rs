@@ -1,5 +1,5 @@
-//! The limits of a record: what was done, how fast at best, how sure that is, in a table; and those
-//! that are drawn with a ranking.
+//! The limits of a record as a table: how each was measured, its best rate, and the uncertainty.
+//! Also the limits that are drawn with a ranking.
 
 use super::grid::{Grid, left, right};
 use super::words::NONE;
@@ -9,21 +9,23 @@ use readlab_model::units::{Nanos, Throughput};
 use readlab_protocol::Archive;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 
-/// Aligned lines, one for each limit; kinds in the order of their words, the fastest of each first.
+/// Aligned lines, one for each limit. They are sorted by kind, and within a kind the fastest is
+/// first.
 pub(super) fn table(limits: &[Limit]) -> Vec<String> {
     let mut limits: Vec<&Limit> = limits.iter().collect();
-    limits.sort_by_key(|limit| (limit.kind, std::cmp::Reverse(speed(limit))));
+    limits.sort_by_key(|limit| (limit.kind, std::cmp::Reverse(comparable_speed(limit))));
     let titles = ["limit", "at best", "±95 %", "lowest", "highest", "measured by", "rounds"];
     let mut grid = Grid::new(titles.map(left), false);
     let mut kind = None;
     for limit in limits {
         let word = if kind == Some(limit.kind) { "" } else { limit.kind.word() };
         kind = Some(limit.kind);
-        let end = |value: Option<&u64>| value.map_or_else(|| NONE.to_owned(), |value| shown(limit, *value));
+        let end =
+            |value: Option<&u64>| value.map_or_else(|| NONE.to_owned(), |value| value_text(limit, *value));
         grid.row([
             left(word),
-            right(&shown(limit, limit.value)),
-            right(&sure(limit)),
+            right(&value_text(limit, limit.value)),
+            right(&uncertainty_words(limit)),
             right(&end(limit.samples.iter().min())),
             right(&end(limit.samples.iter().max())),
             left(&limit.name),
@@ -33,40 +35,41 @@ pub(super) fn table(limits: &[Limit]) -> Vec<String> {
     grid.lines()
 }
 
-/// A number that grows with speed.
-fn speed(limit: &Limit) -> u64 {
+/// A number that is larger for a faster limit.
+fn comparable_speed(limit: &Limit) -> u64 {
     match limit.unit {
         LimitUnit::BytesPerSecond => limit.value,
         LimitUnit::Nanoseconds => u64::MAX - limit.value,
     }
 }
 
-pub(super) fn shown(limit: &Limit, value: u64) -> String {
+pub(super) fn value_text(limit: &Limit, value: u64) -> String {
     match limit.unit {
         LimitUnit::BytesPerSecond => Throughput(float(value)).to_string(),
         LimitUnit::Nanoseconds => Nanos(value).to_string(),
     }
 }
 
-/// Half the interval of the median over the median.
-pub(super) fn sure(limit: &Limit) -> String {
+/// Half the interval of the median divided by the median.
+pub(super) fn uncertainty_words(limit: &Limit) -> String {
     limit.ci95.map_or_else(
         || NONE.to_owned(),
         |[low, high]| format!("±{:.1} %", 50.0 * float(high - low) / float(limit.value.max(1))),
     )
 }
 
-/// A rate that the readings of a ranking are compared with.
+/// A limit as a rate that the readings of a ranking are compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// What has this rate, such as `memory, 2 threads`.
+    /// The name of the limit, such as `memory, 2 threads`.
     pub name: String,
     pub rate: Throughput,
 }
 
 impl Bound {
-    /// The fastest of each kind that has a rate, slowest first: the device for cold readings, memory
-    /// and the kernel's copy for warm ones; out of an archive the decoder, measured in either state.
+    /// The fastest limit of each kind that is a rate, slowest first. Cold readings are compared
+    /// with the device, warm readings with memory and the kernel's copy, and readings of an archive
+    /// with the decoder, measured in either state.
     pub(super) fn all(
         limits: &[Limit],
         target: usize,

@@ -1,4 +1,4 @@
-//! The page as Markdown: one GitHub table for each ranking, or for each way of a sweep.
+//! The page as Markdown: one GitHub table for each ranking, or for each series of a sweep.
 
 use super::advice::LanguageAdvice;
 use super::claims;
@@ -39,16 +39,16 @@ pub fn markdown(page: &Page) -> String {
     let facts = page.cautions.iter().map(|caution| format!("Caution: {caution}"));
     let facts = facts.chain([format!("Machine: {}", page.machine), format!("End: {}", page.end)]);
     blocks.push(format!("{}\n- Repeat: {}", list(facts), code(&page.command)));
-    marked(&blocks)
+    marked_text(&blocks)
 }
 
-/// One item for each line; empty without any.
+/// A list with one item for each line; empty without lines.
 pub(super) fn list(lines: impl IntoIterator<Item = String>) -> String {
     lines.into_iter().map(|line| format!("- {}", text(&line))).collect::<Vec<_>>().join("\n")
 }
 
-/// These blocks as a text that is known as readlab's.
-pub(super) fn marked(blocks: &[String]) -> String {
+/// Joins blocks of Markdown, with the mark by which readlab recognises its own texts.
+pub(super) fn marked_text(blocks: &[String]) -> String {
     format!("{MARK}\n{}\n", blocks.join("\n\n"))
 }
 
@@ -63,7 +63,11 @@ fn inside(page: &Page) -> Option<String> {
             lines.push(format!("- {}, {}: {}", code(&it.name), it.state, text(&line)));
         }
     }
-    lines.extend(Inside::blind(&page.inside).iter().map(|note| format!("- Not shown: {}", text(note))));
+    lines.extend(
+        Inside::notes_on_missing_parts(&page.inside)
+            .iter()
+            .map(|note| format!("- Not shown: {}", text(note))),
+    );
     (!page.inside.is_empty()).then(|| lines.join("\n"))
 }
 
@@ -80,7 +84,7 @@ fn section(ranking: &Ranking, center: Center) -> Vec<String> {
     let mut blocks = vec![title, format!("**{}**", text(&ranking.headline()))];
     if !ranking.rows.is_empty() {
         let facts = TableFacts::of_ranking(ranking, center);
-        let is_shown = |it: &&Column| it.in_markdown && it.is_held(facts, &ranking.rows);
+        let is_shown = |it: &&Column| it.in_markdown && it.has_any_value(facts, &ranking.rows);
         let columns: Vec<&Column> = COLUMNS.iter().filter(is_shown).collect();
         let titles: String = columns.iter().map(|it| format!(" {} |", it.heading(facts))).collect();
         let rules: String = columns.iter().map(|it| if it.is_text { " :-- |" } else { " --: |" }).collect();
@@ -106,7 +110,7 @@ fn section(ranking: &Ranking, center: Center) -> Vec<String> {
     blocks
 }
 
-/// A table for each way of writing and reading, and what the line through them says.
+/// A table for each series of a sweep, and what the line through its times says.
 fn sweep(view: &SweepView) -> Vec<String> {
     let mut blocks: Vec<String> = view.series.iter().map(series).collect();
     blocks.push(list(view.below.iter().chain(&view.unmeasured).cloned()));
@@ -143,7 +147,7 @@ fn line(row: &RankingRow, columns: &[&Column], facts: TableFacts) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// Text that Markdown shows as it is: markup is escaped, and the bar, which would end a cell.
+/// Text in which Markdown's markup is escaped, and the bar, which would end a table cell.
 pub(super) fn text(raw: &str) -> String {
     let mut shown = String::with_capacity(raw.len());
     for c in printable(raw).chars() {
@@ -158,7 +162,8 @@ pub(super) fn text(raw: &str) -> String {
     shown
 }
 
-/// A name as code. In a code span nothing can be escaped, so it is HTML, which tables take as well.
+/// A name as code. Nothing can be escaped in a Markdown code span, so this is HTML, which tables
+/// accept as well.
 pub(super) fn code(raw: &str) -> String {
     format!("<code>{}</code>", text(raw))
 }

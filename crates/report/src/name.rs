@@ -1,4 +1,4 @@
-//! How trials are called: by short names, without what all of a record share, and in labels of rows.
+//! Names of trials: short ones, without what all trials of a record share, and labels of rows.
 
 use super::inside::Inside;
 use super::ranking::RankingRow;
@@ -6,11 +6,12 @@ use readlab_model::trial::{COMMAND, TrialIndex};
 use readlab_record::{Record, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How the trials of one record are called where there is little room.
+/// The rules for short names of the trials of one record.
 pub(super) struct ShortNames {
-    /// Whether contenders must be named, as there are several in programs of their own.
+    /// Whether short names include the contender, because several contenders have programs of their
+    /// own.
     contenders: bool,
-    /// Short names that more than one trial would have.
+    /// Short names that would name more than one trial.
     ambiguous: BTreeSet<String>,
 }
 
@@ -27,7 +28,8 @@ impl ShortNames {
         ShortNames { contenders, ambiguous: ambiguous.collect() }
     }
 
-    /// `mmap avx512 · threads=2`, or the label of a suite; the whole name where that names two trials.
+    /// The short name, such as `mmap avx512 · threads=2`, or the label of a suite; the full name if
+    /// the short one is ambiguous.
     pub(super) fn short(&self, trial: &Trial) -> String {
         let short = shortened(trial, self.contenders);
         if self.ambiguous.contains(&short) { trial.id.to_string() } else { short }
@@ -51,12 +53,12 @@ fn shortened(trial: &Trial, contenders: bool) -> String {
     if params.is_empty() { name } else { format!("{name} · {}", params.replace(',', " · ")) }
 }
 
-/// How a row of a table or chart names its method: the filter of the page finds rows by the number of
-/// the trial, and the language decides the colour.
+/// The label of a method's row in a table or chart. The filter of the page finds rows by the index
+/// of the trial, and the language sets the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MethodLabel<'a> {
     pub(super) trial: TrialIndex,
-    /// Its shortest name that no other trial of the record has.
+    /// The shortest name that no other trial of the record has.
     pub(super) short: &'a str,
     pub(super) name: &'a str,
     pub(super) language: &'a str,

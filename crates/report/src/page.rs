@@ -1,4 +1,4 @@
-//! The page: the view model of a whole record, computed once for every format.
+//! The page: the view model of a whole record, computed once for all formats.
 
 use super::advice::Advice;
 use super::answer;
@@ -8,8 +8,8 @@ use super::curve::Curve;
 use super::file_cost;
 use super::fleet::FleetView;
 use super::headline::{self, Headline};
+use super::how_measured::{self, MissingMetric};
 use super::inside::Inside;
-use super::method::{self, MissingMetric};
 use super::ranking::{Pieces, Ranking};
 use super::readers::ReadersRow;
 use super::scaling::{self, ScalingView};
@@ -28,33 +28,34 @@ use readlab_record::{EndReason, Limit, Record, Resumption, RunKind, TrialRecord}
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// The verb, such as `race`.
+    /// The verb of the run, such as `race`.
     pub verb: String,
     /// The command that repeats the run, quoted for a shell.
     pub command: String,
     pub started: String,
     pub machine: String,
     pub answer: String,
-    /// The same, ranking by ranking or series by series.
+    /// The answer by ranking or by series.
     pub headlines: Vec<Headline>,
-    /// What publications claim, judged by this record; none where no publication is about it.
+    /// The claims of publications, judged by this record; empty if no publication is about it.
     pub judged_claims: Vec<JudgedClaims>,
-    /// What ratios are to, in one line; `None` where nothing was measured.
+    /// The reference of the ratios, in one line; `None` where nothing was measured.
     pub baseline: Option<String>,
-    /// Whether every row of a ranking is listed. Else those that tie with the first of their rank
-    /// are folded. A suite names each of its trials, so its tables list all.
+    /// Whether tables list every row of a ranking. Otherwise the rows that tie with the first of
+    /// their rank are folded. A suite names each of its trials, so its tables list all.
     pub lists_all: bool,
     /// Whether tables show medians with intervals, or means with standard deviations.
     pub center: Center,
-    /// What was read, one line a target.
+    /// The titles of the targets, usually one line for each.
     pub target_titles: Vec<String>,
-    /// By target, work and state; none for a sweep, whose many targets make one view.
+    /// One ranking for each target, work and state; empty for a sweep, whose many targets make one
+    /// view.
     pub rankings: Vec<Ranking>,
     pub advice: Vec<Advice>,
     pub archives: Vec<ArchiveRatio>,
-    /// Below which rate of a device an archive is read faster than its content.
+    /// The rates of a device below which an archive is read faster than its content.
     pub break_evens: Vec<BreakEven>,
-    /// Methods over the values of a parameter, where the record has enough of them.
+    /// The rates of methods over the values of a parameter, where the record has enough settings.
     pub curves: Vec<Curve>,
     pub inside: Vec<Inside>,
     pub sweep: Option<SweepView>,
@@ -63,29 +64,30 @@ pub struct Page {
     pub readers: Vec<ReadersRow>,
     pub file_costs: Vec<FileCost>,
     pub contenders: Vec<String>,
-    /// What was asked of commands as they are.
+    /// The options that the user set for commands run as they are.
     pub commands: Vec<String>,
-    /// Who made the record, with which seed.
+    /// The version of readlab that made the record, with the seed.
     pub maker: String,
     /// Meters that could not be read.
     pub missing: Vec<MissingMetric>,
-    /// Readings that were thrown away.
+    /// Readings that were rejected.
     pub rejected: Vec<MissingMetric>,
-    /// Each kind of count with the ways it was made.
+    /// Each kind of count, with how it was counted.
     pub counted: Vec<(String, Vec<String>)>,
     pub limits: Vec<Limit>,
-    /// Whether nothing but limits was measured, or what was read was read to show them.
+    /// Whether the record is one of limits: only limits were measured, or targets were read only to
+    /// measure limits.
     pub is_of_limits: bool,
-    /// What a reader of the numbers should know: of the targets, then of the run.
+    /// Cautions for readers of the numbers: on targets first, then on the run.
     pub cautions: Vec<String>,
-    /// The same by cause.
+    /// The cautions grouped by cause.
     pub warnings: Vec<WarningGroup>,
-    /// Why and after what time the run ended.
+    /// Why the run ended, and after what time.
     pub end: String,
 }
 
 impl Page {
-    /// Who read together and what that gave, and what files cost, in sentences.
+    /// Sentences on fleets, readers and scaling, and on the costs of files.
     pub(super) fn lines_of_many(&self) -> impl Iterator<Item = String> {
         let fleet = self.fleet.iter().flat_map(|view| &view.lines);
         let scaling = self.scaling.iter().flat_map(|view| &view.lines);
@@ -97,7 +99,7 @@ impl Page {
         let sweep = SweepView::from_record(record);
         let limits = verdict::limits(record);
         let mut rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
-        // Groups are read for what they show of the whole.
+        // Groups of files by size are read only to compute the cost of a file.
         rankings.retain(|it| !record.targets.get(it.target).is_some_and(TargetFacts::is_size_group));
         let fleet = FleetView::from_record(record);
         let scaling = ScalingView::all(record);
@@ -128,11 +130,11 @@ impl Page {
                 None => cautions(record),
             },
             answer,
-            judged_claims: claims::judged_by(record),
+            judged_claims: claims::judge_built_in(record),
             baseline: answer::baseline(&rankings),
             lists_all: header.kind == RunKind::Suite,
             center: Center::Median,
-            target_titles: method::target_titles(record),
+            target_titles: how_measured::target_titles(record),
             headlines,
             warnings: WarningGroup::all(record, sweep.as_ref()),
             advice,
@@ -146,12 +148,12 @@ impl Page {
             readers: ReadersRow::all(record),
             file_costs: FileCost::all(record),
             sweep,
-            contenders: method::contenders(&record.contenders),
-            commands: method::own_commands(record),
-            maker: method::maker(header),
-            missing: method::missing(record),
-            rejected: method::rejected(record),
-            counted: method::counted(record),
+            contenders: how_measured::contenders(&record.contenders),
+            commands: how_measured::command_options(record),
+            maker: how_measured::made_by(header),
+            missing: how_measured::missing(record),
+            rejected: how_measured::rejected(record),
+            counted: how_measured::counted(record),
             limits,
             is_of_limits,
             end: end_line(record),
@@ -160,18 +162,19 @@ impl Page {
 }
 
 impl Page {
-    /// Whether short formats have code beside the advice: after a search the user is to write it.
+    /// Whether short formats show code beside the advice. After a search they do, because the user
+    /// is to write that code.
     pub fn shows_code(&self) -> bool {
         self.rankings.iter().any(|ranking| ranking.search.is_some())
     }
 }
 
 impl Ranking {
-    /// The answer in one line: the fastest, its rate, its ratio to the reference.
+    /// The answer in one line: the fastest trial, its rate, and its ratio to the reference.
     pub fn headline(&self) -> String {
         let condition = self.full_condition();
         let Some(first) = self.rows.first() else { return format!("{condition}: nothing was measured") };
-        let open = self.open_words();
+        let open = self.unranked_words();
         let best = if open.is_some() || self.is_first_slower() { "best median" } else { "fastest" };
         let figure = answer::figure(first);
         let mut line = format!("{best} {condition}: {}, {figure}", first.name);
@@ -181,7 +184,7 @@ impl Ranking {
         if let (Some(ratio), Some(reference)) = (&first.ratio, &self.reference) {
             line += &format!(", {} × {}", words::times(*ratio), reference.name);
         }
-        match (open, self.tied()) {
+        match (open, self.tied_count()) {
             (Some(open), _) => line += &format!("; {open}"),
             (None, 0) => {}
             (None, tied) => line += &format!("; tied with {tied} more"),
@@ -189,17 +192,17 @@ impl Ranking {
         line
     }
 
-    /// Why the reference is what it is; `None` when nothing was measured.
+    /// Why the reference was chosen; `None` when nothing was measured.
     pub fn reference_line(&self) -> Option<String> {
         let reference = self.reference.as_ref()?;
         Some(format!("reference: {} ({})", reference.name, reference.why.words()))
     }
 
-    /// The size of what is read, and for an archive what comes out of it.
+    /// The size of the target, and for an archive the decoded size.
     pub fn size_words(&self) -> String {
         let words = match (self.size, self.bytes_out) {
             (None, _) => "size unknown".to_owned(),
-            // A file that grows is read longer than it was: nothing comes out of it.
+            // A file that grows while it is read also has another size, but nothing is decoded.
             (Some(size), Some(out)) if self.decodes.is_some() && out != size => {
                 let ratio = words::factor(out.0 as f64 / size.0.max(1) as f64);
                 format!("{size} in, {out} out ({ratio} to 1; rates are of bytes out)")
@@ -232,13 +235,13 @@ impl Ranking {
         format!("proof: {}{touched}", proof.words(self.over))
     }
 
-    /// What stops the fastest, in one line; `None` when nothing was measured.
+    /// What limits the fastest trial, in one line; `None` when nothing was measured.
     pub fn verdict_line(&self) -> Option<String> {
         let first = self.rows.first()?;
         Some(format!("verdict: {}: {}", first.name, first.diagnosis.as_ref()?.sentence))
     }
 
-    /// How much fills differ over the trials, in one line; `None` where no trial saw two fills.
+    /// How much the fills differ over the trials, in one line; `None` if no trial has two fills.
     pub fn fills_line(&self) -> Option<String> {
         let spreads = || self.rows.iter().filter_map(|row| Some((row, row.fills.as_ref()?)));
         let most = spreads().map(|(_, spread)| spread.fills.len()).max()?;
@@ -262,14 +265,18 @@ fn cautions(record: &Record) -> Vec<String> {
         cautions.into_iter().map(move |caution| format!("{path}: {caution}"))
     };
     let of_targets = record.targets.iter().flat_map(of_target);
-    let of_trials = record.trials.iter().filter_map(unsteady).chain(record.trials.iter().flat_map(conduct));
-    let of_run = record.resumed.iter().map(resumed).chain(record.warnings.clone());
+    let of_trials = record
+        .trials
+        .iter()
+        .filter_map(unsteady_warmup_caution)
+        .chain(record.trials.iter().flat_map(conduct_cautions));
+    let of_run = record.resumed.iter().map(resumption_words).chain(record.warnings.clone());
     let estimated = warning::estimates(record).map(|group| group.title());
     of_targets.chain(of_trials).chain(estimated).chain(of_run).collect()
 }
 
-/// A caution that not every warm-up of a contender ended in a steady state.
-fn unsteady(trial: &TrialRecord) -> Option<String> {
+/// A caution if not every warm-up of a contender reached a steady state.
+fn unsteady_warmup_caution(trial: &TrialRecord) -> Option<String> {
     let UnsteadyStarts { starts, never, few } = UnsteadyStarts::find(trial)?;
     let why = match (never, few) {
         (_, 0) => format!("no steady state at {never} of {starts} starts"),
@@ -279,8 +286,8 @@ fn unsteady(trial: &TrialRecord) -> Option<String> {
     Some(format!("{} ({}): {why}", trial.trial.id, trial.trial.state))
 }
 
-/// Cautions about the readings of a trial, with the mark of its row.
-fn conduct(trial: &TrialRecord) -> impl Iterator<Item = String> {
+/// Cautions about a trial's readings, with the mark of its row.
+fn conduct_cautions(trial: &TrialRecord) -> impl Iterator<Item = String> {
     let name = format!("{} ({})", trial.trial.id, trial.trial.state);
     trial.remarks().into_iter().map(move |what| format!("{name}{}: {what}", words::CONDUCT_MARK))
 }
@@ -298,13 +305,13 @@ fn machine_line(record: &Record) -> String {
         machine.hypervisor.as_ref().map(|name| format!("guest of {name}, so cold means cold in the guest")),
     );
     facts.extend(machine.governor.as_ref().map(|name| format!("governor {name}")));
-    let seen = |target: &TargetFacts| target.hidden_cache.as_ref().and_then(HiddenCache::seen);
+    let seen = |target: &TargetFacts| target.hidden_cache.as_ref().and_then(HiddenCache::seen_words);
     facts.extend(record.targets.iter().filter_map(seen));
     facts.join(", ")
 }
 
-/// That the run was cut short and went on, and where.
-pub(super) fn resumed(it: &Resumption) -> String {
+/// A sentence that the run was cut short and resumed, and where.
+pub(super) fn resumption_words(it: &Resumption) -> String {
     let (after, round, state) = (Nanos(it.elapsed_ns), it.round.saturating_add(1), it.state);
     format!(
         "the run was cut short after {after} and resumed at {}, with round {round} of the {state} readings: what was read before \

@@ -1,10 +1,11 @@
-//! The colours, each for light and for dark, by the name that styles use.
+//! The colours of charts and pages, each for the light and the dark theme, by the names that styles
+//! use.
 //!
 //! In a chart, colour means the language of a method and nothing else; all other distinctions are
-//! shapes, places and words. The colours of the languages can be distinguished with any kind of
-//! colour vision, and each row names its language in words too. A page refers to colours as
-//! variables; a chart in its own file has them written in, because few programs except browsers
-//! support variables.
+//! shapes, positions and words. The colours of the languages can be distinguished with any kind of
+//! colour vision, and each row also names its language in words. A page refers to colours as
+//! variables. A chart in its own file contains the colours themselves, because few programs other
+//! than browsers support variables.
 
 struct ThemeColor {
     name: &'static str,
@@ -37,7 +38,7 @@ const PALETTE: [ThemeColor; 18] = [
     color("other", "#6b7480", "#98a2ad"),
 ];
 
-/// The languages that have a colour of their own, with their classes.
+/// The languages that have their own colour, with their classes.
 const LANGUAGES: [(&str, &str); 9] = [
     ("Rust", "rust"),
     ("C", "c"),
@@ -50,7 +51,7 @@ const LANGUAGES: [(&str, &str); 9] = [
     ("commands", "commands"),
 ];
 
-/// The class of a language, which carries its colour; the others are as grey as commands.
+/// The class of a language, which sets its colour. Other languages are grey, like commands.
 pub(super) fn language_class(language: &str) -> &'static str {
     LANGUAGES.iter().find(|(name, _)| *name == language).map_or("other", |(_, class)| *class)
 }
@@ -58,9 +59,10 @@ pub(super) fn language_class(language: &str) -> &'static str {
 /// The charts' style, in terms of the palette.
 pub(super) const CHART: &str = include_str!("chart.css");
 
-/// The variables of a page: light; dark where the reader's system or the button says so; light on paper.
+/// The colour variables of a page: light by default and on paper, dark if the reader's system or
+/// the button says so.
 pub(super) fn variables() -> String {
-    let (light, dark) = (declared(|color| color.light), declared(|color| color.dark));
+    let (light, dark) = (declarations(|color| color.light), declarations(|color| color.dark));
     format!(
         ":root{{color-scheme:light;{light}}}\n\
          @media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n\
@@ -79,7 +81,7 @@ pub(super) fn standalone_style() -> String {
     format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
 }
 
-fn declared(of: fn(&ThemeColor) -> &'static str) -> String {
+fn declarations(of: fn(&ThemeColor) -> &'static str) -> String {
     PALETTE.iter().map(|color| format!("--{}:{};", color.name, of(color))).collect()
 }
 
@@ -87,7 +89,7 @@ fn declared(of: fn(&ThemeColor) -> &'static str) -> String {
 mod tests {
     use super::*;
 
-    /// The light of red, green and blue in `#rrggbb`.
+    /// The linear intensities of red, green and blue of a colour `#rrggbb`.
     fn linear(hex: &str) -> [f64; 3] {
         [1, 3, 5].map(|at| {
             let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
@@ -121,8 +123,8 @@ mod tests {
         }
     }
 
-    /// How colours are seen without a deficiency, and with a complete deficiency of the cones for
-    /// long, middle and short waves (Machado, Oliveira and Fernandes 2009).
+    /// The matrices of colour vision without a deficiency, and with a complete deficiency of the
+    /// cones for long, medium and short wavelengths (Machado, Oliveira and Fernandes 2009).
     const VISIONS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [
@@ -142,13 +144,13 @@ mod tests {
         ],
     ];
 
-    fn applied(matrix: &[[f64; 3]; 3], to: [f64; 3]) -> [f64; 3] {
+    fn matrix_times(matrix: &[[f64; 3]; 3], to: [f64; 3]) -> [f64; 3] {
         matrix.map(|row| row.iter().zip(to).map(|(a, b)| a * b).sum())
     }
 
-    /// A colour in Oklab (Ottosson 2020) as this vision sees it.
-    fn seen(hex: &str, vision: &[[f64; 3]; 3]) -> [f64; 3] {
-        let light = applied(vision, linear(hex)).map(|it| it.clamp(0.0, 1.0));
+    /// The Oklab coordinates (Ottosson 2020) of a colour as this vision sees it.
+    fn oklab_as_seen(hex: &str, vision: &[[f64; 3]; 3]) -> [f64; 3] {
+        let light = matrix_times(vision, linear(hex)).map(|it| it.clamp(0.0, 1.0));
         let cones = [
             [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
             [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
@@ -159,11 +161,11 @@ mod tests {
             [1.977_998_495_1, -2.428_592_205_0, 0.450_593_709_9],
             [0.025_904_037_1, 0.782_771_766_2, -0.808_675_766_0],
         ];
-        applied(&lab, applied(&cones, light).map(f64::cbrt))
+        matrix_times(&lab, matrix_times(&cones, light).map(f64::cbrt))
     }
 
     #[test]
-    fn every_pair_of_languages_differs_for_every_eye_and_is_seen_on_paper() {
+    fn colours_of_languages_differ_for_all_colour_visions_and_on_paper() {
         for theme in [|it: &ThemeColor| it.light, |it: &ThemeColor| it.dark] {
             for (at, (_, name)) in LANGUAGES.iter().enumerate() {
                 let own = theme(find(name));
@@ -173,7 +175,7 @@ mod tests {
                 }
                 let others = LANGUAGES[at + 1..].iter().map(|(_, other)| other);
                 for (other, vision) in others.flat_map(|it| VISIONS.iter().map(move |v| (it, v))) {
-                    let [a, b] = [own, theme(find(other))].map(|hex| seen(hex, vision));
+                    let [a, b] = [own, theme(find(other))].map(|hex| oklab_as_seen(hex, vision));
                     let distance = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
                     assert!(distance > 0.085, "{name} and {other}: {distance}");
                 }

@@ -25,7 +25,7 @@ fn of_ranking(ranking: &Ranking) -> Vec<String> {
     ranking.rows.iter().map(text).collect()
 }
 
-/// What single reads took, in one line with their intervals; empty where that was not measured.
+/// The quantiles of single reads in one line, with their intervals; empty if reads were not timed.
 fn single_reads(row: &RankingRow) -> String {
     let Some(latency) = &row.latency else { return String::new() };
     let quantile = |it: &Quantile| {
@@ -38,7 +38,7 @@ fn single_reads(row: &RankingRow) -> String {
     format!("single reads: {}, longest {}, of {reads}\n", quantiles.join(", "), Nanos(latency.max_ns))
 }
 
-/// Wall time, CPU time of both kinds together, the other metrics, then what was counted.
+/// The table of a trial: wall time, total CPU time, the other metrics, then counts.
 fn table(row: &RankingRow) -> String {
     let titles = std::iter::once("").chain(PERCENTILES).chain(["samples"]);
     let mut grid = Grid::new(titles.map(right), false);

@@ -1,4 +1,4 @@
-//! What each of several readers of one host had, as a table and for programs.
+//! The shares of several readers of one host, as a table and for programs.
 
 use super::words::{self, Number};
 use readlab_analysis::Estimate;
@@ -13,18 +13,18 @@ use serde::Serialize;
 pub struct ReadersRow {
     /// The state of the cache and the name of the trial, such as `Cold, rust/read`.
     pub name: String,
-    /// How many read together.
+    /// Number of readers that read at the same time.
     pub count: u64,
-    /// Bytes per second of one of them.
+    /// Bytes per second of one reader.
     pub rate_each: f64,
-    /// Jain's index.
+    /// Jain's index of fairness.
     pub fairness: Estimate,
-    /// The rate of one over that of a reader alone.
+    /// The rate of one reader divided by that of a reader alone.
     pub of_alone: Option<Estimate>,
 }
 
 impl ReadersRow {
-    /// Every trial that several read together, or one beside trials of several.
+    /// All trials with several readers, and the trials with one reader beside them.
     pub fn all(record: &Record) -> Vec<ReadersRow> {
         let row = |it: &ReaderShares| ReadersRow {
             name: words::state_and_id(it.trial.trial.state, &it.trial.trial.id),
@@ -50,9 +50,9 @@ pub(super) struct ReadersExport<'a> {
     state: CacheState,
     readers: u64,
     bytes_per_second_each: f64,
-    /// Jain's index.
+    /// Jain's index of fairness.
     fairness: Share,
-    /// The rate of one over that of a reader alone.
+    /// The rate of one reader divided by that of a reader alone.
     of_alone: Option<Share>,
     turns: &'a [ReadersTurn],
 }

@@ -1,7 +1,7 @@
-//! How rates grow with the ranks or readers that read, in words, as a table and for programs.
+//! How rates grow with the number of ranks or readers, in words, as a table and for programs.
 
 use super::words::{self, Number};
-use readlab_analysis::scaling::{Gain, Growth, LawPoint, Limited, Scaling, Unit};
+use readlab_analysis::scaling::{Gain, Growth, LawPoint, Scaling, ScalingLimit, Unit};
 use readlab_analysis::stats::{COUNTS_MIN, Interval, IntervalRule, LAW_ROUNDS_MIN, float};
 use readlab_catalog::language::Languages;
 use readlab_model::trial::{CacheState, TrialId};
@@ -10,14 +10,14 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One way of reading by different numbers of ranks or readers.
+/// The rates of one method with different numbers of ranks or readers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScalingView {
     /// The state of the cache and the name of the trial, such as `Cold, rust/read`.
     pub name: String,
     pub language: String,
     pub scaling: Scaling,
-    /// What more of them gave, and what the law says.
+    /// Sentences on the gain, on what limits it, and on the law.
     pub lines: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl ScalingView {
 
     fn new(scaling: Scaling, language: String) -> ScalingView {
         let name = words::state_and_id(scaling.state, &scaling.id);
-        let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gained(&scaling, &gain)));
+        let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gain_words(&scaling, &gain)));
         let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));
         let limited = scaling.limited.map(words_of);
         let saturated = saturated_words(&scaling).map(|it| format!("saturation: {name}: {it}"));
@@ -42,42 +42,45 @@ impl ScalingView {
         ScalingView { name, language, scaling, lines }
     }
 
-    /// The measured numbers, and twice the most, each with its measured rate and that of the law.
+    /// The measured numbers of ranks, and twice the largest, each with its measured rate and the
+    /// rate by the law.
     pub(super) fn rows(&self) -> Vec<[Option<Number>; 3]> {
-        let row =
-            |count, measured, law: Option<LawPoint>| [Some(Number::count(count)), measured, law.map(by_law)];
+        let row = |count, measured, law: Option<LawPoint>| {
+            [Some(Number::count(count)), measured, law.map(law_number)]
+        };
         let points = self.scaling.points.iter();
         let measured =
             points.map(|it| row(it.count, Some(number(it.rate, it.interval)), self.scaling.law_at(it.count)));
-        let beyond = beyond(&self.scaling).map(|it| row(it.count, None, Some(it)));
+        let beyond = farthest_law_point(&self.scaling).map(|it| row(it.count, None, Some(it)));
         measured.chain(beyond).collect()
     }
 }
 
-/// The law at the largest number to which it is followed.
-fn beyond(scaling: &Scaling) -> Option<LawPoint> {
-    scaling.law_at(scaling.farthest()?)
+/// The law at the largest number up to which it is extrapolated.
+fn farthest_law_point(scaling: &Scaling) -> Option<LawPoint> {
+    scaling.law_at(scaling.largest_predicted_count()?)
 }
 
-/// The first sentence where numbers were compared: about the way of reading with the highest rate.
+/// The first sentence, on the method with the highest rate, if different numbers of ranks were
+/// measured.
 pub(super) fn sentence(views: &[ScalingView]) -> Option<String> {
     let last = |view: &&ScalingView| view.scaling.points.last().map_or(0.0, |point| point.rate);
     let best = views.iter().max_by(|a, b| last(a).total_cmp(&last(b)))?;
     let gain = best.scaling.gain()?;
-    Some(format!("{}: {}.", best.name, gained(&best.scaling, &gain)))
+    Some(format!("{}: {}.", best.name, gain_words(&best.scaling, &gain)))
 }
 
-/// One way of reading by different numbers of ranks or readers, for programs.
+/// The rates of one method with different numbers of ranks or readers, for programs.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Scaling")]
 pub(super) struct ScalingExport {
     trial: TrialId,
     state: CacheState,
-    /// `rank` or `reader`.
+    /// The unit: `rank` or `reader`.
     unit: &'static str,
     points: Vec<PointExport>,
     law: Option<LawExport>,
-    /// `processors`, `shared`, `each_host` or `not_told`.
+    /// What limits the method: `processors`, `shared`, `each_host` or `not_told`.
     limited: Option<&'static str>,
     saturated_at: Option<u64>,
 }
@@ -86,13 +89,13 @@ pub(super) struct ScalingExport {
 #[schemars(rename = "ScalingPoint")]
 struct PointExport {
     count: u64,
-    /// Of all together.
+    /// The rate of all ranks or readers together.
     bytes_per_second: f64,
     ci95: Option<[f64; 2]>,
     interval: Option<IntervalRule>,
 }
 
-/// The law that fits the rates.
+/// The law fitted to the rates.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ScalingLaw")]
 struct LawExport {
@@ -101,7 +104,7 @@ struct LawExport {
     contention_ci95: [f64; 2],
     coherence: f64,
     coherence_ci95: [f64; 2],
-    /// The number with the highest rate.
+    /// The number of ranks or readers with the highest rate.
     peak: Option<f64>,
     predicted: Vec<PredictedRate>,
 }
@@ -152,7 +155,7 @@ impl ScalingExport {
     }
 }
 
-fn gained(scaling: &Scaling, gain: &Gain) -> String {
+fn gain_words(scaling: &Scaling, gain: &Gain) -> String {
     let rate = scaling.points.last().map_or_else(String::new, |point| Throughput(point.rate).to_string());
     let unit = scaling.unit;
     let from = words::plural(usize::try_from(gain.from).unwrap_or(usize::MAX), unit.word());
@@ -166,7 +169,8 @@ fn gained(scaling: &Scaling, gain: &Gain) -> String {
     )
 }
 
-/// From how many on more add nothing; `None` for ranks, which are not to be saved.
+/// The words on the number from which more readers add nothing; `None` for ranks, because nobody
+/// wants to save hosts.
 fn saturated_words(scaling: &Scaling) -> Option<String> {
     if scaling.unit == Unit::Rank {
         return None;
@@ -180,41 +184,41 @@ fn saturated_words(scaling: &Scaling) -> Option<String> {
     Some(format!("{who}: up to {most} add no twentieth, by their whole intervals"))
 }
 
-fn limited_words(limited: &Limited, unit: Unit) -> String {
+fn limited_words(limited: &ScalingLimit, unit: Unit) -> String {
     let grown = |growth: &Growth| {
         let (Growth { from, to, factor }, plural) = (growth, unit.plural());
         format!("{to} {plural} read [{:.2}, {:.2}] times what {from} read", factor.low, factor.high)
     };
     match (limited, unit) {
-        (Limited::Processors(busy), unit) => {
+        (ScalingLimit::Processors(busy), unit) => {
             let whose = if unit == Unit::Rank { "the processors of each host" } else { "the processors" };
             format!("{whose}: busy [{:.2}, {:.2}] of the time", busy.low, busy.high)
         }
-        (Limited::Shared(growth), Unit::Rank) => {
+        (ScalingLimit::Shared(growth), Unit::Rank) => {
             format!("what the hosts share, the server, its store or the network to it: {}", grown(growth))
         }
-        (Limited::Shared(growth), Unit::Reader) => {
+        (ScalingLimit::Shared(growth), Unit::Reader) => {
             format!("what the readers share, with idle processors: the device or a lock: {}", grown(growth))
         }
-        (Limited::EachHost(growth), Unit::Rank) => format!(
+        (ScalingLimit::EachHost(growth), Unit::Rank) => format!(
             "nothing that the hosts share: {}; each waits, for its own link or for answers, with idle processors",
             grown(growth)
         ),
-        (Limited::EachHost(growth), Unit::Reader) => format!(
+        (ScalingLimit::EachHost(growth), Unit::Reader) => format!(
             "nothing that the readers share: {}; each waits for its own requests, with idle processors",
             grown(growth)
         ),
-        (Limited::NotTold(growth), _) => format!("what stops it cannot be told: {}", grown(growth)),
+        (ScalingLimit::Undecided(growth), _) => format!("what stops it cannot be told: {}", grown(growth)),
     }
 }
 
-/// The same in a word, for programs.
-fn limited_word(limited: &Limited) -> &'static str {
+/// What limits the method, in one word for programs.
+fn limited_word(limited: &ScalingLimit) -> &'static str {
     match limited {
-        Limited::Processors(_) => "processors",
-        Limited::Shared(_) => "shared",
-        Limited::EachHost(_) => "each_host",
-        Limited::NotTold(_) => "not_told",
+        ScalingLimit::Processors(_) => "processors",
+        ScalingLimit::Shared(_) => "shared",
+        ScalingLimit::EachHost(_) => "each_host",
+        ScalingLimit::Undecided(_) => "not_told",
     }
 }
 
@@ -228,8 +232,8 @@ fn law_words(scaling: &Scaling) -> String {
     let range = |value, interval| words::with_ends(value, Some(interval), |value| format!("{value:.3}"));
     let contention = range(fitted.law.contention, fitted.contention_interval());
     let coherence = range(fitted.law.coherence, fitted.coherence_interval());
-    let beyond = beyond(scaling).map_or_else(String::new, |point| {
-        format!("; {} {} would read {}", point.count, scaling.unit.plural(), by_law(point).text)
+    let beyond = farthest_law_point(scaling).map_or_else(String::new, |point| {
+        format!("; {} {} would read {}", point.count, scaling.unit.plural(), law_number(point).text)
     });
     let most = scaling.points.last().map_or(0, |point| point.count);
     let peak = fitted.law.peak().filter(|peak| *peak <= float(most) * 2.0);
@@ -237,7 +241,7 @@ fn law_words(scaling: &Scaling) -> String {
     format!("contention {contention}, coherence {coherence}{beyond}{peak}")
 }
 
-fn by_law(point: LawPoint) -> Number {
+fn law_number(point: LawPoint) -> Number {
     number(point.rate, Some(point.interval))
 }
 
@@ -248,17 +252,17 @@ fn number(rate: f64, interval: Option<Interval>) -> Number {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{announce, measured, reading};
+    use crate::tests::{add_readings, announce, reading};
     use readlab_model::sample::Sample;
     use readlab_model::target::TargetFacts;
     use readlab_record::{Fleet, Share, testing};
 
-    /// A record of one method that so many ranks read, each 1 GB at this rate in GB/s.
+    /// A record of one method read by these numbers of ranks, each 1 GB at this total rate in GB/s.
     fn record(rates: &[(u32, f64)], rounds: u32) -> Record {
         busy_record(rates, rounds, 0.3)
     }
 
-    /// The same where each rank works for this share of the time.
+    /// The same record, in which each rank is busy for this share of the time.
     fn busy_record(rates: &[(u32, f64)], rounds: u32, busy: f64) -> Record {
         let mut record = Record::new(testing::header());
         record.fleet =
@@ -276,13 +280,13 @@ mod tests {
                 let (cpu_user_ns, cpu_system_ns) = (Some(cpu_ns), Some(0));
                 Sample { cpu_user_ns, cpu_system_ns, ..reading(index, round, wall_ns) }
             };
-            measured(&mut record, index, (0..rounds).map(read));
+            add_readings(&mut record, index, (0..rounds).map(read));
         }
         record
     }
 
     #[test]
-    fn what_more_ranks_gave_and_what_the_law_says_are_told() {
+    fn the_gain_of_more_ranks_and_the_law_are_in_words() {
         let record = record(&[(1, 1.0), (2, 1.9), (3, 2.7), (4, 3.4), (8, 5.5)], 6);
         let [view] = &ScalingView::all(&record)[..] else { panic!("one way of reading") };
         assert_eq!(view.scaling.id, "rust/read".parse::<TrialId>().unwrap());
@@ -298,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn without_five_numbers_of_ranks_no_law_is_told_and_a_race_of_all_has_no_scaling() {
+    fn fewer_than_five_numbers_of_ranks_have_no_law_and_one_number_no_scaling() {
         let few = record(&[(1, 1.0), (2, 1.9)], 6);
         let [view] = &ScalingView::all(&few)[..] else { panic!("one way of reading") };
         assert!(view.lines[2].ends_with("none fitted: that takes 5 numbers of ranks and 5 rounds"));
@@ -308,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_limits_many_hosts_is_told_by_growth_and_by_busy_processors() {
+    fn the_limit_of_many_hosts_follows_from_growth_and_busy_processors() {
         let told = |rates: &[(u32, f64)], busy| {
             let record = busy_record(rates, 6, busy);
             Scaling::all(&record)[0].limited.as_ref().map(limited_word)
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_of_one_host_are_told_from_how_many_on_more_add_nothing() {
+    fn the_number_of_readers_beyond_which_more_add_nothing_is_reported() {
         let told = |rates: &[(u32, f64)]| {
             let mut record = record(rates, 6);
             record.fleet = None;

@@ -1,6 +1,6 @@
-//! The schemas of what readlab writes for programs: JSON Schema (draft 2020-12), made from the types
-//! that are serialized. A field may be added to a version; a field that is removed, renamed or given
-//! another type makes a new version. `docs/schema/` has the schemas as files.
+//! The schemas of readlab's outputs for programs: JSON Schema (draft 2020-12), generated from the
+//! serialized types. New fields may be added within a version; removing a field, renaming it or
+//! changing its type makes a new version. `docs/schema/` holds the schemas as files.
 
 use super::{claims, comparison, escaped, json};
 use readlab_record::Line;
@@ -24,7 +24,7 @@ readlab_model::worded! {
 impl Format {
     pub const ALL: [Format; 4] = [Format::Record, Format::Export, Format::Comparison, Format::Claims];
 
-    /// What its schema describes.
+    /// What the schema of the format describes.
     pub fn about(self) -> &'static str {
         match self {
             Format::Record => "A line of a record; the first line is the header",
@@ -34,7 +34,7 @@ impl Format {
         }
     }
 
-    /// Its schema, indented, with a newline at its end.
+    /// The text of the schema, indented, with a newline at its end.
     pub fn schema_text(self) -> String {
         escaped::text(&self.schema(SchemaSettings::draft2020_12()))
     }
@@ -54,7 +54,8 @@ impl Format {
     }
 }
 
-/// Fields that are added to a version later do not break the schema that somebody keeps.
+/// Allows unknown fields, so that a stored schema still accepts documents with fields that are
+/// added later.
 fn allow_more_fields(schema: &mut Schema) {
     if schema.get("additionalProperties").is_some_and(|more| more.as_bool() == Some(false)) {
         schema.remove("additionalProperties");

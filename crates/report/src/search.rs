@@ -1,4 +1,4 @@
-//! The size of a search, beside the readings that measuring every setting would have taken.
+//! The size of a search, compared with the readings that measuring every setting would have taken.
 
 use super::words::{grouped, percent, plural};
 use readlab_analysis::stats::EXHAUSTIVE_READINGS;
@@ -15,7 +15,7 @@ pub struct SearchView {
     #[serde(rename = "readings_searched")]
     pub searched: usize,
     pub rungs: usize,
-    /// Turns of the fresh measurement, the reference's among them.
+    /// Turns of the fresh measurement, including those of the reference.
     #[serde(rename = "readings_fresh")]
     pub fresh: usize,
     /// Turns that measuring every setting would have taken.
@@ -24,12 +24,12 @@ pub struct SearchView {
     /// Settings that the model of the search ruled out without a reading.
     #[serde(rename = "settings_ruled_out")]
     pub ruled_out: usize,
-    /// How far that model is from a reading that it did not have, as a share.
+    /// The relative error with which the model predicts a reading that it has not seen.
     pub model_error: Option<f64>,
 }
 
 impl SearchView {
-    /// Over the trials of one target, work and state; `None` where nothing was searched.
+    /// Counts over the trials of one target, work and state; `None` where nothing was searched.
     pub(super) fn from_trials(trials: &[&TrialRecord]) -> Option<SearchView> {
         let reading = || trials.iter().filter(|trial| !trial.trial.is_control());
         let rungs: BTreeSet<u32> =
@@ -39,9 +39,9 @@ impl SearchView {
             reading().filter_map(|trial| trial.outcome.as_ref()?.prediction()).collect();
         (settings > 0).then(|| SearchView {
             settings,
-            searched: reading().map(|trial| turns(&trial.searched)).sum(),
+            searched: reading().map(|trial| count_turns(&trial.searched)).sum(),
             rungs: rungs.len(),
-            fresh: reading().map(|trial| turns(&trial.samples)).sum(),
+            fresh: reading().map(|trial| count_turns(&trial.samples)).sum(),
             exhaustive: (settings + predictions.len()) * EXHAUSTIVE_READINGS,
             ruled_out: predictions.len(),
             model_error: predictions.first().map(|it| it.model_error),
@@ -69,8 +69,8 @@ impl SearchView {
     }
 }
 
-/// Readings of one turn are one look at the machine.
-fn turns(samples: &Samples) -> usize {
+/// The number of turns. The readings of one turn count once.
+fn count_turns(samples: &Samples) -> usize {
     samples.iter().map(|sample| sample.round).collect::<BTreeSet<_>>().len()
 }
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_ruled_out_is_said_with_the_error_of_the_model() {
+    fn settings_that_a_search_ruled_out_are_reported_with_the_model_error() {
         let all = SearchView {
             settings: 60,
             searched: 75,

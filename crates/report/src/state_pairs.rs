@@ -1,4 +1,5 @@
-//! The methods that were read both cold and warm: one trial in two rankings of a target and work.
+//! The methods that were read both cold and warm: the same trial in two rankings of a target and
+//! work.
 
 use super::answer::figure;
 use super::ranking::{Ranking, RankingRow};
@@ -8,9 +9,9 @@ use readlab_model::units::Throughput;
 /// The pairs of one target, archive and work.
 #[derive(Debug)]
 pub(super) struct StatePairs<'a> {
-    /// `From cold to warm · newlines`.
+    /// The title, such as `From cold to warm · newlines`.
     pub(super) title: String,
-    /// Whether the values are rates; else they are wall times.
+    /// Whether the values are rates. Otherwise they are wall times.
     pub(super) by_rate: bool,
     /// The pairs, in the order of the warm ranking.
     pub(super) pairs: Vec<StatePair<'a>>,
@@ -20,12 +21,12 @@ pub(super) struct StatePairs<'a> {
 pub(super) struct StatePair<'a> {
     pub(super) cold: &'a RankingRow,
     pub(super) warm: &'a RankingRow,
-    /// Cold and warm: bytes per second, or nanoseconds.
+    /// The cold and the warm value: bytes per second, or nanoseconds.
     pub(super) values: [f64; 2],
 }
 
 impl<'a> StatePairs<'a> {
-    /// All pairs of a record, one group for each warm ranking that has a cold one beside it.
+    /// All pairs of a record: one group for each warm ranking for which there is a cold one.
     pub(super) fn all(rankings: &'a [Ranking]) -> Vec<StatePairs<'a>> {
         let warm = rankings.iter().filter(|it| it.state == CacheState::Warm);
         let pairs = warm.filter_map(|warm| {
@@ -57,13 +58,13 @@ impl<'a> StatePairs<'a> {
 }
 
 impl StatePair<'_> {
-    /// How many times as fast warm is as cold.
+    /// How many times as fast the warm reading is as the cold one.
     pub(super) fn gain(&self) -> f64 {
         let [cold, warm] = [self.cold, self.warm].map(|row| row.wall.median.max(1) as f64);
         cold / warm
     }
 
-    /// `549 MB/s to 8.92 GB/s`.
+    /// The cold and the warm value in words, such as `549 MB/s to 8.92 GB/s`.
     pub(super) fn words(&self) -> String {
         let [cold, warm] = [self.cold, self.warm].map(figure);
         format!("{cold} to {warm}")

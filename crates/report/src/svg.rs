@@ -1,16 +1,16 @@
-//! The drawing words: a scale from values to places, its ticks, and the marks that charts are made
-//! of.
+//! The building blocks of charts: a scale from values to coordinates, its ticks, and the marks that
+//! charts consist of.
 //!
-//! Marks carry classes and no colours, so that one style serves light, dark and print; coordinates
-//! are rounded to a tenth of a unit, which keeps files small and snapshots stable. A scale never
-//! answers with anything but a finite place. Written here and not with a charting crate, because
-//! those write colours into every mark and leave out what a screen reader needs.
+//! Marks have classes and no colours, so that one style serves light, dark and print. Coordinates
+//! are rounded to a tenth of a unit, which keeps files small and snapshots stable. A scale always
+//! returns a finite coordinate. No charting crate is used, because those write colours into every
+//! mark and leave out what a screen reader needs.
 
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_system::markup::{Element, element, words};
 use std::fmt::Write;
 
-/// From values to places along one direction.
+/// Maps values to coordinates along one direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
     domain: [f64; 2],
@@ -18,34 +18,35 @@ pub(super) struct Scale {
     logarithmic: bool,
 }
 
-/// What an axis measures, and so how its ticks are written.
+/// The quantity of an axis, which decides how its ticks are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantity {
-    /// Bytes per second.
+    /// Rates in bytes per second.
     Rate,
-    /// Nanoseconds.
+    /// Times in nanoseconds.
     Time,
-    /// Bytes.
+    /// Sizes in bytes.
     Size,
     Share,
 }
 
 impl Scale {
-    /// Linear from `domain` to `places`; an empty domain is given some room.
+    /// A linear scale from `domain` to `places`; an empty domain is widened.
     pub(super) fn linear(domain: [f64; 2], places: [f64; 2]) -> Scale {
         let [low, high] = domain;
         let high = if high > low { high } else { low + low.abs().max(1.0) };
         Scale { domain: [low, high], places, logarithmic: false }
     }
 
-    /// Logarithmic; ends that are not above zero become the smallest positive number.
+    /// A logarithmic scale; ends of the domain that are not positive become the smallest positive
+    /// number.
     pub(super) fn logarithmic(domain: [f64; 2], places: [f64; 2]) -> Scale {
         let low = domain[0].max(f64::MIN_POSITIVE);
         let high = if domain[1] > low { domain[1] } else { low * 10.0 };
         Scale { domain: [low, high], places, logarithmic: true }
     }
 
-    /// The coordinate of a value; a value outside gets that of the nearer end.
+    /// The coordinate of a value; for a value outside the domain, that of the nearer end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let [low, high] = self.domain.map(|end| self.transform(end));
         let share = ((self.transform(value) - low) / (high - low)).clamp(0.0, 1.0);
@@ -53,7 +54,7 @@ impl Scale {
         self.places[0] + share * (self.places[1] - self.places[0])
     }
 
-    /// Whether a value has a place of its own.
+    /// Whether a value is inside the domain.
     pub(super) fn holds(&self, value: f64) -> bool {
         (self.domain[0]..=self.domain[1]).contains(&value)
     }
@@ -62,7 +63,7 @@ impl Scale {
         if self.logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value }
     }
 
-    /// Round values, about as many as asked for.
+    /// Round values within the domain, about as many as requested.
     pub(super) fn ticks(&self, about: u32) -> Vec<f64> {
         let [low, high] = self.domain;
         if self.logarithmic {
@@ -77,7 +78,7 @@ impl Scale {
     }
 }
 
-/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below.
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());
     [1.0, 2.0, 2.5, 5.0]
@@ -87,7 +88,7 @@ fn round_step(least: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Powers of ten from `low` to `high`; where these are too few, twice and five times each as well.
+/// Powers of ten from `low` to `high`; if these are too few, also twice and five times each.
 fn decades(low: f64, high: f64, about: u32) -> Vec<f64> {
     let span = (high / low).log10();
     let factors: &[f64] = if span * 2.0 < f64::from(about) { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -98,7 +99,7 @@ fn decades(low: f64, high: f64, about: u32) -> Vec<f64> {
 }
 
 impl Quantity {
-    /// A value with its unit, as short as a tick may be: `20 GB/s`, `1.5 ms`.
+    /// A value with its unit, as short as possible: `20 GB/s`, `1.5 ms`.
     pub(super) fn tick(self, value: f64) -> String {
         let whole = value.round() as u64;
         let text = match self {
@@ -115,7 +116,7 @@ impl Quantity {
     }
 }
 
-/// A number without zeros at its end.
+/// A number without trailing zeros.
 fn short(number: &str) -> String {
     if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -125,61 +126,74 @@ fn short(number: &str) -> String {
 }
 
 /// A coordinate, rounded to a tenth.
-pub(super) fn place(value: f64) -> String {
+pub(super) fn coordinate_text(value: f64) -> String {
     let text = short(&format!("{value:.1}"));
     if text == "-0" { "0".to_owned() } else { text }
 }
 
 pub(super) fn line(class: &str, from: [f64; 2], to: [f64; 2]) -> Element {
-    let mark = element("line").class(class).set("x1", place(from[0])).set("y1", place(from[1]));
-    mark.set("x2", place(to[0])).set("y2", place(to[1]))
+    let mark =
+        element("line").class(class).set("x1", coordinate_text(from[0])).set("y1", coordinate_text(from[1]));
+    mark.set("x2", coordinate_text(to[0])).set("y2", coordinate_text(to[1]))
 }
 
-/// A rectangle from its left upper corner.
+/// A rectangle, given by its upper left corner and its size.
 pub(super) fn bar(class: &str, corner: [f64; 2], size: [f64; 2]) -> Element {
-    let mark = element("rect").class(class).set("x", place(corner[0])).set("y", place(corner[1]));
-    mark.set("width", place(size[0].max(0.0))).set("height", place(size[1].max(0.0))).set("rx", 1.5)
+    let mark = element("rect")
+        .class(class)
+        .set("x", coordinate_text(corner[0]))
+        .set("y", coordinate_text(corner[1]));
+    mark.set("width", coordinate_text(size[0].max(0.0)))
+        .set("height", coordinate_text(size[1].max(0.0)))
+        .set("rx", 1.5)
 }
 
-/// Text that begins, is centred or ends at its place, as the class says (`start`, `middle`, `end`).
+/// Text that starts, is centred or ends at a point, depending on its class (`start`, `middle`,
+/// `end`).
 pub(super) fn text(class: &str, at: [f64; 2], raw: &str) -> Element {
-    words("text", raw).class(class).set("x", place(at[0])).set("y", place(at[1]))
+    words("text", raw).class(class).set("x", coordinate_text(at[0])).set("y", coordinate_text(at[1]))
 }
 
-/// Round dots as one path: strokes of no length with round ends.
+/// Round dots as a single path: strokes of zero length with round ends.
 pub(super) fn dots(class: &str, points: impl IntoIterator<Item = [f64; 2]>) -> Element {
     let path = points.into_iter().fold(String::new(), |mut path, [x, y]| {
-        // Writing into a String cannot fail.
-        let _ = write!(path, "M{} {}h0", place(x), place(y));
+        // Writing to a String cannot fail.
+        let _ = write!(path, "M{} {}h0", coordinate_text(x), coordinate_text(y));
         path
     });
     element("path").class(class).set("d", path)
 }
 
-/// A line through points in their order; `None` with fewer than two.
+/// A line through points in order; `None` with fewer than two.
 pub(super) fn polyline(class: &str, points: &[[f64; 2]]) -> Option<Element> {
-    let drawn = points.iter().map(|[x, y]| format!("{} {}", place(*x), place(*y)));
+    let drawn = points.iter().map(|[x, y]| format!("{} {}", coordinate_text(*x), coordinate_text(*y)));
     let path = format!("M{}", drawn.collect::<Vec<_>>().join("L"));
     (points.len() > 1).then(|| element("path").class(class).set("d", path))
 }
 
 pub(super) fn disc(class: &str, at: [f64; 2], radius: f64) -> Element {
-    let mark = element("circle").class(class).set("cx", place(at[0])).set("cy", place(at[1]));
-    mark.set("r", place(radius))
+    let mark =
+        element("circle").class(class).set("cx", coordinate_text(at[0])).set("cy", coordinate_text(at[1]));
+    mark.set("r", coordinate_text(radius))
 }
 
-/// A square on its corner.
+/// A square standing on a corner.
 pub(super) fn diamond(class: &str, [x, y]: [f64; 2], radius: f64) -> Element {
-    let (left, top, r) = (place(x - radius), place(y), place(radius));
+    let (left, top, r) = (coordinate_text(x - radius), coordinate_text(y), coordinate_text(radius));
     let path = format!("M{left} {top}l{r} -{r}l{r} {r}l-{r} {r}z");
     element("path").class(class).set("d", path)
 }
 
-/// An interval: a line with short ends across it.
+/// An interval: a line with short strokes across its ends.
 pub(super) fn whisker(class: &str, [low, high]: [f64; 2], at: f64, upright: bool) -> Element {
-    const END: f64 = 3.0;
-    let (low, high, near, far) = (place(low), place(high), place(at - END), place(at + END));
-    let at = place(at);
+    const CROSS_STROKE: f64 = 3.0;
+    let (low, high, near, far) = (
+        coordinate_text(low),
+        coordinate_text(high),
+        coordinate_text(at - CROSS_STROKE),
+        coordinate_text(at + CROSS_STROKE),
+    );
+    let at = coordinate_text(at);
     let path = if upright {
         format!("M{near} {low}H{far}M{at} {low}V{high}M{near} {high}H{far}")
     } else {
@@ -188,11 +202,15 @@ pub(super) fn whisker(class: &str, [low, high]: [f64; 2], at: f64, upright: bool
     element("path").class(class).set("d", path)
 }
 
-/// An interval that goes on beyond the drawing: an arrow instead of its upper end.
+/// An interval that extends beyond the drawing: its upper end is an arrow.
 pub(super) fn open_whisker(class: &str, [low, edge]: [f64; 2], at: f64) -> Element {
-    const END: f64 = 3.0;
-    let (near, far, back) = (place(at - END), place(at + END), place(edge - END));
-    let (low, edge, at) = (place(low), place(edge), place(at));
+    const CROSS_STROKE: f64 = 3.0;
+    let (near, far, back) = (
+        coordinate_text(at - CROSS_STROKE),
+        coordinate_text(at + CROSS_STROKE),
+        coordinate_text(edge - CROSS_STROKE),
+    );
+    let (low, edge, at) = (coordinate_text(low), coordinate_text(edge), coordinate_text(at));
     let path = format!("M{low} {near}V{far}M{low} {at}H{edge}M{back} {near}L{edge} {at}L{back} {far}");
     element("path").class(class).set("d", path)
 }
@@ -220,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn a_coordinate_is_never_minus_nothing() {
-        assert_eq!([-0.01, 3.0, 3.26].map(place), ["0", "3", "3.3"]);
+    fn a_coordinate_is_never_minus_zero() {
+        assert_eq!([-0.01, 3.0, 3.26].map(coordinate_text), ["0", "3", "3.3"]);
     }
 
     proptest! {
         #[test]
-        fn every_value_has_a_finite_place(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
+        fn every_value_has_a_coordinate(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
             for scale in [Scale::linear([low, high], [0.0, 9.0]), Scale::logarithmic([low, high], [0.0, 9.0])] {
                 let at = scale.at(value);
                 prop_assert!((0.0..=9.0).contains(&at), "{:?} puts {} at {}", scale, value, at);

@@ -1,4 +1,4 @@
-//! A table before its layout, from which a terminal, Markdown and a page make theirs.
+//! A table before its layout. The terminal, Markdown and the page each lay it out in their own way.
 
 use super::document::{self, Column};
 use super::grid::{Grid, left};
@@ -12,23 +12,23 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<Cell>>,
 }
 
-/// One cell: what is shown, and by what the page sorts it.
+/// One cell: the shown content, and the key by which the page sorts it.
 pub(super) enum Cell {
-    /// Sorted by itself.
+    /// Text, sorted alphabetically.
     Text(String),
-    /// A name, which Markdown shows as code, and what follows it.
+    /// A name, which Markdown shows as code, and the text after it.
     Name(String, String),
-    /// A short name, and the whole one.
+    /// A short name, and the full one.
     Short(String, String),
-    /// An unknown one is sorted behind all others.
+    /// A number. Unknown numbers are sorted last.
     Number(Option<Number>),
     /// A drawing, whose numbers are in another column.
     Plot(Element),
 }
 
 impl Table {
-    /// `None` without rows.
-    pub(super) fn filled(
+    /// A table of these rows; `None` without rows.
+    pub(super) fn with_content(
         columns: impl IntoIterator<Item = Column>,
         rows: impl IntoIterator<Item = Vec<Cell>>,
     ) -> Option<Table> {
@@ -36,11 +36,11 @@ impl Table {
         (!rows.is_empty()).then(|| Table { columns: columns.into_iter().collect(), rows })
     }
 
-    /// Aligned lines, as wide as they are or as the terminal is.
+    /// Aligned lines, as wide as the table or the terminal.
     pub(super) fn lines(self, style: Style) -> Vec<String> {
         let mut grid = Grid::new(self.columns.iter().map(|it| left(&it.title)), style.color);
         for row in self.rows {
-            grid.row(row.iter().map(|cell| left(&cell.shown())));
+            grid.row(row.iter().map(|cell| left(&cell.text_or_none())));
         }
         grid.lines_within(style.width)
     }
@@ -68,7 +68,7 @@ impl Cell {
         Cell::Number(number.into())
     }
 
-    fn shown(&self) -> String {
+    fn text_or_none(&self) -> String {
         match self {
             Cell::Text(text) | Cell::Short(text, _) => text.clone(),
             Cell::Name(name, rest) => format!("{name}{rest}"),
@@ -81,7 +81,7 @@ impl Cell {
         match self {
             Cell::Text(raw) => text(raw),
             Cell::Name(name, rest) => code(name) + rest,
-            other => other.shown(),
+            other => other.text_or_none(),
         }
     }
 }

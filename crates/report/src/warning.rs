@@ -1,5 +1,5 @@
-//! Warnings by their cause: what a reader of the numbers should know, each cause once, with how
-//! much it concerns and a line for each case.
+//! Warnings for readers of the numbers, grouped by cause: each cause once, with its extent and a
+//! line for each case.
 
 use super::groups;
 use super::sweep::SweepView;
@@ -11,29 +11,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarningGroup {
-    /// What is wrong: `too few readings to tell a steady state`.
+    /// The cause, such as `too few readings to tell a steady state`.
     pub cause: String,
-    /// What it concerns, such as `2 Java methods, both states`; empty where the cause says all.
+    /// The extent, such as `2 Java methods, both states`; empty where the cause says all.
     pub extent: String,
     /// The single cases; empty where the cause says all.
     pub lines: Vec<String>,
 }
 
-/// How the warm-ups of a trial ended that did not end in a steady state.
+/// The warm-ups of a trial that did not reach a steady state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UnsteadyStarts {
-    /// All starts of the contender.
+    /// Number of starts of the contender.
     pub(super) starts: usize,
-    /// Of these, starts that never became steady.
+    /// Number of starts that never became steady.
     pub(super) never: usize,
-    /// Of these, starts with too few readings to tell.
+    /// Number of starts with too few readings to tell.
     pub(super) few: usize,
 }
 
 const CONDUCT: &str = "a contender did more than read, or repeated requests";
 
 impl UnsteadyStarts {
-    /// `None` where every start became steady.
+    /// Counts the unsteady starts of a trial; `None` if every start became steady.
     pub(super) fn find(trial: &TrialRecord) -> Option<UnsteadyStarts> {
         let ended = |end| trial.warmups.iter().filter(|warmed| warmed.end == end).count();
         let (never, few) = (ended(WarmupEnd::NoSteadyState), ended(WarmupEnd::TooFewReadings));
@@ -41,7 +41,7 @@ impl UnsteadyStarts {
         (never + few > 0).then_some(UnsteadyStarts { starts, never, few })
     }
 
-    /// What a start lacked, and at how many starts.
+    /// The causes, each with its number of starts.
     fn causes(self) -> impl Iterator<Item = (&'static str, usize)> {
         let both = [("no steady state", self.never), ("too few readings to tell a steady state", self.few)];
         both.into_iter().filter(|(_, starts)| *starts > 0)
@@ -49,7 +49,7 @@ impl UnsteadyStarts {
 }
 
 impl WarningGroup {
-    /// The warnings of a record: of its targets, its contenders and its course.
+    /// All warnings of a record: on its targets, its contenders and the run.
     pub(super) fn all(record: &Record, sweep: Option<&SweepView>) -> Vec<WarningGroup> {
         if let Some(view) = sweep {
             return WarningGroup::alike(&[view.cautions.as_slice(), record.warnings.as_slice()].concat());
@@ -62,20 +62,20 @@ impl WarningGroup {
         groups
     }
 
-    /// Groups of texts that differ only in names and numbers, in the order of the first of each.
+    /// Groups of texts that differ only in names and numbers, in the order of first appearance.
     pub(super) fn alike(texts: &[String]) -> Vec<WarningGroup> {
         let groups = groups::by_key(texts.iter().map(|text| (pattern(text), text)));
-        groups.into_iter().map(|(_, group)| WarningGroup::together(&group)).collect()
+        groups.into_iter().map(|(_, group)| WarningGroup::from_alike(&group)).collect()
     }
 
-    /// The cause with what it concerns: `no steady state: 1 Java method, cold`.
+    /// The cause with its extent, such as `no steady state: 1 Java method, cold`.
     pub(super) fn title(&self) -> String {
         if self.extent.is_empty() { self.cause.clone() } else { format!("{}: {}", self.cause, self.extent) }
     }
 
-    fn together(texts: &[&String]) -> WarningGroup {
+    fn from_alike(texts: &[&String]) -> WarningGroup {
         let distinct: BTreeSet<&&String> = texts.iter().collect();
-        let cause = distinct.iter().skip(1).fold(texts[0].clone(), |common, text| in_common(&common, text));
+        let cause = distinct.iter().skip(1).fold(texts[0].clone(), |common, text| common_text(&common, text));
         let is_single = texts.len() == 1;
         WarningGroup {
             cause,
@@ -85,7 +85,7 @@ impl WarningGroup {
     }
 }
 
-/// The cautions about the targets, those with the same text together.
+/// The cautions about the targets, grouped by text.
 fn of_targets(record: &Record) -> Vec<WarningGroup> {
     let cautions = record.targets.iter().flat_map(|it| it.cautions.iter().map(move |why| (why, &it.path)));
     let paths = groups::by_key(cautions);
@@ -98,7 +98,7 @@ fn of_targets(record: &Record) -> Vec<WarningGroup> {
     paths.into_iter().map(group).collect()
 }
 
-/// That the residency of readings was found out from some pages of the file.
+/// A warning if the residency of readings was estimated from some pages of the file.
 pub(super) fn estimates(record: &Record) -> Option<WarningGroup> {
     let samples = record.trials.iter().flat_map(|it| &it.samples);
     let estimated = samples.filter(|sample| sample.resident_is_estimate).count();
@@ -109,19 +109,20 @@ pub(super) fn estimates(record: &Record) -> Option<WarningGroup> {
     })
 }
 
-/// What a reader of a record's numbers should know, a line for each cause.
+/// Cautions for readers of a record's numbers, one line for each cause.
 pub fn cautions(record: &Record) -> Vec<String> {
     let sweep = SweepView::from_record(record);
     WarningGroup::all(record, sweep.as_ref()).iter().map(WarningGroup::title).collect()
 }
 
-/// That the run was cut short and went on, each time with its place.
+/// One warning group with a line for each interruption: after what time it came, and when and with
+/// which round and cache state the run was resumed. `None` if there was none.
 fn resumptions(record: &Record) -> Option<WarningGroup> {
     let times = record.resumed.len();
     (times > 0).then(|| WarningGroup {
         cause: "the run was cut short and resumed".to_owned(),
         extent: if times == 1 { "once".to_owned() } else { format!("{times} times") },
-        lines: record.resumed.iter().map(super::page::resumed).collect(),
+        lines: record.resumed.iter().map(super::page::resumption_words).collect(),
     })
 }
 
@@ -148,7 +149,7 @@ fn of_trials(record: &Record) -> Vec<WarningGroup> {
     causes.into_iter().map(group).collect()
 }
 
-/// `2 Java methods, both states`.
+/// The extent of a warning, such as `2 Java methods, both states`.
 fn extent<'a>(trials: impl Iterator<Item = &'a TrialRecord>, languages: &Languages) -> String {
     let mut methods: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut states: BTreeSet<CacheState> = BTreeSet::new();
@@ -169,7 +170,7 @@ fn extent<'a>(trials: impl Iterator<Item = &'a TrialRecord>, languages: &Languag
     parts.join(", ")
 }
 
-/// A text without its names and numbers.
+/// A text with its names and numbers removed, to find texts that are alike.
 fn pattern(text: &str) -> String {
     let word = |word: &str| {
         let is_named = word.contains('/') || word.contains(|c: char| c.is_ascii_digit());
@@ -178,8 +179,8 @@ fn pattern(text: &str) -> String {
     text.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// A text with `…` for each word in which another of the same pattern differs.
-fn in_common(text: &str, other: &str) -> String {
+/// The common text of two of the same pattern, with `…` for each word that differs.
+fn common_text(text: &str, other: &str) -> String {
     let end = |word: &str| word.chars().last().filter(|c| ",;:)".contains(*c));
     let word = |(a, b): (&str, &str)| match a == b {
         true => a.to_owned(),
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caution_about_one_of_several_targets_names_it() {
+    fn a_caution_about_one_of_several_targets_names_that_target() {
         use readlab_model::target::TargetFacts;
         let mut record = Record::new(header());
         for (index, path) in ["/data/a", "/data/b"].into_iter().enumerate() {

@@ -1,13 +1,13 @@
 //! The wording of numbers and names in reports.
 
-use super::digits::{LastPlace, Measured};
+use super::digits::{LastDigit, MeasuredNumber};
 use readlab_analysis::compare::{Center, Unit};
 use readlab_analysis::stats::{Interval, Ratio, Significance, Summary, float, whole};
 use readlab_model::sample::{Meter, MeterUnit};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 
-/// A number as it is shown, with the value that tables sort by.
+/// A number as text, with the value that tables sort by.
 pub(super) struct Number {
     pub(super) text: String,
     pub(super) value: f64,
@@ -18,7 +18,7 @@ impl Number {
         Number { text, value }
     }
 
-    /// A small count.
+    /// A small count without separators.
     pub(super) fn count(n: u64) -> Number {
         Number::new(n.to_string(), float(n))
     }
@@ -43,13 +43,13 @@ impl Number {
         Number::new(percent(share), share)
     }
 
-    /// With the ends of its interval, where there is one, in the same words.
+    /// A number with the ends of its interval, if any, shown in the same form.
     pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) -> String) -> Number {
         Number::new(with_ends(value, ci95, shown), value)
     }
 }
 
-/// `3.21 [3.10, 3.33]`, or the value alone where there is no interval.
+/// The text `3.21 [3.10, 3.33]`, or the value alone without an interval.
 pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) -> String) -> String {
     let ends = ci95.map_or_else(String::new, |it| format!(" [{}, {}]", shown(it.low), shown(it.high)));
     shown(value) + &ends
@@ -59,21 +59,22 @@ pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) 
 pub(super) const ONE_READING: &str = "1 reading";
 pub(super) const ONE_ROUND: &str = "1 round";
 
-/// Half the interval in percent of the median, such as `±0.42 %`; the ends of a wide interval.
+/// Half the interval in percent of the median, such as `±0.42 %`, or the ends of a wide interval.
 pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
     let percent = 100.0 * float(high - low) / 2.0 / float(summary.median.max(1));
-    Some(Measured::time(summary).range().unwrap_or_else(|| format!("±{} %", two_digits(percent))))
+    Some(MeasuredNumber::time(summary).range().unwrap_or_else(|| format!("±{} %", two_digits(percent))))
 }
 
-pub(super) fn located(summary: &Summary, center: Center) -> String {
+pub(super) fn median_or_mean(summary: &Summary, center: Center) -> String {
     match center {
         Center::Median => time(summary),
         Center::Mean => Nanos(summary.mean).to_string(),
     }
 }
 
-/// Half the interval of a median in percent, or the standard deviation of a mean; else why not.
+/// Half the interval of a median in percent, or the standard deviation of a mean; otherwise why
+/// there is none.
 pub(super) fn scatter(summary: &Summary, center: Center) -> String {
     let scatter = match center {
         Center::Median => plus_minus(summary),
@@ -83,22 +84,22 @@ pub(super) fn scatter(summary: &Summary, center: Center) -> String {
     scatter.unwrap_or_else(|| why.to_owned())
 }
 
-/// `3.21 [3.10, 3.33]`, with `=` behind it where the interval holds 1.
+/// The text `3.21 [3.10, 3.33]`, with `=` behind it if the interval holds 1.
 pub(super) fn ratio(ratio: impl Into<Ratio>) -> String {
     let ratio: Ratio = ratio.into();
-    let is_tie = ratio.clear() == Some(Significance::Tie);
+    let is_tie = ratio.significance() == Some(Significance::Tie);
     times(ratio) + if is_tie { " =" } else { "" }
 }
 
-/// `3.21 [3.10, 3.33]`, or `3.2 (1 round)` where there is no interval. It has as many digits as the
-/// interval allows, and as many as it takes to see that an interval does not hold 1.
+/// The text `3.21 [3.10, 3.33]`, or `3.2 (1 round)` without an interval. It has as many digits as
+/// the interval allows, and as many as are needed to show that an interval does not hold 1.
 pub(super) fn times(ratio: impl Into<Ratio>) -> String {
     let Ratio { estimate: value, ci95, .. } = ratio.into();
     let Some(Interval { low, high }) = ci95 else {
-        return format!("{} ({ONE_ROUND})", LastPlace::of_interval(value, None).text(value));
+        return format!("{} ({ONE_ROUND})", LastDigit::of_interval(value, None).text(value));
     };
-    let mut place = LastPlace::of_interval(value, Some((high - low) / 2.0));
-    let is_hidden = |place: LastPlace| {
+    let mut place = LastDigit::of_interval(value, Some((high - low) / 2.0));
+    let is_hidden = |place: LastDigit| {
         let is_clear = low > 1.0 || high < 1.0;
         is_clear && place.rounded(low) <= 1.0 && place.rounded(high) >= 1.0
     };
@@ -107,58 +108,58 @@ pub(super) fn times(ratio: impl Into<Ratio>) -> String {
             place = place.next();
         }
     }
-    // An end is never shown as zero.
+    // An end of an interval is never shown as zero.
     let end = |value: f64| {
-        let place = if place.rounded(value) > 0.0 { place } else { LastPlace::with_digits(value, 1) };
+        let place = if place.rounded(value) > 0.0 { place } else { LastDigit::with_digits(value, 1) };
         place.text(value)
     };
     format!("{} [{}, {}]", place.text(value), end(low), end(high))
 }
 
-/// Digits that are added to show that an interval does not hold 1.
+/// Up to this many digits are added to show that an interval does not hold 1.
 const DIGITS_ADDED_MAX: usize = 4;
 
 /// The median of a time, with as many digits as its interval allows.
 pub(super) fn time(summary: &Summary) -> String {
-    Measured::time(summary).text()
+    MeasuredNumber::time(summary).text()
 }
 
 /// The median of a time with half its interval: `12.3 ± 0.4 ms`.
-pub(super) fn time_with_half(summary: &Summary) -> String {
-    Measured::time(summary).text_with_half()
+pub(super) fn time_with_half_width(summary: &Summary) -> String {
+    MeasuredNumber::time(summary).text_with_half_width()
 }
 
-/// A rate with as many digits as the interval of the time allows; a target of no bytes has none.
+/// A rate with as many digits as the interval of the time allows; an empty target has none.
 pub(super) fn rate(throughput: Option<Throughput>, wall: &Summary) -> String {
-    Measured::rate(throughput, wall).map_or_else(|| NONE.to_owned(), |rate| rate.text())
+    MeasuredNumber::rate(throughput, wall).map_or_else(|| NONE.to_owned(), |rate| rate.text())
 }
 
 /// A rate with half its interval: `19 ± 8 GB/s`.
-pub(super) fn rate_with_half(throughput: Throughput, wall: &Summary) -> String {
-    let rate = Measured::rate(Some(throughput), wall);
-    rate.map_or_else(|| NONE.to_owned(), |rate| rate.text_with_half())
+pub(super) fn rate_with_half_width(throughput: Throughput, wall: &Summary) -> String {
+    let rate = MeasuredNumber::rate(Some(throughput), wall);
+    rate.map_or_else(|| NONE.to_owned(), |rate| rate.text_with_half_width())
 }
 
-/// So many files: `2,907 files`.
+/// A number of files, such as `2,907 files`.
 pub(super) fn files(count: u64) -> String {
     format!("{} file{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// Files or reads per second with three digits: `41,500`.
+/// Files or reads per second with three digits, such as `41,500`.
 pub(super) fn pieces_per_s(rate: f64) -> String {
     let digits = rate.max(1.0).log10().floor() as i32;
     let step = 10_f64.powi((digits - 2).max(0));
     grouped(((rate / step).round() * step) as u64)
 }
 
-/// The percentiles that are listed, by their names.
+/// The names of the percentiles that are listed.
 pub(super) const PERCENTILES: [&str; 7] = ["p0", "p25", "p50", "p75", "p90", "p99", "p100"];
 
-/// Readings from which a percentile says more than the largest of them.
+/// With fewer readings, a percentile says no more than the largest reading.
 const READINGS_FOR_P90: usize = 20;
 const READINGS_FOR_P99: usize = 100;
 
-/// The values of [`PERCENTILES`]; `None` where there are too few readings for one.
+/// The values of [`PERCENTILES`]; `None` where there are too few readings for a percentile.
 pub(super) fn percentiles(summary: &Summary) -> [Option<u64>; PERCENTILES.len()] {
     let Summary { n, p0, p25, p50, p75, p90, p99, p100, .. } = *summary;
     let tail = |value: u64, readings: usize| Some(value).filter(|_| n >= readings);
@@ -166,7 +167,8 @@ pub(super) fn percentiles(summary: &Summary) -> [Option<u64>; PERCENTILES.len()]
     [Some(p0), Some(p25), Some(p50), Some(p75), p90, p99, Some(p100)]
 }
 
-/// A factor with two decimals below 10, one below 100, none above; three digits below one.
+/// A factor with two decimals below 10, one below 100, none from 100 on, and three significant
+/// digits below one.
 pub(super) fn factor(value: f64) -> String {
     let decimals = match value {
         ..0.995 => 3,
@@ -177,7 +179,7 @@ pub(super) fn factor(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A share from 0 to 1 in percent, exact at both ends: only a true 0 or 1 is shown as 0 % or 100 %.
+/// A share from 0 to 1 in percent. Only an exact 0 or 1 is shown as 0 % or 100 %.
 pub(super) fn percent(share: f64) -> String {
     if share == 0.0 || share == 1.0 {
         return format!("{:.0} %", share * 100.0);
@@ -192,7 +194,7 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// Two significant digits below ten, none behind the point above.
+/// Two significant digits below ten, no decimals above.
 fn two_digits(percent: f64) -> String {
     let decimals = match percent {
         ..0.995 => 2,
@@ -202,7 +204,7 @@ fn two_digits(percent: f64) -> String {
     format!("{percent:.decimals$}")
 }
 
-/// Processors in use on average, such as `1.93 cores`.
+/// Number of processors in use on average, such as `1.93 cores`.
 pub(super) fn cores(cores: f64) -> String {
     format!("{cores:.2} cores")
 }
@@ -225,7 +227,7 @@ pub(super) fn in_unit(unit: Unit, value: f64) -> String {
     })
 }
 
-/// A count in the unit that its name carries.
+/// A count in the unit given by the count's name.
 pub(super) fn counted(kind: &str, value: u64) -> String {
     match kind.rsplit_once('_').map(|(_, unit)| unit) {
         Some("bytes") => Bytes(value).to_string(),
@@ -234,7 +236,7 @@ pub(super) fn counted(kind: &str, value: u64) -> String {
     }
 }
 
-/// The text with numbers and what they count kept on one line.
+/// Text with non-breaking spaces between numbers and the units or nouns after them.
 pub(super) fn unbroken(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let kept = |at: usize| {
@@ -248,7 +250,8 @@ pub(super) fn unbroken(text: &str) -> String {
     letters.iter().enumerate().map(joined).collect()
 }
 
-/// A time of day in UTC as people read it: `2026-01-02 03:04:05 UTC`; as it is where it is none.
+/// A time in UTC in readable form, such as `2026-01-02 03:04:05 UTC`; any other text is returned
+/// unchanged.
 pub(super) fn moment(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(11..19), rfc3339.ends_with('Z')) {
         (Some(day), Some(time), true) => format!("{day} {time} UTC"),
@@ -256,7 +259,7 @@ pub(super) fn moment(rfc3339: &str) -> String {
     }
 }
 
-/// A count with a thin space between thousands.
+/// A count with thin spaces between thousands.
 pub(super) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let groups: Vec<&str> =
@@ -264,7 +267,7 @@ pub(super) fn grouped(count: u64) -> String {
     groups.join("\u{202f}")
 }
 
-/// `1 trial`, `2 trials`.
+/// A count with its noun, such as `1 trial` or `2 trials`.
 pub(super) fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
@@ -274,7 +277,7 @@ pub(super) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The state of the cache and the name of a trial: `Cold, rust/read`.
+/// The cache state and the name of a trial, such as `Cold, rust/read`.
 pub(super) fn state_and_id(state: CacheState, id: &TrialId) -> String {
     format!("{}, {id}", capital(&state.to_string()))
 }
@@ -284,18 +287,18 @@ pub(super) fn uncapital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// The sign of what is below zero, in texts for people; exports for programs have that of ASCII.
+/// The minus sign in texts for people. Exports for programs use that of ASCII.
 pub(super) const MINUS: char = '\u{2212}';
 
-/// A number that may be below zero, in the words for its size.
+/// A number that may be negative, with its absolute value shown by `shown`.
 pub(super) fn signed(value: f64, shown: impl Fn(f64) -> String) -> String {
     if value < 0.0 { format!("{MINUS}{}", shown(-value)) } else { shown(value) }
 }
 
-/// Shown in place of an unknown number.
+/// The text in place of an unknown number.
 pub(super) const NONE: &str = "–";
 
-/// Follows the name of a contender that did more than read; a caution says what it did.
+/// The mark after the name of a contender that did more than read; a caution says what it did.
 pub(super) const CONDUCT_MARK: &str = " †";
 
 #[cfg(test)]
@@ -349,7 +352,7 @@ mod tests {
             let throughput = Throughput::per(Bytes(1_000_000_000), Nanos(median));
             let throughput = if median < 1_000 { Throughput(1.25e12) } else { throughput };
             assert_eq!(
-                [super::time(&wall), time_with_half(&wall), rate_with_half(throughput, &wall)],
+                [super::time(&wall), time_with_half_width(&wall), rate_with_half_width(throughput, &wall)],
                 [time, half, rate].map(str::to_owned)
             );
         }
@@ -376,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_is_shown_from_20_and_100_readings() {
+    fn p90_and_p99_are_shown_from_20_and_100_readings() {
         let tail = |n| percentiles(&summary(n, 3, None))[4..6].to_vec();
         assert_eq!(tail(19), [None, None]);
         assert_eq!(tail(20), [Some(5), None]);
@@ -394,13 +397,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_zero_has_one_sign() {
+    fn negative_numbers_have_the_minus_sign() {
         let shown = |value: f64| format!("{value:.1} s");
         assert_eq!([-1.5, 0.0, 2.0].map(|value| signed(value, shown)), ["−1.5 s", "0.0 s", "2.0 s"]);
     }
 
     #[test]
-    fn thousands_stand_apart() {
+    fn thousands_are_separated_by_thin_spaces() {
         for (count, text) in
             [(0, "0"), (999, "999"), (1_000, "1\u{202f}000"), (2_456_933, "2\u{202f}456\u{202f}933")]
         {

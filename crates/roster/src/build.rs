@@ -1,9 +1,9 @@
-//! The build of a contender from its sources: in its own folder, once, within a deadline, with all
+//! Builds a contender from its sources: in its own folder, once, with a deadline, and with all
 //! output in a log.
 //!
-//! The placeholders in the commands of a roster, such as `{sources}`, are filled in here. A note in the
-//! build folder says that a contender is built, and by which compiler: when the
-//! compiler changes, it is built again. What each language needs is data in the roster.
+//! Fills in the placeholders in the commands of a roster, such as `{sources}`. A note in the build
+//! folder states that a contender is built, and with which compiler; if the compiler changes, the
+//! contender is built again. The roster defines what each language needs.
 
 use super::sources;
 use readlab_catalog::roster::RosterEntry;
@@ -19,20 +19,20 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-/// How long a contender may take to be built: a compiler on a slow and busy machine.
+/// Time limit of a build; enough for a compiler on a slow and busy machine.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// How long a program may take to say that it is there.
+/// Time limit of the command that checks for a dependency.
 const DEPENDENCY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Within the build folder: what it was built by.
-const NOTE: &str = ".readlab-built";
+/// File in the build folder that names the compilers with which the contender was built.
+const NOTE_FILE: &str = ".readlab-built";
 
-/// Within the sources' folder: everything that was said while it was built. The folder may be the
-/// user's, and so may a `build.log` in it.
-const LOG: &str = ".readlab-build.log";
+/// File in the folder of the sources with all output of the build. Its name is hidden, because the
+/// folder may be the user's and contain a `build.log`.
+const LOG_FILE: &str = ".readlab-build.log";
 
-/// Where a contender's sources are and where what is built from them goes.
+/// The folder of a contender's sources, and of what is built from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildDir {
     sources: PathBuf,
@@ -48,17 +48,17 @@ pub enum BuildError {
     Missing { program: String, said: String },
     #[error("{said}")]
     Failed {
-        /// The last line that was said, or how it ended.
+        /// The last line of output, or the way in which the build ended.
         said: String,
-        /// Where all of it is.
+        /// The file with all output.
         log: PathBuf,
     },
     #[error("not built within {BUILD_TIMEOUT:?}")]
     TooLong {
-        /// Where all that was said is.
+        /// The file with all output.
         log: PathBuf,
     },
-    /// Another user could have put there what would be executed.
+    /// Another user could have changed files that would be executed.
     #[error(transparent)]
     Distrusted(#[from] Distrust),
     #[error("interrupted")]
@@ -75,45 +75,46 @@ impl BuildError {
 }
 
 impl BuildDir {
-    /// Where a contender is built; its sources are laid out if need be. `None` for one that is not
-    /// built.
+    /// The folder in which a contender is built; embedded sources are extracted if needed. `None`
+    /// for a contender that is not built.
     pub fn for_entry(entry: &RosterEntry) -> Result<Option<BuildDir>, BuildError> {
         let Some(name) = &entry.sources else { return Ok(None) };
         let sources = match &entry.home {
             Some(home) => std::path::absolute(home.join(name)),
-            None => sources::laid_out(name),
+            None => sources::extracted_folder(name),
         };
         Ok(Some(BuildDir { sources: sources.map_err(BuildError::NoSources)? }))
     }
 
-    /// `{sources}`
+    /// The folder `{sources}`.
     pub fn sources(&self) -> &Path {
         &self.sources
     }
 
-    /// `{build}`
+    /// The folder `{build}`.
     pub fn build(&self) -> PathBuf {
         self.sources.join("build")
     }
 
-    /// The note of a contender. Contenders of the same sources have one each.
-    fn note(&self, entry: &RosterEntry) -> PathBuf {
-        self.build().join(format!("{NOTE}-{}", entry.name))
+    /// The path of the contender's note. Contenders with the same sources have a note each.
+    fn note_path(&self, entry: &RosterEntry) -> PathBuf {
+        self.build().join(format!("{NOTE_FILE}-{}", entry.name))
     }
 
-    /// Whether what was built is there, by the compiler that is there now; so is what needs no
-    /// building.
+    /// True if the contender was built with the compilers that are installed now, or needs no
+    /// build.
     pub fn is_built(&self, entry: &RosterEntry) -> bool {
         entry.build.is_empty()
-            || fs::read(self.note(entry)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
+            || fs::read(self.note_path(entry)).is_ok_and(|note| note == self.compilers(entry).into_bytes())
     }
 
-    /// The programs that build it, each with path, size and time of change; they are not started.
+    /// The programs that build the contender, each with path, size and modification time. They are
+    /// not started.
     fn compilers(&self, entry: &RosterEntry) -> String {
         let programs = entry.dependency.iter().filter_map(|words| words.first());
         let found = programs.map(|program| {
-            let program = fill_places(program, Some(self));
-            on_path(&program).and_then(|path| Some((path.metadata().ok()?, path))).map_or_else(
+            let program = fill_placeholders(program, Some(self));
+            find_program(&program).and_then(|path| Some((path.metadata().ok()?, path))).map_or_else(
                 || format!("{}: none\n", program.display()),
                 |(meta, path)| {
                     let status = FileStatus::from(&meta);
@@ -124,8 +125,8 @@ impl BuildDir {
         found.collect()
     }
 
-    /// Locks the folder, as another readlab may be building the same contender. Waits as long as a
-    /// build may take.
+    /// Locks the folder, because another readlab may be building the same contender. Waits as long
+    /// as a build may take.
     fn lock(&self) -> Result<File, BuildError> {
         let io = |cause| BuildError::Io { path: self.sources.clone(), cause };
         let folder = File::open(&self.sources).map_err(io)?;
@@ -145,13 +146,14 @@ impl BuildDir {
     }
 
     fn run(&self, entry: &RosterEntry) -> Result<(), BuildError> {
-        // Before anything is written there; again before each command, for what others have built.
+        // Trust is checked before anything is written there, and again before each command, because
+        // earlier commands may have created files.
         entry.build.iter().try_for_each(|words| check_trust(entry, words, Some(self)))?;
-        let path = self.sources.join(LOG);
+        let path = self.sources.join(LOG_FILE);
         let io = |cause| BuildError::Io { path: path.clone(), cause };
-        // If it fails now, what was built before does not count.
-        let note = self.note(entry);
-        remove(&note).map_err(|cause| BuildError::Io { path: note.clone(), cause })?;
+        // The note is removed first: if this build fails, an earlier build no longer counts.
+        let note = self.note_path(entry);
+        remove_if_present(&note).map_err(|cause| BuildError::Io { path: note.clone(), cause })?;
         let log = create_anew(&path).map_err(io)?;
         let deadline = Instant::now() + BUILD_TIMEOUT;
         for words in &entry.build {
@@ -161,7 +163,7 @@ impl BuildDir {
                 Ok(status) if status.success() => {}
                 Ok(status) => {
                     return Err(BuildError::Failed {
-                        said: last_words(File::open(&path).map_err(io)?, status),
+                        said: last_line_or_end(File::open(&path).map_err(io)?, status),
                         log: path,
                     });
                 }
@@ -179,40 +181,40 @@ impl BuildDir {
     }
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+fn remove_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
 }
 
-/// Creates a file of readlab's own in place of the one before, and through no link.
+/// Creates a file of readlab's own and replaces an earlier one; does not follow a symbolic link.
 fn create_anew(path: &Path) -> io::Result<File> {
-    remove(path)?;
+    remove_if_present(path)?;
     File::create_new(path)
 }
 
-/// What is done with the sources and the programs of a contender.
+/// What can be done with the sources and programs of a contender.
 pub trait Build {
-    /// Builds the contender. If that fails because a dependency is missing, the error names the
+    /// Builds the contender. If this fails because a dependency is missing, the error names the
     /// dependency.
     fn build(&self) -> Result<(), BuildError>;
 
     /// Builds the contender unless it is built. Calls `about_to` before the build begins, but not
-    /// where a dependency is missing.
+    /// if a dependency is missing.
     fn build_once(&self, about_to: impl FnOnce()) -> Result<(), BuildError>;
 
     fn command(&self) -> Result<CommandLine, BuildError>;
 
-    /// The first program that the contender needs and that is not there.
-    fn missing(&self, place: &BuildDir) -> Option<BuildError>;
+    /// The error for the first required program that is not installed; `None` if all are.
+    fn missing_dependency(&self, place: &BuildDir) -> Option<BuildError>;
 }
 
 impl Build for RosterEntry {
     fn build(&self) -> Result<(), BuildError> {
         let Some(place) = BuildDir::for_entry(self)? else { return Ok(()) };
         if self.build.is_empty() {
-            return self.missing(&place).map_or(Ok(()), Err);
+            return self.missing_dependency(&place).map_or(Ok(()), Err);
         }
         let _lock = place.lock()?;
         build_locked(self, &place)
@@ -222,11 +224,11 @@ impl Build for RosterEntry {
         let Some(place) = BuildDir::for_entry(self)?.filter(|place| !place.is_built(self)) else {
             return Ok(());
         };
-        if let Some(missing) = self.missing(&place) {
+        if let Some(missing) = self.missing_dependency(&place) {
             return Err(missing);
         }
         let _lock = place.lock()?;
-        // Another readlab may have built it while this one waited.
+        // Another readlab may have built the contender while this one waited.
         if place.is_built(self) {
             return Ok(());
         }
@@ -239,15 +241,15 @@ impl Build for RosterEntry {
         command_line(self, &self.run, place.as_ref())
     }
 
-    fn missing(&self, place: &BuildDir) -> Option<BuildError> {
+    fn missing_dependency(&self, place: &BuildDir) -> Option<BuildError> {
         self.dependency.iter().find_map(|words| {
             let line = match command_line(self, words, Some(place)) {
                 Ok(line) => line,
                 Err(error) => return Some(error),
             };
-            let said = absence(&line, place.sources())?;
+            let said = dependency_error(&line, place.sources())?;
             Some(BuildError::Missing {
-                program: words.first().map(|word| last_part(word)).unwrap_or_default(),
+                program: words.first().map(|word| last_component(word)).unwrap_or_default(),
                 said,
             })
         })
@@ -256,20 +258,20 @@ impl Build for RosterEntry {
 
 fn build_locked(entry: &RosterEntry, place: &BuildDir) -> Result<(), BuildError> {
     place.run(entry).map_err(|error| match error {
-        BuildError::Failed { .. } => entry.missing(place).unwrap_or(error),
+        BuildError::Failed { .. } => entry.missing_dependency(place).unwrap_or(error),
         other => other,
     })
 }
 
-/// A command of the roster with its places filled in and the contender's environment.
+/// A command of the roster with its placeholders filled in and the contender's environment.
 pub(super) fn command_line(
     entry: &RosterEntry,
     words: &[String],
     place: Option<&BuildDir>,
 ) -> Result<CommandLine, BuildError> {
     check_trust(entry, words, place)?;
-    let mut words = words.iter().map(|word| fill_places(word, place));
-    let env = entry.env.iter().map(|(name, value)| (name.into(), fill_places(value, place)));
+    let mut words = words.iter().map(|word| fill_placeholders(word, place));
+    let env = entry.env.iter().map(|(name, value)| (name.into(), fill_placeholders(value, place)));
     Ok(CommandLine {
         program: words.next().unwrap_or_default(),
         args: words.collect(),
@@ -278,17 +280,17 @@ pub(super) fn command_line(
     })
 }
 
-/// The folder of the sources, the program if it is named by a path, and the words that name a file
-/// of the contender. Programs on the PATH are where the user looks for them.
+/// Checks the folder of the sources, the program if it is given by a path, and words that name a
+/// file of the contender. Programs on the PATH are trusted, because the user chose the PATH.
 fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
-    // The user named the roster, and so trusts its owner.
+    // The user named the roster, so its owner is trusted.
     let also = entry.home.as_deref().and_then(|home| home.metadata().ok()).map(|home| home.uid());
     let folder = place.map_or(Path::new(""), BuildDir::sources);
     let is_path = |(index, word): &(usize, &String)| {
         !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))
     };
     let paths = words.iter().enumerate().filter(is_path);
-    let paths = paths.map(|(_, word)| folder.join(fill_places(word, place)));
+    let paths = paths.map(|(_, word)| folder.join(fill_placeholders(word, place)));
     place
         .map(|place| place.sources.clone())
         .into_iter()
@@ -296,18 +298,18 @@ fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) 
         .try_for_each(|path| trust::check(&path, also))
 }
 
-/// A word of the roster with `{self}`, `{sources}`, `{build}` and `{toolchains}` filled in.
-pub(super) fn fill_places(word: &str, place: Option<&BuildDir>) -> OsString {
+/// Fills in `{self}`, `{sources}`, `{build}` and `{toolchains}` in a word of the roster.
+pub(super) fn fill_placeholders(word: &str, place: Option<&BuildDir>) -> OsString {
     let mut places = vec![("{self}", own_program()), ("{toolchains}", toolchains().into_os_string())];
     if let Some(place) = place {
         places.push(("{sources}", place.sources().into()));
         places.push(("{build}", place.build().into()));
     }
-    fill(word, &places)
+    replace_placeholders(word, &places)
 }
 
-/// Where a program is found, links followed.
-fn on_path(program: &OsStr) -> Option<PathBuf> {
+/// The path of a program, with symbolic links resolved.
+fn find_program(program: &OsStr) -> Option<PathBuf> {
     let path = Path::new(program);
     if path.components().count() > 1 {
         return path.canonicalize().ok();
@@ -316,50 +318,51 @@ fn on_path(program: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(&folders).find_map(|folder| folder.join(program).canonicalize().ok())
 }
 
-fn last_part(word: &str) -> String {
+fn last_component(word: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_owned()
 }
 
-/// Why the command that checks a dependency fails; `None` when it succeeds.
-fn absence(line: &CommandLine, folder: &Path) -> Option<String> {
-    // Without a name, so that nothing is left however the lab ends.
+/// The reason why the command that checks a dependency fails; `None` if it succeeds.
+fn dependency_error(line: &CommandLine, folder: &Path) -> Option<String> {
+    // The file has no name, so that nothing is left however the lab ends.
     let Ok(said) = tempfile::tempfile() else { return None };
     match program::run_to_end(line, folder, &said, DEPENDENCY_TIMEOUT) {
         Ok(status) if status.success() => None,
-        Ok(status) => Some(last_words(said, status)),
+        Ok(status) => Some(last_line_or_end(said, status)),
         Err(ReadError::Io(cause)) if cause.kind() == io::ErrorKind::NotFound => Some("not found".to_owned()),
         Err(error) => Some(error.to_string()),
     }
 }
 
-/// The last line of a log that holds more than blanks, or how the command ended.
-fn last_words(log: impl Read + Seek, status: ExitStatus) -> String {
+/// The last line of a log that is not blank, or the way in which the command ended.
+fn last_line_or_end(log: impl Read + Seek, status: ExitStatus) -> String {
     program::last_line(log).unwrap_or_else(|| format!("it ended with {status}"))
 }
 
-/// Where the lab looks for toolchains that are not on the PATH.
+/// Environment variable that names the folder of toolchains that are not on the PATH.
 const TOOLCHAINS_VARIABLE: &str = "READLAB_TOOLCHAINS";
 
 fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "readlab".into(), PathBuf::into_os_string)
 }
 
-/// The checkout in which this program was built.
-const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// The source checkout in which this program was built.
+const CHECKOUT_FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The folder of toolchains that are not on the PATH: as the environment says; of a program that is
-/// still in the checkout in which it was built, that of the checkout; else among the user's caches.
+/// The folder of toolchains that are not on the PATH: the folder in the environment variable; for a
+/// program that is still in its source checkout, the folder in the checkout; otherwise a folder in
+/// the user's cache.
 fn toolchains() -> PathBuf {
     if let Some(named) = std::env::var_os(TOOLCHAINS_VARIABLE) {
         return named.into();
     }
-    let checkout = Path::new(CHECKOUT).canonicalize().ok();
+    let checkout = Path::new(CHECKOUT_FOLDER).canonicalize().ok();
     let checkout = checkout.filter(|checkout| Path::new(&own_program()).starts_with(checkout));
     checkout.unwrap_or_else(|| sources::cache_folder().unwrap_or_default()).join("toolchains")
 }
 
-/// The word with every place replaced by its value.
-fn fill(word: &str, places: &[(&str, OsString)]) -> OsString {
+/// Replaces every placeholder in a word by its value.
+fn replace_placeholders(word: &str, places: &[(&str, OsString)]) -> OsString {
     let mut filled = OsString::new();
     let mut rest = word;
     let next = |rest: &str| {
@@ -413,14 +416,14 @@ mod tests {
     }
 
     #[test]
-    fn a_build_writes_through_no_link_and_over_no_file_of_the_users() {
+    fn a_build_follows_no_symbolic_link_and_overwrites_no_file_of_the_user() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let entry = entry(folder.path(), "build = [['mkdir', '-p', 'build']]\nrun = ['x']");
         fs::write(at("precious"), "the user's").unwrap();
         fs::write(at("build.log"), "the user's").unwrap();
         fs::create_dir(at("build")).unwrap();
-        for link in [LOG, "build/.readlab-built-x"] {
+        for link in [LOG_FILE, "build/.readlab-built-x"] {
             std::os::unix::fs::symlink(at("precious"), at(link)).unwrap();
         }
         entry.build().unwrap();
@@ -430,17 +433,17 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_others_may_write_to_is_refused_before_anything_is_written_there() {
+    fn a_folder_that_others_can_write_to_is_rejected_before_writing() {
         let folder = tempfile::tempdir().unwrap();
         let entry = entry(folder.path(), "build = [['true']]\nrun = ['x']");
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
-        fs::write(folder.path().join(LOG), "what was said before").unwrap();
+        fs::write(folder.path().join(LOG_FILE), "what was said before").unwrap();
         assert!(matches!(entry.build(), Err(BuildError::Distrusted(_))));
-        assert_eq!(fs::read_to_string(folder.path().join(LOG)).unwrap(), "what was said before");
+        assert_eq!(fs::read_to_string(folder.path().join(LOG_FILE)).unwrap(), "what was said before");
     }
 
     #[test]
-    fn contenders_of_the_same_sources_are_built_each() {
+    fn each_contender_of_shared_sources_is_built() {
         let folder = tempfile::tempdir().unwrap();
         let first =
             entry(folder.path(), "build = [['sh', '-c', 'mkdir -p build; echo >>count']]\nrun = ['x']");
@@ -452,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_as_it_is_needs_no_building_but_what_it_runs_on() {
+    fn a_contender_without_a_build_still_needs_its_runtime() {
         let folder = tempfile::tempdir().unwrap();
         let there = entry(folder.path(), "dependency = [['true']]\nrun = ['true']");
         there.build_once(|| panic!("there is nothing to build")).unwrap();
@@ -464,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_the_last_line_and_a_missing_compiler_its_name() {
+    fn a_failed_build_reports_the_last_line_or_the_missing_compiler() {
         let folder = tempfile::tempdir().unwrap();
         let broken = entry(
             folder.path(),
@@ -484,9 +487,9 @@ mod tests {
     }
 
     #[test]
-    fn places_are_filled_wherever_they_stand() {
+    fn placeholders_are_filled_in_anywhere_in_a_word() {
         let places = [("{build}", OsString::from("/b")), ("{sources}", OsString::from("/s"))];
-        assert_eq!(fill("{sources}/x:{build}:{other}", &places), "/s/x:/b:{other}");
-        assert_eq!(fill("plain", &places), "plain");
+        assert_eq!(replace_placeholders("{sources}/x:{build}:{other}", &places), "/s/x:/b:{other}");
+        assert_eq!(replace_placeholders("plain", &places), "plain");
     }
 }

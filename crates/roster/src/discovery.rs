@@ -1,9 +1,9 @@
-//! The contenders of a roster that run on this machine, with their receipts and methods, and for
-//! each of the others the reason why it does not run.
+//! The contenders of a roster that run on this machine, with their versions and methods, and the
+//! reasons why the other contenders do not run.
 //!
-//! The planner of an experiment decides which of their methods are measured.
+//! The planner of an experiment decides which methods are measured.
 
-use super::build::{Build, BuildDir, BuildError, command_line, fill_places};
+use super::build::{Build, BuildDir, BuildError, command_line, fill_placeholders};
 use super::methods::Contender;
 use super::session::{START_TIMEOUT, Session, SessionError};
 use readlab_catalog::roster::{Roster, RosterEntry};
@@ -17,29 +17,29 @@ use std::panic::resume_unwind;
 use std::thread;
 use std::time::Duration;
 
-/// Contenders that answered, with their receipts, and the reasons of those that did not.
+/// Contenders that answered, and the reasons why the others did not.
 #[derive(Debug, Default)]
 pub struct Contenders {
     contenders: Vec<Contender>,
     absent: BTreeMap<String, String>,
 }
 
-/// Whether a contender takes part in a run.
+/// How a contender takes part in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Participation {
     LeftOut,
-    /// As it was built; if it was not, it is absent.
+    /// The contender takes part if it is already built, and is otherwise absent.
     AsBuilt,
-    /// It is built first, unless it is.
+    /// The contender is built first, unless it is already built.
     Built,
 }
 
-/// What is done to find out which contenders can take part.
+/// A step of the search for contenders that can take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiscoveryStep<'a> {
-    /// The contender of this name is built.
+    /// The contender with this name is built.
     Building(&'a str),
-    /// So many contenders are asked for their methods.
+    /// This many contenders are asked for their methods.
     Querying(usize),
 }
 
@@ -52,7 +52,8 @@ impl Contenders {
         found
     }
 
-    /// The same, but first builds those that are to be built. Calls `about_to` before each step.
+    /// First builds the contenders that are to be built, then queries. Calls `about_to` before each
+    /// step.
     pub fn build_and_discover(
         roster: &Roster,
         participation: impl Fn(&RosterEntry) -> Participation,
@@ -76,8 +77,8 @@ impl Contenders {
         found
     }
 
-    /// Queries as many at once as there are processors: some runtimes take tenths of a second to
-    /// start.
+    /// Queries as many contenders at once as there are processors, because some runtimes take
+    /// tenths of a second to start.
     fn query(&mut self, entries: &[&RosterEntry]) {
         for some in entries.chunks(processors()) {
             let answers: Vec<_> = thread::scope(|scope| {
@@ -94,14 +95,15 @@ impl Contenders {
             Err(error @ (SessionError::Unavailable(_) | SessionError::NotStarted { .. })) => {
                 self.mark_unavailable(entry, error.to_string())
             }
-            // Its dependencies are there, so the hint would not help.
+            // The dependencies of a contender that started are installed, so the hint would not
+            // help.
             Err(error) => {
                 self.absent.insert(entry.name.clone(), error.to_string());
             }
         }
     }
 
-    /// Records the reason, with the roster's hint how to get what is missing.
+    /// Records the reason, and the roster's hint how to install what is missing.
     fn mark_unavailable(&mut self, entry: &RosterEntry, reason: String) {
         let reason = entry.hint().map_or(reason.clone(), |hint| format!("{reason}; {hint}"));
         self.absent.insert(entry.name.clone(), reason);
@@ -111,7 +113,7 @@ impl Contenders {
         &self.contenders
     }
 
-    /// The names of the others, each with the reason.
+    /// The names of the contenders that did not answer, with the reasons.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }
@@ -129,41 +131,44 @@ impl Contenders {
     }
 }
 
-/// What a contender says of itself, and what it needs.
+/// Asks a contender for its version and methods.
 pub trait Query {
-    /// Starts the contender and asks for its receipt and its methods.
+    /// Starts the contender and asks for its version and methods.
     fn query(&self) -> Result<Contender, SessionError> {
         self.query_within(START_TIMEOUT)
     }
 
-    /// The same, with the time that it may take to answer.
-    fn query_within(&self, patience: Duration) -> Result<Contender, SessionError>;
+    /// Like `query`, with a limit on the time that the contender may take to answer.
+    fn query_within(&self, time_limit: Duration) -> Result<Contender, SessionError>;
 
-    /// How a user gets what the contender needs, with the folders of this machine filled in.
+    /// How a user can install what the contender needs, with placeholders filled in for this
+    /// machine.
     fn hint(&self) -> Option<String>;
 }
 
 impl Query for RosterEntry {
-    fn query_within(&self, patience: Duration) -> Result<Contender, SessionError> {
-        let place = BuildDir::for_entry(self).map_err(unavailable)?;
+    fn query_within(&self, time_limit: Duration) -> Result<Contender, SessionError> {
+        let place = BuildDir::for_entry(self).map_err(unavailable_error)?;
         if let Some(place) = place.as_ref().filter(|place| !place.is_built(self)) {
-            let missing = self.missing(place).map(unavailable);
+            let missing = self.missing_dependency(place).map(unavailable_error);
             return Err(missing.unwrap_or_else(|| SessionError::NotBuilt(self.name.clone())));
         }
-        let command = command_line(self, &self.run, place.as_ref()).map_err(unavailable)?;
-        match receipt_and_methods(self, &command, patience) {
+        let command = command_line(self, &self.run, place.as_ref()).map_err(unavailable_error)?;
+        match receipt_and_methods(self, &command, time_limit) {
             Ok((mut receipt, methods)) => {
                 receipt.language = self.language.clone().filter(|_| self.home.is_some());
                 Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
             }
             Err(SessionError::Interrupted) => Err(SessionError::Interrupted),
-            Err(error) => Err(place.and_then(|place| self.missing(&place)).map_or(error, unavailable)),
+            Err(error) => {
+                Err(place.and_then(|place| self.missing_dependency(&place)).map_or(error, unavailable_error))
+            }
         }
     }
 
     fn hint(&self) -> Option<String> {
         let place = BuildDir::for_entry(self).ok().flatten();
-        let hint = fill_places(self.hint.as_ref()?, place.as_ref());
+        let hint = fill_placeholders(self.hint.as_ref()?, place.as_ref());
         Some(hint.to_string_lossy().into_owned())
     }
 }
@@ -171,16 +176,16 @@ impl Query for RosterEntry {
 fn receipt_and_methods(
     entry: &RosterEntry,
     command: &CommandLine,
-    patience: Duration,
+    time_limit: Duration,
 ) -> Result<(Receipt, Vec<MethodLine>), SessionError> {
     let mut listing = command.clone();
     listing.args.push("methods".into());
-    let mut session = Session::launch_within(&entry.name, &listing, patience)?.hello()?;
+    let mut session = Session::launch_within(&entry.name, &listing, time_limit)?.hello()?;
     let methods = session.methods()?;
     Ok((session.receipt, methods))
 }
 
-fn unavailable(error: BuildError) -> SessionError {
+fn unavailable_error(error: BuildError) -> SessionError {
     SessionError::Unavailable(error.to_string())
 }
 
@@ -190,7 +195,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_takes_part_as_it_was_built_is_not_built() {
+    fn a_contender_that_takes_part_as_built_is_not_built() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("roster.toml");
         let entry = "[[contender]]\nname = 'x'\nabout = 'x'\nsources = '.'\nbuild = [['mkdir', 'build']]\nrun = ['x']\n";

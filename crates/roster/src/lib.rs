@@ -1,9 +1,9 @@
-//! The contenders, which are programs that read: how they are built and started, and the protocol
-//! between them and the lab.
+//! The contenders (programs that read): how they are built and started, and the protocol between
+//! contenders and the lab.
 //!
-//! [`readlab_catalog`] lists them, [`build`] builds those that come as sources, [`discovery`] asks each
-//! for its methods, [`methods`] resolves the names of trials, [`session`] speaks the protocol.
-//! [`readlab_system::program`] starts and ends programs.
+//! [`readlab_catalog`] lists them, [`build`] builds those that come as sources, [`discovery`] asks
+//! for their methods, [`methods`] resolves the names of trials, and [`session`] speaks the
+//! protocol. [`readlab_system::program`] starts and ends programs.
 
 pub mod build;
 pub mod discovery;

@@ -1,4 +1,4 @@
-//! The methods that a contender offers, and the one of them that a trial's name selects.
+//! The methods of a contender, and the method that the name of a trial selects.
 
 use readlab_catalog::roster::Warmup;
 use readlab_model::trial::{MethodId, Params, TrialError, Work};
@@ -8,34 +8,34 @@ use readlab_system::program::CommandLine;
 use readlab_targets::target::source::ReadRequest;
 use std::ffi::OsString;
 
-/// A contender that answered, with the methods that it offers.
+/// A contender that answered, with its methods.
 #[derive(Debug, Clone)]
 pub struct Contender {
     pub(super) command: CommandLine,
     pub receipt: Receipt,
-    /// What it offers, in its own order.
+    /// The contender's methods, in its own order.
     pub methods: Vec<MethodLine>,
-    /// What is done before its timed readings.
+    /// How the contender warms up before its timed readings.
     pub warmup: Warmup,
-    /// Whether it collects garbage after the last reading of a turn and before it answers.
+    /// True if the contender collects garbage after the last reading of a turn, before it answers.
     pub collects: bool,
 }
 
-/// A contender's method chosen by a trial's name: scan decided, parameters spelled out and within
-/// bounds.
+/// The method that the name of a trial selects, with a definite scan, and with parameters that have
+/// full names and are within their bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedMethod {
-    /// With the scan that will be used.
+    /// Includes the scan that will be used.
     pub id: MethodId,
     pub params: Params,
-    /// What the contender says of it.
+    /// The contender's description of the method.
     pub method: MethodLine,
 }
 
-/// The method name that matches every name; the `command` contender offers it.
+/// The method name that matches every name; the contender `command` offers it.
 const ANY_METHOD: &str = "*";
 
-/// Stands for "no scan" on the wire.
+/// Means "no scan" in the protocol.
 const NO_SCAN: &str = "-";
 
 #[derive(Debug, thiserror::Error)]
@@ -57,23 +57,28 @@ pub enum ResolveError {
 }
 
 impl Contender {
-    /// The method of this name, with the best scan for the work if the name has no scan.
-    pub fn choose(&self, id: &MethodId, params: &Params, work: Work) -> Result<ResolvedMethod, ResolveError> {
+    /// Finds the method of this name, with the best scan for the work if the name contains no scan.
+    pub fn resolve(
+        &self,
+        id: &MethodId,
+        params: &Params,
+        work: Work,
+    ) -> Result<ResolvedMethod, ResolveError> {
         let named = |name: &str| self.methods.iter().find(|method| method.method == name);
         let method =
-            named(&id.method).or_else(|| named(ANY_METHOD)).ok_or_else(|| self.unknown(&id.method))?;
+            named(&id.method).or_else(|| named(ANY_METHOD)).ok_or_else(|| self.unknown_method(&id.method))?;
         if let Some(reason) = &method.unavailable {
             return Err(ResolveError::Unavailable(reason.clone()));
         }
         let offered = method.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
         let fits = |scan: &&String| id.scan.as_ref().is_none_or(|requested| requested == *scan);
-        let scan = offered.iter().find(fits).ok_or_else(|| no_scan(id, method, work))?;
+        let scan = offered.iter().find(fits).ok_or_else(|| no_scan_error(id, method, work))?;
         let scan = (scan != NO_SCAN).then(|| scan.clone());
         let id = MethodId { scan, ..id.clone() };
         Ok(ResolvedMethod { id, params: params.resolve(method)?, method: method.clone() })
     }
 
-    fn unknown(&self, method: &str) -> ResolveError {
+    fn unknown_method(&self, method: &str) -> ResolveError {
         let known: Vec<&str> = self.methods.iter().map(|method| method.method.as_str()).collect();
         ResolveError::Unknown {
             contender: self.receipt.contender.clone(),
@@ -82,7 +87,7 @@ impl Contender {
         }
     }
 
-    /// The command that starts it with these words, which need not be right.
+    /// The command that starts the contender with these words, which may be invalid.
     pub fn command_with(&self, words: impl IntoIterator<Item = OsString>) -> CommandLine {
         let mut command = self.command.clone();
         command.args.extend(words);
@@ -101,8 +106,8 @@ impl Contender {
     }
 }
 
-/// Why a method has no scan for this work: it has others, or it does other work.
-fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
+/// The error for a method without a scan for this work: it has other scans, or does other work.
+fn no_scan_error(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
     let method = format!("{}/{}", id.contender, id.method);
     let offered = line.scans.get(work.word()).map_or(&[][..], Vec::as_slice);
     if let (Some(scan), [_, ..]) = (&id.scan, offered) {
@@ -126,7 +131,7 @@ fn no_scan(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
 mod tests {
     use super::*;
 
-    fn offering(scans: &[(&str, &[&str])]) -> Contender {
+    fn contender_with_scans(scans: &[(&str, &[&str])]) -> Contender {
         let listed = |(work, scans): &(&str, &[&str])| {
             ((*work).to_owned(), scans.iter().map(|scan| (*scan).to_owned()).collect())
         };
@@ -152,10 +157,11 @@ mod tests {
 
     #[test]
     fn an_unknown_scan_or_work_is_reported_with_those_that_exist() {
-        let contender = offering(&[("newlines", &["avx2", "scalar"]), ("lines", &["-"]), ("sum", &[])]);
+        let contender =
+            contender_with_scans(&[("newlines", &["avx2", "scalar"]), ("lines", &["-"]), ("sum", &[])]);
         let why = |name: &str, work| {
             let id: readlab_model::trial::TrialId = name.parse().unwrap();
-            contender.choose(&id.method, &id.params, work).unwrap_err().to_string()
+            contender.resolve(&id.method, &id.params, work).unwrap_err().to_string()
         };
         assert_eq!(
             why("x/m/simd", Work::Newlines),

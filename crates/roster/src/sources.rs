@@ -1,9 +1,9 @@
-//! The sources of the contenders that come with readlab, carried in the program and laid out in the
-//! user's cache folder.
+//! The sources of the contenders that come with readlab. They are embedded in the program and
+//! extracted into the user's cache folder.
 //!
-//! Each gets a folder named after its content, `…/readlab/contenders/NAME-<digest>`, so that two
-//! readlabs never share one by mistake. It gets its name when it is whole. What is built from them
-//! is the business of [`super::build`].
+//! Each contender gets a folder whose name contains a digest of its content,
+//! `…/readlab/contenders/NAME-<digest>`, so that different versions of readlab never share one. The
+//! folder gets this name when it is complete. [`super::build`] builds the sources.
 
 use etcetera::BaseStrategy;
 use std::fs;
@@ -12,20 +12,20 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// A file by its path within a contender's folder, with its content.
+/// The path of a file within a contender's folder, and its content.
 type File = (&'static str, &'static [u8]);
 
-/// Every contender's files, by its folder's name; written by the build script.
-const CARRIED: &[(&str, &[File])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+/// The files of every contender, by name of its folder; the build script writes this list.
+const EMBEDDED: &[(&str, &[File])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
 pub(super) fn cache_folder() -> io::Result<PathBuf> {
     let places = etcetera::choose_base_strategy().map_err(|error| io::Error::other(error.to_string()))?;
     Ok(places.cache_dir().join("readlab"))
 }
 
-/// The folder with the sources of this name, laid out unless it is there.
-pub(super) fn laid_out(name: &str) -> io::Result<PathBuf> {
-    let carried = CARRIED.iter().find(|(carried, _)| *carried == name);
+/// The folder with the sources of this name; it is created unless it exists.
+pub(super) fn extracted_folder(name: &str) -> io::Result<PathBuf> {
+    let carried = EMBEDDED.iter().find(|(carried, _)| *carried == name);
     let Some((_, files)) = carried else {
         return Err(io::Error::new(
             io::ErrorKind::NotFound,
@@ -34,14 +34,14 @@ pub(super) fn laid_out(name: &str) -> io::Result<PathBuf> {
     };
     let folder = cache_folder()?.join("contenders").join(format!("{name}-{}", digest(files)));
     if !folder.is_dir() {
-        lay_out(files, &folder)?;
+        extract(files, &folder)?;
     }
     Ok(folder)
 }
 
-/// Writes all files into a folder of another name, which then takes its own; if someone else was
-/// faster, theirs stays.
-fn lay_out(files: &[File], folder: &Path) -> io::Result<()> {
+/// Writes all files into a folder with a temporary name, which is then renamed. If another process
+/// was faster, its folder stays.
+fn extract(files: &[File], folder: &Path) -> io::Result<()> {
     let parent = folder.parent().expect("it was joined from a parent");
     fs::create_dir_all(parent)?;
     let part = tempfile::Builder::new().prefix(".part-").tempdir_in(parent)?;
@@ -56,7 +56,7 @@ fn lay_out(files: &[File], folder: &Path) -> io::Result<()> {
     fs::set_permissions(part.path(), fs::Permissions::from_mode(0o755))?;
     match fs::rename(part.path(), folder) {
         Ok(()) => {
-            // It has another name now; there is nothing left to remove.
+            // The folder was renamed, so there is nothing left to remove.
             let _ = part.keep();
             Ok(())
         }
@@ -65,7 +65,7 @@ fn lay_out(files: &[File], folder: &Path) -> io::Result<()> {
     }
 }
 
-/// XXH3 over names and contents, 16 hexadecimal digits.
+/// The XXH3 digest over names and contents, 16 hexadecimal digits.
 fn digest(files: &[File]) -> String {
     let mut digest = Xxh3::new();
     for (name, content) in files {
@@ -82,10 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_the_roster_asks_for_is_carried_and_nothing_built() {
+    fn all_sources_of_the_roster_are_embedded_without_build_results() {
         for entry in readlab_catalog::roster::Roster::built_in().entries {
             let Some(name) = &entry.sources else { continue };
-            let (_, files) = CARRIED.iter().find(|(carried, _)| carried == name).unwrap();
+            let (_, files) = EMBEDDED.iter().find(|(carried, _)| carried == name).unwrap();
             for word in entry.build.iter().chain([&entry.run]).flatten() {
                 let Some(named) = word.strip_prefix("{sources}/") else { continue };
                 assert!(files.iter().any(|(name, _)| *name == named), "{name}: {word}");
@@ -95,8 +95,8 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_is_carried_with_the_crate_of_the_protocol() {
-        let crates = CARRIED.iter().filter(|(_, files)| files.iter().any(|(name, _)| *name == "Cargo.toml"));
+    fn a_contender_crate_is_embedded_with_the_protocol_crate() {
+        let crates = EMBEDDED.iter().filter(|(_, files)| files.iter().any(|(name, _)| *name == "Cargo.toml"));
         let names = crates.map(|(name, files)| {
             for needed in ["Cargo.lock", "src/main.rs", "protocol/Cargo.toml", "protocol/src/lib.rs"] {
                 assert!(files.iter().any(|(carried, _)| *carried == needed), "{name}: {needed}");
@@ -107,19 +107,19 @@ mod tests {
     }
 
     #[test]
-    fn files_are_laid_out_once_scripts_can_be_started_and_a_second_time_changes_nothing() {
+    fn sources_are_extracted_once_and_scripts_are_executable() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("x-1");
         let files: &[File] = &[("a.sh", b"#!/bin/sh\n"), ("b/c.txt", b"text")];
-        lay_out(files, &folder).unwrap();
-        lay_out(files, &folder).unwrap();
+        extract(files, &folder).unwrap();
+        extract(files, &folder).unwrap();
         let mode = |name: &str| folder.join(name).metadata().unwrap().permissions().mode();
         assert!(mode("a.sh") & 0o100 != 0 && mode("b/c.txt") & 0o100 == 0);
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "no part is left");
     }
 
     #[test]
-    fn another_content_or_name_is_another_folder() {
+    fn another_content_or_name_gives_another_folder() {
         let digests = [&[("a", &b"b"[..])][..], &[("ab", b"")], &[("a", b"c")]].map(digest);
         assert!(digests[0] != digests[1] && digests[1] != digests[2] && digests[0] != digests[2]);
     }

@@ -1,4 +1,4 @@
-//! An experiment: planned, executed, resumed, and watched while it runs.
+//! Experiments: planning, executing, resuming, and watching them while they run.
 
 pub mod experiment;
 pub mod live;

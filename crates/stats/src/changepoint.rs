@@ -1,54 +1,54 @@
-//! The steady state of a series: the reading from which on it is steady, which is the end of a
-//! runtime's warm-up, found by change points.
+//! The steady state of a series of readings: the reading from which its level no longer changes,
+//! found by change points. Before it, the runtime is warming up.
 //!
-//! The series of logarithms is cut into segments of constant level, exactly, by optimal
+//! The series of logarithms is divided into segments of constant level, exactly, by optimal
 //! partitioning (Jackson et al., IEEE Signal Processing Letters 12, 2005) with a squared-error cost
-//! and a penalty of `4 ln n` noise variances a cut. The noise is estimated from the differences of
-//! neighbours, so that steps do not count as noise. Single spikes are removed first. Whether the
-//! last level is steady is decided as in Barrett et al., *Virtual Machine Warmup Blows Hot and
-//! Cold* (OOPSLA 2017): "no steady state" is a possible result, and so is a steady state that is
-//! slower than the start.
+//! and a penalty of `4 ln n` noise variances for each cut. The noise is estimated from the
+//! differences of neighbours, so that steps do not count as noise. Single spikes are removed first.
+//! Whether the last level is steady is decided as in Barrett et al., *Virtual Machine Warmup Blows
+//! Hot and Cold* (OOPSLA 2017): "no steady state" is a possible result, and so is a steady state
+//! that is slower than the start.
 
 use crate::median;
 use serde::Serialize;
 
-/// Whether a series settles.
+/// Whether and when a series reaches a steady state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "steadiness", rename_all = "snake_case")]
 pub enum Steadiness {
-    /// From one reading on it stays at one level.
+    /// The series stays at one level from one reading on.
     Steady {
-        /// The first reading at that level, from 0.
+        /// The index of the first reading at that level, from 0.
         from: usize,
-        /// How that level compares to the start.
+        /// How that level compares with the start.
         trend: Trend,
     },
-    /// Its level still changes within its last quarter.
+    /// The level still changes within the last quarter of the series.
     NoSteadyState,
-    /// Shorter than twenty readings: too short to decide.
+    /// The series has fewer than twenty readings: too few to decide.
     TooShort,
 }
 
-/// How the steady level compares to the first.
+/// How the steady level compares with the first level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trend {
-    /// One level from the start.
+    /// The same level from the start.
     Flat,
-    /// Faster at the end than at the start.
+    /// The level at the end is faster than at the start.
     Warmup,
-    /// Slower at the end than at the start.
+    /// The level at the end is slower than at the start.
     Slowdown,
 }
 
-/// With fewer readings than this, nothing is decided.
+/// Series with fewer readings are not judged.
 const LENGTH_MIN: usize = 20;
 /// Shortest segment: fewer readings are a spike, not a level.
 const SEGMENT_MIN: usize = 4;
-/// Penalty for one cut, in noise variances times `ln n`.
+/// Penalty for each cut, in noise variances times `ln n`.
 const PENALTY: f64 = 4.0;
-/// Levels this near to the last are the same level to a user: half a percent.
-const SAME_LEVEL: f64 = 0.005;
+/// Levels that differ from the last by less than half a percent count as the same level.
+const SAME_LEVEL_SHARE_MAX: f64 = 0.005;
 
 /// Judges a series of wall times in nanoseconds, in the order in which they were taken.
 pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
@@ -64,24 +64,24 @@ pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
         median(logs[starts[index]..end].iter().copied()).expect("a segment holds readings")
     };
     let last = level(starts.len() - 1);
-    let unlike = (0..starts.len()).rev().find(|&index| (level(index) - last).abs() > SAME_LEVEL);
+    let unlike = (0..starts.len()).rev().find(|&index| (level(index) - last).abs() > SAME_LEVEL_SHARE_MAX);
     let from = unlike.map_or(0, |index| starts[index + 1]);
     if logs.len() - from < (logs.len() / 4).max(SEGMENT_MIN) {
         return Steadiness::NoSteadyState;
     }
     let trend = match level(0) - last {
         _ if from == 0 => Trend::Flat,
-        change if change > SAME_LEVEL => Trend::Warmup,
-        change if change < -SAME_LEVEL => Trend::Slowdown,
+        change if change > SAME_LEVEL_SHARE_MAX => Trend::Warmup,
+        change if change < -SAME_LEVEL_SHARE_MAX => Trend::Slowdown,
         _ => Trend::Flat,
     };
     Steadiness::Steady { from, trend }
 }
 
-/// Readings farther than four noise deviations from the median of their five neighbours take that
-/// median's place (the filter of Hampel), so that a single interruption is no level of its own.
+/// Replaces each reading that is more than four noise standard deviations from the median of its
+/// five neighbours by that median (Hampel filter), so that a single interruption is not a level.
 fn without_spikes(logs: &[f64]) -> Vec<f64> {
-    let reach = 4.0 * noise(logs);
+    let reach = 4.0 * noise_sd(logs);
     let near = |at: usize| {
         let neighbours = &logs[at.saturating_sub(2)..(at + 3).min(logs.len())];
         median(neighbours.iter().copied()).unwrap_or(logs[at])
@@ -90,16 +90,16 @@ fn without_spikes(logs: &[f64]) -> Vec<f64> {
     logs.iter().enumerate().map(clean).collect()
 }
 
-/// The standard deviation of single readings, from the median absolute difference of neighbours:
-/// steps and spikes are too few to move it. The factor is that of normal noise, 1 / (0.6745 sqrt
-/// 2). Never below one part in 10,000.
-fn noise(logs: &[f64]) -> f64 {
+/// The standard deviation of single readings, from the median absolute difference of neighbours,
+/// which steps and spikes hardly change. The factor is that of normal noise, 1 / (0.6745 sqrt 2).
+/// The result is never below one part in 10,000.
+fn noise_sd(logs: &[f64]) -> f64 {
     let differences = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs());
     (median(differences).unwrap_or_default() * 1.0483).max(1e-4)
 }
 
-/// First readings of the segments with the least total cost. Time grows with the square of the
-/// readings.
+/// The first readings of the segments with the least total cost. The run time grows with the square
+/// of the number of readings.
 fn segments(logs: &[f64]) -> Vec<usize> {
     let n = logs.len();
     let (mut sums, mut squares) = (vec![0.0], vec![0.0]);
@@ -112,7 +112,7 @@ fn segments(logs: &[f64]) -> Vec<usize> {
         squares[to] - squares[from] - (sums[to] - sums[from]).powi(2) / (to - from) as f64
     };
     #[expect(clippy::cast_precision_loss, reason = "far fewer readings than 2^52")]
-    let penalty = PENALTY * (n as f64).ln() * noise(logs).powi(2);
+    let penalty = PENALTY * (n as f64).ln() * noise_sd(logs).powi(2);
     let mut best = vec![f64::INFINITY; n + 1];
     best[0] = -penalty;
     let mut previous = vec![0; n + 1];
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::Noise;
 
-    /// Levels in milliseconds with 1 % of noise.
+    /// A series with these levels in milliseconds and 1 % of noise.
     fn series(seed: u64, levels: impl IntoIterator<Item = f64>) -> Vec<u64> {
         let mut noise = Noise::new(seed);
         levels.into_iter().map(|ms| (ms * 1e6 * (0.01 * noise.normal()).exp()) as u64).collect()
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slowdown_is_called_one() {
+    fn a_slower_steady_state_is_called_a_slowdown() {
         let found = steadiness(&series(1, steps(&[(30, 10.0), (50, 11.0)])));
         let Steadiness::Steady { from, trend: Trend::Slowdown } = found else { panic!("{found:?}") };
         assert!((29..=31).contains(&from), "{from}");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn few_readings_and_perfect_ones_are_survived() {
+    fn few_readings_and_equal_readings_do_not_panic() {
         assert_eq!(steadiness(&[5; 19]), Steadiness::TooShort);
         assert_eq!(steadiness(&[5; 20]), Steadiness::Steady { from: 0, trend: Trend::Flat });
         assert_eq!(steadiness(&[0; 20]), Steadiness::Steady { from: 0, trend: Trend::Flat });

@@ -1,23 +1,23 @@
-//! The difference of two numbers that were taken in the same rounds, in their own unit: its centre
-//! and its interval, by signed ranks ([`Paired`]).
+//! The difference of two numbers that were measured in the same rounds, in their own unit: its
+//! centre and its interval, by signed ranks ([`PairedDifferences`]).
 
 use crate::interval::{Confidence, Interval};
 use crate::observation::Observation;
-use crate::paired::Paired;
+use crate::paired::PairedDifferences;
 use crate::turns::Turns;
 
-/// How much more one number is than the other.
+/// The difference of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// The centre of the pairs.
+    /// The Hodges–Lehmann centre of the differences by round.
     pub estimate: f64,
     /// 95 % interval; `None` with fewer than five pairs.
     pub ci95: Option<Interval>,
 }
 
-/// How much more the first is than the second; `None` when no round holds both.
+/// The difference `number - from`; `None` when no round holds both.
 pub fn difference(number: &[Observation], from: &[Observation]) -> Option<Difference> {
-    let paired = Paired::from_differences(&Turns::new(number).less(&Turns::new(from)));
+    let paired = PairedDifferences::from_differences(&Turns::new(number).minus(&Turns::new(from)));
     Some(Difference { estimate: paired.estimate()?, ci95: paired.interval(Confidence::REPORTED) })
 }
 
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn few_rounds_have_no_interval_and_none_in_common_no_difference() {
+    fn few_rounds_have_no_interval_and_disjoint_rounds_no_difference() {
         assert_eq!(difference(&rounds(&[3.0, 4.0]), &rounds(&[1.0, 2.0])).unwrap().ci95, None);
         let later = [Observation { value: 1.0, fill: 9, round: 9 }];
         assert_eq!(difference(&rounds(&[3.0]), &later), None);

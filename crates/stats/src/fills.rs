@@ -1,30 +1,31 @@
-//! The spread between fills of the cache: the same warm file, filled again, is not equally fast.
+//! The spread between fillings of the page cache: a warm file that is evicted and filled again has
+//! a different read time. One `fill` is one filling of the page cache.
 
-use crate::number::{count, mean, squares};
+use crate::number::{count, mean, squares_about_mean};
 use crate::observation::Observation;
 use crate::quantile;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The readings of one fill.
+/// The readings of one fill of the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FillMedian {
     pub fill: u32,
-    /// How many readings.
+    /// Number of readings.
     pub n: usize,
-    /// Their median wall time in nanoseconds.
+    /// Median wall time of the readings in nanoseconds.
     pub median_wall_ns: f64,
 }
 
 /// How much the fills of one trial differ.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FillSpread {
-    /// One median a fill, in order.
+    /// One median for each fill, in order.
     pub fills: Vec<FillMedian>,
-    /// Largest over smallest of the medians, less one.
+    /// The largest median divided by the smallest, minus one.
     pub range: f64,
-    /// Standard deviation of the medians over their mean.
+    /// Standard deviation of the medians divided by their mean.
     pub cv: f64,
     /// Share of the variance of single readings that is between fills, 0 to 1: the variance
     /// components of one-way analysis of variance with unequal groups (Searle, Casella & McCulloch,
@@ -33,7 +34,7 @@ pub struct FillSpread {
     pub between_share: Option<f64>,
 }
 
-/// The spread over fills; `None` with fewer than two.
+/// The spread between fills; `None` with fewer than two fills.
 pub fn fill_spread<O: Into<Observation>>(walls_ns: impl IntoIterator<Item = O>) -> Option<FillSpread> {
     let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for wall in walls_ns.into_iter().map(Into::into) {
@@ -50,7 +51,7 @@ pub fn fill_spread<O: Into<Observation>>(walls_ns: impl IntoIterator<Item = O>) 
     let medians: Vec<f64> = fills.iter().map(|fill| fill.median_wall_ns).collect();
     let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = medians.iter().copied().fold(0.0, f64::max);
-    let variance = squares(&medians) / (count(medians.len()) - 1.0);
+    let variance = squares_about_mean(&medians) / (count(medians.len()) - 1.0);
     Some(FillSpread {
         range: largest / smallest - 1.0,
         cv: variance.sqrt() / mean(&medians),
@@ -65,8 +66,8 @@ fn between_share(groups: &[Vec<f64>]) -> Option<f64> {
     if all.len() == groups.len() {
         return None;
     }
-    let within = groups.iter().map(|group| squares(group)).sum::<f64>();
-    let between = (squares(&all) - within).max(0.0) / (k - 1.0);
+    let within = groups.iter().map(|group| squares_about_mean(group)).sum::<f64>();
+    let between = (squares_about_mean(&all) - within).max(0.0) / (k - 1.0);
     let within = within / (n - k);
     let even = (n - groups.iter().map(|group| count(group.len()).powi(2)).sum::<f64>() / n) / (k - 1.0);
     let component = ((between - within) / even).max(0.0);
@@ -94,9 +95,9 @@ mod tests {
     }
 
     #[test]
-    fn the_share_between_is_that_of_the_analysis_of_variance() {
-        // Mean squares 24 between and 2 within, three readings a group: component (24 - 2) / 3 = 22
-        // / 3.
+    fn the_share_between_fills_is_that_of_the_analysis_of_variance() {
+        // Mean squares 24 between and 2 within, three readings in each group: component (24 - 2) /
+        // 3 = 22 / 3.
         let balanced = fills(&[&[8, 8, 11], &[11, 14, 11], &[14, 14, 17]]);
         let spread = fill_spread(&balanced).unwrap();
         let (between, within) = ((27.0 - 3.0) / 3.0, 3.0);
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_fills_have_nothing_between_them() {
+    fn equal_fills_have_no_variance_between_them() {
         let spread = fill_spread(fills(&[&[10, 20], &[10, 20]])).unwrap();
         assert_eq!((spread.range, spread.cv, spread.between_share), (0.0, 0.0, Some(0.0)));
     }

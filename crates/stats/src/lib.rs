@@ -1,21 +1,21 @@
-//! Numbers in, numbers out: intervals, ratios, ranks, looks, searches, fits. No files, no clocks,
-//! and nothing of what was measured: a number has its place in the rounds ([`Observation`]) and no
-//! other context.
+//! Statistics of plain numbers: intervals, ratios, ranks, interim analyses, searches and fits. No
+//! files and no clocks. A number comes with its round and its fill of the page cache
+//! ([`Observation`]); the crate knows nothing else about what was measured.
 //!
-//! No number is dropped; outliers are only counted. A reported interval is at 95 %, and `None`
-//! where there are too few numbers for one: five are needed of one trial or of one pair, two where
-//! all trials of a state show their noise together ([`SharedVariance`]). The same numbers give the
-//! same results: what resamples has a seed.
+//! No number is dropped; outliers are only counted. A reported interval has 95 % confidence, and is
+//! `None` where there are too few numbers: a single trial or a single pair needs five, trials of a
+//! state that share their noise need two ([`SharedVariance`]). The same numbers give the same
+//! results: resampling uses a fixed seed.
 //!
-//! Simulations count how often an interval holds the true value. Those that take long draw a tenth
-//! in the tests of each commit, with a bound that leaves room for the chance of fewer draws, and
-//! everything in a module `ring2`.
+//! Simulations count how often an interval holds the true value. In the tests of each commit, long
+//! simulations run a tenth of their draws, with a bound that allows for the larger chance error.
+//! The modules `ring2` run all draws.
 
 mod changepoint;
 mod difference;
 mod fills;
+mod interim;
 mod interval;
-mod looks;
 mod noise;
 mod number;
 mod observation;
@@ -53,14 +53,14 @@ pub use regression::{
     theil_sen_intervals, weighted_least_squares,
 };
 pub use scalability::{COUNTS_MIN, FittedLaw, LAW_ROUNDS_MIN, Law};
-pub use search::{Behind, EXHAUSTIVE_READINGS, Search, SearchRules, Setting};
+pub use search::{EXHAUSTIVE_READINGS, PredictedRatio, Search, SearchRules, Setting};
 pub use shared_variance::{SharedLocation, SharedRatio, SharedVariance};
 pub use sign_test::median_interval;
-pub use stopping::{Indifference, Stop, stops};
+pub use stopping::{Indifference, Stop, find_stops};
 pub use student::{interval_of_mean, mean_and_sd, mean_interval};
 pub use summary::{Outliers, Summary, count_summary, median, precision, quantile, summary};
 pub use two_groups::{TwoGroups, two_groups};
 pub use unpaired::{LogMedian, UnpairedRatio};
 
-/// Fewer observations than this have no interval.
+/// With fewer observations than this, there is no interval.
 pub const OBSERVATIONS_MIN: usize = 5;

@@ -1,6 +1,6 @@
-//! Random numbers that repeat from their seed on every platform, and the noise of simulated
-//! readings: what machines and their neighbours do to them. Searches draw from here, and the
-//! simulations of this crate and of the bench.
+//! Random numbers that repeat from their seed on every platform, and simulated noise of readings,
+//! as machines and their neighbours cause it. Used by searches and by the simulations of this crate
+//! and of the bench.
 
 use crate::observation::Observation;
 use rand::RngExt;
@@ -8,22 +8,22 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-/// A source of random numbers.
+/// A seeded source of random numbers.
 #[derive(Debug, Clone)]
 pub struct Noise(Xoshiro256PlusPlus);
 
-/// What makes the readings of a trial differ.
+/// Kinds of noise in the readings of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoiseKind {
-    /// Two percent.
+    /// Normal noise of two percent.
     Normal,
-    /// Added on top, of widely different size.
+    /// Log-normal noise, added to each reading.
     Lognormal,
-    /// A neighbour takes time now and then.
+    /// Exponential noise: a neighbour takes time now and then.
     Exponential,
-    /// The machine becomes slower by a tenth.
+    /// The machine becomes slower by a tenth over the rounds.
     Drift,
-    /// Fills of four rounds differ by five percent, for each trial in its own way.
+    /// Fills of four rounds differ by five percent, independently for each trial.
     Fills,
     /// One reading in twenty takes three times as long.
     Spikes,
@@ -31,7 +31,7 @@ pub enum NoiseKind {
     Disturbed,
 }
 
-const SMALL: f64 = 0.02;
+const SMALL_SD: f64 = 0.02;
 const ROUNDS_OF_FILL: u32 = 4;
 
 impl Noise {
@@ -39,24 +39,24 @@ impl Noise {
         Noise(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// From 0 to 1.
+    /// A uniform number from 0 to 1.
     pub fn uniform(&mut self) -> f64 {
         self.0.random_range(0.0..1.0)
     }
 
-    /// Standard normal, by Box and Muller.
+    /// A standard normal number, by Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Exponential, with mean 1.
+    /// An exponential number with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
     }
 
-    /// This much with this probability, else nothing.
-    pub fn now_and_then(&mut self, probability: f64, much: f64) -> f64 {
+    /// Returns `much` with this probability, otherwise zero.
+    pub fn spike_with_probability(&mut self, probability: f64, much: f64) -> f64 {
         if self.uniform() < probability { much } else { 0.0 }
     }
 
@@ -79,21 +79,21 @@ impl NoiseKind {
     /// The true median of the logarithms of readings.
     pub fn median(self) -> f64 {
         match self {
-            // The share of the small noise that is above it makes up for the spikes: 0.95 * Φ(x) =
-            // 0.5 at x = 0.066.
-            NoiseKind::Spikes => 0.066 * SMALL,
+            // The spikes shift the median upwards: 0.95 * Φ(x) = 0.5 at x = 0.066 standard
+            // deviations.
+            NoiseKind::Spikes => 0.066 * SMALL_SD,
             _ => 0.0,
         }
     }
 
-    /// The logarithms of the readings of a trial, one a round.
+    /// The logarithms of a trial's readings, one for each round.
     pub fn readings(self, rounds: u32, noise: &mut Noise) -> Vec<Observation> {
         let mut of_fill = 0.0;
         let mut reading = |round: u32| {
             if round.is_multiple_of(ROUNDS_OF_FILL) {
                 of_fill = 0.05 * noise.normal();
             }
-            let small = SMALL * noise.normal();
+            let small = SMALL_SD * noise.normal();
             let value = match self {
                 NoiseKind::Normal | NoiseKind::Disturbed => small,
                 NoiseKind::Lognormal => (0.03 * noise.normal().exp()).ln_1p() - 0.03_f64.ln_1p(),
@@ -102,7 +102,7 @@ impl NoiseKind {
                 }
                 NoiseKind::Drift => small + 0.1 * ((f64::from(round) + 0.5) / f64::from(rounds) - 0.5),
                 NoiseKind::Fills => small + of_fill,
-                NoiseKind::Spikes => small + noise.now_and_then(0.05, 3_f64.ln()),
+                NoiseKind::Spikes => small + noise.spike_with_probability(0.05, 3_f64.ln()),
             };
             let fill = if self == NoiseKind::Fills { round / ROUNDS_OF_FILL } else { round };
             Observation { value, fill, round }
@@ -110,7 +110,7 @@ impl NoiseKind {
         (0..rounds).map(&mut reading).collect()
     }
 
-    /// The same of a reference that takes `factor` times as long, and of a trial.
+    /// The logarithms of a reference that takes `factor` times as long, and of a trial.
     pub fn pair(self, rounds: u32, factor: f64, noise: &mut Noise) -> [Vec<Observation>; 2] {
         let (mut reference, trial) = (self.readings(rounds, noise), self.readings(rounds, noise));
         if self == NoiseKind::Disturbed {

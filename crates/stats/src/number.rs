@@ -1,7 +1,7 @@
-//! Whole numbers to compute with, and numbers made whole.
+//! Conversions between whole numbers and floats, and sums.
 
-/// A count, a time in nanoseconds or a size as a number: exact below 2^53, which is 104 days or
-/// 9 PB.
+/// A count, a time in nanoseconds or a size as a float: exact below 2^53, which is 104 days or 9
+/// PB.
 #[expect(clippy::cast_precision_loss, reason = "the numbers of readings are far below 2^53")]
 pub fn float(value: u64) -> f64 {
     value as f64
@@ -13,18 +13,18 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 }
 
 /// The sum of the squared distances from the mean.
-pub(crate) fn squares(values: &[f64]) -> f64 {
+pub(crate) fn squares_about_mean(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// How many there are.
+/// A number of elements as a float.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
 pub fn count(n: usize) -> f64 {
     n as f64
 }
 
-/// The nearest whole number; 0 for what is below.
+/// The nearest whole number; 0 for a negative value.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
 pub fn whole(value: f64) -> u64 {
     value.round() as u64

@@ -1,18 +1,17 @@
-//! A number with its place in the rounds, and the groups of numbers that resemble each other.
+//! Numbers with their round and fill, and groups of numbers that resemble each other.
 //!
-//! What a caller holds becomes an [`Observation`] by `From`: functions of this crate take readings
-//! of any such type.
+//! Functions of this crate accept any type of reading that converts into an [`Observation`].
 
 use crate::interval::{Confidence, Interval};
 use crate::student::mean_interval;
 use crate::{OBSERVATIONS_MIN, median};
 use std::collections::BTreeMap;
 
-/// One number and where it was taken.
+/// One number with its round and its fill of the page cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
     pub value: f64,
-    /// Which fill of the cache.
+    /// Index of the fill: one filling of the page cache.
     pub fill: u32,
     pub round: u32,
 }
@@ -23,29 +22,29 @@ impl From<&Observation> for Observation {
     }
 }
 
-/// Numbers in order, and the medians of the groups in which they resemble each other.
+/// Sorted numbers, and the medians of the groups within which numbers resemble each other.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Grouped {
+pub(crate) struct GroupedValues {
     pub(crate) singles: Vec<f64>,
-    /// One median for each fill, because readings of one fill resemble each other; for each round
-    /// if there is one fill. `None` where each group has one number.
+    /// One median for each fill, because readings of one fill resemble each other; with a single
+    /// fill, one median for each round. `None` where each group has one number.
     pub(crate) groups: Option<Vec<f64>>,
 }
 
-impl Grouped {
-    pub(crate) fn from_observations(observations: &[Observation]) -> Grouped {
+impl GroupedValues {
+    pub(crate) fn from_observations(observations: &[Observation]) -> GroupedValues {
         let medians =
             medians_by(observations, |it| it.fill).or_else(|| medians_by(observations, |it| it.round));
         let groups = medians.filter(|medians| medians.len() < observations.len());
-        Grouped {
+        GroupedValues {
             singles: in_order(observations.iter().map(|it| it.value).collect()),
             groups: groups.map(in_order),
         }
     }
 
     /// The interval by ranks over the groups, or by Student's t over fewer than
-    /// [`OBSERVATIONS_MIN`] of them; but never narrower than for independent numbers: groups that
-    /// agree by chance prove nothing.
+    /// [`OBSERVATIONS_MIN`] groups. The interval is never narrower than for independent numbers:
+    /// groups that agree by chance prove nothing.
     pub(crate) fn interval(
         &self,
         confidence: Confidence,
@@ -61,7 +60,7 @@ impl Grouped {
         } else {
             by_ranks(groups)
         };
-        Some(of_groups?.and(independent))
+        Some(of_groups?.hull_with(independent))
     }
 }
 
@@ -70,7 +69,7 @@ fn in_order(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// One median for each value of the key; `None` if all observations have the same.
+/// One median for each value of the key; `None` if all observations have the same key.
 fn medians_by(observations: &[Observation], key: impl Fn(&Observation) -> u32) -> Option<Vec<f64>> {
     let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for observation in observations {
@@ -83,15 +82,15 @@ fn medians_by(observations: &[Observation], key: impl Fn(&Observation) -> u32) -
 mod tests {
     use super::*;
 
-    fn grouped(places: &[(f64, u32, u32)]) -> Grouped {
+    fn grouped(places: &[(f64, u32, u32)]) -> GroupedValues {
         let all = places.iter().map(|&(value, fill, round)| Observation { value, fill, round });
-        Grouped::from_observations(&all.collect::<Vec<_>>())
+        GroupedValues::from_observations(&all.collect::<Vec<_>>())
     }
 
     #[test]
     fn fills_come_before_rounds_and_rounds_before_readings() {
         let fills = grouped(&[(1.0, 0, 0), (3.0, 0, 1), (9.0, 1, 2), (5.0, 1, 3)]);
-        assert_eq!(fills, Grouped { singles: vec![1.0, 3.0, 5.0, 9.0], groups: Some(vec![2.0, 7.0]) });
+        assert_eq!(fills, GroupedValues { singles: vec![1.0, 3.0, 5.0, 9.0], groups: Some(vec![2.0, 7.0]) });
         assert_eq!(grouped(&[(9.0, 4, 0), (3.0, 4, 1), (5.0, 4, 1)]).groups, Some(vec![4.0, 9.0]));
         assert_eq!(grouped(&[(3.0, 4, 1), (1.0, 4, 1)]).groups, None);
         assert_eq!(grouped(&[(3.0, 0, 0), (1.0, 1, 1)]).groups, None);

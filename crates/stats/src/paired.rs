@@ -1,50 +1,55 @@
-//! Differences of two logarithms that were taken in the same round: their centre and its interval.
+//! Differences of two logarithms that were measured in the same round: their centre and its
+//! interval.
 //!
-//! Both are by signed ranks ([`SignedRank`]), over the medians of fills if a fill has several
-//! rounds ([`Grouped`]).
+//! Both are computed by signed ranks ([`SignedRank`]), over the medians of fills if a fill has
+//! several rounds ([`GroupedValues`]).
 //!
 //! A neighbour can make one reading ten times as long. Such a difference is farther from the median
-//! than [`FAR`] robust standard deviations (the median absolute deviation: Hampel, *The Influence
+//! than [`FAR_DEVIATIONS`] robust standard deviations (the median absolute deviation: Hampel, *The Influence
 //! Curve and Its Role in Robust Estimation*, Journal of the American Statistical Association 69,
-//! 1974). It stays on its side, and counts as a little farther out than the farthest of the others:
-//! ranks need no more, and one disturbed reading of the reference does not widen the intervals of
-//! all trials. If more than a fifth are far out, then they are no disturbance, and stay as they
-//! are.
+//! 1974). It keeps its sign, and is moved to a little beyond the farthest of the others: ranks need
+//! no more, and one disturbed reading of the reference does not widen the intervals of all trials.
+//! If more than a fifth of the differences are that far from the median, they are not disturbances
+//! and are not moved.
 
 use crate::interval::{Confidence, Interval};
-use crate::observation::{Grouped, Observation};
+use crate::observation::{GroupedValues, Observation};
 use crate::quantile;
 use crate::signed_rank::SignedRank;
 
-/// Differences farther out than so many robust standard deviations are disturbed.
-const FAR: f64 = 12.0;
+/// Differences farther than this many robust standard deviations from the median are disturbed.
+const FAR_DEVIATIONS: f64 = 12.0;
 
-/// They count as farther out than the farthest of the others by this factor.
-const REACH: f64 = 1.2;
+/// Disturbed differences are moved to this factor times the largest distance of the others from the
+/// median.
+const REACH_FACTOR: f64 = 1.2;
 
-/// One in so many may be disturbed.
+/// At most one in this many differences may be disturbed.
 const DISTURBED_SHARE: usize = 5;
 
 /// The median absolute deviation of normal noise, in standard deviations.
 const NORMAL_MAD: f64 = 0.6745;
 
-/// Differences, one for each round that holds both.
+/// The differences of two logarithms, one for each round that holds both.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Paired(Grouped);
+pub(crate) struct PairedDifferences(GroupedValues);
 
-impl Paired {
-    /// Of the differences of each round.
-    pub(crate) fn from_differences(differences: &[Observation]) -> Paired {
-        let Grouped { singles, groups } = Grouped::from_observations(differences);
-        Paired(Grouped { singles: undisturbed(singles), groups: groups.map(undisturbed) })
+impl PairedDifferences {
+    /// Groups the differences of the rounds.
+    pub(crate) fn from_differences(differences: &[Observation]) -> PairedDifferences {
+        let GroupedValues { singles, groups } = GroupedValues::from_observations(differences);
+        PairedDifferences(GroupedValues {
+            singles: pull_in_disturbed(singles),
+            groups: groups.map(pull_in_disturbed),
+        })
     }
 
-    /// All differences, sorted, with disturbed ones nearer to the others.
+    /// All differences, sorted, after disturbed ones were moved.
     pub(crate) fn sorted(&self) -> &[f64] {
         &self.0.singles
     }
 
-    /// The centre; `None` without differences.
+    /// The centre of the differences; `None` without differences.
     pub(crate) fn estimate(&self) -> Option<f64> {
         SignedRank::new(self.0.groups.as_ref().unwrap_or(&self.0.singles)).estimate()
     }
@@ -55,22 +60,22 @@ impl Paired {
     }
 }
 
-/// The same values in the same order, with disturbed ones nearer to the others. Sorted values stay
-/// sorted.
-pub(crate) fn undisturbed(mut values: Vec<f64>) -> Vec<f64> {
+/// The same values in the same order, with disturbed values moved closer to the others. Sorted
+/// values stay sorted.
+pub(crate) fn pull_in_disturbed(mut values: Vec<f64>) -> Vec<f64> {
     let mut sorted = values.clone();
     sorted.sort_unstable_by(f64::total_cmp);
     let centre = quantile(&sorted, 0.5);
     let mut away: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
     away.sort_unstable_by(f64::total_cmp);
-    let far = FAR * quantile(&away, 0.5) / NORMAL_MAD;
+    let far = FAR_DEVIATIONS * quantile(&away, 0.5) / NORMAL_MAD;
     let near = away.partition_point(|away| *away <= far);
     let disturbed = away.len() - near;
-    // Without any spread nothing is known of how far is far.
+    // Without any spread, no distance can be called large.
     if disturbed == 0 || disturbed > away.len() / DISTURBED_SHARE || far <= 0.0 {
         return values;
     }
-    let reach = REACH * away[near - 1];
+    let reach = REACH_FACTOR * away[near - 1];
     values.iter_mut().for_each(|value| {
         if (*value - centre).abs() > far {
             *value = centre + reach * (*value - centre).signum();
@@ -84,16 +89,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn paired(values: &[f64]) -> Paired {
+    fn paired(values: &[f64]) -> PairedDifferences {
         let observation = |(&value, at): (&f64, u32)| Observation { value, fill: at, round: at };
-        Paired::from_differences(&values.iter().zip(0..).map(observation).collect::<Vec<_>>())
+        PairedDifferences::from_differences(&values.iter().zip(0..).map(observation).collect::<Vec<_>>())
     }
 
     #[test]
     fn one_disturbed_difference_stays_on_its_side_and_near() {
         let ends = |values: &[f64]| paired(values).interval(Confidence::REPORTED).unwrap();
         let disturbed = ends(&[0.0, 0.01, -0.01, 0.02, 2.3]);
-        // The others are up to 0.02 from the median of 0.01; the fifth counts as 0.024 from it.
+        // The others are up to 0.02 from the median of 0.01; the fifth counts as 0.024 away from
+        // it.
         let range = 0.034 + 0.01;
         assert!((disturbed.high - 0.034 - 0.08 * range).abs() < 1e-9, "{disturbed:?}");
         assert!(disturbed.low < -0.01 && disturbed.holds(0.0));
@@ -103,12 +109,12 @@ mod tests {
     fn more_than_a_fifth_far_out_are_no_disturbance() {
         let two_levels = [0.0, 0.01, -0.01, 0.02, 2.3, 2.31];
         assert!(paired(&two_levels).interval(Confidence::REPORTED).unwrap().high > 2.0);
-        assert_eq!(undisturbed(vec![0.0, 0.0, 0.0, 0.0, 5.0]), [0.0, 0.0, 0.0, 0.0, 5.0]);
+        assert_eq!(pull_in_disturbed(vec![0.0, 0.0, 0.0, 0.0, 5.0]), [0.0, 0.0, 0.0, 0.0, 5.0]);
     }
 
     #[test]
     fn the_order_of_the_values_is_kept() {
-        let found = undisturbed(vec![0.02, 2.3, -0.01, 0.01, 0.0]);
+        let found = pull_in_disturbed(vec![0.02, 2.3, -0.01, 0.01, 0.0]);
         assert!((found[1] - 0.034).abs() < 1e-9, "{found:?}");
         assert_eq!((&found[..1], &found[2..]), (&[0.02][..], &[-0.01, 0.01, 0.0][..]));
     }
@@ -117,7 +123,7 @@ mod tests {
     fn fewer_than_five_fills_have_the_interval_of_students_t() {
         let all: Vec<Observation> =
             (0..12_u32).map(|at| Observation { value: f64::from(at / 4), fill: at / 4, round: at }).collect();
-        let ends = Paired::from_differences(&all).interval(Confidence::REPORTED).unwrap();
+        let ends = PairedDifferences::from_differences(&all).interval(Confidence::REPORTED).unwrap();
         assert!((ends.high - 1.0 - 4.303 / 3_f64.sqrt()).abs() < 1e-3, "{ends:?}");
     }
 

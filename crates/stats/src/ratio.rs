@@ -1,28 +1,28 @@
-//! The ratio of a trial to the reference: how many times as fast it is, pair by pair within rounds.
+//! The ratio of a trial to the reference: how many times as fast it is, paired within rounds.
 //!
-//! Both were measured in the same round, minutes apart from other rounds, so drift of the machine
-//! cancels out in their quotient. The interval is that of the pairs' logarithms by signed ranks
-//! ([`Paired`]), without what other trials show; [`crate::SharedVariance`] has that, too. Swapping
-//! the two gives exactly the inverse.
+//! Both times of a pair come from the same round, so drift of the machine cancels out in their
+//! quotient. The interval is that of the logarithms of the quotients by signed ranks ([`PairedDifferences`]),
+//! from these two trials alone; [`crate::SharedVariance`] also uses the noise of other trials.
+//! Swapping the two trials gives exactly the inverse.
 
 use crate::interval::{Confidence, Interval};
 use crate::observation::Observation;
-use crate::paired::Paired;
+use crate::paired::PairedDifferences;
 use crate::turns::Turns;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The reference's wall time over the trial's: above one, the trial is the faster.
+/// The reference's wall time divided by the trial's: above one, the trial is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
     pub estimate: f64,
     /// 95 % interval; `None` with too few pairs.
     pub ci95: Option<Interval>,
-    /// How many rounds hold both.
+    /// Number of rounds that hold both trials.
     pub pairs: usize,
 }
 
-/// What an interval shows.
+/// What the interval of a ratio shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Significance {
@@ -35,14 +35,14 @@ pub enum Significance {
 }
 
 impl Ratio {
-    /// Faster, slower or a tie; `None` where there are too few pairs to say.
-    pub fn clear(&self) -> Option<Significance> {
+    /// Faster, slower or a tie; `None` with too few pairs.
+    pub fn significance(&self) -> Option<Significance> {
         self.ci95.map(Significance::from_interval)
     }
 }
 
 impl Significance {
-    /// What the interval of a ratio shows.
+    /// Classifies a ratio by its interval.
     pub fn from_interval(ci95: Interval) -> Significance {
         if ci95.holds(1.0) {
             Significance::Tie
@@ -54,16 +54,16 @@ impl Significance {
     }
 }
 
-/// The interval of the reference's wall time over the trial's; `None` where the rounds that hold
-/// both are too few for the confidence. A turn with several readings counts once, with their median.
-/// Pairs of one fill of the reference's count together.
+/// The interval of the reference's wall time divided by the trial's; `None` where too few rounds
+/// hold both. A turn with several readings counts once, with their median. Pairs of one fill of the
+/// reference count together.
 pub fn ratio_at<O: Into<Observation>>(
     reference: impl IntoIterator<Item = O>,
     trial: impl IntoIterator<Item = O>,
     confidence: Confidence,
 ) -> Option<Interval> {
-    let pairs = Turns::from_walls(reference).less(&Turns::from_walls(trial));
-    Paired::from_differences(&pairs).interval(confidence).map(|ends| ends.map(f64::exp))
+    let pairs = Turns::from_walls(reference).minus(&Turns::from_walls(trial));
+    PairedDifferences::from_differences(&pairs).interval(confidence).map(|ends| ends.map(f64::exp))
 }
 
 #[cfg(test)]
@@ -73,8 +73,8 @@ mod tests {
     use crate::testing::reading;
     use proptest::prelude::*;
 
-    /// Rounds of a reference and of a trial that takes `factor` of its time; drift and fill are
-    /// shared, noise is not.
+    /// Readings of a reference and of a trial that takes `factor` times as long; both share drift
+    /// and fill, but not the noise.
     fn rounds(noise: &mut Noise, fills: u32, each: u32, factor: f64) -> (Vec<Observation>, Vec<Observation>) {
         let (mut reference, mut trial) = (Vec::new(), Vec::new());
         for round in 0..fills * each {

@@ -1,10 +1,10 @@
 //! Straight lines through points: least squares with intervals, least squares of relative errors
 //! with intervals, and a line that is robust to outliers.
 //!
-//! Where y spans powers of ten, its errors usually grow with it. Ordinary least squares then takes
-//! the error of the largest y for that of all, and the interval of an intercept of microseconds is
-//! as wide as the noise of a second: [`weighted_least_squares`] and [`theil_sen_intervals`] are for
-//! such points.
+//! If y spans powers of ten, its errors usually grow with it. Ordinary least squares then assumes
+//! the error of the largest y for all points, and the interval of an intercept of microseconds is
+//! as wide as the noise of a second. For such points, use [`weighted_least_squares`] and
+//! [`theil_sen_intervals`].
 
 use crate::OBSERVATIONS_MIN;
 use crate::interval::{Confidence, Interval};
@@ -15,44 +15,45 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Weights are of the line found before, so many times at most.
+/// The weights come from the previous line; they are updated at most this many times.
 const WEIGHINGS_MAX: usize = 50;
 
-/// Weights that change by less change no digit.
+/// The iteration ends when the weights change by less than this share.
 const WEIGHTS_PRECISION: f64 = 1e-12;
 
-/// A line may not make a point's error larger than this factor of its y, nor smaller than its
-/// inverse: through wild points it may be below zero.
+/// The fitted value that weights a point stays between its y divided by this factor and y times
+/// this factor. A line through wild points may even be negative.
 const WEIGHT_RANGE: f64 = 10.0;
 
-/// How often points are resampled.
+/// Number of bootstrap resamples.
 const RESAMPLES: usize = 500;
 
-/// So many points at most are drawn at once: time grows with the square of their number.
+/// At most this many points are drawn for a resample: the run time grows with the square of their
+/// number.
 const RESAMPLED_POINTS_MAX: usize = 200;
 
-/// `y = intercept + slope * x`.
+/// The line `y = intercept + slope * x`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FittedLine {
-    /// Rise per unit of x.
+    /// The rise of y per unit of x.
     pub slope: f64,
-    /// Value at x = 0.
+    /// The value of y at x = 0.
     pub intercept: f64,
 }
 
 impl FittedLine {
-    /// Its value at `x`.
+    /// The y of the line at `x`.
     pub fn at(&self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }
 
-    /// Where it has the value `y`; `None` on a level line.
+    /// The x at which the line has the value `y`; `None` on a level line.
     pub fn solve(&self, y: f64) -> Option<f64> {
         (self.slope != 0.0).then(|| (y - self.intercept) / self.slope)
     }
 }
 
-/// A line by least squares.
+/// A line fitted by least squares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LeastSquares<E> {
     pub line: FittedLine,
@@ -62,7 +63,7 @@ pub struct LeastSquares<E> {
     pub intercept_ci95: Option<Interval>,
     #[serde(flatten)]
     pub errors: E,
-    /// How many points.
+    /// Number of points.
     pub n: usize,
 }
 
@@ -73,21 +74,22 @@ pub struct AbsoluteErrors {
     pub slope_se: Option<f64>,
     /// Standard error of the intercept; `None` with two points.
     pub intercept_se: Option<f64>,
-    /// Share of the variance of y that the line explains; `None` where y does not vary.
+    /// Share of the variance of y that the line explains; `None` if y does not vary.
     pub r_squared: Option<f64>,
-    /// Standard deviation of the residuals, n-2; `None` with two points.
+    /// Standard deviation of the residuals, with n-2; `None` with two points.
     pub residual_sd: Option<f64>,
 }
 
-/// The errors of a line by least squares of relative errors.
+/// The errors of a line by weighted least squares of relative errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct RelativeErrors {
-    /// Standard deviation of the residuals as shares of the line, n-2; `None` with two points.
+    /// Standard deviation of the residuals divided by the fitted values, with n-2; `None` with two
+    /// points.
     pub relative_sd: Option<f64>,
 }
 
 /// Fits by ordinary least squares (Draper & Smith, *Applied Regression Analysis*, chapter 1);
-/// `None` with fewer than two different x, or where a coordinate is no finite number.
+/// `None` with fewer than two different x, or where a coordinate is not finite.
 pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<AbsoluteErrors>> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
         return None;
@@ -106,18 +108,18 @@ pub fn least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<AbsoluteError
         errors: AbsoluteErrors {
             slope_se,
             intercept_se,
-            r_squared: (yy > 0.0).then(|| 1.0 - squares(points, &line, &unweighted) / yy),
+            r_squared: (yy > 0.0).then(|| 1.0 - relative_squares(points, &line, &unweighted) / yy),
             residual_sd,
         },
         n: points.len(),
     })
 }
 
-/// Fits by least squares with weights 1/ŷ², where ŷ is the value of the line: for errors that are
-/// the same share of every y. The weights are those of the line found before, until it no longer
-/// changes (Carroll & Ruppert, *Transformation and Weighting in Regression*, 1988, chapter 2);
-/// weights 1/y² would prefer points that are too low. `None` with fewer than two different x, or
-/// where a coordinate is no finite number, or a y is not above zero.
+/// Fits by least squares with weights 1/ŷ², where ŷ is the fitted value, for errors that are
+/// proportional to y. The weights come from the previous line and are iterated until the line no
+/// longer changes (Carroll & Ruppert, *Transformation and Weighting in Regression*, 1988, chapter
+/// 2); weights 1/y² would prefer points that are too low. `None` with fewer than two different x,
+/// or where a coordinate is not finite or a y is not above zero.
 pub fn weighted_least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<RelativeErrors>> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite() || *y <= 0.0) {
         return None;
@@ -147,23 +149,23 @@ pub fn weighted_least_squares(points: &[(f64, f64)]) -> Option<LeastSquares<Rela
     })
 }
 
-/// The sum of the squares of the residuals, each as a share of the fitted value.
-fn squares(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> f64 {
+/// The sum of the squares of the relative residuals, each divided by the fitted value.
+fn relative_squares(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> f64 {
     points.iter().zip(fitted).map(|(&(x, y), fitted)| ((y - line.at(x)) / fitted).powi(2)).sum()
 }
 
-/// Their standard deviation, n-2; `None` with two points.
+/// The standard deviation of the relative residuals, with n-2; `None` with two points.
 fn residual_sd(points: &[(f64, f64)], line: &FittedLine, fitted: &[f64]) -> Option<f64> {
     let freedom = count(points.len()) - 2.0;
-    (freedom > 0.0).then(|| (squares(points, line, fitted) / freedom).sqrt())
+    (freedom > 0.0).then(|| (relative_squares(points, line, fitted) / freedom).sqrt())
 }
 
-/// The quantile of Student's t for the parameters of a line.
+/// The quantile of Student's t with n-2 degrees of freedom.
 fn t_of_line(points: &[(f64, f64)]) -> f64 {
     student_t(count(points.len()) - 2.0, Confidence::REPORTED)
 }
 
-/// What least squares need of points.
+/// Weighted sums over the points, as needed for least squares.
 struct WeightedSums {
     weight: f64,
     mean_x: f64,
@@ -173,7 +175,7 @@ struct WeightedSums {
 }
 
 impl WeightedSums {
-    /// With weights 1/fitted²; `None` with fewer than two different x.
+    /// The sums with weights 1/fitted²; `None` with fewer than two different x.
     fn new(points: &[(f64, f64)], fitted: &[f64]) -> Option<WeightedSums> {
         let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
             points.iter().zip(fitted).map(|(&(x, y), fitted)| of(x, y) / (fitted * fitted)).sum()
@@ -186,7 +188,7 @@ impl WeightedSums {
         (has_two && xx > 0.0).then_some(WeightedSums { weight, mean_x, mean_y, xx, xy })
     }
 
-    /// The standard error of the intercept, in those of a residual.
+    /// The standard error of the intercept, in units of the standard deviation of a residual.
     fn intercept_error(&self) -> f64 {
         (1.0 / self.weight + self.mean_x * self.mean_x / self.xx).sqrt()
     }
@@ -198,8 +200,8 @@ impl WeightedSums {
 }
 
 /// The line of Theil and Sen (Sen, Journal of the American Statistical Association 63, 1968): the
-/// median slope over all pairs of points, and the median of the remaining differences. Up to 29 %
-/// of the points may be anywhere. Time and memory grow with the square of the number of points.
+/// median slope over all pairs of points, and the median of the intercepts at that slope. Up to 29
+/// % of the points may be outliers. Time and memory grow with the square of the number of points.
 /// `None` with fewer than two different x.
 pub fn theil_sen(points: &[(f64, f64)]) -> Option<FittedLine> {
     let slopes = (points.iter().enumerate())
@@ -234,16 +236,17 @@ pub struct TheilSen {
     pub slope_ci95: Option<Interval>,
     /// 95 % interval of the intercept; `None` with fewer than five points.
     pub intercept_ci95: Option<Interval>,
-    /// How many points.
+    /// Number of points.
     pub n: usize,
 }
 
 /// The line of [`theil_sen`], with intervals by resampling the points (Efron & Tibshirani, *An
-/// Introduction to the Bootstrap*, 1993, section 9.5): they assume neither normal errors nor equal
-/// ones. They are widened as Student's interval is beside the normal one, because few points
-/// resampled spread too little. Of more than two hundred points, so many are drawn, and intervals
-/// are narrower by the root of the share (Bickel, Götze & van Zwet, *Resampling Fewer Than n
-/// Observations*, Statistica Sinica 7, 1997). The same seed gives the same intervals.
+/// Introduction to the Bootstrap*, 1993, section 9.5), which need neither normal errors nor equal
+/// ones. The intervals are widened by the ratio of Student's quantile to the normal one, because
+/// resamples of few points scatter too little. From more than two hundred points, two hundred are
+/// drawn, and the intervals are scaled by the root of that share (Bickel, Götze & van Zwet,
+/// *Resampling Fewer Than n Observations*, Statistica Sinica 7, 1997). The same seed gives the same
+/// intervals.
 pub fn theil_sen_intervals(points: &[(f64, f64)], seed: u64) -> Option<TheilSen> {
     let line = theil_sen(points)?;
     let n = points.len();
@@ -263,7 +266,8 @@ pub fn theil_sen_intervals(points: &[(f64, f64)], seed: u64) -> Option<TheilSen>
     let factor = widening * (1.0 + 1.0 / freedom).sqrt() * (count(drawn_at_once) / count(n)).sqrt();
     let around = |of: fn(&FittedLine) -> f64| {
         let centre = of(&line);
-        Interval::of_resampled(resampled.iter().map(of), centre, factor).and(Interval::around(centre, 0.0))
+        Interval::of_resampled(resampled.iter().map(of), centre, factor)
+            .hull_with(Interval::around(centre, 0.0))
     };
     Some(TheilSen {
         line,
@@ -282,7 +286,7 @@ mod tests {
 
     /// Norris, "Calibration of Ozone Monitors", from the Statistical Reference Datasets of NIST, as
     /// (x, y).
-    const NORRIS: [(f64, f64); 36] = [
+    const NIST_NORRIS: [(f64, f64); 36] = [
         (0.2, 0.1),
         (337.4, 338.8),
         (118.2, 118.1),
@@ -321,28 +325,28 @@ mod tests {
         (0.5, 0.2),
     ];
 
-    fn near(found: f64, certified: f64) {
+    fn assert_near(found: f64, certified: f64) {
         assert!((found / certified - 1.0).abs() < 1e-9, "{found} is not {certified}");
     }
 
     #[test]
     fn least_squares_reach_the_certified_values_of_nist() {
-        let fit = least_squares(&NORRIS).unwrap();
-        near(fit.line.intercept, -0.262_323_073_774_029);
-        near(fit.line.slope, 1.002_116_818_020_45);
-        near(fit.errors.intercept_se.unwrap(), 0.232_818_234_301_152);
-        near(fit.errors.slope_se.unwrap(), 0.429_796_848_199_937e-3);
-        near(fit.errors.residual_sd.unwrap(), 0.884_796_396_144_373);
-        near(fit.errors.r_squared.unwrap(), 0.999_993_745_883_712);
+        let fit = least_squares(&NIST_NORRIS).unwrap();
+        assert_near(fit.line.intercept, -0.262_323_073_774_029);
+        assert_near(fit.line.slope, 1.002_116_818_020_45);
+        assert_near(fit.errors.intercept_se.unwrap(), 0.232_818_234_301_152);
+        assert_near(fit.errors.slope_se.unwrap(), 0.429_796_848_199_937e-3);
+        assert_near(fit.errors.residual_sd.unwrap(), 0.884_796_396_144_373);
+        assert_near(fit.errors.r_squared.unwrap(), 0.999_993_745_883_712);
         // 97.5 % quantile of Student's t with 34 degrees of freedom, from printed tables: 2.0322.
         let t = fit.slope_ci95.unwrap().half_width() / fit.errors.slope_se.unwrap();
         assert!((t - 2.0322).abs() < 1e-4, "{t}");
     }
 
     #[test]
-    fn the_clocks_that_the_zip_experiment_asks_for_come_out() {
-        // published/zip-lines.csv: highest clock in GHz, seconds for the zip; the NUC is the mean
-        // of its two drives.
+    fn the_clock_rates_of_the_zip_experiment_are_reproduced() {
+        // From published/zip-lines.csv: the highest clock rate in GHz, and the seconds for the zip.
+        // The point of the NUC is the mean of its two drives.
         let nuc = |a: f64, b: f64| f64::midpoint(a, b);
         let zip = [(3.3, 32.326), (4.3, 24.8945), (4.7, nuc(18.8616, 18.8782))];
         let line = least_squares(&zip).unwrap().line;
@@ -352,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_point_bends_least_squares_and_not_theil_sen() {
+    fn one_outlier_bends_least_squares_but_not_theil_sen() {
         let mut points: Vec<(f64, f64)> = (0..20).map(|i| (f64::from(i), 5.0 + 2.0 * f64::from(i))).collect();
         points[19].1 = 1e6;
         let robust = theil_sen(&points).unwrap();
@@ -361,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_line_is_none() {
+    fn points_without_two_different_x_have_no_line() {
         assert_eq!(least_squares(&[]), None);
         assert_eq!(least_squares(&[(1.0, 1.0), (1.0, 2.0)]), None);
         assert_eq!(least_squares(&[(1.0, 1.0), (2.0, f64::NAN)]), None);
@@ -373,21 +377,21 @@ mod tests {
         assert_eq!(FittedLine { slope: 0.0, intercept: 1.0 }.solve(1.0), None);
     }
 
-    /// A fixed cost of 20 µs and 4 GB/s: seconds by bytes.
-    const SWEEP: FittedLine = FittedLine { slope: 0.25e-9, intercept: 20e-6 };
+    /// The line of a sweep with a fixed cost of 20 µs and 4 GB/s: seconds by bytes.
+    const SWEEP_LINE: FittedLine = FittedLine { slope: 0.25e-9, intercept: 20e-6 };
 
-    /// Times of files from 10 kB to 2 GB, with errors of this share of each.
+    /// Times of files from 10 kB to 2 GB, with relative errors of this standard deviation.
     fn sweep(files: u32, sd: f64, noise: &mut Noise) -> Vec<(f64, f64)> {
         let point = |file: u32| {
             let bytes = 1e4 * 2e5_f64.powf(f64::from(file) / f64::from(files - 1));
-            (bytes, SWEEP.at(bytes) * (1.0 + sd * noise.normal()))
+            (bytes, SWEEP_LINE.at(bytes) * (1.0 + sd * noise.normal()))
         };
         (0..files).map(point).collect()
     }
 
     #[test]
     fn weighted_least_squares_solve_their_equations() {
-        // The residuals as shares of the line are orthogonal to 1 and to x, over the line.
+        // The relative residuals are orthogonal to 1/ŷ and to x/ŷ.
         let points = [(1.0, 2.1), (2.0, 2.9), (10.0, 10.5), (50.0, 55.0), (200.0, 180.0)];
         let fit = weighted_least_squares(&points).unwrap();
         let sum = |of: fn(f64) -> f64| -> f64 {
@@ -395,13 +399,13 @@ mod tests {
             points.iter().map(term).sum()
         };
         assert!(sum(|_| 1.0).abs() < 1e-9 && sum(|x| x).abs() < 1e-9, "{fit:?}");
-        // The same by numpy: solved with numpy.linalg, weights 1/ŷ² iterated 200 times; Student's t
-        // of scipy.
-        near(fit.line.slope, 0.968_310_560_628_162_2);
-        near(fit.line.intercept, 1.077_485_266_992_003_9);
-        near(fit.errors.relative_sd.unwrap(), 0.083_328_686_357_092_05);
-        near(fit.slope_ci95.unwrap().half_width(), 0.161_172_347_663_124_7);
-        near(fit.intercept_ci95.unwrap().half_width(), 0.512_328_832_978_527);
+        // Expected values from numpy: numpy.linalg with weights 1/ŷ² iterated 200 times, and
+        // Student's t of scipy.
+        assert_near(fit.line.slope, 0.968_310_560_628_162_2);
+        assert_near(fit.line.intercept, 1.077_485_266_992_003_9);
+        assert_near(fit.errors.relative_sd.unwrap(), 0.083_328_686_357_092_05);
+        assert_near(fit.slope_ci95.unwrap().half_width(), 0.161_172_347_663_124_7);
+        assert_near(fit.intercept_ci95.unwrap().half_width(), 0.512_328_832_978_527);
     }
 
     #[test]
@@ -415,9 +419,9 @@ mod tests {
         assert!(robust.half_width() < 50e-6 && robust.holds(20e-6), "{robust:?}");
     }
 
-    /// How many of the intervals of sweeps hold the truth: slope and intercept, weighted and
-    /// robust.
-    fn held(files: u32, sd: f64, sweeps: u64) -> [u64; 4] {
+    /// How many intervals of simulated sweeps hold the true value, for slope and intercept,
+    /// weighted and robust.
+    fn count_held(files: u32, sd: f64, sweeps: u64) -> [u64; 4] {
         let mut noise = Noise::new(u64::from(files));
         let mut held = [0; 4];
         for seed in 0..sweeps {
@@ -425,10 +429,10 @@ mod tests {
             let weighted = weighted_least_squares(&points).unwrap();
             let robust = theil_sen_intervals(&points, seed).unwrap();
             let holds = [
-                weighted.slope_ci95.unwrap().holds(SWEEP.slope),
-                weighted.intercept_ci95.unwrap().holds(SWEEP.intercept),
-                robust.slope_ci95.unwrap().holds(SWEEP.slope),
-                robust.intercept_ci95.unwrap().holds(SWEEP.intercept),
+                weighted.slope_ci95.unwrap().holds(SWEEP_LINE.slope),
+                weighted.intercept_ci95.unwrap().holds(SWEEP_LINE.intercept),
+                robust.slope_ci95.unwrap().holds(SWEEP_LINE.slope),
+                robust.intercept_ci95.unwrap().holds(SWEEP_LINE.intercept),
             ];
             held.iter_mut().zip(holds).for_each(|(held, holds)| *held += u64::from(holds));
         }
@@ -441,7 +445,7 @@ mod tests {
         for (files, sd) in [(8, 0.05), (20, 0.1), (60, 0.2)] {
             let least = fewest_by_chance(0.94, 100);
             assert!(
-                held(files, sd, 100).iter().all(|held| *held >= least),
+                count_held(files, sd, 100).iter().all(|held| *held >= least),
                 "{files} files: at least {least}"
             );
         }
@@ -453,7 +457,7 @@ mod tests {
         #[test]
         fn intervals_of_sweeps_hold_the_true_line_in_93_of_100_simulations() {
             for (files, sd) in [(8, 0.05), (20, 0.1), (60, 0.2)] {
-                assert!(held(files, sd, 1_000).iter().all(|held| *held >= 930), "{files} files");
+                assert!(count_held(files, sd, 1_000).iter().all(|held| *held >= 930), "{files} files");
             }
         }
     }
@@ -480,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_line_with_weights_is_none() {
+    fn points_without_a_weighted_line_have_none() {
         assert_eq!(weighted_least_squares(&[]), None);
         assert_eq!(weighted_least_squares(&[(1.0, 1.0), (1.0, 2.0)]), None);
         assert_eq!(weighted_least_squares(&[(1.0, 1.0), (2.0, 0.0)]), None);
@@ -496,7 +500,7 @@ mod tests {
             ys in prop::collection::vec(1e-6..10.0_f64, 3..30),
             doublings in -20..20_i32,
         ) {
-            // Powers of two change no digit.
+            // Powers of two change only the exponent, so no rounding occurs.
             let factor = 2_f64.powi(doublings);
             let of = |x_unit: f64, y_unit: f64| {
                 let points: Vec<_> = (1_u32..).zip(&ys).map(|(x, y)| (x_unit * f64::from(x), y_unit * y)).collect();

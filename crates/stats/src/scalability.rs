@@ -1,90 +1,93 @@
 //! The Universal Scalability Law (Gunther, *Guerrilla Capacity Planning*, 2007): with N readers the
-//! rate is `λN / (1 + σ(N−1) + κN(N−1))`. λ is the rate of one, σ the share of work that readers
-//! wait for each other with, κ what each pair of them costs.
+//! rate is `λN / (1 + σ(N−1) + κN(N−1))`. λ is the rate of one reader; σ, the contention, is the
+//! share of work that readers do one after the other; κ, the coherence, is the cost of each pair of
+//! readers.
 //!
-//! `N / rate` is linear in `1`, `N−1` and `N(N−1)`: least squares of relative errors, where σ and κ
-//! are not negative. Intervals are from resampled rounds, which are the independent units, around
-//! the estimate and widened as Student's is beside the normal one: a few rounds resampled spread
-//! too little. They are from laws in which σ and κ may be negative: where one of them is zero in
-//! truth, resamples that stop at zero spread too little.
+//! `N / rate` is linear in `1`, `N−1` and `N(N−1)`, so the law is fitted by least squares of
+//! relative errors, with σ and κ not negative. Intervals come from resampled rounds, which are the
+//! independent units. They are centred at the estimate and widened by the ratio of Student's
+//! quantile to the normal one, because resamples of few rounds scatter too little. In the
+//! resamples, σ and κ may be negative: if the true value of one is zero, resamples that stop at
+//! zero scatter too little.
 
 use crate::interval::{Confidence, Interval};
 use crate::student::student_t;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Fewer numbers of readers than this fit three parameters too well.
+/// With fewer different numbers of readers, three parameters fit too closely to trust the law.
 pub const COUNTS_MIN: usize = 5;
 
-/// Fewer rounds than this resample to nothing.
+/// With fewer rounds, resampling says nothing.
 pub const LAW_ROUNDS_MIN: usize = 5;
 
-/// How often rounds are resampled.
+/// Number of bootstrap resamples.
 const RESAMPLES: usize = 500;
 
-/// Weights are of the law found before, so many times: one more changes no digit that is shown.
+/// The weights come from the previous law. They are updated this many times: another update changes
+/// no digit that is shown.
 const WEIGHINGS: usize = 3;
 
-/// A law with its parameters.
+/// The parameters of the law.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Law {
-    /// λ, in the unit of the rates.
+    /// The rate λ of one reader, in the unit of the rates.
     pub rate_of_one: f64,
     pub contention: f64,
     pub coherence: f64,
 }
 
-/// The law that fits measured rates best, with what other rounds would have given.
+/// The law fitted to measured rates, with the laws of resampled rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedLaw {
     pub law: Law,
-    /// The same without bounds for its parameters.
+    /// The law fitted with parameters that may be negative.
     free: Law,
-    /// Without bounds, of resampled rounds.
+    /// The laws of resampled rounds, with parameters that may be negative.
     resampled: Vec<Law>,
     widening: f64,
 }
 
 impl Law {
-    /// The rate with so many readers.
+    /// The rate with this number of readers.
     pub fn at(&self, readers: f64) -> f64 {
         let others = readers - 1.0;
         self.rate_of_one * readers / (1.0 + self.contention * others + self.coherence * readers * others)
     }
 
-    /// The same, at most that of perfect scaling: where parameters may be negative.
+    /// The rate, at most that of perfect scaling. Needed where parameters may be negative.
     fn bounded_at(&self, readers: f64) -> f64 {
         let perfect = self.rate_of_one * readers;
         Some(self.at(readers)).filter(|rate| *rate > 0.0).map_or(perfect, |rate| rate.min(perfect))
     }
 
-    /// The number of readers beyond which the rate falls; `None` if it never does.
+    /// The number of readers beyond which the rate falls; `None` if it never falls.
     pub fn peak(&self) -> Option<f64> {
         (self.coherence > 0.0).then(|| ((1.0 - self.contention).max(0.0) / self.coherence).sqrt().max(1.0))
     }
 
-    /// That of these mean rates; `None` if there are not enough, or they are no rates.
+    /// Fits the law to mean rates; `None` if there are too few rates, or one is not positive.
     fn fit(counts: &[f64], rates: &[f64]) -> Option<Law> {
         let mut weights: Vec<f64> = rates.to_vec();
         let mut found = None;
         for _ in 0..WEIGHINGS {
-            let law = weighted(counts, rates, &weights, Parameters::NotNegative)?;
+            let law = fit_weighted(counts, rates, &weights, Parameters::NotNegative)?;
             weights = counts.iter().map(|&count| law.at(count)).collect();
             found = Some(law);
         }
         found
     }
 
-    /// The same without bounds for its parameters, by the weights of a law within them.
-    fn free(counts: &[f64], rates: &[f64], bounded: &Law) -> Option<Law> {
+    /// Fits the law with parameters that may be negative, with the weights of a bounded law.
+    fn fit_free(counts: &[f64], rates: &[f64], bounded: &Law) -> Option<Law> {
         let weights: Vec<f64> = counts.iter().map(|&count| bounded.at(count)).collect();
-        weighted(counts, rates, &weights, Parameters::Free)
+        fit_weighted(counts, rates, &weights, Parameters::Free)
     }
 }
 
 impl FittedLaw {
-    /// The law of rates by round and number of readers, which are the same in each round; `None`
-    /// with fewer than [`COUNTS_MIN`] numbers or [`LAW_ROUNDS_MIN`] rounds.
+    /// Fits the law to rates by round and number of readers; all rounds have the same numbers.
+    /// `None` with fewer than [`COUNTS_MIN`] numbers or [`LAW_ROUNDS_MIN`] rounds.
     #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
     pub fn fit(counts: &[f64], rounds: &[Vec<f64>], seed: u64) -> Option<FittedLaw> {
         if counts.len() < COUNTS_MIN || rounds.len() < LAW_ROUNDS_MIN {
@@ -93,7 +96,7 @@ impl FittedLaw {
         let both = |drawn: &[&Vec<f64>]| {
             let rates = mean_rates(drawn);
             let law = Law::fit(counts, &rates)?;
-            Some([law, Law::free(counts, &rates, &law)?])
+            Some([law, Law::fit_free(counts, &rates, &law)?])
         };
         let [law, free] = both(&rounds.iter().collect::<Vec<_>>())?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -110,25 +113,25 @@ impl FittedLaw {
     }
 
     pub fn rate_interval(&self, readers: f64) -> Interval {
-        self.around(|law| law.bounded_at(readers).ln()).map(f64::exp)
+        self.interval_around(|law| law.bounded_at(readers).ln()).map(f64::exp)
     }
 
     pub fn contention_interval(&self) -> Interval {
-        self.around(|law| law.contention).map(|value| value.max(0.0))
+        self.interval_around(|law| law.contention).map(|value| value.max(0.0))
     }
 
     pub fn coherence_interval(&self) -> Interval {
-        self.around(|law| law.coherence).map(|value| value.max(0.0))
+        self.interval_around(|law| law.coherence).map(|value| value.max(0.0))
     }
 
-    /// The interval of something about the law, which holds what the law itself says.
-    fn around(&self, of: impl Fn(&Law) -> f64) -> Interval {
+    /// The interval of a property of the law; it always holds the fitted law's own value.
+    fn interval_around(&self, of: impl Fn(&Law) -> f64) -> Interval {
         let resampled = Interval::of_resampled(self.resampled.iter().map(&of), of(&self.free), self.widening);
-        resampled.and(Interval::around(of(&self.law), 0.0))
+        resampled.hull_with(Interval::around(of(&self.law), 0.0))
     }
 }
 
-/// The geometric mean over rounds, by number of readers.
+/// The geometric mean of the rates over rounds, by number of readers.
 #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
 fn mean_rates(rounds: &[&Vec<f64>]) -> Vec<f64> {
     let count = rounds.first().map_or(0, |rates| rates.len());
@@ -136,19 +139,19 @@ fn mean_rates(rounds: &[&Vec<f64>]) -> Vec<f64> {
     (0..count).map(|at| mean(at).exp()).collect()
 }
 
-/// What σ and κ may be.
+/// The allowed range of σ and κ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameters {
     NotNegative,
     Free,
 }
 
-/// A term of the equation that is fitted, or zero instead of it.
-type Kept = [bool; 3];
+/// Which terms of the equation are fitted; the others are zero.
+type KeptTerms = [bool; 3];
 
 impl Parameters {
-    /// The terms to fit: at the bound, parameters are zero.
-    fn choices(self) -> &'static [Kept] {
+    /// The combinations of terms to try. A parameter at its bound is zero.
+    fn choices(self) -> &'static [KeptTerms] {
         match self {
             Parameters::NotNegative => {
                 &[[true, true, true], [true, true, false], [true, false, true], [true, false, false]]
@@ -162,16 +165,16 @@ impl Parameters {
     }
 }
 
-/// The law with the least sum of squares among those that are allowed.
-fn weighted(counts: &[f64], rates: &[f64], weights: &[f64], parameters: Parameters) -> Option<Law> {
-    let rows: Vec<Row> = counts
+/// The law with the least sum of squares among those whose parameters are allowed.
+fn fit_weighted(counts: &[f64], rates: &[f64], weights: &[f64], parameters: Parameters) -> Option<Law> {
+    let rows: Vec<Equation> = counts
         .iter()
         .zip(rates)
         .zip(weights)
         .map(|((&count, rate), weight)| {
-            // An error of N/rate in units of itself is a relative error of the rate.
+            // An error of N/rate, relative to N/rate, is a relative error of the rate.
             let unit = weight / count;
-            Row {
+            Equation {
                 terms: [unit, unit * (count - 1.0), unit * count * (count - 1.0)],
                 value: unit * count / rate,
             }
@@ -185,19 +188,19 @@ fn weighted(counts: &[f64], rates: &[f64], weights: &[f64], parameters: Paramete
 }
 
 /// One equation of the least squares.
-struct Row {
+struct Equation {
     terms: [f64; 3],
     value: f64,
 }
 
-impl Row {
+impl Equation {
     fn error(&self, solution: &[f64; 3]) -> f64 {
         self.value - self.terms.iter().zip(solution).map(|(term, value)| term * value).sum::<f64>()
     }
 }
 
-/// The normal equations of the terms that are kept, by elimination; the others are zero.
-fn solve(rows: &[Row], kept: Kept) -> Option<[f64; 3]> {
+/// Solves the normal equations of the kept terms by elimination; the other terms are zero.
+fn solve(rows: &[Equation], kept: KeptTerms) -> Option<[f64; 3]> {
     let mut table = [[0.0; 4]; 3];
     for (across, line) in table.iter_mut().enumerate() {
         for (down, cell) in line.iter_mut().enumerate().take(3) {
@@ -230,13 +233,14 @@ mod tests {
 
     const COUNTS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0];
 
-    const TRUE: Law = Law { rate_of_one: 1e9, contention: 0.05, coherence: 0.002 };
+    const TRUE_LAW: Law = Law { rate_of_one: 1e9, contention: 0.05, coherence: 0.002 };
 
-    const WITHOUT_CONTENTION: Law = Law { contention: 0.0, ..TRUE };
+    const WITHOUT_CONTENTION: Law = Law { contention: 0.0, ..TRUE_LAW };
 
-    const WITHOUT_COHERENCE: Law = Law { coherence: 0.0, ..TRUE };
+    const WITHOUT_COHERENCE: Law = Law { coherence: 0.0, ..TRUE_LAW };
 
-    /// Rounds with a common error of a twentieth and one of a thirtieth for each rate.
+    /// Rates by round, with a common error of a twentieth for each round and one of a thirtieth for
+    /// each rate.
     fn rounds(law: &Law, count: usize, seed: u64) -> Vec<Vec<f64>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut error = |share: f64| 1.0 + share * (random.random::<f64>() - 0.5) * 3.46;
@@ -249,9 +253,12 @@ mod tests {
 
     #[test]
     fn a_law_is_found_again_from_its_own_rates() {
-        for law in
-            [TRUE, WITHOUT_CONTENTION, WITHOUT_COHERENCE, Law { contention: 0.0, coherence: 0.0, ..TRUE }]
-        {
+        for law in [
+            TRUE_LAW,
+            WITHOUT_CONTENTION,
+            WITHOUT_COHERENCE,
+            Law { contention: 0.0, coherence: 0.0, ..TRUE_LAW },
+        ] {
             let rates = COUNTS.map(|readers| law.at(readers));
             let found = Law::fit(&COUNTS, &rates).unwrap();
             assert!((found.rate_of_one / law.rate_of_one - 1.0).abs() < 1e-9, "{found:?}");
@@ -262,12 +269,15 @@ mod tests {
 
     #[test]
     fn a_rate_that_falls_has_a_peak_and_another_has_none() {
-        let peak = TRUE.peak().unwrap();
-        assert!(TRUE.at(peak) > TRUE.at(peak - 1.0) && TRUE.at(peak) > TRUE.at(peak + 1.0), "{peak}");
+        let peak = TRUE_LAW.peak().unwrap();
+        assert!(
+            TRUE_LAW.at(peak) > TRUE_LAW.at(peak - 1.0) && TRUE_LAW.at(peak) > TRUE_LAW.at(peak + 1.0),
+            "{peak}"
+        );
         assert_eq!(WITHOUT_COHERENCE.peak(), None);
     }
 
-    /// Each interval holds the true value in at least so many of the simulated experiments.
+    /// Checks that each interval holds the true value in at least `least` simulated experiments.
     fn assert_intervals_hold(law: &Law, runs: u64, least: u64) {
         let mut held = [0; 4];
         for seed in 0..runs {
@@ -285,7 +295,7 @@ mod tests {
 
     #[test]
     fn intervals_hold_the_truth() {
-        assert_intervals_hold(&TRUE, 200, fewest_by_chance(0.95, 200));
+        assert_intervals_hold(&TRUE_LAW, 200, fewest_by_chance(0.95, 200));
     }
 
     #[test]
@@ -298,13 +308,14 @@ mod tests {
         assert_intervals_hold(&WITHOUT_COHERENCE, 50, fewest_by_chance(0.95, 50));
     }
 
-    /// Each takes a second or a third of one: enough experiments to see two percent.
+    /// Each test takes up to a second, with enough experiments to detect a deviation of two
+    /// percent.
     mod ring2 {
         use super::*;
 
         #[test]
         fn intervals_hold_the_truth_in_at_least_93_of_100_simulations() {
-            for (law, runs) in [(TRUE, 2_000), (WITHOUT_CONTENTION, 500), (WITHOUT_COHERENCE, 500)] {
+            for (law, runs) in [(TRUE_LAW, 2_000), (WITHOUT_CONTENTION, 500), (WITHOUT_COHERENCE, 500)] {
                 assert_intervals_hold(&law, runs, runs / 100 * 93);
             }
         }
@@ -312,7 +323,7 @@ mod tests {
 
     #[test]
     fn too_few_numbers_or_rounds_make_no_law() {
-        assert!(FittedLaw::fit(&COUNTS[..4], &rounds(&TRUE, 8, 1), 1).is_none());
-        assert!(FittedLaw::fit(&COUNTS, &rounds(&TRUE, 4, 1), 1).is_none());
+        assert!(FittedLaw::fit(&COUNTS[..4], &rounds(&TRUE_LAW, 8, 1), 1).is_none());
+        assert!(FittedLaw::fit(&COUNTS, &rounds(&TRUE_LAW, 4, 1), 1).is_none());
     }
 }

@@ -1,21 +1,21 @@
-//! Intervals for trials of two rounds and more, by the noise that all trials of a state show
-//! together.
+//! Intervals for trials of two rounds or more, from the noise of all trials of a state together.
 //!
-//! Two readings of a trial say nearly nothing about their own spread, and an interval that uses
-//! them alone is an order of magnitude too wide. But all trials were read by the same machine in
-//! the same rounds. Their spreads are estimated together ([`crate::spread`]), and the interval of a
-//! pair is made from the spreads of both. From six pairs on the exact signed-rank test needs no
-//! model of the noise and is as narrow, so it takes over; the sign test does for locations.
+//! Two readings of a trial say nearly nothing about their own spread, and an interval from them
+//! alone is an order of magnitude too wide. But all trials were read by the same machine in the
+//! same rounds. So their spreads are estimated together ([`crate::spread`]), and the interval of a
+//! pair is computed from the spreads of both. From six pairs on, the exact signed-rank test needs
+//! no model of the noise and is as narrow, so it is used instead; for locations, the sign test is
+//! used.
 //!
-//! The times are natural logarithms. One unit is a round, or a fill of the cache where fills hold
-//! several rounds: rounds of one fill resemble each other. A unit's time is the median over its
-//! turns, a turn's the median over its readings.
+//! Times are natural logarithms. A unit is a round, or a fill of the page cache where fills hold
+//! several rounds: rounds of one fill resemble each other. The time of a unit is the median over
+//! its turns; the time of a turn is the median over its readings.
 //!
-//! 1. Three sweeps of a median polish find what the units have in common ([`crate::two_way`]). The
-//!    residual of a reading is without the effect of its unit as the other trials show it.
-//! 2. From five units on, a disturbed reading is moved near to the others ([`crate::paired`]).
+//! 1. Three sweeps of a median polish estimate the effect of each unit ([`crate::two_way`]). A
+//!    residual is the reading minus the effect of its unit as estimated from the other trials.
+//! 2. From five units on, a disturbed reading is moved closer to the others ([`crate::paired`]).
 //! 3. The residuals give each trial the distribution of its spread, and from that its reach η: how
-//!    far one reading may be out at an error of α.
+//!    far one reading may be from the true value at an error of α.
 //! 4. A ratio over k pairs is the Hodges–Lehmann centre of their differences (Hodges & Lehmann,
 //!    *Estimates of Location Based on Rank Tests*, Annals of Mathematical Statistics 34, 1963),
 //!    ± the larger of λ √((η_t² + η_r²) / k) and κ sd / √k, where sd is that of the differences.
@@ -27,11 +27,12 @@
 //!    this trial happened to have. Its half-width is the larger of
 //!    √(λ² η² / k + t² var(effects) / R) and κ sd / √k.
 //!
-//! Two trials have no noise in common with others, so their ratio has the interval of Student's t.
-//! So have locations of fewer than eight trials, because it is the narrower one there.
+//! If there are only two trials, no other trial shares their noise, so their ratio has Student's
+//! interval. So have locations of fewer than eight trials, because Student's interval is narrower
+//! there.
 //!
-//! By simulation under 19 kinds of noise (`simulation::shared_variance`), intervals of ratios hold
-//! the true one in so many of 100 cases under the worst of them:
+//! By simulation under 19 kinds of noise (`simulation::shared_variance`), this many of 100
+//! intervals of ratios hold the true value under the worst kind:
 //!
 //! | trials | 2 rounds | 3 | 4 | 5 |
 //! | --- | --- | --- | --- | --- |
@@ -40,122 +41,125 @@
 //! | 8 | 94 | 96 | 96 | 95 |
 //! | 30 | 93 | 94 | 94 | 94 |
 //!
-//! Under normal noise of 30 trials they are 0.32, 0.67, 0.84 and 0.91 times as wide as Student's t.
-//! The interval of a single trial can hold less: 80 with two rounds and 88 with three, if it is
-//! thirty times as noisy as all others; 90 if it takes 40 % longer in three of ten readings.
+//! Under normal noise of 30 trials, with two to five rounds, the intervals are 0.32, 0.67, 0.84 and
+//! 0.91 times as wide as Student's. For a single trial the share can be smaller: 80 of 100 with two
+//! rounds and 88 with three, if it is thirty times as noisy as all others; 90 if it takes 40 %
+//! longer in three of ten readings.
 
 use crate::interval::{Confidence, Interval, IntervalRule, RuledInterval};
 use crate::median;
 use crate::number::{count, mean};
 use crate::observation::Observation;
-use crate::paired::{Paired, undisturbed};
+use crate::paired::{PairedDifferences, pull_in_disturbed};
 use crate::ratio::{Ratio, Significance};
 use crate::sign_test::median_interval;
 use crate::signed_rank::SignedRank;
 use crate::spread::{Residuals, Spread, spreads};
 use crate::student::{mean_and_sd, mean_interval, normal_quantile};
 use crate::turns::Turns;
-use crate::two_way::{LogTime, TwoWay, centred, without};
+use crate::two_way::{LogTime, TwoWay, deviations_from_mean, without_effects};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From so many pairs on, a ratio has the interval of the signed-rank test; from so many units on,
-/// a location has that of the sign test.
+/// From this many pairs on, the interval of a ratio comes from the signed-rank test; from this many
+/// units on, that of a location comes from the sign test.
 const RANKS_FROM: usize = 6;
 
-/// The same where the error is divided by the number of comparisons: fewer pairs have no such
-/// interval.
+/// The same number where the error is divided by the number of comparisons: with fewer pairs, the
+/// test has no interval at such an error.
 const RANKS_FROM_AGAINST_CHOSEN: usize = 8;
 
-/// Locations of fewer trials have the interval of Student's t.
+/// Locations of fewer trials have Student's interval.
 const LOCATION_TRIALS_MIN: usize = 8;
 
-/// From so many units on, a disturbed reading can be known.
+/// From this many units on, a disturbed reading can be recognised.
 const DISTURBED_FROM: usize = 5;
 
-/// A reading is moved only where so many other trials have its unit: of three trials, the median
-/// of two others is disturbed by either of them.
+/// A reading is moved only if this many other trials were read in its unit. With two others, a
+/// disturbed reading of either would shift their median.
 const OTHERS_MIN: usize = 3;
 
 const SWEEPS_OF_RESIDUALS: usize = 3;
 const SWEEPS_OF_EFFECTS: usize = 5;
 
-/// λ, from three pairs on.
+/// λ with three or more pairs.
 const CALIBRATION: f64 = 1.05;
 
-/// κ at 95 %, and the quantile of the normal distribution there.
+/// κ at 95 %, and the corresponding quantile of the normal distribution.
 const SD_FACTOR: f64 = 2.0;
 const NORMAL_95: f64 = 1.96;
 
-/// The exponential function of more is infinite.
+/// The exponential function of a larger number overflows.
 const LOG_MAX: f64 = 700.0;
 
 /// The noise of the trials of one state, and the intervals that follow from it.
 ///
-/// Trials are named by their place in what it was made from. They are the ranked ones of one state
-/// that read the same: controls have other noise.
+/// Trials are identified by their index in the input. The input is the ranked trials of one state
+/// that read the same target: controls have other noise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedVariance {
     trials: Vec<Trial>,
-    /// T: how many trials have two units or more.
+    /// T: the number of trials with two units or more.
     sharing: usize,
-    /// How much longer all trials took in each unit, by unit.
+    /// The effect of each unit: how much longer all trials took in it.
     effects: Vec<f64>,
-    /// The mean effect of the units that two trials or more have, with its interval by Student's
-    /// t; `None` with fewer than two of them.
+    /// The mean effect of the units that at least two trials share, with Student's interval; `None`
+    /// with fewer than two such units.
     common: Option<Interval>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Trial {
-    /// As they were read.
+    /// The times as they were read.
     read: Vec<LogTime>,
-    /// With disturbed ones near to the others.
+    /// The times after disturbed readings were moved closer to the others.
     calm: Vec<LogTime>,
-    /// `None` with fewer than two units.
+    /// The noise of the trial; `None` with fewer than two units.
     noise: Option<TrialNoise>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct TrialNoise {
     spread: Spread,
-    /// η at 95 %.
+    /// The reach η at 95 %.
     reach: f64,
 }
 
-/// The reference's wall time over the trial's: above one, the trial is the faster.
+/// The reference's wall time divided by the trial's: above one, the trial is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SharedRatio {
-    /// The centre of the pairs.
+    /// The Hodges–Lehmann centre of the pairs.
     pub estimate: f64,
-    /// 95 % interval; `None` of one pair, which has no spread.
+    /// 95 % interval; `None` with a single pair, which has no spread.
     pub ci95: Option<RuledInterval>,
-    /// How many units hold both.
+    /// Number of units that hold both trials.
     pub pairs: usize,
 }
 
-/// The time of a trial in nanoseconds.
+/// The location of a trial's time in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SharedLocation {
-    /// The centre of its interval, or of its units where there is no interval. Where other trials
-    /// had more rounds it is as of all of them, so it need not be the median of the readings.
+    /// The centre of the interval, or of the units where there is no interval. Where other trials
+    /// had more rounds, the estimate takes their effects into account, so it need not be the median
+    /// of the readings.
     pub estimate_ns: f64,
-    /// 95 % interval; `None` of one unit, which has no spread.
+    /// 95 % interval; `None` with a single unit, which has no spread.
     pub ci95: Option<RuledInterval>,
-    /// How many units.
+    /// Number of units.
     pub units: usize,
 }
 
-/// How two trials differ, in logarithms.
+/// The difference of two trials, in logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Compared {
+struct LogDifference {
     estimate: f64,
     interval: Option<RuledInterval>,
     pairs: usize,
 }
 
 impl SharedVariance {
-    /// From the readings of all ranked trials of one state: wall times in nanoseconds.
+    /// Estimates the noise from the readings of all ranked trials of one state: wall times in
+    /// nanoseconds.
     pub fn new<O: Into<Observation>, R: IntoIterator<Item = O>>(
         trials: impl IntoIterator<Item = R>,
     ) -> SharedVariance {
@@ -168,10 +172,14 @@ impl SharedVariance {
             rows.into_iter().map(|read| Trial { calm: read.clone(), read, noise: None }).collect();
         let mut sharing: Vec<&mut Trial> = trials.iter_mut().filter(|it| it.read.len() > 1).collect();
         let mut table = TwoWay::new(sharing.iter().map(|it| it.read.clone()).collect(), units);
-        let residuals = calm_down(&mut table);
-        let effects = table.polish(SWEEPS_OF_EFFECTS, level).effects;
-        let common: Vec<f64> =
-            effects.iter().zip(table.held()).filter(|(_, held)| *held > 1).map(|(it, _)| *it).collect();
+        let residuals = move_disturbed(&mut table);
+        let effects = table.polish(SWEEPS_OF_EFFECTS, centre_of_times).effects;
+        let common: Vec<f64> = effects
+            .iter()
+            .zip(table.trials_by_unit())
+            .filter(|(_, held)| *held > 1)
+            .map(|(it, _)| *it)
+            .collect();
         for ((trial, calm), spread) in sharing.iter_mut().zip(table.rows).zip(spreads(&residuals)) {
             trial.calm = calm;
             trial.noise = Some(TrialNoise { reach: spread.reach(Confidence::REPORTED), spread });
@@ -180,7 +188,7 @@ impl SharedVariance {
         SharedVariance { trials, sharing, effects, common: mean_interval(&common, Confidence::REPORTED) }
     }
 
-    /// How many trials share their noise: those with two units or more.
+    /// The number of trials that share their noise: those with two units or more.
     pub fn sharing(&self) -> usize {
         self.sharing
     }
@@ -188,7 +196,7 @@ impl SharedVariance {
     /// The standard deviation of one reading of a trial, as a share of its time; `None` with fewer
     /// than two units.
     pub fn noise(&self, trial: usize) -> Option<f64> {
-        Some(self.trials.get(trial)?.noise.as_ref()?.spread.typical())
+        Some(self.trials.get(trial)?.noise.as_ref()?.spread.reading_sd())
     }
 
     /// How many times as fast a trial is as the reference; `None` where no unit holds both.
@@ -197,23 +205,23 @@ impl SharedVariance {
         Some(self.compare(trial, reference, Confidence::REPORTED, RANKS_FROM)?.ratio())
     }
 
-    /// How many times as fast a trial is as another, where it was chosen from `comparisons` others
-    /// and itself because it looked fast, as the best way of a language is. The interval is that of
-    /// an error divided by their number, by seven at most (Dunn, *Multiple Comparisons among
+    /// How many times as fast a trial is as another, if it was chosen because it looked the fastest
+    /// among `comparisons` others, like the best method of a language. The error of the interval is
+    /// divided by the number of comparisons, by seven at most (Dunn, *Multiple Comparisons among
     /// Means*, Journal of the American Statistical Association 56, 1961).
     pub fn ratio_of_chosen(&self, chosen: usize, other: usize, comparisons: usize) -> Option<SharedRatio> {
         let confidence = Confidence::against_chosen(comparisons);
         Some(self.compare(chosen, other, confidence, RANKS_FROM_AGAINST_CHOSEN)?.ratio())
     }
 
-    /// How a trial compares with the first of a rank, which was chosen from all; `None` with fewer
-    /// than two units that hold both.
+    /// How a trial compares with the first of a ranking, which was chosen from all trials; `None`
+    /// with fewer than two units that hold both.
     pub fn against_first(&self, first: usize, trial: usize) -> Option<Significance> {
         let confidence = Confidence::against_chosen(self.sharing.saturating_sub(1));
-        self.compare(trial, first, confidence, RANKS_FROM_AGAINST_CHOSEN)?.ratio().clear()
+        self.compare(trial, first, confidence, RANKS_FROM_AGAINST_CHOSEN)?.ratio().significance()
     }
 
-    /// The time of a trial; `None` if it was not read.
+    /// The location of a trial's time; `None` if the trial was not read.
     pub fn location(&self, trial: usize) -> Option<SharedLocation> {
         let trial = self.trials.get(trial)?;
         let times: Vec<f64> = trial.calm.iter().map(|it| it.log).collect();
@@ -221,7 +229,7 @@ impl SharedVariance {
         let by_median = median(times.iter().copied())?;
         let centre = |ends: &Interval| f64::midpoint(ends.low, ends.high);
         let (estimate, ends, rule) = if units >= RANKS_FROM {
-            let ends = median_interval(&apart(trial.calm.iter().copied()), Confidence::REPORTED);
+            let ends = median_interval(&as_units(trial.calm.iter().copied()), Confidence::REPORTED);
             (by_median, ends, IntervalRule::SignTest)
         } else if let Some(ends) = self.shared_location(trial) {
             (centre(&ends), Some(ends), IntervalRule::SharedVariance)
@@ -229,18 +237,18 @@ impl SharedVariance {
             let ends = mean_interval(&times, Confidence::REPORTED);
             (ends.as_ref().map_or(by_median, centre), ends, IntervalRule::Student)
         };
-        let ci95 = ends.map(|ends| RuledInterval { ends: ends.map(exp), rule });
+        let ci95 = ends.map(|ends| RuledInterval { ends: ends.map(finite_exp), rule });
         Some(SharedLocation { estimate_ns: estimate.exp(), ci95, units })
     }
 
-    /// The interval of the logarithm of a trial's time by the noise of all; `None` of fewer than
-    /// [`LOCATION_TRIALS_MIN`] trials, or two units.
+    /// The interval of the logarithm of a trial's time from the noise of all trials; `None` with
+    /// fewer than [`LOCATION_TRIALS_MIN`] trials or two units.
     fn shared_location(&self, trial: &Trial) -> Option<Interval> {
         if self.sharing < LOCATION_TRIALS_MIN {
             return None;
         }
         let (noise, common) = (trial.noise.as_ref()?, self.common?);
-        let mut left = without(&trial.calm, &self.effects);
+        let mut left = without_effects(&trial.calm, &self.effects);
         left.sort_unstable_by(f64::total_cmp);
         let of_noise = self.calibration(left.len()) * noise.reach / count(left.len()).sqrt();
         let half = of_noise.hypot(common.half_width()).max(least_half_width(&left, Confidence::REPORTED));
@@ -248,7 +256,7 @@ impl SharedVariance {
         Some(Interval::around(centre, half))
     }
 
-    /// How much less time the trial takes than the reference, as logarithms; `None` where no unit
+    /// How much less time the trial takes than the reference, in logarithms; `None` where no unit
     /// holds both.
     fn compare(
         &self,
@@ -256,12 +264,12 @@ impl SharedVariance {
         reference: usize,
         confidence: Confidence,
         ranks_from: usize,
-    ) -> Option<Compared> {
-        let differences = Paired::from_differences(&self.differences(reference, trial)?);
+    ) -> Option<LogDifference> {
+        let differences = PairedDifferences::from_differences(&self.differences(reference, trial)?);
         let centre = differences.estimate()?;
         let sorted = differences.sorted();
         let (estimate, ends, rule) = if sorted.len() < 2 {
-            return Some(Compared { estimate: centre, interval: None, pairs: sorted.len() });
+            return Some(LogDifference { estimate: centre, interval: None, pairs: sorted.len() });
         } else if sorted.len() >= ranks_from
             && let Some(ends) = differences.interval(confidence)
         {
@@ -276,10 +284,10 @@ impl SharedVariance {
             (centre, Interval::around(centre, half), IntervalRule::SharedVariance)
         };
         let interval = Some(RuledInterval { ends, rule });
-        Some(Compared { estimate, interval, pairs: sorted.len() })
+        Some(LogDifference { estimate, interval, pairs: sorted.len() })
     }
 
-    /// How much more time one trial takes than another in each unit that holds both, as logarithms.
+    /// How much more time one trial takes than another in each unit that holds both, in logarithms.
     fn differences(&self, one: usize, other: usize) -> Option<Vec<Observation>> {
         let (one, other) = (&self.trials.get(one)?.calm, &self.trials.get(other)?.calm);
         let mut others = other.iter().peekable();
@@ -288,26 +296,26 @@ impl SharedVariance {
             let other = others.next_if(|other| other.unit == time.unit)?;
             Some(LogTime { log: time.log - other.log, ..*time })
         });
-        Some(apart(both))
+        Some(as_units(both))
     }
 
-    /// η of a trial.
+    /// The reach η of a trial.
     fn reach(&self, trial: usize, confidence: Confidence) -> Option<f64> {
         let noise = self.trials.get(trial)?.noise.as_ref()?;
         Some(if confidence == Confidence::REPORTED { noise.reach } else { noise.spread.reach(confidence) })
     }
 
-    /// λ.
+    /// The calibration factor λ.
     fn calibration(&self, pairs: usize) -> f64 {
         if pairs > 2 { CALIBRATION } else { 1.1 + 0.6 / count(self.sharing) }
     }
 
-    /// How many units a trial has.
-    pub(crate) fn units(&self, trial: usize) -> usize {
+    /// Number of units of a trial.
+    pub(crate) fn unit_count(&self, trial: usize) -> usize {
         self.trials.get(trial).map_or(0, |it| it.read.len())
     }
 
-    /// The logarithms of the times of a trial as they were read, sorted.
+    /// The sorted logarithms of a trial's times as they were read.
     pub(crate) fn sorted_as_read(&self, trial: usize) -> Vec<f64> {
         let read = self.trials.get(trial).map_or(&[][..], |it| &it.read);
         let mut logs: Vec<f64> = read.iter().map(|it| it.log).collect();
@@ -317,15 +325,15 @@ impl SharedVariance {
 
     /// The centre of the logarithms of a trial's times without the effects of their units.
     pub(crate) fn centre(&self, trial: usize) -> Option<f64> {
-        let mut left = without(&self.trials.get(trial)?.calm, &self.effects);
+        let mut left = without_effects(&self.trials.get(trial)?.calm, &self.effects);
         left.sort_unstable_by(f64::total_cmp);
         SignedRank::new(&left).estimate()
     }
 
-    /// How much more time a trial takes than another, as logarithms; `None` with fewer than two
+    /// How much more time a trial takes than another, in logarithms; `None` with fewer than two
     /// units that hold both.
-    pub(crate) fn behind(&self, trial: usize, other: usize) -> Option<Behind> {
-        let differences = Paired::from_differences(&self.differences(trial, other)?);
+    pub(crate) fn distance_behind(&self, trial: usize, other: usize) -> Option<DistanceBehind> {
+        let differences = PairedDifferences::from_differences(&self.differences(trial, other)?);
         let sorted = differences.sorted();
         if sorted.len() < 2 {
             return None;
@@ -336,49 +344,48 @@ impl SharedVariance {
             let reach = |it| self.reach(it, Confidence::REPORTED);
             self.calibration(sorted.len()) * reach(trial)?.hypot(reach(other)?) / NORMAL_95
         };
-        Some(Behind { centre: differences.estimate()?, sd, pairs: sorted.len() })
+        Some(DistanceBehind { centre: differences.estimate()?, sd, pairs: sorted.len() })
     }
 
-    /// The interval of how much more time a trial takes than another, as logarithms, where it is
-    /// that of the signed-rank test.
+    /// The signed-rank interval of how much more time a trial takes than another, in logarithms.
     pub(crate) fn behind_by_ranks(&self, trial: usize, other: usize, at: Confidence) -> Option<Interval> {
-        Paired::from_differences(&self.differences(trial, other)?).interval(at)
+        PairedDifferences::from_differences(&self.differences(trial, other)?).interval(at)
     }
 }
 
-/// How much more time a trial takes than another, as logarithms.
+/// How much more time a trial takes than another, in logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Behind {
-    /// The centre of the pairs.
+pub(crate) struct DistanceBehind {
+    /// The Hodges–Lehmann centre of the pairs.
     pub(crate) centre: f64,
-    /// The standard deviation of one difference.
+    /// The standard deviation of one difference, from the spreads of both trials.
     pub(crate) sd: f64,
-    /// How many units hold both.
+    /// Number of units that hold both trials.
     pub(crate) pairs: usize,
 }
 
-impl Compared {
+impl LogDifference {
     fn ratio(self) -> SharedRatio {
-        let ratio = |it: RuledInterval| RuledInterval { ends: it.ends.map(exp), ..it };
+        let ratio = |it: RuledInterval| RuledInterval { ends: it.ends.map(finite_exp), ..it };
         SharedRatio { estimate: self.estimate.exp(), ci95: self.interval.map(ratio), pairs: self.pairs }
     }
 }
 
 impl SharedRatio {
-    /// Faster, slower or a tie; `None` of one pair.
-    pub fn clear(&self) -> Option<Significance> {
+    /// Faster, slower or a tie; `None` with a single pair.
+    pub fn significance(&self) -> Option<Significance> {
         self.ci95.map(|it| Significance::from_interval(it.ends))
     }
 }
 
 impl From<SharedRatio> for Ratio {
-    /// The same without its rule.
+    /// Drops the rule of the interval.
     fn from(shared: SharedRatio) -> Ratio {
         Ratio { estimate: shared.estimate, ci95: shared.ci95.map(|it| it.ends), pairs: shared.pairs }
     }
 }
 
-/// The times of each trial by unit, and how many units there are.
+/// The times of each trial by unit, and the number of units.
 fn by_unit(trials: &[Turns]) -> (Vec<Vec<LogTime>>, usize) {
     let units = units(trials);
     let row = |turns: &Turns| {
@@ -391,9 +398,9 @@ fn by_unit(trials: &[Turns]) -> (Vec<Vec<LogTime>>, usize) {
     (trials.iter().map(row).collect(), units.values().max().map_or(0, |last| last + 1))
 }
 
-/// The unit of each round: the fill, where any fill holds several rounds and there is more than one
-/// fill; else the round. Trials may count their fills apart, so what joins two rounds is one trial
-/// that has one fill in both.
+/// The unit of each round: the fill, if any fill holds several rounds and there is more than one
+/// fill; otherwise the round. Trials may number their fills differently, so two rounds belong
+/// together if one trial has the same fill in both.
 fn units(trials: &[Turns]) -> BTreeMap<u32, usize> {
     let mut rounds: BTreeSet<u32> = BTreeSet::new();
     let mut joined_to_previous: BTreeSet<u32> = BTreeSet::new();
@@ -409,50 +416,50 @@ fn units(trials: &[Turns]) -> BTreeMap<u32, usize> {
     let mut units = 0;
     let unit = |round: u32| {
         units += usize::from(is_one_fill || begins(&round));
-        // A first round has no previous one.
+        // The first round has no previous one.
         (round, units.max(1) - 1)
     };
     rounds.iter().copied().map(unit).collect()
 }
 
-/// Moves disturbed readings near to the others, and returns the residuals of each trial.
-fn calm_down(table: &mut TwoWay) -> Vec<Residuals> {
+/// Moves disturbed readings closer to the others, and returns the residuals of each trial.
+fn move_disturbed(table: &mut TwoWay) -> Vec<Residuals> {
     let levels = table.polish(SWEEPS_OF_RESIDUALS, mean).levels;
     let residuals = table.residuals(&levels);
-    let held = table.held();
+    let held = table.trials_by_unit();
     let calm = |(row, residuals): (&mut Vec<LogTime>, Vec<f64>)| {
         let freedom = count(row.len()) - 1.0;
         let calm =
-            if row.len() < DISTURBED_FROM { residuals.clone() } else { undisturbed(residuals.clone()) };
+            if row.len() < DISTURBED_FROM { residuals.clone() } else { pull_in_disturbed(residuals.clone()) };
         for ((time, calm), residual) in row.iter_mut().zip(&calm).zip(&residuals) {
             if held[time.unit] > OTHERS_MIN {
                 time.log += calm - residual;
             }
         }
-        Residuals { squares: centred(calm).iter().map(|it| it * it).sum(), freedom }
+        Residuals { squares: deviations_from_mean(calm).iter().map(|it| it * it).sum(), freedom }
     };
     table.rows.iter_mut().zip(residuals).map(calm).collect()
 }
 
-/// The level of a trial: many times have a median that is better than their mean.
-fn level(times: &[f64]) -> f64 {
+/// The centre of a trial's times: the mean of few times, the median of many.
+fn centre_of_times(times: &[f64]) -> f64 {
     if times.len() < DISTURBED_FROM { mean(times) } else { median(times.iter().copied()).unwrap_or_default() }
 }
 
-/// A finite number above zero: two readings from one nanosecond to a day have wider intervals of
-/// Student's t than a float can hold.
-fn exp(log: f64) -> f64 {
+/// The exponential function, limited to finite numbers above zero. Student's interval of two
+/// readings of one nanosecond and of a day is wider than a float can hold.
+fn finite_exp(log: f64) -> f64 {
     log.clamp(-LOG_MAX, LOG_MAX).exp()
 }
 
-/// An interval of so many values may not be narrower than their own spread allows.
+/// The smallest half-width that the spread of the values allows.
 fn least_half_width(values: &[f64], confidence: Confidence) -> f64 {
     let factor = SD_FACTOR * normal_quantile(confidence) / NORMAL_95;
     mean_and_sd(values).1.map_or(0.0, |sd| factor * sd / count(values.len()).sqrt())
 }
 
-/// Each unit counts for itself.
-fn apart(times: impl Iterator<Item = LogTime>) -> Vec<Observation> {
+/// Gives each unit its own round and fill, so that all count separately.
+fn as_units(times: impl Iterator<Item = LogTime>) -> Vec<Observation> {
     let observation = |(time, at): (LogTime, u32)| Observation { value: time.log, fill: at, round: at };
     times.zip(0..).map(observation).collect()
 }
@@ -465,7 +472,7 @@ mod tests {
     use crate::testing::reading;
     use proptest::prelude::*;
 
-    /// Trials of these times in nanoseconds; `None` where a round is missing.
+    /// Trials with these times in nanoseconds; `None` where a round is missing.
     fn trials(rows: &[&[Option<f64>]]) -> Vec<Vec<Observation>> {
         let row = |row: &&[Option<f64>]| {
             let turn = |(value, round): (&Option<f64>, u32)| {
@@ -476,7 +483,8 @@ mod tests {
         rows.iter().map(row).collect()
     }
 
-    /// So many trials of so many rounds: the times differ by trial, rounds and noise of `sd`.
+    /// Readings of `count` trials over `rounds` rounds: the times differ by trial, by round and by
+    /// noise of `sd`.
     fn race(count: u32, rounds: u32, sd: f64, noise: &mut Noise) -> Vec<Vec<Observation>> {
         let of_round: Vec<f64> = (0..rounds).map(|_| 0.1 * noise.normal()).collect();
         let trial = |trial: u32| {
@@ -561,14 +569,14 @@ mod tests {
     fn one_round_has_an_estimate_and_no_interval() {
         let shared = SharedVariance::new(race(5, 1, 0.1, &mut Noise::new(1)));
         let found = shared.ratio(1, 0).unwrap();
-        assert_eq!((found.pairs, found.ci95, found.clear()), (1, None, None));
+        assert_eq!((found.pairs, found.ci95, found.significance()), (1, None, None));
         assert_eq!(shared.location(3).unwrap().ci95, None);
         assert_eq!((shared.sharing(), shared.noise(0)), (0, None));
         assert_eq!(shared.against_first(0, 1), None);
     }
 
     #[test]
-    fn what_is_missing_is_none() {
+    fn missing_rounds_and_trials_have_no_ratio_and_no_location() {
         let (one, two) = (Some(1e6), Some(2e6));
         let shared = SharedVariance::new(trials(&[&[one, None], &[None, two], &[], &[one, two]]));
         assert_eq!(shared.ratio(0, 1), None);
@@ -582,7 +590,7 @@ mod tests {
 
     #[test]
     fn rounds_of_one_fill_count_once() {
-        // Four fills of three rounds; the second trial counts its fills from 10 on.
+        // Four fills of three rounds; the second trial numbers its fills from 10 on.
         let mut noise = Noise::new(6);
         let fills: Vec<f64> = (0..4).map(|_| 0.2 * noise.normal()).collect();
         let mut trial = |first: u32, level: f64| -> Vec<Observation> {
@@ -598,7 +606,7 @@ mod tests {
         let found = shared.ratio(0, 1).unwrap();
         assert_eq!(found.pairs, 4);
         assert!(ends(&found).holds(0.5_f64.exp()), "{found:?}");
-        // One fill has rounds as units; a cold state has a fill for each reading.
+        // With a single fill, the units are rounds; in a cold state every reading has its own fill.
         let one_fill = |race: &[Vec<Observation>]| -> Vec<Vec<Observation>> {
             race.iter().map(|all| all.iter().map(|it| Observation { fill: 7, ..*it }).collect()).collect()
         };
@@ -621,8 +629,8 @@ mod tests {
     }
 
     #[test]
-    fn of_two_and_three_trials_the_disturbed_one_is_not_guessed() {
-        // Five rounds: the fourth of the first trial takes ten times as long.
+    fn the_disturbed_one_of_two_or_three_trials_is_not_guessed() {
+        // Five rounds: the fourth reading of the first trial takes ten times as long.
         for count in [2, 3] {
             let mut race = race(count, 5, 0.02, &mut Noise::new(3));
             let quiet = SharedVariance::new(&race).ratio(1, 0).unwrap();
@@ -674,7 +682,7 @@ mod tests {
         assert!(half(9) > 0.1 && half(9).is_finite(), "{}", half(9));
     }
 
-    /// Times by trial and round, of which some are missing.
+    /// Times by trial and round, some of which are missing.
     fn any_race() -> impl Strategy<Value = Vec<Vec<Option<f64>>>> {
         let time = prop_oneof![4 => (1.0..1e12_f64).prop_map(Some), 1 => Just(Some(1e6)), 1 => Just(None)];
         prop::collection::vec(prop::collection::vec(time, 0..9), 0..12)

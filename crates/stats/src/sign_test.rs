@@ -1,45 +1,45 @@
 //! The interval of a median, by the sign test: between two of the sorted values.
 //!
-//! A value is below the median as often as a fair coin shows heads, whatever the distribution is:
-//! so the interval leaves out as many values on each side as the binomial distribution allows
-//! (Hollander & Wolfe, *Nonparametric Statistical Methods*, 1973, section 3.6). The error that is
-//! allowed is between two of its steps: the ends are interpolated between neighbours, as in
-//! Hettmansperger & Sheather, *Confidence Intervals Based on Interpolated Order Statistics*,
+//! A value is below the median as often as a fair coin shows heads, whatever the distribution is.
+//! So the interval leaves out as many values on each side as the binomial distribution allows
+//! (Hollander & Wolfe, *Nonparametric Statistical Methods*, 1973, section 3.6). The allowed error
+//! falls between two steps of that distribution, so the ends are interpolated between neighbours,
+//! as in Hettmansperger & Sheather, *Confidence Intervals Based on Interpolated Order Statistics*,
 //! Statistics & Probability Letters 4 (1986). Very few values have the widened range of
 //! [`crate::signed_rank`].
 
 use crate::interval::{Confidence, Interval};
-use crate::observation::{Grouped, Observation};
+use crate::observation::{GroupedValues, Observation};
 use crate::quantile;
 use crate::signed_rank::widened_range;
 use statrs::function::factorial::ln_factorial;
 
-/// From so many values on, the first probabilities are too small to be added.
-const MANY: usize = 2_000;
+/// With more values than this, the first probabilities are too small to be added.
+const FULL_SUM_VALUES_MAX: usize = 2_000;
 
-/// The values outside an interval on each side, and the probabilities that go with them.
+/// The number of values outside an interval on each side, with its probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Outside {
+struct OutsideCount {
     count: usize,
-    /// That so few values, or fewer, are below the median.
+    /// The probability that at most `count` values are below the median.
     tail: f64,
     next_tail: f64,
 }
 
 /// The interval of the median; `None` with fewer than [`crate::OBSERVATIONS_MIN`] observations, or
-/// too few for this confidence. Readings of one fill resemble each other, so it is the interval of
-/// the medians of the fills, or of the rounds if there is one fill. It also holds the median of all
-/// observations.
+/// too few for this confidence. Readings of one fill resemble each other, so the interval is
+/// computed from the medians of the fills, or of the rounds if there is one fill. It also holds the
+/// median of all observations.
 pub fn median_interval(observations: &[Observation], confidence: Confidence) -> Option<Interval> {
-    let grouped = Grouped::from_observations(observations);
+    let grouped = GroupedValues::from_observations(observations);
     let ends = grouped.interval(confidence, |sorted| of_sorted(sorted, confidence))?;
     let centre = quantile(&grouped.singles, 0.5);
-    Some(ends.and(Interval { low: centre, high: centre }))
+    Some(ends.hull_with(Interval { low: centre, high: centre }))
 }
 
 /// The interval of the median of sorted values.
 fn of_sorted(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
-    let Some(outside) = Outside::find(sorted.len(), confidence) else {
+    let Some(outside) = OutsideCount::find(sorted.len(), confidence) else {
         return widened_range(sorted, confidence);
     };
     let share = outside.share_of_next(sorted.len(), confidence);
@@ -51,12 +51,13 @@ fn of_sorted(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
     })
 }
 
-impl Outside {
-    /// `None` where even the whole range misses too often.
-    fn find(n: usize, confidence: Confidence) -> Option<Outside> {
-        // Twelve standard deviations from the middle, everything farther out is less than a float
-        // can add.
-        let first = if n > MANY { n / 2 - 6 * n.isqrt() } else { 0 };
+impl OutsideCount {
+    /// The largest number of values that may be left out; `None` where even the whole range misses
+    /// too often.
+    fn find(n: usize, confidence: Confidence) -> Option<OutsideCount> {
+        // The probabilities more than twelve standard deviations from the middle are too small to
+        // change the sum.
+        let first = if n > FULL_SUM_VALUES_MAX { n / 2 - 6 * n.isqrt() } else { 0 };
         let mut tail = binomial(n, first);
         if tail > confidence.tail() {
             return None;
@@ -64,14 +65,14 @@ impl Outside {
         for count in first..n / 2 {
             let next_tail = tail + binomial(n, count + 1);
             if next_tail > confidence.tail() {
-                return Some(Outside { count, tail, next_tail });
+                return Some(OutsideCount { count, tail, next_tail });
             }
             tail = next_tail;
         }
         None
     }
 
-    /// How far the ends are towards the next value, from 0 to 1.
+    /// How far the ends move towards the next value, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
     fn share_of_next(&self, n: usize, confidence: Confidence) -> f64 {
         let (n, rank) = (n as f64, self.count as f64 + 1.0);
@@ -80,7 +81,7 @@ impl Outside {
     }
 }
 
-/// The probability that a fair coin thrown `n` times shows so many heads.
+/// The probability that a fair coin thrown `n` times shows `heads` heads.
 #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 fn binomial(n: usize, heads: usize) -> f64 {
     let ways = ln_factorial(n as u64) - ln_factorial(heads as u64) - ln_factorial((n - heads) as u64);
@@ -95,12 +96,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn outside(n: usize) -> Option<usize> {
-        Outside::find(n, Confidence::REPORTED).map(|it| it.count)
+        OutsideCount::find(n, Confidence::REPORTED).map(|it| it.count)
     }
 
     #[test]
     fn ranks_are_those_of_printed_tables() {
-        // Tables give the rank of the lower end, which is one more than what lies outside.
+        // Tables give the rank of the lower end, which is one more than the number of values
+        // outside.
         for (n, rank) in [(6, 1), (8, 1), (9, 2), (10, 2), (15, 4), (20, 6), (30, 10), (50, 18), (100, 40)] {
             assert_eq!(outside(n), Some(rank - 1), "{n}");
         }
@@ -127,7 +129,7 @@ mod tests {
         assert!(of_sorted(&[1.0; 9], Confidence::with_error(0.005)).is_some());
     }
 
-    fn placed(values: &[(f64, u32)]) -> Vec<Observation> {
+    fn observations_in_fills(values: &[(f64, u32)]) -> Vec<Observation> {
         values.iter().zip(0..).map(|(&(value, fill), round)| Observation { value, fill, round }).collect()
     }
 
@@ -138,14 +140,16 @@ mod tests {
         let all: Vec<(f64, u32)> =
             (0..100_u32).map(|at| (levels[at as usize / 25] + 0.02 * noise.normal(), at / 25)).collect();
         let blind: Vec<(f64, u32)> = all.iter().map(|&(value, _)| (value, 0)).collect();
-        let width =
-            |all: &[(f64, u32)]| median_interval(&placed(all), Confidence::REPORTED).unwrap().half_width();
+        let width = |all: &[(f64, u32)]| {
+            median_interval(&observations_in_fills(all), Confidence::REPORTED).unwrap().half_width()
+        };
         assert!(width(&all) > 2.0 * width(&blind), "{} {}", width(&all), width(&blind));
     }
 
     #[test]
     fn few_observations_have_no_interval_and_equal_ones_no_width() {
-        let interval = |values: &[(f64, u32)]| median_interval(&placed(values), Confidence::REPORTED);
+        let interval =
+            |values: &[(f64, u32)]| median_interval(&observations_in_fills(values), Confidence::REPORTED);
         assert_eq!(interval(&[(3.0, 0); 4]), None);
         assert_eq!(interval(&[(3.0, 0); 5]), Some(Interval { low: 3.0, high: 3.0 }));
         let three_fills = [(1.0, 0), (1.0, 0), (2.0, 1), (3.0, 2), (9.0, 2)];
@@ -158,7 +162,7 @@ mod tests {
             values in prop::collection::vec((1.0..1e9_f64, 0_u32..9), 5..40),
         ) {
             let interval = |all: &[Observation]| median_interval(all, Confidence::REPORTED).unwrap();
-            let all = placed(&values);
+            let all = observations_in_fills(&values);
             let ends = interval(&all);
             let backwards: Vec<Observation> = all.iter().rev().copied().collect();
             let again = interval(&backwards);

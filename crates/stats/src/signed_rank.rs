@@ -1,48 +1,50 @@
 //! The centre of differences and its interval, by Wilcoxon's signed ranks.
 //!
-//! The estimate is the median of the means of all pairs of values, each with itself as well (Walsh
-//! averages): Hodges & Lehmann, *Estimates of Location Based on Rank Tests*, Annals of Mathematical
-//! Statistics 34 (1963). The interval leaves out as many of these means on each side as the exact
-//! distribution of the signed-rank statistic allows (Hollander & Wolfe, *Nonparametric Statistical
-//! Methods*, 1973, section 3.2), and a share of the next one, because its error is between two
-//! steps. It assumes that values scatter alike to both sides of their centre, which differences of
-//! two readings of one round do, and nothing else: no normal noise, no equal spread.
+//! The estimate is the median of the Walsh averages, which are the means of all pairs of values,
+//! including each value with itself: Hodges & Lehmann, *Estimates of Location Based on Rank Tests*,
+//! Annals of Mathematical Statistics 34 (1963). The interval leaves out as many of these means on
+//! each side as the exact distribution of the signed-rank statistic allows (Hollander & Wolfe,
+//! *Nonparametric Statistical Methods*, 1973, section 3.2). The allowed error falls between two
+//! steps, so the ends are interpolated. The only assumption is that values scatter symmetrically
+//! around their centre, as differences of two readings of one round do: the noise need not be
+//! normal, and spreads need not be equal.
 //!
-//! With very few values even the whole range misses more often than the error allows. Where that
-//! is by a quarter at most (five values at 5 %: 6.25 %), the range is widened by a share that
-//! simulations found; else there is no interval.
+//! With very few values even the whole range misses more often than the error allows. If it exceeds
+//! the error by at most a quarter (five values at 5 %: 6.25 %), the range is widened by a share
+//! that simulations found; otherwise there is no interval.
 
 use crate::interval::{Confidence, Interval};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Up to so many values the distribution is exact; beyond, it is normal to three digits.
+/// Up to this many values the distribution is exact; beyond, the normal distribution agrees to
+/// three digits.
 const EXACT_MAX: usize = 40;
 
-/// By this factor the error of the whole range may exceed the allowed one.
-const RANGE_ERROR_MAX: f64 = 1.25;
+/// The error of the whole range may exceed the allowed one by this factor.
+const RANGE_ERROR_FACTOR_MAX: f64 = 1.25;
 
-/// By this share of itself the range is then widened on each side.
-const RANGE_SHARE: f64 = 0.08;
+/// The range is then widened on each side by this share of itself.
+const RANGE_WIDENING_SHARE: f64 = 0.08;
 
-/// The sign of a float.
-const SIGN: u64 = 1 << 63;
+/// The sign bit of a float.
+const SIGN_BIT: u64 = 1 << 63;
 
-/// Sorted values whose centre is asked for.
+/// Sorted values whose centre is estimated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SignedRank<'a> {
     sorted: &'a [f64],
 }
 
-/// How many Walsh averages are outside an interval on each side.
+/// The number of Walsh averages outside an interval on each side.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Cut {
+struct OutsideAverages {
     whole: usize,
-    /// The share of the next one, from 0 to 1.
+    /// The fraction by which the end moves towards the next Walsh average, from 0 to 1.
     share: f64,
 }
 
 impl<'a> SignedRank<'a> {
-    /// Of sorted values.
+    /// Takes sorted values.
     pub(crate) fn new(sorted: &'a [f64]) -> SignedRank<'a> {
         SignedRank { sorted }
     }
@@ -57,7 +59,7 @@ impl<'a> SignedRank<'a> {
     /// The interval of the centre; `None` with too few values for this confidence.
     pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let n = self.sorted.len();
-        let Some(cut) = Cut::find(n, confidence) else {
+        let Some(cut) = OutsideAverages::find(n, confidence) else {
             return widened_range(self.sorted, confidence);
         };
         let last = walsh_count(n) - 1;
@@ -68,18 +70,19 @@ impl<'a> SignedRank<'a> {
         })
     }
 
-    /// The Walsh average with this number of smaller ones: the smallest value that at least so many
-    /// and one more do not exceed, found by halving the range of floats.
+    /// The Walsh average of this rank, from 0: the smallest value that more than `rank` averages do
+    /// not exceed. Found by bisection over the bit patterns of floats.
     fn walsh(&self, rank: usize) -> f64 {
-        let (mut low, mut high) = (key(self.sorted[0]), key(self.sorted[self.sorted.len() - 1]));
+        let (mut low, mut high) =
+            (ordered_bits(self.sorted[0]), ordered_bits(self.sorted[self.sorted.len() - 1]));
         while low < high {
             let middle = low.midpoint(high);
-            if self.walsh_up_to(from_key(middle)) > rank { high = middle } else { low = middle + 1 }
+            if self.walsh_up_to(from_ordered_bits(middle)) > rank { high = middle } else { low = middle + 1 }
         }
-        from_key(low)
+        from_ordered_bits(low)
     }
 
-    /// How many Walsh averages do not exceed a value.
+    /// The number of Walsh averages that are at most `value`.
     fn walsh_up_to(&self, value: f64) -> usize {
         let mut end = self.sorted.len();
         let mut count = 0;
@@ -96,41 +99,42 @@ impl<'a> SignedRank<'a> {
     }
 }
 
-impl Cut {
-    /// `None` where even the whole range misses too often.
-    fn find(n: usize, confidence: Confidence) -> Option<Cut> {
+impl OutsideAverages {
+    /// The largest number of Walsh averages that may be left out; `None` where even the whole range
+    /// misses too often.
+    fn find(n: usize, confidence: Confidence) -> Option<OutsideAverages> {
         if n > EXACT_MAX {
-            return Some(Cut::normal(n, confidence));
+            return Some(OutsideAverages::normal(n, confidence));
         }
         let tails = tails(n);
         let whole = tails.iter().take_while(|tail| **tail <= confidence.tail()).count().checked_sub(1)?;
         let share = (confidence.tail() - tails[whole]) / (tails[whole + 1] - tails[whole]);
-        Some(Cut { whole, share })
+        Some(OutsideAverages { whole, share })
     }
 
-    /// By the normal distribution with the statistic's mean and variance.
+    /// The cut by the normal distribution with the statistic's mean and variance.
     #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^26")]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive rank")]
-    fn normal(n: usize, confidence: Confidence) -> Cut {
+    fn normal(n: usize, confidence: Confidence) -> OutsideAverages {
         let n = n as f64;
         let mean = n * (n + 1.0) / 4.0;
         let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
         let rank = (mean + Normal::standard().inverse_cdf(confidence.tail()) * deviation - 0.5).max(0.0);
-        Cut { whole: rank.floor() as usize, share: rank.fract() }
+        OutsideAverages { whole: rank.floor() as usize, share: rank.fract() }
     }
 }
 
-/// The range of very few sorted values, widened; `None` where it misses their centre too often.
+/// The widened range of very few sorted values; `None` where it misses their centre too often.
 pub(crate) fn widened_range(sorted: &[f64], confidence: Confidence) -> Option<Interval> {
     let (&first, &last) = (sorted.first()?, sorted.last()?);
     let error = (1..sorted.len()).fold(1.0, |error, _| error / 2.0);
-    let more = RANGE_SHARE * (last - first);
+    let more = RANGE_WIDENING_SHARE * (last - first);
     let range = Interval { low: first - more, high: last + more };
-    (error <= RANGE_ERROR_MAX * confidence.error()).then_some(range)
+    (error <= RANGE_ERROR_FACTOR_MAX * confidence.error()).then_some(range)
 }
 
-/// The probabilities that the signed-rank statistic of `n` values is at most 0, 1, 2 and so on: the
-/// sum of the ranks for which a fair coin shows heads.
+/// The probabilities that the signed-rank statistic of `n` values is at most 0, 1, 2 and so on. The
+/// statistic is the sum of the ranks for which a fair coin shows heads.
 fn tails(n: usize) -> Vec<f64> {
     let mut shares = vec![0.0; walsh_count(n) + 1];
     shares[0] = 1.0;
@@ -152,14 +156,14 @@ fn walsh_count(n: usize) -> usize {
     n * (n + 1) / 2
 }
 
-/// A number that orders as the float does.
-fn key(value: f64) -> u64 {
+/// An integer that orders as the float does.
+fn ordered_bits(value: f64) -> u64 {
     let bits = value.to_bits();
-    if value.is_sign_negative() { !bits } else { bits | SIGN }
+    if value.is_sign_negative() { !bits } else { bits | SIGN_BIT }
 }
 
-fn from_key(key: u64) -> f64 {
-    f64::from_bits(if key & SIGN == 0 { !key } else { key & !SIGN })
+fn from_ordered_bits(key: u64) -> f64 {
+    f64::from_bits(if key & SIGN_BIT == 0 { !key } else { key & !SIGN_BIT })
 }
 
 #[cfg(test)]
@@ -181,14 +185,14 @@ mod tests {
             (25, Some(89), Some(68)),
             (30, Some(137), Some(109)),
         ] {
-            let whole = |error| Cut::find(n, Confidence::with_error(error)).map(|cut| cut.whole);
+            let whole = |error| OutsideAverages::find(n, Confidence::with_error(error)).map(|cut| cut.whole);
             assert_eq!((whole(0.05), whole(0.01)), (at_5, at_1), "{n}");
         }
     }
 
     #[test]
     #[expect(clippy::approx_constant, reason = "3.14 is a patient's score")]
-    fn the_textbook_example_comes_out() {
+    fn the_textbook_example_is_reproduced() {
         // Hollander & Wolfe, table 3.1: nine patients on the Hamilton depression scale, before and
         // after. The estimate is -0.46; the interval at 96.1 % is from -0.786 to -0.010.
         let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
@@ -206,8 +210,10 @@ mod tests {
     fn the_normal_distribution_takes_over_where_it_agrees() {
         for error in [0.05, 0.005] {
             let confidence = Confidence::with_error(error);
-            let (exact, normal) =
-                (Cut::find(EXACT_MAX, confidence).unwrap(), Cut::normal(EXACT_MAX, confidence));
+            let (exact, normal) = (
+                OutsideAverages::find(EXACT_MAX, confidence).unwrap(),
+                OutsideAverages::normal(EXACT_MAX, confidence),
+            );
             assert!(exact.whole.abs_diff(normal.whole) <= 4, "{exact:?} {normal:?}");
         }
     }

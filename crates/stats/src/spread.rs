@@ -1,23 +1,24 @@
-//! How noisy each of several trials is, judged by all of them: the posterior distribution of the
+//! The noise of each trial, estimated from all trials together: the posterior distribution of the
 //! standard deviation of one reading.
 //!
 //! Three readings say little about their own spread, but 28 trials of three readings say how noisy
-//! readings of this machine are. So the spread of each trial is shrunk towards that of all, as the
-//! variances of genes are (Smyth, *Linear Models and Empirical Bayes Methods for Assessing
+//! readings of this machine are. So the spread of each trial is shrunk towards the common one, as
+//! the variances of genes are (Smyth, *Linear Models and Empirical Bayes Methods for Assessing
 //! Differential Expression in Microarray Experiments*, Statistical Applications in Genetics and
-//! Molecular Biology 3, 2004). Few trials may be far noisier than the others, so the prior has a
+//! Molecular Biology 3, 2004). A few trials may be far noisier than the others, so the prior has a
 //! tail towards large spreads (Phipson, Lee, Majewski, Alexander & Smyth, *Robust Hyperparameter
 //! Estimation Protects against Hypervariable Genes and Improves Power to Detect Differential
 //! Expression*, Annals of Applied Statistics 10, 2016).
 //!
-//! Smyth's prior is conjugate and has a closed form. It is too narrow where trials differ much and
-//! are few (by simulation it holds 90 % instead of 95 %), because it takes the estimated prior for
-//! the true one. Here everything is on a grid instead. The spread is σ = exp(c + u), where c is the
-//! typical one. With residuals whose sum of squares is S at ν degrees of freedom,
+//! Smyth's prior is conjugate and has a closed form. It is too narrow where trials are few and
+//! differ much (by simulation it holds 90 % instead of 95 %), because it treats the estimated prior
+//! as the true one. Here, all distributions are computed on a grid instead. The spread is σ =
+//! exp(c + u), where c is the logarithm of the typical spread. With residuals whose sum of squares is S
+//! at ν degrees of freedom,
 //!
 //! - the likelihood is L(u) = σ^−ν exp(−S / 2σ²);
 //! - a prior has a centre m and a width τ: p(u) = 0.85 N(u; m, τ²) + 0.15 exp(−(u − m)) [u ≥ m];
-//! - each of the priors weighs as much as it predicts the residuals of all trials:
+//! - the weight of each prior is how well it predicts the residuals of all trials:
 //!   q(m, τ) ∝ Π_trials Σ_u p(u) L(u);
 //! - the posterior of a trial is w(u) ∝ L(u) Σ_(m, τ) q(m, τ) p(u) / Σ_u p(u) L(u).
 //!
@@ -30,66 +31,68 @@ use statrs::function::erf::erfc;
 use std::f64::consts::{FRAC_2_SQRT_PI, SQRT_2};
 use std::sync::LazyLock;
 
-/// Values of u, from [`LOWEST`] on: up to 6.
+/// Number of grid values of u, from [`LOWEST_LEVEL`] up to 6.
 const LEVELS: usize = 45;
-const LOWEST: f64 = -5.0;
-const STEP: f64 = 0.25;
+const LOWEST_LEVEL: f64 = -5.0;
+const LEVEL_STEP: f64 = 0.25;
 
-/// Values of m, from −3 to 3.
+/// Number of grid values of m, from −3 to 3.
 const CENTRES: usize = 25;
 const LOWEST_CENTRE: f64 = -3.0;
 
-/// Values of τ.
+/// Grid values of τ.
 const WIDTHS: [f64; 6] = [0.35, 0.5, 0.7, 1.0, 1.4, 2.0];
 
-/// A level of the grid stands for what is around it: this is added to τ².
+/// The variance that one level of the grid stands for; it is added to τ².
 const VARIANCE_OF_LEVEL: f64 = 0.0875 * 0.0875;
 
-/// How many trials are expected in the tail.
+/// The share of trials expected in the tail of the prior.
 const TAIL_SHARE: f64 = 0.15;
 
-/// Typical spreads are this far above the root of the median of S/ν, which is below its mean.
+/// The logarithm of the typical spread is this much above half the logarithm of the median of S/ν,
+/// because the median is below the mean.
 const TYPICAL_ABOVE_MEDIAN: f64 = 0.1;
 
-/// A trial whose residuals are smaller than so much of the typical ones has none by chance.
+/// Sums of squares are raised to at least this share of the typical one: smaller residuals are zero
+/// only by chance.
 const SMALLEST_SHARE: f64 = 1e-10;
 
-/// A smaller variance of logarithms is that of rounding: one nanosecond in a quarter of an hour.
+/// A smaller variance of logarithms is due to rounding: one nanosecond in a quarter of an hour.
 const VARIANCE_OF_ROUNDING: f64 = 1e-24;
 
-/// A prior of a smaller share changes no digit.
+/// A prior with a smaller weight changes no digit.
 const NEGLIGIBLE: f64 = 1e-15;
 
 /// A level whose weight is a smaller share of the error changes no digit of a reach.
 const NEGLIGIBLE_SHARE: f64 = 1e-9;
 
-/// So many deviations in units of √2, nothing is beyond.
-const NOTHING_BEYOND: f64 = 6.0;
+/// Beyond this many standard deviations, divided by √2, the probability is zero.
+const ZERO_PROBABILITY_BEYOND: f64 = 6.0;
 
 /// The residuals of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Residuals {
     /// Sum of squares about their mean.
     pub(crate) squares: f64,
-    /// Degrees of freedom: one less than there are. At least one.
+    /// Degrees of freedom: the number of residuals minus one, at least one.
     pub(crate) freedom: f64,
 }
 
 /// The posterior distribution of the standard deviation of one reading of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spread {
-    /// c, the logarithm of the typical spread of all trials.
+    /// The logarithm c of the typical spread of all trials.
     log_typical: f64,
-    /// By level of the grid.
+    /// The probability of each level of the grid.
     weights: [f64; LEVELS],
 }
 
-/// What does not depend on residuals.
+/// The parts of the computation that do not depend on residuals.
 struct Grid {
     levels: [f64; LEVELS],
-    /// exp(−2u)
+    /// The values of exp(−2u).
     precisions: [f64; LEVELS],
-    /// Each adds up to one.
+    /// The prior distributions; each adds up to one.
     priors: Vec<[f64; LEVELS]>,
 }
 
@@ -97,8 +100,8 @@ static GRID: LazyLock<Grid> = LazyLock::new(Grid::new);
 
 impl Grid {
     fn new() -> Grid {
-        let levels = std::array::from_fn(|at| LOWEST + STEP * count(at));
-        let centres = (0..CENTRES).map(|at| LOWEST_CENTRE + STEP * count(at));
+        let levels = std::array::from_fn(|at| LOWEST_LEVEL + LEVEL_STEP * count(at));
+        let centres = (0..CENTRES).map(|at| LOWEST_CENTRE + LEVEL_STEP * count(at));
         let priors =
             centres.flat_map(|centre| WIDTHS.iter().map(move |width| prior(&levels, centre, *width)));
         Grid { levels, precisions: levels.map(|level| (-2.0 * level).exp()), priors: priors.collect() }
@@ -107,20 +110,20 @@ impl Grid {
 
 fn prior(levels: &[f64; LEVELS], centre: f64, width: f64) -> [f64; LEVELS] {
     let variance = width * width + VARIANCE_OF_LEVEL;
-    let normal = scaled(levels.map(|level| (-0.5 * (level - centre).powi(2) / variance).exp()));
-    // All values are multiples of a power of two, so that equal ones compare as equal.
-    let tail = scaled(levels.map(|level| if level >= centre { (centre - level).exp() } else { 0.0 }));
+    let normal = scaled_to_one(levels.map(|level| (-0.5 * (level - centre).powi(2) / variance).exp()));
+    // All values are multiples of a power of two, so that equal levels compare as equal.
+    let tail = scaled_to_one(levels.map(|level| if level >= centre { (centre - level).exp() } else { 0.0 }));
     std::array::from_fn(|at| (1.0 - TAIL_SHARE) * normal[at] + TAIL_SHARE * tail[at])
 }
 
-/// The same weights, with one as their sum.
-fn scaled(mut weights: [f64; LEVELS]) -> [f64; LEVELS] {
+/// Scales weights to a sum of one.
+fn scaled_to_one(mut weights: [f64; LEVELS]) -> [f64; LEVELS] {
     let sum: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|weight| *weight /= sum);
     weights
 }
 
-/// The spread of each of these trials.
+/// The posterior spread of each trial.
 pub(crate) fn spreads(trials: &[Residuals]) -> Vec<Spread> {
     let grid = &*GRID;
     let trials = with_floor(trials);
@@ -139,13 +142,13 @@ pub(crate) fn spreads(trials: &[Residuals]) -> Vec<Spread> {
                 mixed.iter_mut().zip(prior).for_each(|(sum, prior)| *sum += share / predicted * prior);
             }
         }
-        let weights = scaled(std::array::from_fn(|at| likelihood[at] * mixed[at]));
+        let weights = scaled_to_one(std::array::from_fn(|at| likelihood[at] * mixed[at]));
         Spread { log_typical, weights }
     };
     likelihoods.iter().zip(&predicted).map(posterior).collect()
 }
 
-/// The residuals of some trials may be all zero, as when a clock is coarse. They count as small.
+/// Raises residuals that are all zero, as with a coarse clock, to a small positive sum of squares.
 fn with_floor(trials: &[Residuals]) -> Vec<Residuals> {
     let is_more_than_rounding = |it: &&Residuals| it.squares > it.freedom * VARIANCE_OF_ROUNDING;
     let typical = median(trials.iter().filter(is_more_than_rounding).map(|it| it.squares));
@@ -157,7 +160,7 @@ fn with_floor(trials: &[Residuals]) -> Vec<Residuals> {
     trials.iter().map(floored).collect()
 }
 
-/// L, with one as its maximum.
+/// The likelihood L, scaled to a maximum of one.
 fn likelihood(grid: &Grid, trial: &Residuals, log_typical: f64) -> [f64; LEVELS] {
     let half = 0.5 * trial.squares * (-2.0 * log_typical).exp();
     let logs: [f64; LEVELS] =
@@ -166,7 +169,7 @@ fn likelihood(grid: &Grid, trial: &Residuals, log_typical: f64) -> [f64; LEVELS]
     logs.map(|log| (log - most).exp())
 }
 
-/// q, by prior: from what each predicts of each trial.
+/// The weight q of each prior, from its prediction of each trial.
 fn shares_of_priors(grid: &Grid, predicted: &[Vec<f64>]) -> Vec<f64> {
     let log = |prior: usize| predicted.iter().map(|it| it[prior].ln()).sum::<f64>();
     let logs: Vec<f64> = (0..grid.priors.len()).map(log).collect();
@@ -181,26 +184,26 @@ fn dot(one: &[f64; LEVELS], other: &[f64; LEVELS]) -> f64 {
 }
 
 impl Spread {
-    /// The standard deviation of one reading: the geometric mean over the distribution.
-    pub(crate) fn typical(&self) -> f64 {
+    /// The standard deviation of one reading: the geometric mean over the posterior distribution.
+    pub(crate) fn reading_sd(&self) -> f64 {
         (self.log_typical + dot(&self.weights, &GRID.levels)).exp()
     }
 
-    /// η: how far one reading may be out at this confidence. It solves Σ_u w(u) 2Φ(−η/σ) = α, where
-    /// Φ is the normal distribution. A mixture of normal distributions has no degrees of freedom
-    /// that had to be guessed.
+    /// The reach η: how far one reading may be from the true value at this confidence. It solves
+    /// Σ_u w(u) 2Φ(−η/σ) = α, where Φ is the normal distribution. A mixture of normal distributions
+    /// needs no guess of degrees of freedom.
     pub(crate) fn reach(&self, confidence: Confidence) -> f64 {
         let least = NEGLIGIBLE_SHARE * confidence.error();
         let levels = self.weights.iter().zip(GRID.levels).filter(|(weight, _)| **weight > least);
         let levels: Vec<(f64, f64)> = levels.map(|(&weight, level)| (weight, level)).collect();
         let Some((&(_, lowest), &(_, highest))) = levels.first().zip(levels.last()) else { return f64::NAN };
-        // In logarithms, from the reach of the lowest level to that of the highest, by Newton's
-        // method; halving where that leaves the range.
+        // Newton's method on logarithms, between the reach of the lowest level and that of the
+        // highest; bisection where a step leaves that range.
         let log_normal = normal_quantile(confidence).ln();
         let (mut low, mut high) = (lowest + log_normal, highest + log_normal);
         let mut found = dot(&self.weights, &GRID.levels) + log_normal;
         for _ in 0..STEPS_MAX {
-            let (beyond, slope) = beyond(&levels, found);
+            let (beyond, slope) = probability_beyond(&levels, found);
             if beyond > confidence.error() {
                 low = found
             } else {
@@ -218,19 +221,20 @@ impl Spread {
     }
 }
 
-/// Steps towards a reach at most: halving alone finds it in as many.
+/// Largest number of steps towards a reach: bisection alone converges in as many.
 const STEPS_MAX: usize = 60;
 
-/// The last step towards the logarithm of a reach. Each is right to twice the digits of the one
-/// before.
+/// The iteration ends with a step of the logarithm smaller than this. Each step doubles the number
+/// of correct digits.
 const LAST_STEP: f64 = 1e-5;
 
-/// The probability beyond a reach on both sides, and its derivative by the logarithm of the reach.
-fn beyond(levels: &[(f64, f64)], log_reach: f64) -> (f64, f64) {
+/// The probability beyond a reach on both sides, and its derivative with respect to the logarithm
+/// of the reach.
+fn probability_beyond(levels: &[(f64, f64)], log_reach: f64) -> (f64, f64) {
     let (mut beyond, mut slope) = (0.0, 0.0);
     for (weight, level) in levels {
         let deviations = (log_reach - level).exp() / SQRT_2;
-        if deviations > NOTHING_BEYOND {
+        if deviations > ZERO_PROBABILITY_BEYOND {
             continue;
         }
         beyond += weight * erfc(deviations);
@@ -245,11 +249,11 @@ mod tests {
     use crate::Noise;
     use proptest::prelude::*;
 
-    /// The residuals of trials with these standard deviations and so many readings.
-    fn drawn(deviations: &[f64], readings: usize, noise: &mut Noise) -> Vec<Residuals> {
+    /// The residuals of trials with these standard deviations and this number of readings.
+    fn draw_residuals(deviations: &[f64], readings: usize, noise: &mut Noise) -> Vec<Residuals> {
         let trial = |sd: &f64| {
             let values: Vec<f64> = (0..readings).map(|_| sd * noise.normal()).collect();
-            let squares = crate::two_way::centred(values).iter().map(|it| it * it).sum();
+            let squares = crate::two_way::deviations_from_mean(values).iter().map(|it| it * it).sum();
             Residuals { squares, freedom: count(readings) - 1.0 }
         };
         deviations.iter().map(trial).collect()
@@ -267,12 +271,12 @@ mod tests {
 
     #[test]
     fn many_readings_of_equal_trials_have_the_spread_of_the_normal_distribution() {
-        let residuals = drawn(&[0.02; 30], 40, &mut Noise::new(5));
+        let residuals = draw_residuals(&[0.02; 30], 40, &mut Noise::new(5));
         for (spread, residuals) in spreads(&residuals).iter().zip(&residuals) {
-            // Each has nearly its own, to half a step of the grid.
-            let own = spread.typical() / (residuals.squares / residuals.freedom).sqrt();
-            assert!((own - 1.0).abs() < STEP / 2.0, "{own}");
-            let normal = spread.reach(Confidence::REPORTED) / spread.typical();
+            // Each trial has nearly its own spread, to half a step of the grid.
+            let own = spread.reading_sd() / (residuals.squares / residuals.freedom).sqrt();
+            assert!((own - 1.0).abs() < LEVEL_STEP / 2.0, "{own}");
+            let normal = spread.reach(Confidence::REPORTED) / spread.reading_sd();
             assert!((1.95..2.05).contains(&normal), "{normal}");
         }
     }
@@ -280,21 +284,21 @@ mod tests {
     #[test]
     fn a_loud_trial_keeps_its_spread_and_the_silent_ones_keep_theirs() {
         let deviations: Vec<f64> = (0..20).map(|at| if at == 7 { 0.6 } else { 0.02 }).collect();
-        let spreads = spreads(&drawn(&deviations, 6, &mut Noise::new(8)));
+        let spreads = spreads(&draw_residuals(&deviations, 6, &mut Noise::new(8)));
         for (at, spread) in spreads.iter().enumerate() {
-            let of_true = spread.typical() / deviations[at];
+            let of_true = spread.reading_sd() / deviations[at];
             assert!((0.4..1.6).contains(&of_true), "trial {at}: {of_true}");
         }
     }
 
     #[test]
     fn a_reach_solves_its_equation() {
-        let spreads = spreads(&drawn(&[0.01, 0.02, 0.05, 0.3, 0.001], 3, &mut Noise::new(2)));
+        let spreads = spreads(&draw_residuals(&[0.01, 0.02, 0.05, 0.3, 0.001], 3, &mut Noise::new(2)));
         for error in [0.05, 0.05 / 7.0, 1e-6] {
             for spread in &spreads {
                 let reach = spread.reach(Confidence::with_error(error));
                 let levels: Vec<_> = spread.weights.iter().copied().zip(GRID.levels).collect();
-                let (beyond, _) = beyond(&levels, reach.ln() - spread.log_typical);
+                let (beyond, _) = probability_beyond(&levels, reach.ln() - spread.log_typical);
                 assert!((beyond / error - 1.0).abs() < 1e-6, "{error}: {beyond}");
             }
         }
@@ -330,7 +334,7 @@ mod tests {
         }
 
         #[test]
-        fn no_residuals_make_a_reach_that_is_no_number(
+        fn every_reach_is_finite_and_positive(
             squares in prop::collection::vec(0.0..1e6_f64, 1..40),
             freedom in 1_u16..2_000,
             error in 1e-9..0.5_f64,

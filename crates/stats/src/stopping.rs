@@ -1,83 +1,87 @@
-//! Which trials of a race have no further round, because another trial is faster by more than
+//! Stops trials of a race that get no further rounds because another trial is faster by more than
 //! matters: elimination with an indifference zone.
 //!
-//! Two trials that differ by 1 % could be read for hours until an interval tells them apart. Who
-//! wants the fastest is as well served by one that is within 10 % of it. With such a zone of
-//! indifference δ, every race ends, and after every round a trial may stop: Kim & Nelson, *A Fully
-//! Sequential Procedure for Indifference-Zone Selection in Simulation*, ACM Transactions on
-//! Modeling and Computer Simulation 11 (2001). A trial t stops after r rounds if for one of the
-//! four fastest, l,
+//! Two trials that differ by 1 % could be read for hours until an interval separates them. For a
+//! user who wants the fastest, a trial within 10 % of it is as good. With such an indifference zone
+//! δ, every race ends, and trials may stop after every round: Kim & Nelson, *A Fully Sequential
+//! Procedure for Indifference-Zone Selection in Simulation*, ACM Transactions on Modeling and
+//! Computer Simulation 11 (2001). A trial t stops after r rounds if for one of the four fastest
+//! trials, l,
 //!
 //! d > max(0, (σ_t² + σ_l²) ln(K / 2α) / (δ r) − δ / 2)
 //!
 //! where d is the Hodges–Lehmann centre of ln(t / l) within rounds, δ is the logarithm of the ratio
 //! that does not matter, α the error, and K the number of trials that may be taken for the fastest
 //! by chance. The procedure has K = T − 1 for T trials; three are enough by simulation, because
-//! real trials are not all just δ behind. Its first stage, which estimates variances, is not
-//! needed: those of all trials together are known after two rounds ([`SharedVariance`]), with
-//! σ = λ η / 1.96 at 95 %.
+//! real trials are not all just δ slower. The first stage of the procedure, which estimates
+//! variances, is not needed: the variances of all trials together are known after two rounds
+//! ([`SharedVariance`]), with σ = λ η / 1.96 at 95 %.
 //!
-//! Two and three trials have five rounds before, because they share little noise: after two rounds
-//! they would often stop by the chance of a small spread.
+//! Races of two or three trials start to stop trials after five rounds, because so few trials share
+//! little noise: after two rounds they would often stop by the chance of a small spread.
 //!
-//! By simulation (`simulation::stopping`), a wrong trial is left in at most 5 of 100 races, also if
-//! all others are just δ behind. What is promised is the fastest or one within δ of it. So ranks
-//! come from intervals of the readings and not from who was left: trials as fast as the one that is
-//! left are not more often called slower than it than with the looks of [`look_after`].
+//! By simulation (`simulation::stopping`), a wrong trial is left in at most 5 of 100 races, even if
+//! all other trials are just δ slower. The guarantee is the fastest trial or one within δ of it. So
+//! ranks come from the intervals of the readings, and not from which trials were left: trials as
+//! fast as the remaining one are called slower than it no more often than with the interim analyses
+//! of [`interim_confidence`].
 //!
-//! The one that is left was chosen because its readings were fast, more than it is. Where all
-//! trials are equal, the interval of its own ratio to another one holds the true ratio in 86 of 100
-//! races instead of 95; those of the others hold. A number that is to be quoted needs fresh rounds.
+//! The remaining trial was chosen because its readings were fast, so they overstate its speed. If
+//! all trials are equal, the interval of its own ratio to another trial holds the true ratio in 86
+//! of 100 races instead of 95; the intervals of the other trials are not affected. A number that is
+//! to be quoted needs fresh rounds.
 
+use crate::interim::{QUALIFYING_ROUNDS, interim_confidence};
 use crate::interval::Confidence;
-use crate::looks::{QUALIFYING_ROUNDS, look_after};
 use crate::number::count;
-use crate::shared_variance::{Behind, SharedVariance};
+use crate::shared_variance::{DistanceBehind, SharedVariance};
 
-/// α: how often the one that is left may be wrong.
-const ERROR: f64 = 0.05;
+/// The error α: how often the remaining trial may be a wrong one.
+const WRONG_RESULT_ERROR: f64 = 0.05;
 
-/// K at most.
+/// The largest value of K.
 const RIVALS_MAX: usize = 3;
 
-/// A trial is compared with so many of the fastest. Only one of them is the fastest in truth, and
+/// Each trial is compared with this many of the fastest. Only one of them is truly the fastest, and
 /// it need not have the fastest readings so far.
-const LEADERS: usize = 4;
+const LEADERS_COMPARED: usize = 4;
 
-/// So few trials share little noise. After two rounds they would stop by the chance of a small
-/// spread, and be called slower.
+/// Races of at most this many trials share little noise. After two rounds their trials would stop,
+/// and be called slower, by the chance of a small spread.
 const FEW_TRIALS: usize = 3;
 
-/// They have so many rounds before.
+/// Races of few trials stop no trial before this many rounds.
 const ROUNDS_OF_FEW: usize = 5;
 
 /// Up to [`QUALIFYING_ROUNDS`] rounds, a trial also stops if its fastest reading is slower than the
-/// slowest of the fastest trial by this factor, after 2, 3, 4 and 5 rounds.
+/// slowest reading of the fastest trial by this factor, after 2, 3, 4 and 5 rounds.
 const MARGINS: [f64; 4] = [2.0, 1.25, 1.1, 1.0];
 
-/// From [`QUALIFYING_ROUNDS`] rounds on, one reading of the fastest trial may have been disturbed:
-/// then it is enough to be slower by this factor than all others of them.
-const MARGIN_BUT_ONE: f64 = 1.1;
+/// After [`QUALIFYING_ROUNDS`] rounds, one reading of the fastest trial may have been disturbed:
+/// then it is enough to be slower than all its other readings by this factor.
+const MARGIN_OVER_ALL_BUT_ONE: f64 = 1.1;
 
-/// The difference of two times that does not matter.
+/// The relative difference of two times that does not matter.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Indifference {
     log: f64,
 }
 
-/// A trial that stops.
+/// A trial that stops, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
     pub trial: usize,
-    /// One that is faster.
+    /// A trial that is faster.
     pub faster: usize,
 }
 
 impl Indifference {
-    /// Every difference matters. Trials stop by looks that come ever later.
+    /// An indifference zone of zero: every difference matters. Then interim analyses at growing
+    /// distances decide which trials stop.
     pub const OFF: Indifference = Indifference { log: 0.0 };
 
-    /// One that is slower by this share is as good, for example 0.1. Not more than as slow again.
+    /// A trial that is slower by at most this share is as good as the fastest, for example 0.1. The
+    /// share is at most 1.
     pub fn within(share: f64) -> Indifference {
         Indifference { log: share.clamp(0.0, 1.0).ln_1p() }
     }
@@ -87,25 +91,26 @@ impl Indifference {
     }
 }
 
-/// The trials that stop after this round, of those that are `running`; never all of them. `shared`
-/// is from the readings so far of all trials that read the same, stopped ones included. Without an
-/// indifference zone the looks after 8, 12, 18 and so on rounds decide, each at its own error.
-pub fn stops(shared: &SharedVariance, running: &[usize], zone: Indifference) -> Vec<Stop> {
+/// The trials among `running` that stop after this round; never all of them. `shared` holds the
+/// readings so far of all trials that read the same target, stopped ones included. Without an
+/// indifference zone, the interim analyses after 8, 12, 18 and so on rounds decide, each at its own
+/// error.
+pub fn find_stops(shared: &SharedVariance, running: &[usize], zone: Indifference) -> Vec<Stop> {
     let mut order: Vec<(f64, usize)> =
         running.iter().filter_map(|&trial| Some((shared.centre(trial)?, trial))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let leaders: Vec<usize> = order.iter().take(LEADERS).map(|(_, trial)| *trial).collect();
+    let leaders: Vec<usize> = order.iter().take(LEADERS_COMPARED).map(|(_, trial)| *trial).collect();
     let Some(&first) = leaders.first() else { return Vec::new() };
     let stop = |&trial: &usize| {
         let is_faster = |&leader: &usize| {
-            let is_by_margin = leader == first && is_separate(shared, leader, trial);
+            let is_by_margin = leader == first && is_slower_by_margin(shared, leader, trial);
             trial != leader && (is_by_margin || is_behind(shared, leader, trial, first, zone))
         };
         let faster = *leaders.iter().find(|leader| is_faster(leader))?;
         Some(Stop { trial, faster })
     };
     let mut stops: Vec<Stop> = running.iter().filter_map(stop).collect();
-    // Centres of three trials may be in a circle.
+    // Three trials may each be slower than the next, in a circle.
     if stops.len() == running.len() {
         stops.retain(|stop| stop.trial != first);
     }
@@ -115,29 +120,32 @@ pub fn stops(shared: &SharedVariance, running: &[usize], zone: Indifference) -> 
 /// Whether a trial is slower than a leader by more than the zone and their noise explain.
 fn is_behind(shared: &SharedVariance, leader: usize, trial: usize, first: usize, zone: Indifference) -> bool {
     if zone.is_off() {
-        return leader == first && is_behind_at_look(shared, leader, trial);
+        return leader == first && is_behind_at_interim(shared, leader, trial);
     }
-    let Some(Behind { centre, sd, pairs }) = shared.behind(trial, leader) else { return false };
+    let Some(DistanceBehind { centre, sd, pairs }) = shared.distance_behind(trial, leader) else {
+        return false;
+    };
     if shared.sharing() <= FEW_TRIALS && pairs < ROUNDS_OF_FEW {
         return false;
     }
     let rivals = shared.sharing().saturating_sub(1).clamp(1, RIVALS_MAX);
-    let log_of_error = (count(rivals) / (2.0 * ERROR)).ln();
+    let log_of_error = (count(rivals) / (2.0 * WRONG_RESULT_ERROR)).ln();
     let threshold = sd * sd * log_of_error / (zone.log * count(pairs)) - zone.log / 2.0;
     centre > threshold.max(0.0)
 }
 
-/// Whether the interval of this look excludes a tie, if there is a look after so many rounds.
-fn is_behind_at_look(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
-    let rounds = shared.units(leader).min(shared.units(trial));
+/// Whether the interval of this interim analysis excludes a tie; false if there is no analysis
+/// after this many rounds.
+fn is_behind_at_interim(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
+    let rounds = shared.unit_count(leader).min(shared.unit_count(trial));
     let at_look = |confidence: Confidence| shared.behind_by_ranks(trial, leader, confidence);
     let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
-    look_after(rounds).and_then(at_look).is_some_and(|ends| ends.low > 0.0)
+    interim_confidence(rounds).and_then(at_look).is_some_and(|ends| ends.low > 0.0)
 }
 
-/// Whether a trial is slower than a leader by their readings alone: early, and by a margin that
-/// noise which leaves a ranking possible does not bridge in all rounds.
-fn is_separate(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
+/// Whether a trial is slower than a leader in the first rounds by a margin that noise alone does
+/// not explain.
+fn is_slower_by_margin(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
     let (leader, trial) = (shared.sorted_as_read(leader), shared.sorted_as_read(trial));
     let rounds = leader.len().min(trial.len());
     let Some(margin) = rounds.checked_sub(2).and_then(|from_two| MARGINS.get(from_two)) else { return false };
@@ -146,7 +154,7 @@ fn is_separate(shared: &SharedVariance, leader: usize, trial: usize) -> bool {
         trial.first().zip(slowest).is_some_and(|(fastest, slowest)| *fastest > margin.ln() + slowest)
     };
     let is_last = rounds == QUALIFYING_ROUNDS as usize;
-    is_beyond(slowest.next(), *margin) || is_last && is_beyond(slowest.next(), MARGIN_BUT_ONE)
+    is_beyond(slowest.next(), *margin) || is_last && is_beyond(slowest.next(), MARGIN_OVER_ALL_BUT_ONE)
 }
 
 #[cfg(test)]
@@ -166,12 +174,12 @@ mod tests {
         SharedVariance::new(rows.iter().map(row).collect::<Vec<_>>())
     }
 
-    fn stopped(shared: &SharedVariance, running: &[usize], zone: Indifference) -> Vec<usize> {
-        stops(shared, running, zone).iter().map(|stop| stop.trial).collect()
+    fn stopped_trials(shared: &SharedVariance, running: &[usize], zone: Indifference) -> Vec<usize> {
+        find_stops(shared, running, zone).iter().map(|stop| stop.trial).collect()
     }
 
-    /// So many rounds of trials that take these times as long, with this spread.
-    fn drawn(factors: &[f64], rounds: u32, sd: f64, seed: u64) -> Vec<Vec<Observation>> {
+    /// Readings of trials with these relative times and this spread.
+    fn drawn_rounds(factors: &[f64], rounds: u32, sd: f64, seed: u64) -> Vec<Vec<Observation>> {
         let mut noise = Noise::new(seed);
         let mut trial = |factor: &f64| -> Vec<Observation> {
             let mut turn = |round| reading(round, round, (1e9 * factor * (sd * noise.normal()).exp()) as u64);
@@ -188,40 +196,40 @@ mod tests {
     }
 
     #[test]
-    fn margins_stop_what_is_far_slower_with_a_zone_and_without() {
+    fn margins_stop_much_slower_trials_with_a_zone_and_without() {
         for zone in [Indifference::OFF, Indifference::within(ZONE)] {
             let two = race(&[&[100, 190], &[401, 420], &[100, 195]]);
-            assert_eq!(stops(&two, &[0, 1, 2], zone), [Stop { trial: 1, faster: 0 }]);
-            assert_eq!(stopped(&two, &[1, 2], zone), [1]);
-            assert!(stops(&two, &[1], zone).is_empty() && stops(&two, &[], zone).is_empty());
+            assert_eq!(find_stops(&two, &[0, 1, 2], zone), [Stop { trial: 1, faster: 0 }]);
+            assert_eq!(stopped_trials(&two, &[1, 2], zone), [1]);
+            assert!(find_stops(&two, &[1], zone).is_empty() && find_stops(&two, &[], zone).is_empty());
         }
     }
 
     #[test]
     fn the_threshold_is_that_of_the_formula() {
-        let shared = SharedVariance::new(drawn(&[1.0, 1.04, 1.2, 1.3, 1.5, 1.9], 4, 0.05, 3));
+        let shared = SharedVariance::new(drawn_rounds(&[1.0, 1.04, 1.2, 1.3, 1.5, 1.9], 4, 0.05, 3));
         let zone = Indifference::within(ZONE);
         for (trial, leader) in [(1, 0), (2, 0), (2, 1), (3, 2)] {
-            let Behind { centre, sd, pairs } = shared.behind(trial, leader).unwrap();
+            let DistanceBehind { centre, sd, pairs } = shared.distance_behind(trial, leader).unwrap();
             // ln(3 / 0.1) = 3.4012, ln 1.1 = 0.09531.
             let threshold = (sd.powi(2) * 3.4012 / (0.09531 * pairs as f64) - 0.04766).max(0.0);
             let is_slower = is_behind(&shared, leader, trial, leader, zone);
             assert_eq!(is_slower, centre > threshold, "{centre} {threshold}");
         }
-        // One of two has only one rival: ln(1 / 0.1).
-        let two = SharedVariance::new(drawn(&[1.0, 1.2], 6, 0.05, 3));
-        let Behind { centre, sd, .. } = two.behind(1, 0).unwrap();
+        // With two trials there is only one rival: ln(1 / 0.1).
+        let two = SharedVariance::new(drawn_rounds(&[1.0, 1.2], 6, 0.05, 3));
+        let DistanceBehind { centre, sd, .. } = two.distance_behind(1, 0).unwrap();
         let threshold = (sd.powi(2) * LN_10 / (0.09531 * 6.0) - 0.04766).max(0.0);
         assert_eq!(is_behind(&two, 0, 1, 0, zone), centre > threshold);
     }
 
     #[test]
-    fn twins_are_decided_between_and_not_forever() {
+    fn equally_fast_trials_do_not_race_forever() {
         let mut running = vec![0, 1];
-        let all = drawn(&[1.0, 1.0, 1.6, 1.7], 60, 0.1, 7);
+        let all = drawn_rounds(&[1.0, 1.0, 1.6, 1.7], 60, 0.1, 7);
         for rounds in 2..60 {
             let shared = SharedVariance::new(all.iter().map(|trial| &trial[..rounds]));
-            let stopped = stopped(&shared, &running, Indifference::within(ZONE));
+            let stopped = stopped_trials(&shared, &running, Indifference::within(ZONE));
             running.retain(|it| !stopped.contains(it));
             if running.len() == 1 {
                 return;
@@ -231,38 +239,38 @@ mod tests {
     }
 
     #[test]
-    fn without_a_zone_only_looks_decide_after_five_rounds() {
+    fn without_a_zone_only_interim_analyses_decide_after_five_rounds() {
         for rounds in 6..20 {
-            let shared = SharedVariance::new(drawn(&[1.0, 1.3, 1.31, 1.32], rounds, 0.02, 5));
-            let stopped = stopped(&shared, &[0, 1, 2, 3], Indifference::OFF);
-            let expected: &[usize] = if look_after(rounds).is_some() { &[1, 2, 3] } else { &[] };
+            let shared = SharedVariance::new(drawn_rounds(&[1.0, 1.3, 1.31, 1.32], rounds, 0.02, 5));
+            let stopped = stopped_trials(&shared, &[0, 1, 2, 3], Indifference::OFF);
+            let expected: &[usize] = if interim_confidence(rounds).is_some() { &[1, 2, 3] } else { &[] };
             assert_eq!(stopped, expected, "{rounds} rounds");
         }
     }
 
     #[test]
-    fn one_round_stops_none() {
-        let shared = SharedVariance::new(drawn(&[1.0, 50.0, 900.0], 1, 0.01, 2));
-        assert!(stops(&shared, &[0, 1, 2], Indifference::within(ZONE)).is_empty());
+    fn one_round_stops_no_trial() {
+        let shared = SharedVariance::new(drawn_rounds(&[1.0, 50.0, 900.0], 1, 0.01, 2));
+        assert!(find_stops(&shared, &[0, 1, 2], Indifference::within(ZONE)).is_empty());
     }
 
     #[test]
-    fn a_stopped_trial_that_has_fewer_rounds_is_known_to_the_noise_and_not_asked_for() {
-        let mut race = drawn(&[1.0, 1.02, 3.0, 1.3, 1.5], 8, 0.05, 9);
+    fn a_stopped_trial_contributes_its_noise_but_is_not_judged_again() {
+        let mut race = drawn_rounds(&[1.0, 1.02, 3.0, 1.3, 1.5], 8, 0.05, 9);
         race[2].truncate(2);
-        let stopped = stopped(&SharedVariance::new(race), &[0, 1, 3, 4], Indifference::within(ZONE));
+        let stopped = stopped_trials(&SharedVariance::new(race), &[0, 1, 3, 4], Indifference::within(ZONE));
         assert!(stopped.contains(&3) && stopped.contains(&4) && !stopped.contains(&2), "{stopped:?}");
     }
 
     proptest! {
         #[test]
-        fn one_is_always_left(
+        fn one_trial_is_always_left(
             walls in prop::collection::vec(prop::collection::vec(1_u64..1 << 30, 0..9), 1..9),
             zone in 0.0..0.5_f64,
         ) {
             let shared = race(&walls.iter().map(|it| &it[..]).collect::<Vec<_>>());
             let running: Vec<usize> = (0..walls.len()).collect();
-            let stops = stops(&shared, &running, Indifference::within(zone));
+            let stops = find_stops(&shared, &running, Indifference::within(zone));
             prop_assert!(stops.len() < running.len());
             prop_assert!(stops.iter().all(|stop| stop.trial != stop.faster));
         }

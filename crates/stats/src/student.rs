@@ -1,21 +1,21 @@
-//! The quantile of Student's t that an interval takes, and the interval of the mean of a few values
-//! (Student, *The Probable Error of a Mean*, Biometrika 6, 1908).
+//! Quantiles of Student's t, and the interval of the mean of a few values (Student, *The Probable
+//! Error of a Mean*, Biometrika 6, 1908).
 
 use crate::interval::{Confidence, Interval};
-use crate::number::{count, float, mean, squares};
+use crate::number::{count, float, mean, squares_about_mean};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::sync::OnceLock;
 
-/// From so many degrees of freedom on, the expansion is right to six digits; the search of the
-/// library, which takes milliseconds there, would be the slowest part of a summary.
+/// From this many degrees of freedom on, the series expansion is right to six digits. The library's
+/// search, which takes milliseconds there, would be the slowest part of a summary.
 const EXPANSION_FROM: f64 = 18.0;
 
 /// The quantile for these degrees of freedom, at least one, that is exceeded at each end of an
-/// interval of this confidence. Large ones by the expansion 26.7.5 of Abramowitz & Stegun,
-/// *Handbook of Mathematical Functions* (1964).
+/// interval of this confidence. Large degrees of freedom use the expansion 26.7.5 of Abramowitz &
+/// Stegun, *Handbook of Mathematical Functions* (1964).
 pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
     if freedom < EXPANSION_FROM {
-        return searched(freedom.max(1.0), confidence);
+        return searched_quantile(freedom.max(1.0), confidence);
     }
     let z = normal_quantile(confidence);
     let terms = [
@@ -28,9 +28,9 @@ pub(crate) fn student_t(freedom: f64, confidence: Confidence) -> f64 {
     terms.iter().rfold(0.0, |sum, term| (sum + term) / freedom) + z
 }
 
-/// By the search of the library. That of a reported interval is kept: it is asked for by each trial
-/// of a state.
-fn searched(freedom: f64, confidence: Confidence) -> f64 {
+/// The quantile by the library's search. Quantiles of reported intervals are cached, because each
+/// trial of a state needs them.
+fn searched_quantile(freedom: f64, confidence: Confidence) -> f64 {
     static REPORTED: [OnceLock<f64>; EXPANSION_FROM as usize] =
         [const { OnceLock::new() }; EXPANSION_FROM as usize];
     let search = || {
@@ -48,16 +48,16 @@ pub(crate) fn normal_quantile(confidence: Confidence) -> f64 {
     -Normal::standard().inverse_cdf(confidence.tail())
 }
 
-/// The interval of a mean of which only the standard deviation of so many values is known; `None`
-/// with fewer than two.
+/// The interval of a mean that was published with the standard deviation of `n` values; `None` with
+/// fewer than two.
 pub fn interval_of_mean(mean: f64, sd: f64, n: u64) -> Option<Interval> {
     (n > 1).then(|| of_mean(mean, sd, float(n), Confidence::REPORTED))
 }
 
-/// The mean of some values, and their standard deviation with n−1; `None` of fewer than two.
+/// The mean of some values, and their standard deviation with n−1; `None` with fewer than two.
 pub fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
     let n = values.len();
-    (mean(values), (n > 1).then(|| (squares(values) / count(n - 1)).sqrt()))
+    (mean(values), (n > 1).then(|| (squares_about_mean(values) / count(n - 1)).sqrt()))
 }
 
 /// The interval of the mean of these values; `None` with fewer than two.

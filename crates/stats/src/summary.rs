@@ -1,10 +1,10 @@
-//! The summary of many readings of one number: centre with its interval, spread, percentiles,
+//! The summary of many readings of one number: centre with its interval, spread, percentiles and
 //! number of outliers.
 //!
-//! Percentiles are of type 7 of Hyndman & Fan, *Sample Quantiles in Statistical Packages*, The
+//! Percentiles are type 7 of Hyndman & Fan, *Sample Quantiles in Statistical Packages*, The
 //! American Statistician 50 (1996): linear between the two nearest readings, as R, NumPy and Julia
-//! do by default. Values are integers in the number's unit, and so are all results: they are
-//! rounded half up.
+//! compute them by default. Values are integers in the number's unit, and so are all results, which
+//! are rounded half up.
 
 use crate::interval::Confidence;
 use crate::number::count;
@@ -14,10 +14,10 @@ use crate::student::mean_and_sd;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is known of one number, in its own unit (nanoseconds, bytes or a count).
+/// The summary of one number, in its own unit (nanoseconds, bytes or a count).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// How many readings of it there are.
+    /// Number of readings.
     pub n: usize,
     /// Arithmetic mean.
     pub mean: u64,
@@ -26,7 +26,7 @@ pub struct Summary {
     pub median: u64,
     /// 95 % interval of the median, lower and upper end; `None` with fewer than five readings.
     pub median_ci95: Option<[u64; 2]>,
-    /// Smallest.
+    /// Smallest reading.
     pub p0: u64,
     /// First quartile.
     pub p25: u64,
@@ -38,9 +38,9 @@ pub struct Summary {
     pub p90: u64,
     /// 99th percentile.
     pub p99: u64,
-    /// Largest.
+    /// Largest reading.
     pub p100: u64,
-    /// Readings far from the rest; they stay in every other number.
+    /// Numbers of readings far from the rest. Outliers are not left out of the other numbers.
     pub outliers: Outliers,
 }
 
@@ -58,7 +58,7 @@ pub fn summary<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> O
     summarise(&readings.into_iter().map(Into::into).collect::<Vec<_>>())
 }
 
-/// Summarises counts that were taken one after the other, each in a run of its own.
+/// Summarises counts, each from a separate run.
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 pub fn count_summary(counts: &[u64]) -> Option<Summary> {
     let observe = |(run, &count): (u32, &u64)| Observation { value: count as f64, fill: run, round: run };
@@ -89,25 +89,24 @@ fn summarise(observations: &[Observation]) -> Option<Summary> {
     })
 }
 
-/// The precision of the median: half its interval over the median, for example 0.01. It is computed
-/// after every round. `None` with fewer than five.
-/// With one fill it is valid for that fill alone, so a run that has not seen all its fills is not
-/// done.
+/// The precision of the median: half its interval divided by the median, for example 0.01. It is
+/// computed after every round. `None` with fewer than five readings.
+/// With a single fill, the precision holds for that fill alone, so a run continues until it has
+/// seen all its fills.
 pub fn precision(observations: &[Observation]) -> Option<f64> {
     let interval = median_interval(observations, Confidence::REPORTED)?;
     let median = median(observations.iter().map(|o| o.value))?;
     (median > 0.0).then(|| interval.half_width() / median)
 }
 
-/// The median of values in any order; `None` when there are none.
+/// The median of values in any order; `None` without values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
     (!sorted.is_empty()).then(|| quantile(&sorted, 0.5))
 }
 
-/// The quantile of type 7 of sorted values, for a share from 0 to 1; not a number when there are
-/// none.
+/// The quantile of type 7 of sorted values, for a share from 0 to 1; NaN without values.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
@@ -127,7 +126,7 @@ fn outliers(sorted: &[f64]) -> Outliers {
     Outliers { mild: beyond(1.5) - severe, severe }
 }
 
-/// Half up; what is below zero, which only a widened interval can be, becomes zero.
+/// Rounds half up. A negative value, which only a widened interval can have, becomes zero.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
 fn round(value: f64) -> u64 {
     (value + 0.5).floor() as u64
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn outliers_are_counted_and_kept() {
-        // Quartiles 12 and 16: fences at 6 and 22, and at 0 and 28.
+        // The quartiles are 12 and 16, so the fences are at 6 and 22, and at 0 and 28.
         let tukey = summary_of(&[10, 11, 12, 13, 14, 15, 16, 23, 100]).unwrap();
         assert_eq!(tukey.outliers, Outliers { mild: 1, severe: 1 });
         assert_eq!((tukey.n, tukey.p100), (9, 100));

@@ -1,4 +1,4 @@
-//! What the tests of the statistics have in common: readings, and what chance does to a count.
+//! Helpers of the tests of this crate: readings, and bounds on counts that vary by chance.
 
 use crate::Observation;
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -8,7 +8,7 @@ pub(crate) fn reading(fill: u32, round: u32, value: u64) -> Observation {
     Observation { value: value as f64, fill, round }
 }
 
-/// The fewest of so many draws that hold if this share of them does in truth: fewer hold by chance
+/// A lower bound on how many of `draws` hold if `share` of them hold in truth: fewer hold by chance
 /// in less than one of a thousand simulations.
 pub(crate) fn fewest_by_chance(share: f64, draws: u64) -> u64 {
     Binomial::new(share, draws).expect("a share of draws").inverse_cdf(0.001)
@@ -16,6 +16,6 @@ pub(crate) fn fewest_by_chance(share: f64, draws: u64) -> u64 {
 
 #[test]
 fn the_fewest_by_chance_are_those_of_the_binomial_distribution() {
-    // The probabilities were summed as exact fractions.
+    // The expected values were summed as exact fractions.
     assert_eq!([50, 200, 2_000].map(|draws| fewest_by_chance(0.95, draws)), [42, 179, 1_869]);
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 pub(crate) struct Turns(BTreeMap<u32, Observation>);
 
-// What is not generic is compiled in this crate, with its optimisation.
+// Functions that are not generic are compiled in this crate, with its optimisation level.
 impl Turns {
     pub(crate) fn new(readings: &[Observation]) -> Turns {
         let mut turns: BTreeMap<u32, (u32, Vec<f64>)> = BTreeMap::new();
@@ -22,24 +22,25 @@ impl Turns {
         Turns(turns.into_iter().filter_map(turn).collect())
     }
 
-    /// With the logarithms of these wall times in nanoseconds.
+    /// The turns with the logarithms of these wall times in nanoseconds.
     pub(crate) fn from_walls<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> Turns {
         Turns::new(&readings.into_iter().map(Into::into).collect::<Vec<_>>()).logs()
     }
 
     fn logs(mut self) -> Turns {
-        // A window of no nanoseconds counts as one.
+        // A window of zero nanoseconds counts as one nanosecond.
         self.0.values_mut().for_each(|turn| turn.value = turn.value.max(1.0).ln());
         self
     }
 
-    /// In the order of the rounds.
+    /// The turns in the order of the rounds.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Observation> {
         self.0.values()
     }
 
-    /// How much more these are than others, in each round that holds both, with the fill of these.
-    pub(crate) fn less(&self, others: &Turns) -> Vec<Observation> {
+    /// The differences from the other trial's turns in each round that holds both, with the fills
+    /// of `self`.
+    pub(crate) fn minus(&self, others: &Turns) -> Vec<Observation> {
         let pair = |turn: &Observation| {
             Some(Observation { value: turn.value - others.0.get(&turn.round)?.value, ..*turn })
         };

@@ -1,27 +1,28 @@
-//! Two groups among a few values: times of equal files of which some came from elsewhere.
+//! Detects two groups among a few values: times of equal files, some of which came from another
+//! cache or device.
 //!
-//! The values are sorted and split at the gap that is largest against the spread of the wider side,
-//! with at least a quarter of the values on either side. They are two groups if that gap is at
-//! least one and three quarter times that spread. Of ten values of one group, at most 2 % of series
-//! are split by this rule, whether their noise is normal, lognormal, uniform, exponential, or three
-//! times the value now and then; the test below counts it.
+//! The values are sorted and split at the gap that is largest relative to the spread of the wider
+//! side, with at least a quarter of the values on either side. They are two groups if that gap is
+//! at least 1.75 times that spread. This rule splits at most 2 % of series of ten values of one
+//! group, whether their noise is normal, lognormal, uniform, exponential, or sometimes three times
+//! the value; the test below counts them.
 
-/// Fewer values are never split: chance would do it too often.
+/// Fewer values are never split: random gaps would be too frequent.
 const VALUES_MIN: usize = 8;
 
-/// A gap of so many times the spread of the wider side parts two groups.
+/// The smallest gap between two groups, divided by the spread of the wider side.
 const GAP_MIN: f64 = 1.75;
 
-/// Where values part.
+/// The split of values into two groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoGroups {
     /// The largest value of the lower group.
     pub lower_most: f64,
-    /// How many values are in the lower group.
+    /// Number of values in the lower group.
     pub lower: usize,
     /// The gap between the groups.
     pub gap: f64,
-    /// The gap over the spread of the wider group; infinite where both have none.
+    /// The gap divided by the spread of the wider group; infinite where both spreads are zero.
     pub evidence: f64,
 }
 
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_equal_or_evenly_spread_values_and_lone_outliers_are_no_groups() {
+    fn few_equal_or_evenly_spread_values_and_lone_outliers_are_not_two_groups() {
         assert_eq!(two_groups([1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 9.0]), None, "seven");
         assert_eq!(two_groups([4.0; 20]), None);
         assert_eq!(two_groups((0..10).map(f64::from)), None);
@@ -73,7 +74,7 @@ mod tests {
             ("lognormal", |noise| (0.3 * noise.normal().exp()).ln_1p()),
             ("uniform", Noise::uniform),
             ("exponential", |noise| (0.3 * noise.exponential()).ln_1p()),
-            ("spikes", |noise| 0.05 * noise.normal() + noise.now_and_then(0.05, 3_f64.ln())),
+            ("spikes", |noise| 0.05 * noise.normal() + noise.spike_with_probability(0.05, 3_f64.ln())),
         ];
         const SERIES: usize = 4000;
         for (name, draw) in draws {

@@ -1,16 +1,16 @@
 //! The unpaired ratio: the quotient of two medians that were measured separately, in two records
 //! and perhaps on two machines.
 //!
-//! No rounds are common to both, so each side has its own interval ([`crate::median_interval`], on
-//! logarithms).
+//! The two have no rounds in common, so each side has its own interval ([`crate::median_interval`],
+//! on logarithms).
 //! The interval of the difference of the logarithms is computed from both by the method of variance
 //! estimates recovery: Zou & Donner, *Construction of confidence limits about effect measures: A
 //! general approach*, Statistics in Medicine 27 (2008). The distance of its lower end from the
-//! difference is the root of the sum of two squares: how much less the minuend may be, and how much
-//! more the subtrahend may be; likewise the upper end. Skewed intervals stay skewed, and swapping
-//! the two gives exactly the inverse.
+//! difference is √(a² + b²), where a is the distance of the minuend from its lower end and b that
+//! of the subtrahend from its upper end; the upper end is computed likewise. Skewed intervals stay
+//! skewed, and swapping the two sides gives exactly the inverse.
 //!
-//! Differences between runs (the state of a machine in that hour) are in neither interval.
+//! Neither interval includes differences between runs, such as the state of a machine in that hour.
 
 use crate::interval::{Confidence, Interval};
 use crate::median;
@@ -27,17 +27,17 @@ pub struct LogMedian {
     pub ci95: Option<Interval>,
 }
 
-/// How many times one median is the other.
+/// The quotient of two medians.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct UnpairedRatio {
     /// The quotient of the medians.
     pub estimate: f64,
-    /// 95 % interval; `None` where a side has none.
+    /// 95 % interval; `None` if a side has none.
     pub ci95: Option<Interval>,
 }
 
 impl LogMedian {
-    /// Of observations; `None` if there is none.
+    /// The logarithm of the median of observations; `None` without any.
     pub fn from_observations(observations: &[Observation]) -> Option<LogMedian> {
         let log = |it: &Observation| Observation { value: it.value.max(1.0).ln(), ..*it };
         let logs: Vec<Observation> = observations.iter().map(log).collect();
@@ -45,12 +45,12 @@ impl LogMedian {
         Some(LogMedian { value, ci95: crate::median_interval(&logs, Confidence::REPORTED) })
     }
 
-    /// Of a published number, without readings.
+    /// The logarithm of a published number, without an interval.
     pub fn from_published(value: f64) -> LogMedian {
         LogMedian { value: value.max(1.0).ln(), ci95: None }
     }
 
-    /// How many times the other median this one is.
+    /// This median divided by the other.
     pub fn over(&self, under: &LogMedian) -> UnpairedRatio {
         let difference = self.value - under.value;
         let ends = self.ci95.zip(under.ci95).map(|(a, b)| Interval {
@@ -62,8 +62,8 @@ impl LogMedian {
 }
 
 impl UnpairedRatio {
-    /// Above one, below one or a tie; `None` where there is no interval.
-    pub fn clear(&self) -> Option<Significance> {
+    /// Above one, below one or a tie; `None` without an interval.
+    pub fn significance(&self) -> Option<Significance> {
         self.ci95.map(Significance::from_interval)
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     use crate::Noise;
     use proptest::prelude::*;
 
-    /// `fills` fills of `each` readings with median `level`.
+    /// Observations of `fills` fills with `each` readings and median `level`.
     fn record(noise: &mut Noise, (fills, each): (u32, u32), between: f64, level: f64) -> Vec<Observation> {
         let mut all = Vec::new();
         for fill in 0..fills {
@@ -92,11 +92,11 @@ mod tests {
     }
 
     #[test]
-    fn a_known_difference_comes_out() {
+    fn a_known_difference_is_reproduced() {
         // 4 [1, 6] less 2 [1, 6]: from 2 - √(3² + 4²) to 2 + √(2² + 1²).
         let ends = logs(4.0, 1.0, 6.0).over(&logs(2.0, 1.0, 6.0)).ci95.unwrap();
         assert!((ends.low.ln() + 3.0).abs() < 1e-12 && (ends.high.ln() - 2.0 - 5_f64.sqrt()).abs() < 1e-12);
-        // Symmetric intervals add like standard errors do.
+        // Symmetric intervals add up like standard errors.
         let ends = logs(0.0, -3.0, 3.0).over(&logs(0.0, -4.0, 4.0)).ci95.unwrap();
         assert!((ends.low.ln() + 5.0).abs() < 1e-12 && (ends.high.ln() - 5.0).abs() < 1e-12);
     }
@@ -105,13 +105,12 @@ mod tests {
     fn a_published_number_has_no_interval_but_a_quotient() {
         let quotient = LogMedian::from_published(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
         assert!((quotient.estimate - 3.0).abs() < 1e-12);
-        assert_eq!((quotient.ci95, quotient.clear()), (None, None));
+        assert_eq!((quotient.ci95, quotient.significance()), (None, None));
         assert_eq!(LogMedian::from_observations(&[]), None);
     }
 
-    /// Half the 95 % interval that normal noise of this spread gives the median of so many
-    /// readings.
-    fn ideal(spread: f64, readings: u32) -> f64 {
+    /// Half the 95 % interval of the median of this many readings with normal noise of this spread.
+    fn ideal_half_width(spread: f64, readings: u32) -> f64 {
         1.96 * (std::f64::consts::FRAC_PI_2 / f64::from(readings)).sqrt() * spread
     }
 
@@ -130,26 +129,27 @@ mod tests {
                 held += u32::from(ends.holds(1.2));
                 reach += (ends.high / ends.low).ln() / 2.0 / 500.0;
             }
-            // Each side never is narrower than the sign test, so few readings hold more than they
-            // promise.
+            // A side is never narrower than the sign test's interval, so with few readings more
+            // intervals hold the true value than promised.
             assert!(held >= 465, "{one:?} {other:?} {between}: {held} of 500");
             if one.1 == 1 || between == 0.0 {
                 let spread = 0.03_f64.hypot(between);
-                let ideal = ideal(spread, one.0 * one.1).hypot(ideal(spread, other.0 * other.1));
+                let ideal = ideal_half_width(spread, one.0 * one.1)
+                    .hypot(ideal_half_width(spread, other.0 * other.1));
                 assert!(reach < 1.7 * ideal, "{one:?} {other:?} {between}: {reach} against {ideal}");
             }
         }
     }
 
     #[test]
-    fn two_records_of_the_same_are_a_tie_as_often_as_promised() {
+    fn two_records_of_equal_trials_tie_as_often_as_promised() {
         let mut noise = Noise::new(13);
         let ties = (0..400).filter(|_| {
             let mut of = || LogMedian::from_observations(&record(&mut noise, (10, 1), 0.02, 1e6));
-            of().unwrap().over(&of().unwrap()).clear() == Some(Significance::Tie)
+            of().unwrap().over(&of().unwrap()).significance() == Some(Significance::Tie)
         });
         let ties = ties.count();
-        // Chance alone allows 368 of 400 at 95 %.
+        // With 95 % for each interval, chance allows as few as 368 of 400.
         assert!(ties >= 368, "{ties} of 400");
     }
 

@@ -1,7 +1,8 @@
-//! A suite: a list of trials with their labels and rules, as a TOML file. Published experiments and
-//! the trials of a race are suite files, and users write their own.
+//! A suite: a TOML file with a list of trials, their labels and rules. Published experiments and
+//! the trials of a race are suite files, and users can write their own.
 //!
-//! Here is the content of the file; `readlab_run::experiment::planner` makes a plan from it.
+//! This module holds the content of the file; `readlab_run::experiment::planner` makes a plan from
+//! it.
 
 pub mod parameter_space;
 pub mod published;
@@ -14,7 +15,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const BUILT_IN: [(&str, &str); 8] = [
+const BUILT_IN_SUITES: [(&str, &str); 8] = [
     ("race", include_str!("../carried/suites/race.toml")),
     ("newlines", include_str!("../carried/suites/newlines.toml")),
     ("byte-stream", include_str!("../carried/suites/byte-stream.toml")),
@@ -25,64 +26,65 @@ const BUILT_IN: [(&str, &str); 8] = [
     ("scale", include_str!("../carried/suites/scale.toml")),
 ];
 
-/// The controls that take part in every suite, unless it says `controls = false`.
-const CONTROLS: &str = include_str!("../carried/suites/controls.toml");
+/// The controls that take part in every suite that does not set `controls = false`.
+const CONTROLS_TOML: &str = include_str!("../carried/suites/controls.toml");
 
-/// Untimed runs that count, for a suite in full: from this number on a 90th percentile is shown.
-const FULL_COUNTS: u32 = 20;
+/// Number of untimed counting runs of a full suite: the smallest number that shows a 90th
+/// percentile.
+const FULL_SUITE_COUNTS_MIN: u32 = 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Controls {
-    trial: Vec<Entry>,
+struct ControlsFile {
+    trial: Vec<SuiteEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
     pub name: String,
-    /// The question that it answers, in one or two sentences.
+    /// The question that the suite answers, in one or two sentences.
     pub about: String,
-    /// What is done with the bytes; absent: newlines for text, sum for anything else.
+    /// The work on the bytes; if absent, newlines for text and sum for anything else.
     pub work: Option<Work>,
     /// The states of the cache: `cold`, `warm` or `both`.
     #[serde(default)]
-    pub state: States,
-    /// What it reads when the user names no target.
+    pub state: StateChoice,
+    /// The corpus that is read if the user names no target.
     pub corpus: Option<Recipe>,
-    /// The same in the size of the publication, if that is too large for everyday use.
+    /// The corpus in its published size, if that is too large for everyday use.
     pub full: Option<Recipe>,
-    /// The trial against which ratios are made.
+    /// The trial to which ratios refer.
     pub reference: Option<String>,
-    /// Timed readings at least, if the suite has a rule of its own.
+    /// Minimum number of timed readings of a trial, if the suite sets one.
     pub min_runs: Option<u32>,
-    /// Timed readings at most, if the suite has a rule of its own.
+    /// Maximum number of timed readings of a trial, if the suite sets one.
     pub max_runs: Option<u32>,
-    /// Time of timed readings at most for each trial, such as `30s`.
+    /// Maximum total time of the timed readings of a trial, such as `30s`.
     pub max_time: Option<String>,
-    /// Time that the whole run aims at, such as `8m`.
+    /// Advised time of the whole run, such as `8m`.
     pub budget: Option<String>,
-    /// Untimed runs in which is counted what contenders do inside.
+    /// Number of untimed runs that count what contenders do inside.
     pub counts: Option<u32>,
     #[serde(default)]
     pub focus: Focus,
-    /// Whether it is run as it was published: in the size of the publication, and every trial with
-    /// its most readings or its most time.
+    /// Whether the suite runs as published: with the corpus in its published size, and each trial
+    /// up to its maximum number of readings or its maximum time.
     #[serde(skip)]
     pub is_full: bool,
-    /// The user's own file that it is, if it is one: then the user named each of its trials.
+    /// Path of the suite if it is a user's file; its trials then count as named by the user.
     #[serde(skip)]
     pub own_file: Option<PathBuf>,
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub controls: bool,
-    /// Its trials in the order of the file, after the controls that it does not name itself.
+    /// The trials in the order of the file, after the added controls.
     #[serde(rename = "trial")]
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SuiteEntry>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NamedBy {
-    /// The user, on the command line or in a suite of their own.
+    /// The user, on the command line or in a user's suite file.
     #[default]
     User,
     /// A suite that readlab carries.
@@ -92,57 +94,59 @@ pub enum NamedBy {
 /// One trial of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
-    /// Whether it is a control that the suite itself does not name.
+pub struct SuiteEntry {
+    /// Whether the entry is a control that the suite itself does not name.
     #[serde(skip)]
     pub is_added: bool,
     #[serde(skip)]
     pub named_by: NamedBy,
-    /// Its name, such as `rust/mmap/avx2`; the value `all` is the number of processors.
+    /// The trial's name, such as `rust/mmap/avx2`; the value `all` is the number of processors.
     pub trial: String,
     pub label: Option<String>,
-    /// What is done with the bytes, if it is not what the suite says.
+    /// The work on the bytes, if it differs from the suite's.
     pub work: Option<Work>,
-    /// The works that it can do, for a command that always answers the same. Empty: any.
+    /// The works that a command can do if it always gives the same answer. Empty: any work.
     #[serde(default)]
     pub answers: Vec<Work>,
-    /// The archive whose content it reads, such as `zip`: the corpus in that form, or a target that
-    /// is one. Without: the bytes as they are, unless its method decodes.
+    /// The archive whose content the trial reads, such as `zip`: the corpus in that form, or a
+    /// target that is such an archive. If absent: the bytes without decoding, unless the trial's
+    /// method decodes.
     #[serde(default, rename = "target")]
     pub form: Form,
-    /// Over which transport its bytes come: from the file itself, or from a server.
+    /// Transport of the bytes: from the file itself, or from a server.
     #[serde(default)]
     pub over: Transport,
     #[serde(default)]
     pub start: Start,
-    /// What is asked of a command as it is; its work is then `output`.
+    /// Check and hooks of a user's own command; its work is then `output`.
     #[serde(default)]
     pub command: CommandRules,
-    /// Whether it is a command that decodes a zstd with the dictionary that the variable
-    /// `READLAB_DICTIONARY` names: it takes part only where there is one, and other commands of
-    /// archives only where there is none.
+    /// Whether the trial is a command that decodes a zstd archive with the dictionary that the
+    /// variable `READLAB_DICTIONARY` names. Such a command takes part only if there is a
+    /// dictionary, and other commands for archives only if there is none.
     #[serde(default, rename = "dictionary")]
     pub has_dictionary: bool,
-    /// Whether it takes part in a race only with `--all`, in another suite only with `--full`.
+    /// Whether the trial takes part in a race only with `--all`, and in another suite only with
+    /// `--full`.
     #[serde(default)]
     pub only_with_all: bool,
-    /// Of a tree of more files it takes part only with `--all`, too.
+    /// Largest number of files of a tree for which the trial takes part without `--all`.
     pub files_max: Option<u64>,
-    /// Its name in the publication, if that is another.
+    /// The trial's name in the publication, if it differs.
     pub published: Option<String>,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
-/// Which states of the cache.
+/// Selection of cache states.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
-pub enum States {
+pub enum StateChoice {
     /// Nothing of the file in the page cache.
     Cold,
-    /// All of it.
+    /// All of the file in the page cache.
     Warm,
     /// First cold, then warm.
     #[default]
@@ -159,27 +163,27 @@ pub enum SuiteError {
 
 impl Suite {
     pub fn names() -> Vec<&'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name).collect()
+        BUILT_IN_SUITES.iter().map(|(name, _)| *name).collect()
     }
 
     pub fn race() -> Suite {
         Suite::find("race").expect("the built-in suites are checked by a test")
     }
 
-    /// The suite of a race of commands as they are: nothing but what shows the limits.
+    /// The suite of a race of the user's own commands: only the controls that show limits.
     pub fn commands() -> Suite {
         Suite::find("commands").expect("the built-in suites are checked by a test")
     }
 
-    /// The suite of `readlab fleet scale`: few trials, each read by every number of ranks.
+    /// The suite of `readlab fleet scale`: a few trials, each read by every number of ranks.
     pub fn scale() -> Suite {
         Suite::find("scale").expect("the built-in suites are checked by a test")
     }
 
-    /// A built-in suite by name, or any by its file's path.
+    /// Finds a built-in suite by name, or any suite by its file's path.
     pub fn find(name: &str) -> Result<Suite, SuiteError> {
         let path = Path::new(name);
-        if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+        if let Some((_, text)) = BUILT_IN_SUITES.iter().find(|(built_in, _)| *built_in == name) {
             return Suite::parse(path, text);
         }
         let text = std::fs::read_to_string(path)
@@ -187,7 +191,7 @@ impl Suite {
         Ok(Suite { own_file: Some(path.to_owned()), ..Suite::parse(path, &text)? })
     }
 
-    /// A suite from its text. An error names `path`.
+    /// Parses the text of a suite; errors name `path`.
     pub fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         let suite: Result<Suite, _> = toml::from_str(text);
         suite
@@ -195,34 +199,37 @@ impl Suite {
             .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: toml_cause(text, &error) })
     }
 
-    /// Adds the controls that it lacks. A control with all threads is left out if every trial has
-    /// one thread, and a control of an archive if no trial reads such an archive.
+    /// Adds the controls that the suite lacks. Leaves out controls with all threads if every trial
+    /// has one thread, and controls of an archive if no trial reads that archive.
     fn with_controls(mut self) -> Suite {
         if !self.controls {
             return self;
         }
-        let controls: Controls =
-            toml::from_str(CONTROLS).expect("the file of the controls is checked by a test");
-        let has_several = |entry: &Entry| ["threads=", "readers="].iter().any(|it| entry.trial.contains(it));
+        let controls: ControlsFile =
+            toml::from_str(CONTROLS_TOML).expect("the file of the controls is checked by a test");
+        let has_several =
+            |entry: &SuiteEntry| ["threads=", "readers="].iter().any(|it| entry.trial.contains(it));
         let several = self.entries.iter().any(has_several);
         let forms = self.forms();
-        let is_named = |control: &Entry| {
-            let place = |it: &Entry| (it.trial.clone(), it.over, it.form);
+        let is_named = |control: &SuiteEntry| {
+            let place = |it: &SuiteEntry| (it.trial.clone(), it.over, it.form);
             self.entries.iter().any(|it| place(it) == place(control))
         };
-        let is_lacking = |control: &Entry| {
+        let is_lacking = |control: &SuiteEntry| {
             (several || !has_several(control)) && forms.contains(&control.form) && !is_named(control)
         };
         let lacking = controls.trial.into_iter().filter(is_lacking);
-        let mut entries: Vec<Entry> = lacking.map(|entry| Entry { is_added: true, ..entry }).collect();
+        let mut entries: Vec<SuiteEntry> =
+            lacking.map(|entry| SuiteEntry { is_added: true, ..entry }).collect();
         entries.append(&mut self.entries);
         Suite { entries, ..self }
     }
 
-    /// The suite as it was published, instead of in a size and a time for everyday use.
-    pub fn in_full(self) -> Suite {
-        let counts = self.counts.unwrap_or(1).max(FULL_COUNTS);
-        let entries = self.entries.into_iter().map(|entry| Entry { only_with_all: false, ..entry }).collect();
+    /// The suite as published, instead of with a size and a time for everyday use.
+    pub fn as_published(self) -> Suite {
+        let counts = self.counts.unwrap_or(1).max(FULL_SUITE_COUNTS_MIN);
+        let entries =
+            self.entries.into_iter().map(|entry| SuiteEntry { only_with_all: false, ..entry }).collect();
         Suite { is_full: true, corpus: self.full.or(self.corpus), counts: Some(counts), entries, ..self }
     }
 
@@ -230,21 +237,21 @@ impl Suite {
         self.entries.iter().any(|entry| entry.over == Transport::Http)
     }
 
-    /// The forms of the corpus that its trials read; the plain one always comes first.
+    /// The forms of the corpus that the trials read; the plain form always comes first.
     pub fn forms(&self) -> Vec<Form> {
         let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([None]).collect();
         read.into_iter().collect()
     }
 }
 
-impl States {
-    /// The states themselves, in the order in which they are measured.
-    pub fn list(self) -> Vec<readlab_model::trial::CacheState> {
+impl StateChoice {
+    /// The cache states, in the order in which they are measured.
+    pub fn states(self) -> Vec<readlab_model::trial::CacheState> {
         use readlab_model::trial::CacheState::{Cold, Warm};
         match self {
-            States::Cold => vec![Cold],
-            States::Warm => vec![Warm],
-            States::Both => vec![Cold, Warm],
+            StateChoice::Cold => vec![Cold],
+            StateChoice::Warm => vec![Warm],
+            StateChoice::Both => vec![Cold, Warm],
         }
     }
 }
@@ -255,7 +262,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn every_built_in_suite_is_whole() {
+    fn every_built_in_suite_is_complete() {
         for name in Suite::names() {
             let suite = Suite::find(name).unwrap();
             assert_eq!(suite.name, name);
@@ -275,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn every_suite_has_the_controls_unless_it_refuses_them() {
+    fn every_suite_has_the_controls_unless_it_disables_them() {
         let device = "rust/device@buffer=128KiB,depth=16";
         let single = ["rust/null", "rust/resident", "rust/copy", "rust/faults", device];
         let own = |trial: &str| format!("[[trial]]\ntrial = \"{trial}\"\n");
@@ -287,7 +294,7 @@ mod tests {
         }
         let gzip = trials(&format!("{}target = \"gzip\"\n", own("rust/gzip")));
         assert_eq!(gzip.iter().filter(|it| *it == "rust/decoder").count(), 1, "{gzip:?}");
-        // What it names itself stays where it is, with the work that it has there.
+        // A control that the suite names keeps its place and its work.
         let expected = ["rust/null", "rust/resident", "rust/faults", device, "rust/copy"];
         assert_eq!(trials(&own("rust/copy")), expected);
         for name in Suite::names() {
@@ -297,9 +304,9 @@ mod tests {
     }
 
     #[test]
-    fn the_default_race_has_three_ways_of_each_language_and_about_ten_of_rust() {
+    fn the_default_race_has_three_methods_of_each_language_and_about_ten_of_rust() {
         let race = Suite::race();
-        let read = |entry: &&Entry| {
+        let read = |entry: &&SuiteEntry| {
             let is_plain = entry.over == Transport::File && entry.form.is_none();
             is_plain && !entry.is_added && !entry.only_with_all
         };
@@ -315,12 +322,12 @@ mod tests {
     }
 
     #[test]
-    fn a_full_suite_has_its_published_size_and_the_trials_that_take_long() {
-        let newlines = Suite::find("newlines").unwrap().in_full();
+    fn a_full_suite_has_its_published_size_and_the_long_trials() {
+        let newlines = Suite::find("newlines").unwrap().as_published();
         assert_eq!(newlines.corpus.map(|corpus| corpus.size_bytes), Some(22_000_000_000));
         let stream = Suite::find("byte-stream").unwrap();
         let usual = stream.clone();
-        let full = stream.in_full();
+        let full = stream.as_published();
         let taking_part = |suite: &Suite| suite.entries.iter().filter(|it| !it.only_with_all).count();
         assert_eq!((full.corpus, taking_part(&full)), (usual.corpus, full.entries.len()));
         assert!(taking_part(&usual) < full.entries.len());
@@ -328,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_suite_is_an_error_that_lists_the_known() {
+    fn an_unknown_suite_is_an_error_that_lists_known_suites() {
         let error = Suite::find("no-such-suite").unwrap_err().to_string();
         assert!(error.contains("newlines"), "{error}");
     }

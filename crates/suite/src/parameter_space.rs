@@ -1,8 +1,8 @@
 //! The parameter space of a search: a list of values for each parameter.
 //!
-//! `buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1`: a range steps by doubling and holds
-//! both of its ends, a bar separates single values, `all` is the number of processors. Which method
-//! takes which values is declared by the method; no method is known here by name.
+//! For example `buffer=4KiB..8MiB,depth=1..64,threads=1..all,direct=0|1`: a range doubles from its
+//! lower end and includes both ends, a bar separates single values, `all` is the number of
+//! processors. Each method declares which values it takes; no method name is known here.
 
 use readlab_model::trial::Params;
 use readlab_model::units::Bytes;
@@ -14,20 +14,20 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     values: BTreeMap<String, BTreeSet<u64>>,
-    /// Settings that have more memory in flight are left out.
+    /// Settings with more memory in flight than this are left out.
     in_flight_bytes_max: u64,
 }
 
-/// The space unless the user names one: what is worth setting, in steps that change the rate.
-const USUAL: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,\
+/// The default space: parameters worth setting, in steps that change the rate.
+const DEFAULT_SPACE: &str = "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,chunk=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,\
                      threads=1..all,populate=0|1,sequential=0|1,direct=0|1,\
                      part=1MiB|4MiB|16MiB|64MiB,concurrency=1|4|16|64";
 
-/// Memory in flight that keeps any device busy. The usual space has no setting with more.
-const USUAL_IN_FLIGHT_BYTES: u64 = 64 << 20;
+/// Memory in flight that keeps any device busy. The default space has no setting with more.
+const DEFAULT_IN_FLIGHT_BYTES: u64 = 64 << 20;
 
-/// The parameters whose product is the memory in flight.
-const IN_FLIGHT: [&str; 6] = ["buffer", "buffers", "depth", "threads", "part", "concurrency"];
+/// Parameters whose product is the memory in flight.
+const IN_FLIGHT_FACTORS: [&str; 6] = ["buffer", "buffers", "depth", "threads", "part", "concurrency"];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpaceError {
@@ -40,30 +40,31 @@ pub enum SpaceError {
 }
 
 impl Space {
-    pub fn usual() -> Space {
-        let space: Space = USUAL.parse().expect("the usual space is checked by a test");
-        Space { in_flight_bytes_max: USUAL_IN_FLIGHT_BYTES, ..space }
+    pub fn default_space() -> Space {
+        let space: Space = DEFAULT_SPACE.parse().expect("the usual space is checked by a test");
+        Space { in_flight_bytes_max: DEFAULT_IN_FLIGHT_BYTES, ..space }
     }
 
-    /// The names that the user gave; none of the usual space, which is made for every method.
+    /// The names that the user gave; empty for the default space, which is made for every method.
     pub fn names_given(&self) -> impl Iterator<Item = &str> {
-        let is_given = self.in_flight_bytes_max != USUAL_IN_FLIGHT_BYTES;
+        let is_given = self.in_flight_bytes_max != DEFAULT_IN_FLIGHT_BYTES;
         self.values.keys().map(String::as_str).filter(move |_| is_given)
     }
 
-    /// Whether a method has something that can be set here.
-    pub fn tunes(&self, method: &MethodLine) -> bool {
-        self.set_of(method).next().is_some()
+    /// Whether this space sets a parameter of the method.
+    pub fn sets_any_of(&self, method: &MethodLine) -> bool {
+        self.settable_params(method).next().is_some()
     }
 
-    /// The short names of what can be set of a method here.
-    pub fn set_of<'m>(&self, method: &'m MethodLine) -> impl Iterator<Item = &'m str> {
+    /// The short names of the method's parameters that this space sets.
+    pub fn settable_params<'m>(&self, method: &'m MethodLine) -> impl Iterator<Item = &'m str> {
         let set = method.params.iter().filter(|param| !self.values(param).is_empty());
         set.map(|param| Params::short(&param.name))
     }
 
-    /// Every setting of a method: each combination of its values. What is not in the space keeps
-    /// its default; so does a switch that is off or a single thread, if it is the default.
+    /// Every setting of a method: each combination of the values in the space. A parameter that is
+    /// not in the space keeps its default. A switch that is off or a single thread is not spelled
+    /// out if it is the default.
     pub fn settings(&self, method: &MethodLine) -> Vec<Params> {
         let mut settings = vec![Params::default()];
         for param in &method.params {
@@ -85,7 +86,7 @@ impl Space {
         settings
     }
 
-    /// The values of one parameter, within what the method takes.
+    /// The values of one parameter, within the range that the method takes.
     fn values(&self, param: &ParamLine) -> Vec<u64> {
         let same = |name: &str| Params::short(name) == Params::short(&param.name);
         let named = self.values.iter().filter(|(name, _)| same(name)).flat_map(|(_, values)| values);
@@ -103,22 +104,24 @@ impl FromStr for Space {
             if name.trim().is_empty() {
                 return Err(SpaceError::Shape(part.to_owned()));
             }
-            let values = values.split('|').map(|span| steps(part, span)).collect::<Result<Vec<_>, _>>()?;
+            let values =
+                values.split('|').map(|span| values_in_range(part, span)).collect::<Result<Vec<_>, _>>()?;
             space.insert(name.trim().to_owned(), values.into_iter().flatten().collect());
         }
         Ok(Space { values: space, in_flight_bytes_max: u64::MAX })
     }
 }
 
-/// The memory that a setting has in flight, with the method's defaults for the rest.
+/// The memory that a setting has in flight, with the method's defaults for other parameters.
 fn in_flight_bytes(method: &MethodLine, settings: &Params) -> u64 {
-    let counts = method.params.iter().filter(|param| IN_FLIGHT.contains(&Params::short(&param.name)));
+    let counts = method.params.iter().filter(|param| IN_FLIGHT_FACTORS.contains(&Params::short(&param.name)));
     let value = |param: &ParamLine| settings.0.get(&param.name).copied().unwrap_or(param.default);
     counts.map(value).fold(1, u64::saturating_mul)
 }
 
-/// One value; or both ends of a range, and the values between them, by doubling from the lower.
-fn steps(part: &str, span: &str) -> Result<Vec<u64>, SpaceError> {
+/// A single value; or both ends of a range and the values between them, doubling from the lower
+/// end.
+fn values_in_range(part: &str, span: &str) -> Result<Vec<u64>, SpaceError> {
     let Some((low, high)) = span.split_once("..") else { return Ok(vec![value(part, span)?]) };
     let (low, high) = (value(part, low)?, value(part, high)?);
     if high < low {
@@ -181,25 +184,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_space_is_refused() {
+    fn malformed_spaces_are_refused() {
         for text in ["", "buffer", "=1", "buffer=", "buffer=x", "depth=4..1", "depth=1..", "depth=1,,"] {
             assert!(text.parse::<Space>().is_err(), "{text:?}");
         }
     }
 
     #[test]
-    fn a_method_gets_every_combination_of_what_it_takes_and_no_more() {
+    fn a_method_gets_every_combination_of_its_parameters_and_no_others() {
         let space: Space = "buffer=4KiB..16KiB,depth=1|2|99,ring=7".parse().unwrap();
         let two = method(&[("buffer_bytes", 8192, 1 << 20), ("depth", 1, 64), ("direct", 0, 1)]);
         let spelled: Vec<String> = space.settings(&two).iter().map(Params::to_string).collect();
         assert_eq!(spelled, ["buffer=8KiB", "buffer=8KiB,depth=2", "buffer=16KiB", "buffer=16KiB,depth=2"]);
-        assert!(space.tunes(&two) && !space.tunes(&method(&[("direct", 0, 1)])));
+        assert!(space.sets_any_of(&two) && !space.sets_any_of(&method(&[("direct", 0, 1)])));
         assert_eq!(space.settings(&method(&[])), [Params::default()]);
     }
 
     #[test]
-    fn the_usual_space_is_one_and_takes_no_more_memory_than_is_of_use() {
-        let space = Space::usual();
+    fn the_default_space_is_valid_and_uses_no_more_memory_than_useful() {
+        let space = Space::default_space();
         assert_eq!((space.values.len(), space.names_given().count()), (9, 0));
         let ring = method(&[("buffer_bytes", 512, 1 << 30), ("depth", 1, 4096)]);
         let settings = space.settings(&ring);

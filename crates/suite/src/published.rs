@@ -1,8 +1,8 @@
-//! The published results as sides of a comparison: `published:NAME` or `published:NAME/MACHINE`.
+//! Published results as sides of a comparison: `published:NAME` or `published:NAME/MACHINE`.
 //!
-//! The tables are in the folder `published/` as they were published; `publications.toml` beside
-//! them describes their columns. No publication has code of its own. A suite names the published
-//! case that a trial of it repeats.
+//! The folder `published/` has the tables as they were published; `publications.toml` in it
+//! describes their columns. No publication needs code. A suite names, for each trial, the published
+//! case that the trial repeats.
 
 use crate::Suite;
 use readlab_analysis::compare::{
@@ -13,11 +13,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const PREFIX: &str = "published:";
+pub const PUBLISHED_PREFIX: &str = "published:";
 
-const INDEX: &str = include_str!("../carried/published/publications.toml");
+const INDEX_TOML: &str = include_str!("../carried/published/publications.toml");
 
-const TABLES: [(&str, &str); 5] = [
+const PUBLISHED_TABLES: [(&str, &str); 5] = [
     ("linux-newlines.csv", include_str!("../carried/published/linux-newlines.csv")),
     ("ssd-sizes.csv", include_str!("../carried/published/ssd-sizes.csv")),
     ("urlsession-percentiles.csv", include_str!("../carried/published/urlsession-percentiles.csv")),
@@ -27,9 +27,9 @@ const TABLES: [(&str, &str); 5] = [
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PublishedError {
-    #[error("{PREFIX}{name}: nothing of this name is published here (known: {known})")]
+    #[error("{PUBLISHED_PREFIX}{name}: nothing of this name is published here (known: {known})")]
     Unknown { name: String, known: String },
-    #[error("{PREFIX}{name}: no machine is called '{machine}' (known: {known})")]
+    #[error("{PUBLISHED_PREFIX}{name}: no machine is called '{machine}' (known: {known})")]
     NoMachine { name: String, machine: String, known: String },
 }
 
@@ -39,26 +39,26 @@ struct Index {
     publication: Vec<Publication>,
 }
 
-/// What a table is.
+/// Description of a published table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Publication {
     name: String,
     about: String,
     file: String,
-    /// The suite that repeats it.
+    /// The suite that repeats the publication.
     suite: Option<String>,
     case: String,
-    /// The column that names the machine, where the table has several.
+    /// The column that names the machine, if the table has several machines.
     sides: Option<String>,
     work: Option<Work>,
     over: Option<Transport>,
     state: Option<CacheState>,
     size_bytes: Option<u64>,
-    /// Sizes of single cases that read something else.
+    /// Sizes of cases that read another file, by case.
     #[serde(default)]
     sizes: BTreeMap<String, u64>,
-    /// Readers that each read the whole file, by case; one in all others.
+    /// Number of readers that each read the whole file, by case; one in all other cases.
     #[serde(default)]
     readers: BTreeMap<String, u64>,
     #[serde(default)]
@@ -69,7 +69,7 @@ struct Publication {
     #[serde(default)]
     fact: Vec<FactColumn>,
     number: Vec<NumberColumn>,
-    /// The column with the number of readings, where there is one.
+    /// The column with the number of readings, if there is one.
     runs: Option<String>,
     /// The columns with the percentiles of `PERCENTS`, in that order.
     percentiles: Option<[String; PERCENTS.len()]>,
@@ -80,7 +80,7 @@ struct Publication {
 struct FactColumn {
     name: String,
     column: String,
-    /// Set for numbers.
+    /// Factor to the unit of the fact; only for numbers.
     factor: Option<f64>,
 }
 
@@ -89,30 +89,31 @@ struct FactColumn {
 struct NumberColumn {
     measure: Measure,
     column: String,
-    #[serde(default = "one")]
+    #[serde(default = "default_factor")]
     factor: f64,
     statistic: Statistic,
     /// The column with the standard deviation, in the unit of the number.
     sd: Option<String>,
     /// The name of the side, if a column is a side.
     side: Option<String>,
-    /// Only in rows with these fields.
+    /// The number is read only from rows with these fields.
     #[serde(default, rename = "where")]
     rows: BTreeMap<String, String>,
 }
 
-fn one() -> f64 {
+fn default_factor() -> f64 {
     1.0
 }
 
-/// A row of a table by its columns.
+/// A row of a table, by column.
 type RowFields = BTreeMap<String, String>;
 
 pub fn names() -> Vec<String> {
-    index().into_iter().map(|it| format!("{PREFIX}{}", it.name)).collect()
+    index().into_iter().map(|it| format!("{PUBLISHED_PREFIX}{}", it.name)).collect()
 }
 
-/// The machines of a publication by its name without the prefix; with `/M`, those that M is in.
+/// The machines of a publication, by its name without the prefix; with `/M`, only machines whose
+/// name contains M.
 pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
     let (name, machine) = name.split_once('/').map_or((name, None), |(name, machine)| (name, Some(machine)));
     let publication =
@@ -133,7 +134,7 @@ pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
 }
 
 fn index() -> Vec<Publication> {
-    let index: Index = toml::from_str(INDEX).expect("the index of publications is checked by a test");
+    let index: Index = toml::from_str(INDEX_TOML).expect("the index of publications is checked by a test");
     index.publication
 }
 
@@ -141,8 +142,8 @@ impl Publication {
     fn sides(&self) -> Vec<Side> {
         let mut sides: Vec<Side> = Vec::new();
         for row in self.rows() {
-            for number in self.number.iter().filter(|number| number.is_in(&row)) {
-                // An empty field is a number that was not published.
+            for number in self.number.iter().filter(|number| number.applies_to(&row)) {
+                // An empty field means that the number was not published.
                 let Some(value) = row.get(&number.column).and_then(|text| text.parse::<f64>().ok()) else {
                     continue;
                 };
@@ -167,7 +168,7 @@ impl Publication {
         sides
     }
 
-    /// How the readings of a number scattered, as far as the row says.
+    /// Spread of the readings of a number, as far as the row gives it.
     fn spread(&self, number: &NumberColumn, row: &RowFields) -> Spread {
         let of = |column: &String| row.get(column)?.parse::<f64>().ok();
         let percentiles = self.percentiles.as_ref().and_then(|columns| {
@@ -182,7 +183,7 @@ impl Publication {
     }
 
     fn rows(&self) -> Vec<RowFields> {
-        let (_, text) = (TABLES.iter().find(|(file, _)| *file == self.file))
+        let (_, text) = (PUBLISHED_TABLES.iter().find(|(file, _)| *file == self.file))
             .expect("the index of publications is checked by a test");
         let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>();
         rows.expect("the tables are checked by a test")
@@ -203,11 +204,11 @@ impl Publication {
             };
             facts.insert(fact.name.clone(), value);
         }
-        let about = format!("{PREFIX}{} · {}", self.name, self.about);
+        let about = format!("{PUBLISHED_PREFIX}{} · {}", self.name, self.about);
         Side { name, about, facts, notes: self.notes.clone(), cases: Vec::new() }
     }
 
-    /// The case of this name, made if it does not exist, with its names in the suite.
+    /// The case of this name with its names in the suite; it is added if it does not exist.
     fn case_in<'a>(&self, side: &'a mut Side, name: &str) -> &'a mut Case {
         if let Some(at) = side.cases.iter().position(|case| case.name == name) {
             return &mut side.cases[at];
@@ -242,18 +243,18 @@ impl Publication {
 }
 
 impl NumberColumn {
-    fn is_in(&self, row: &RowFields) -> bool {
+    fn applies_to(&self, row: &RowFields) -> bool {
         self.rows.iter().all(|(column, value)| row.get(column) == Some(value))
     }
 }
 
-/// The spread of a rate from that of its times: the standard deviation is the same share of it.
+/// The spread of a rate from the spread of its times: the relative standard deviation is the same.
 fn spread_of_rate(times: &Spread, rate_per_time: f64) -> Spread {
     Spread { sd: times.sd.map(|sd| sd * rate_per_time), percentiles: None, ..*times }
 }
 
-/// Gives every side without a data sheet this one.
-pub fn with_sheet(sides: &mut [Side], bytes_per_s: f64) {
+/// Adds this data sheet rate to every side without one.
+pub fn add_data_sheet(sides: &mut [Side], bytes_per_s: f64) {
     for side in sides {
         side.facts.entry(SHEET_FACT.to_owned()).or_insert_with(|| bytes_per_s.into());
     }
@@ -265,7 +266,7 @@ mod tests {
     use readlab_analysis::compare::{FitRequest, fit};
 
     #[test]
-    fn every_publication_is_whole() {
+    fn every_publication_is_complete() {
         for publication in index() {
             let sides = publication.sides();
             let is_whole = !sides.is_empty() && sides.iter().all(|side| !side.cases.is_empty());
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_are_those_of_the_tables() {
+    fn published_numbers_match_the_tables() {
         let sides = sides("urlsession").unwrap();
         assert_eq!(sides.iter().map(|side| side.cases.len()).collect::<Vec<_>>(), [14, 14]);
         let m2 = &super::sides("urlsession/m2").unwrap()[0];
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_the_spread_is_that_of_the_tables() {
+    fn the_published_spread_matches_the_tables() {
         let figure = |name: &str, case: &str, measure: Measure| {
             let side = sides(name).unwrap().swap_remove(0);
             side.cases.iter().find(|it| it.name == case).unwrap().figures[&measure].clone()
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clocks_that_the_zip_experiment_asks_for_come_out() {
+    fn the_clock_rates_that_the_zip_experiment_needs_match() {
         let request = FitRequest::parse("zip/wall", "machine.max_turbo_ghz").unwrap();
         let fit = fit(&sides("zip-lines").unwrap(), &request).unwrap();
         assert_eq!(fit.points.len(), 3, "a processor with two drives is one point");

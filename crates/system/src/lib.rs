@@ -1,9 +1,9 @@
 //! The kernel: page cache, processes, meters, devices, terminals; all unsafe code of the lab.
 //!
-//! What asks the kernel is in `linux`, whose signatures name nothing of Linux: another system is
-//! one more folder, with the modules of the same names. `unix` has what needs no more than POSIX.
-//! On systems that nothing is measured on, `other` has what a record needs to be kept, judged and
-//! shown.
+//! All calls to the kernel are in `linux`, whose signatures use no types of Linux. Support for
+//! another system would be one more folder with modules of the same names. `unix` needs only POSIX.
+//! On systems where readlab does not measure, `other` has what is needed to keep, judge and show
+//! records.
 
 pub mod folder;
 #[cfg(target_os = "linux")]

@@ -1,39 +1,40 @@
-//! Files that a method decodes: packed ones of awkward content, with several members, cut short,
-//! with other bytes behind the end, and with a dictionary.
+//! Archives that a method decodes: files with unusual content, archives with several members,
+//! archives that are cut short or have other bytes after their end, and archives with a dictionary.
 
-use super::check::{Check, ReadWords, Visit, exits, visits};
-use super::files::{Reading, cases_of, ending_of, spelled};
-use super::settings::{self, Load};
+use super::check::{Check, ReadWords, WorkScan, check_exit, work_scans};
+use super::files::{Reading, cases_of, ending_of, special_name_check};
+use super::settings::{self, DataAmount};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
 use readlab_protocol::{Archive, DICTIONARY_VARIABLE, MethodLine};
-use readlab_targets::corpus::archive::packed;
+use readlab_targets::corpus::archive::pack_content;
 use readlab_targets::corpus::oracle;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// The content of the archives that are broken.
-const WHOLE: &str = "65537-bytes";
+/// The content of the broken archives.
+const BROKEN_CONTENT: &str = "65537-bytes";
 
-/// For each format that a method decodes, every visit of every packed file, and what must fail.
+/// For each archive format that the method decodes: every work and scan of every packed file, and
+/// archives that must fail.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let mut checks = Vec::new();
     for &archive in &method.decodes {
-        let cases = Arc::new(cases(stage, method, archive)?);
-        for (at, visit) in visits(method).into_iter().enumerate() {
+        let cases = Arc::new(archive_cases(stage, method, archive)?);
+        for (at, visit) in work_scans(method).into_iter().enumerate() {
             let reading = Reading { words: ReadWords::new(method, &visit), ending: ending_of(method, at) };
             checks.push(packed_reading(reading, archive, cases.clone()));
         }
-        let Some(visit) = visits(method).into_iter().next() else { continue };
-        for setting in settings::for_load(method, Load::Kilobytes) {
+        let Some(visit) = work_scans(method).into_iter().next() else { continue };
+        for setting in settings::for_load(method, DataAmount::Kilobytes) {
             let reading = Reading::with_setting(&ReadWords::new(method, &visit), setting);
             checks.push(packed_reading(reading, archive, cases.clone()));
         }
-        checks.extend(named(stage, method, &visit, archive)?);
-        checks.extend(broken(stage, method, &visit, archive)?);
+        checks.extend(special_name_checks(stage, method, &visit, archive)?);
+        checks.extend(broken_archive_checks(stage, method, &visit, archive)?);
         if method.dictionary && archive == Archive::Zstd {
-            checks.push(with_dictionary(stage, method, &visit)?);
+            checks.push(dictionary_check(stage, method, &visit)?);
         }
     }
     Ok(checks)
@@ -48,20 +49,20 @@ fn packed_reading<'s>(reading: Reading, archive: Archive, cases: Arc<Vec<Case>>)
     check.or_refused(settings)
 }
 
-/// The files of the stage that the method can visit, each packed; and, where the format has it, two
-/// members one after the other.
-fn cases(stage: &Stage, method: &MethodLine, archive: Archive) -> io::Result<Vec<Case>> {
+/// The files of the stage that the method can visit, each packed; and, if the format allows it, two
+/// members one after another.
+fn archive_cases(stage: &Stage, method: &MethodLine, archive: Archive) -> io::Result<Vec<Case>> {
     let folder = stage.new_folder()?;
     let mut cases = Vec::new();
     for case in cases_of(stage, method) {
         let path = folder.join(format!("{}.{}", case.name, archive.suffix()));
-        fs::write(&path, packed(&case.name, &fs::read(&case.path)?, archive)?)?;
+        fs::write(&path, pack_content(&case.name, &fs::read(&case.path)?, archive)?)?;
         cases.push(Case::at(path, case.truth.clone()));
     }
     if !matches!(archive, Archive::Zip | Archive::Brotli) {
-        let content = fs::read(&stage.file(WHOLE).path)?;
+        let content = fs::read(&stage.file(BROKEN_CONTENT).path)?;
         let path = folder.join(format!("two-members.{}", archive.suffix()));
-        fs::write(&path, packed(WHOLE, &content, archive)?.repeat(2))?;
+        fs::write(&path, pack_content(BROKEN_CONTENT, &content, archive)?.repeat(2))?;
         let twice = content.repeat(2);
         let truth = oracle::truth_of(|| Ok(twice.as_slice()), &|_| Ok(()))?;
         cases.push(Case::at(path, truth));
@@ -69,11 +70,11 @@ fn cases(stage: &Stage, method: &MethodLine, archive: Archive) -> io::Result<Vec
     Ok(cases)
 }
 
-/// Packed files whose names need care.
-fn named<'s>(
+/// Packed files whose names contain special characters.
+fn special_name_checks<'s>(
     stage: &'s Stage,
     method: &MethodLine,
-    visit: &Visit,
+    visit: &WorkScan,
     archive: Archive,
 ) -> io::Result<Vec<Check<'s>>> {
     let content = fs::read(&stage.awkward.path)?;
@@ -82,22 +83,22 @@ fn named<'s>(
     let check = |mut name: OsString| {
         name.push(format!(".{}", archive.suffix()));
         let path = folder.join(&name);
-        fs::write(&path, packed("content", &content, archive)?)?;
+        fs::write(&path, pack_content("content", &content, archive)?)?;
         let case = Case::at(path, stage.awkward.truth.clone());
-        Ok(spelled(ReadWords::new(method, visit), case, name))
+        Ok(special_name_check(ReadWords::new(method, visit), case, name))
     };
     names.into_iter().map(check).collect()
 }
 
-/// An archive that is cut short, and one with other bytes behind its end. A zip is found by its
-/// end, so that bytes behind it are none of its content; behind a bzip2 they are padding.
-fn broken<'s>(
+/// An archive that is cut short, and an archive with other bytes after its end. A zip file is found
+/// by its end, so bytes after it are not part of its content; after bzip2 they are padding.
+fn broken_archive_checks<'s>(
     stage: &'s Stage,
     method: &MethodLine,
-    visit: &Visit,
+    visit: &WorkScan,
     archive: Archive,
 ) -> io::Result<Vec<Check<'s>>> {
-    let whole = packed(WHOLE, &fs::read(&stage.file(WHOLE).path)?, archive)?;
+    let whole = pack_content(BROKEN_CONTENT, &fs::read(&stage.file(BROKEN_CONTENT).path)?, archive)?;
     let folder = stage.new_folder()?;
     let mut broken = vec![("cut-short", whole[..whole.len() - 1].to_vec())];
     if !matches!(archive, Archive::Zip | Archive::Bzip2) {
@@ -107,14 +108,14 @@ fn broken<'s>(
         let name = format!("{name}.{}", archive.suffix());
         let path = folder.join(&name);
         fs::write(&path, bytes)?;
-        let words = ReadWords::new(method, visit).on(path.as_os_str());
+        let words = ReadWords::new(method, visit).with_target(path.as_os_str());
         Ok(Check::refused(words, name.clone(), name))
     };
     broken.into_iter().map(check).collect()
 }
 
-/// A zstd that was compressed with a dictionary of any bytes.
-fn with_dictionary<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> io::Result<Check<'s>> {
+/// A zstd file that was compressed with a dictionary of arbitrary bytes.
+fn dictionary_check<'s>(stage: &'s Stage, method: &MethodLine, visit: &WorkScan) -> io::Result<Check<'s>> {
     let folder = stage.new_folder()?;
     let (dictionary, path) = (folder.join("dictionary"), folder.join("with-dictionary.zst"));
     let known = fs::read(&stage.file("lines-of-many-lengths").path)?;
@@ -127,5 +128,5 @@ fn with_dictionary<'s>(stage: &'s Stage, method: &MethodLine, visit: &Visit) -> 
     let case = Case::at(path, source.truth.clone());
     let mut words = ReadWords::new(method, visit);
     words.env.push((DICTIONARY_VARIABLE.into(), dictionary.into()));
-    Ok(Check::reads(words, case, exits))
+    Ok(Check::reads(words, case, check_exit))
 }

@@ -1,6 +1,6 @@
-//! One session of a contender with a purpose, and what is found in it.
+//! A check: one session with a contender that has one purpose, and its result.
 
-use super::instead_of_failure;
+use super::missing_failure_message;
 use super::stage::{Case, Stage};
 use readlab_model::trial::{Answer, Work};
 use readlab_protocol::{Cache, MethodLine, SampleLine, TurnRequest};
@@ -9,26 +9,26 @@ use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fmt;
 
-/// A turn of an untimed and two timed readings.
+/// A turn of one untimed and two timed readings.
 pub(super) const TURN: TurnRequest = TurnRequest { lead: 1, count: 2 };
 
-/// The turn with which a fault is repeated.
+/// The turn with which a violation can be repeated by hand.
 const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 
-/// What a check finds: how many answers were right, or the first that was not.
-pub type Outcome = Result<u32, Fault>;
+/// The result of a check: the number of right answers, or the first violation.
+pub type CheckResult = Result<u32, Fault>;
 
-/// Something that a contender does against the protocol.
+/// A violation of the protocol by a contender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What was requested, in words: `newlines of no-final-newline`.
+    /// The request in words, for example `newlines of no-final-newline`.
     pub request: String,
     pub reason: String,
-    /// A line for a shell that repeats it.
+    /// A shell command that repeats the violation.
     pub repeat: String,
 }
 
-/// Why a check stops, in words: what was requested is added where that is known.
+/// Why a check fails, in words; the request is added by the caller that knows it.
 pub(super) struct Reason(pub String);
 
 impl<E: fmt::Display> From<E> for Reason {
@@ -37,33 +37,33 @@ impl<E: fmt::Display> From<E> for Reason {
     }
 }
 
-/// The words after `read` on a contender's command line, and its environment.
+/// The words after `read` on the contender's command line, and its environment.
 #[derive(Debug, Clone)]
 pub(super) struct ReadWords {
     pub line: MethodLine,
-    /// What samples prove.
+    /// The work that the samples must prove.
     pub proves: Work,
     pub method: String,
     pub scan: String,
     pub work: String,
     pub target: OsString,
-    /// `name=value`, after the target.
+    /// Settings `name=value`, after the target.
     pub settings: Vec<String>,
     pub env: Vec<(OsString, OsString)>,
     pub env_removed: Vec<OsString>,
-    /// The line for a shell that repeats the session, where its own command cannot: the server from
-    /// which it reads has gone by then.
+    /// The shell command that repeats the session, if the session's own command cannot because its
+    /// server no longer exists.
     pub again: Option<String>,
 }
 
-pub(super) struct Check<'a>(Box<dyn Fn(&Stage) -> Outcome + Send + Sync + 'a>);
+pub(super) struct Check<'a>(Box<dyn Fn(&Stage) -> CheckResult + Send + Sync + 'a>);
 
 impl<'a> Check<'a> {
-    pub(super) fn new(run: impl Fn(&Stage) -> Outcome + Send + Sync + 'a) -> Check<'a> {
+    pub(super) fn new(run: impl Fn(&Stage) -> CheckResult + Send + Sync + 'a) -> Check<'a> {
         Check(Box::new(run))
     }
 
-    /// A session that proves the work on the case in its first turn, and goes on with `end`.
+    /// A session that proves the work for the case in its first turn, and then runs `end`.
     pub(super) fn reads(
         words: ReadWords,
         case: impl Borrow<Case> + Send + Sync + 'a,
@@ -71,20 +71,20 @@ impl<'a> Check<'a> {
     ) -> Check<'a> {
         Check::new(move |stage| {
             let case: &Case = case.borrow();
-            let words = words.on(case.path.as_os_str());
+            let words = words.with_target(case.path.as_os_str());
             words.attempt(stage, &case.name, || {
-                end(stage, after_a_turn(stage, &words, case)?)?;
+                end(stage, session_after_turn(stage, &words, case)?)?;
                 Ok(TURN.count)
             })
         })
     }
 
-    /// A session that must fail before it is ready, with a reason that has what is expected.
+    /// A session that must fail before it is ready, with a reason that contains `expected`.
     pub(super) fn refused(words: ReadWords, of: impl Into<String>, expected: impl Into<String>) -> Check<'a> {
         let (of, expected) = (of.into(), expected.into());
         Check::new(move |stage| {
             let opened = stage.launch(&words).and_then(|mut session| {
-                session.ready()?;
+                session.wait_until_ready()?;
                 session.turn(TURN, stage.deadline).map(|turn| turn.samples.len())
             });
             words.attempt(stage, &of, || match opened {
@@ -96,14 +96,14 @@ impl<'a> Check<'a> {
                 Err(SessionError::Failed(reason)) => {
                     Err(format!("it failed with {reason:?}, which must have {expected:?}").into())
                 }
-                Err(error) => Err(instead_of_failure(&error.to_string()).into()),
-                Ok(samples) => Err(instead_of_failure(&format!("it sent {samples} samples")).into()),
+                Err(error) => Err(missing_failure_message(&error.to_string()).into()),
+                Ok(samples) => Err(missing_failure_message(&format!("it sent {samples} samples")).into()),
             })
         })
     }
 
-    /// The same with settings that may be refused within their bounds, for example where a device
-    /// does not take one, if the reason names it.
+    /// Accepts that a setting is rejected within its bounds, for example because a device does not
+    /// support it, if the reason names the setting.
     pub(super) fn or_refused(self, settings: Vec<String>) -> Check<'a> {
         let is_named = move |fault: &Fault| {
             let mut names = settings.iter().map(|setting| setting.split('=').next().unwrap_or_default());
@@ -115,33 +115,33 @@ impl<'a> Check<'a> {
         })
     }
 
-    pub(super) fn run(&self, stage: &Stage) -> Outcome {
+    pub(super) fn run(&self, stage: &Stage) -> CheckResult {
         (self.0)(stage)
     }
 }
 
-/// A way of doing a work with the bytes: a work and one of its scans.
+/// A work on the bytes, with one of its scans.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Visit {
+pub(super) struct WorkScan {
     pub work: Work,
     pub scan: String,
 }
 
-/// Whether a method is a control that need not prove what it reads.
+/// True if the method is a control that need not prove what it reads.
 pub(super) fn is_control(method: &MethodLine) -> bool {
     method.cache == Cache::None && method.method != "resident"
 }
 
-/// Every work of a method with each of its scans; the first ones touch the bytes.
-pub(super) fn visits(method: &MethodLine) -> Vec<Visit> {
+/// Every work of a method with each of its scans; works that visit bytes come first.
+pub(super) fn work_scans(method: &MethodLine) -> Vec<WorkScan> {
     let works = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
     let scans = |work: Work| method.scans.get(work.word()).cloned().unwrap_or_default();
-    let of_work = |work| scans(work).into_iter().map(move |scan| Visit { work, scan });
+    let of_work = |work| scans(work).into_iter().map(move |scan| WorkScan { work, scan });
     works.into_iter().flat_map(of_work).collect()
 }
 
 impl ReadWords {
-    pub(super) fn new(method: &MethodLine, visit: &Visit) -> ReadWords {
+    pub(super) fn new(method: &MethodLine, visit: &WorkScan) -> ReadWords {
         ReadWords {
             line: method.clone(),
             proves: visit.work,
@@ -156,37 +156,37 @@ impl ReadWords {
         }
     }
 
-    pub(super) fn on(&self, target: impl Into<OsString>) -> ReadWords {
+    pub(super) fn with_target(&self, target: impl Into<OsString>) -> ReadWords {
         ReadWords { target: target.into(), ..self.clone() }
     }
 
-    pub(super) fn with(&self, settings: impl IntoIterator<Item = String>) -> ReadWords {
+    pub(super) fn with_settings(&self, settings: impl IntoIterator<Item = String>) -> ReadWords {
         let settings = self.settings.iter().cloned().chain(settings).collect();
         ReadWords { settings, ..self.clone() }
     }
 
-    /// All words, `read` included.
+    /// All words, including `read`.
     pub(super) fn words(&self) -> Vec<OsString> {
         let named = ["read", &self.method, &self.scan, &self.work].map(OsString::from);
         let settings = self.settings.iter().map(OsString::from);
         named.into_iter().chain([self.target.clone()]).chain(settings).collect()
     }
 
-    /// The request in words, about what is called so.
+    /// The request in words; `of` is the name of the target.
     pub(super) fn describe(&self, of: &str) -> String {
         let scan = if self.scan == "-" { String::new() } else { format!(" by {}", self.scan) };
         let settings: String = self.settings.iter().map(|setting| format!(" {setting}")).collect();
         format!("{}{scan} of {of}{settings}", self.work)
     }
 
-    /// A fault of this session at what is called so.
+    /// A violation in this session; `of` is the name of the target.
     pub(super) fn fault(&self, stage: &Stage, of: &str, reason: impl fmt::Display) -> Fault {
-        let repeat = self.repeat(stage, &[&ONE_READING]);
+        let repeat = self.repeat_command(stage, &[&ONE_READING]);
         Fault { request: self.describe(of), reason: reason.to_string(), repeat }
     }
 
-    /// A line for a shell that repeats the session with these lines as its input.
-    pub(super) fn repeat(&self, stage: &Stage, lines: &[&dyn fmt::Display]) -> String {
+    /// A shell command that repeats the session with these lines as its input.
+    pub(super) fn repeat_command(&self, stage: &Stage, lines: &[&dyn fmt::Display]) -> String {
         if let Some(again) = &self.again {
             return again.clone();
         }
@@ -201,7 +201,8 @@ impl ReadWords {
         format!("printf '{lines}' | {variables}{}", stage.command(self).shell_line())
     }
 
-    /// What is found; where the search for it stops, a fault of this session at what is called so.
+    /// The result of `search`; its error becomes a violation in this session, for the target named
+    /// `of`.
     pub(super) fn attempt<T>(
         &self,
         stage: &Stage,
@@ -211,17 +212,17 @@ impl ReadWords {
         search().map_err(|Reason(reason)| self.fault(stage, of, reason))
     }
 
-    /// The same at a file, which the repeated command reads under its own name.
+    /// Like `attempt` for a file, which the repeated command reads under its own name.
     pub(super) fn attempt_at<T>(
         &self,
         stage: &Stage,
         case: &Case,
         search: impl FnOnce() -> Result<T, Reason>,
     ) -> Result<T, Fault> {
-        self.on(case.path.as_os_str()).attempt(stage, &case.name, search)
+        self.with_target(case.path.as_os_str()).attempt(stage, &case.name, search)
     }
 
-    /// An error if some sample does not prove that the case was read.
+    /// Returns an error if a sample does not prove that the case was read.
     pub(super) fn check_samples(&self, samples: &[SampleLine], case: &Case) -> Result<(), String> {
         samples.iter().find_map(|sample| self.refusal(sample, case)).map_or(Ok(()), Err)
     }
@@ -231,7 +232,7 @@ impl ReadWords {
         if sample.wall_ns == 0 {
             return Some("its window has 0 ns".to_owned());
         }
-        // What a control proves is said of it in the protocol.
+        // PROTOCOL.md defines what each control must prove.
         if is_control(&self.line) {
             return None;
         }
@@ -250,11 +251,11 @@ impl ReadWords {
     }
 }
 
-/// Starts a session and waits until it is ready. Its parameters in force are those of the method; a
-/// value of 0 or one that does not fit may have become another one.
-pub(super) fn ready(stage: &Stage, words: &ReadWords) -> Result<Session, SessionError> {
+/// Starts a session and waits until it is ready. The parameters in force must be those of the
+/// method; their values may differ, because 0 or a value that does not fit may be replaced.
+pub(super) fn start_ready(stage: &Stage, words: &ReadWords) -> Result<Session, SessionError> {
     let mut session = stage.launch(words)?;
-    let in_force = session.ready()?;
+    let in_force = session.wait_until_ready()?;
     let known: Vec<&String> = words.line.params.iter().map(|param| &param.name).collect();
     let lacking = known.iter().find(|name| !in_force.0.contains_key(**name));
     let lacking = lacking.map(|name| format!("'ready' has no {name}, a parameter of the method"));
@@ -263,7 +264,7 @@ pub(super) fn ready(stage: &Stage, words: &ReadWords) -> Result<Session, Session
     lacking.or_else(added).map_or(Ok(session), |reason| Err(SessionError::Failed(reason)))
 }
 
-/// One turn; its samples prove the work on the case.
+/// Runs one turn, whose samples must prove the work for the case.
 pub(super) fn turn(
     session: &mut Session,
     stage: &Stage,
@@ -275,23 +276,27 @@ pub(super) fn turn(
     Ok(turn)
 }
 
-/// A session that has proven the work on the case in its first turn.
-pub(super) fn after_a_turn(stage: &Stage, words: &ReadWords, case: &Case) -> Result<Session, SessionError> {
-    let mut session = ready(stage, words)?;
+/// A session that has proven the work for the case in its first turn.
+pub(super) fn session_after_turn(
+    stage: &Stage,
+    words: &ReadWords,
+    case: &Case,
+) -> Result<Session, SessionError> {
+    let mut session = start_ready(stage, words)?;
     turn(&mut session, stage, words, case)?;
     Ok(session)
 }
 
-/// The session exits with 0 at the end of its input.
-pub(super) fn exits(_: &Stage, session: Session) -> Result<(), Reason> {
+/// The session must exit with 0 at the end of its input.
+pub(super) fn check_exit(_: &Stage, session: Session) -> Result<(), Reason> {
     Ok(session.exit()?)
 }
 
-/// Between turns nothing is open or mapped; at the end of its input the session exits with 0, and
-/// leaves nothing behind.
-pub(super) fn ends_well(stage: &Stage, session: Session) -> Result<(), Reason> {
-    if let Some(reason) = stage.held(&session) {
+/// Between turns the session must not have a file open or mapped. At the end of its input it must
+/// exit with 0 and leave no processes behind.
+pub(super) fn check_clean_exit(stage: &Stage, session: Session) -> Result<(), Reason> {
+    if let Some(reason) = stage.held_file(&session) {
         return Err(reason.into());
     }
-    exits(stage, session)
+    check_exit(stage, session)
 }

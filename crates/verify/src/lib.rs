@@ -1,10 +1,10 @@
-//! Verification of a contender: whether it keeps PROTOCOL.md, tested from outside.
+//! Verification of a contender: tests from outside whether it keeps PROTOCOL.md.
 //!
-//! Most of the time of such a test is the start of a program, so a session is used for many files:
-//! between two turns the file at the target's path is replaced by another one. What is in the
-//! command line (names, settings, parts, lists) needs sessions of its own. Each session is a
-//! `Check`; checks run side by side, because nothing is timed. The right answers are the
-//! oracle's.
+//! Starting a program takes most of the time of such a test, so one session is used for many files:
+//! between two turns the file at the target's path is replaced by another one. Settings that are
+//! part of the command line (names, parameters, parts, lists) need separate sessions. Each session
+//! is a `Check`. Checks run in parallel, because nothing is timed. The true answers come from the
+//! oracle.
 
 mod archives;
 mod check;
@@ -17,7 +17,7 @@ mod settings;
 mod several;
 mod stage;
 
-pub use check::{Fault, Outcome};
+pub use check::{CheckResult, Fault};
 pub use report::{ContenderReport, MethodReport, Verdict};
 
 use check::Check;
@@ -31,7 +31,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-/// The method name of a contender that takes any command for a method.
+/// The method name of a contender that accepts any command as a method.
 const ANY_METHOD: &str = "*";
 
 pub struct Verification<'a> {
@@ -40,42 +40,42 @@ pub struct Verification<'a> {
     /// An empty folder for the files that are read.
     pub folder: &'a Path,
     pub deadline: Duration,
-    /// A line for a shell that verifies the contender again, all its methods.
+    /// A shell command that verifies the contender again, with all its methods.
     pub again: &'a str,
     pub jobs: usize,
 }
 
-/// The checks of one method, or of what all methods share.
-struct Subject<'a> {
-    /// `None` for what all methods share.
+/// The checks of one method, or the checks that do not depend on a method.
+struct CheckGroup<'a> {
+    /// `None` for the checks that do not depend on a method.
     method: Option<MethodLine>,
     checks: Vec<Check<'a>>,
-    /// Why there are none, or fewer than one would expect.
+    /// Why there are no checks, or fewer than expected.
     verdict: Option<Verdict>,
 }
 
-struct Waiting<'a> {
+struct QueuedCheck<'a> {
     subject: usize,
     number: usize,
     check: Check<'a>,
 }
 
 impl Verification<'_> {
-    /// Runs every check; passes on the report of each method as soon as the methods before it have
-    /// theirs.
+    /// Runs every check. Passes on the report of each method as soon as the reports of the methods
+    /// before it are complete.
     pub fn run(&self, mut report: impl FnMut(&MethodReport)) -> io::Result<Vec<MethodReport>> {
         let stage = Stage::make(self.contender, self.folder, self.deadline, self.again)?;
-        let subjects = self.subjects(&stage)?;
+        let subjects = self.check_groups(&stage)?;
         let mut reports: Vec<MethodReport> = subjects.iter().map(MethodReport::from).collect();
         let mut left: Vec<usize> = subjects.iter().map(|subject| subject.checks.len()).collect();
         let first_faults = Mutex::new(vec![usize::MAX; subjects.len()]);
-        let queue = Mutex::new(queue(subjects));
+        let queue = Mutex::new(queue_checks(subjects));
         let (send, results) = mpsc::channel();
         let mut shown = 0;
         std::thread::scope(|scope| {
             for _ in 0..self.jobs.max(1) {
                 let (send, queue, first_faults, stage) = (send.clone(), &queue, &first_faults, &stage);
-                scope.spawn(move || work(queue, first_faults, stage, &send));
+                scope.spawn(move || run_checks(queue, first_faults, stage, &send));
             }
             drop(send);
             loop {
@@ -97,29 +97,29 @@ impl Verification<'_> {
         Ok(reports)
     }
 
-    fn subjects<'s>(&'s self, stage: &'s Stage<'s>) -> io::Result<Vec<Subject<'s>>> {
+    fn check_groups<'s>(&'s self, stage: &'s Stage<'s>) -> io::Result<Vec<CheckGroup<'s>>> {
         let selected = self.contender.methods.iter().filter(|method| (self.is_selected)(&method.method));
-        let mut subjects = vec![Subject { method: None, checks: protocol::checks(stage), verdict: None }];
+        let mut subjects = vec![CheckGroup { method: None, checks: protocol::checks(stage), verdict: None }];
         for method in selected {
             let verified =
                 subjects.iter().filter(|subject| subject.method.is_some() && !subject.checks.is_empty());
             let number = verified.count();
-            subjects.push(subject(stage, method.clone(), number)?);
+            subjects.push(check_group(stage, method.clone(), number)?);
         }
         Ok(subjects)
     }
 }
 
-/// Every check of one method, before which `number` others are verified.
-fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::Result<Subject<'s>> {
+/// All checks of one method; `number` methods come before it.
+fn check_group<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::Result<CheckGroup<'s>> {
     if method.method == ANY_METHOD {
         let reason = "it takes any command; a race checks each".to_owned();
         let verdict = Some(Verdict::NotVerified { reason });
-        return Ok(Subject { method: Some(method), checks: Vec::new(), verdict });
+        return Ok(CheckGroup { method: Some(method), checks: Vec::new(), verdict });
     }
     if let Some(reason) = &method.unavailable {
         let verdict = Some(Verdict::Unavailable { reason: reason.clone() });
-        return Ok(Subject { method: Some(method), checks: Vec::new(), verdict });
+        return Ok(CheckGroup { method: Some(method), checks: Vec::new(), verdict });
     }
     let mut checks = Vec::new();
     let reads_files = matches!(method.reads, Reads::File | Reads::Both);
@@ -141,43 +141,43 @@ fn subject<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::R
         let reason = "a control, which need not prove what it reads".to_owned();
         Verdict::NotVerified { reason }
     });
-    if let Some(reason) = servers::left_out(&method) {
+    if let Some(reason) = servers::why_left_out(&method) {
         stage.leave_out(&method.method, &reason);
     }
     if !checks.is_empty() {
-        checks.extend(protocol::misuses(stage, &method, number));
+        checks.extend(protocol::misuse_checks(stage, &method, number));
     }
-    Ok(Subject { method: Some(method), checks, verdict })
+    Ok(CheckGroup { method: Some(method), checks, verdict })
 }
 
-/// All checks, those of one method after those of the one before.
-fn queue(subjects: Vec<Subject>) -> VecDeque<Waiting> {
+/// All checks, method by method.
+fn queue_checks(subjects: Vec<CheckGroup>) -> VecDeque<QueuedCheck> {
     let mut queue = VecDeque::new();
     for (subject, of) in subjects.into_iter().enumerate() {
         let checks = of.checks.into_iter().enumerate();
-        queue.extend(checks.map(|(number, check)| Waiting { subject, number, check }));
+        queue.extend(checks.map(|(number, check)| QueuedCheck { subject, number, check }));
     }
     queue
 }
 
-/// Runs checks until there are no more. The checks of a method that come after its first fault are
-/// left out: the first one is reported.
-fn work(
-    queue: &Mutex<VecDeque<Waiting>>,
+/// Runs checks until the queue is empty. Checks that come after the first violation of a method are
+/// skipped, because only the first violation is reported.
+fn run_checks(
+    queue: &Mutex<VecDeque<QueuedCheck>>,
     first_faults: &Mutex<Vec<usize>>,
     stage: &Stage,
-    results: &mpsc::Sender<(usize, usize, Option<Outcome>)>,
+    results: &mpsc::Sender<(usize, usize, Option<CheckResult>)>,
 ) {
     loop {
         let next = locked(queue).pop_front();
-        let Some(Waiting { subject, number, check }) = next else { return };
+        let Some(QueuedCheck { subject, number, check }) = next else { return };
         let is_left_out = locked(first_faults)[subject] < number || readlab_system::interrupt::requested();
         let outcome = (!is_left_out).then(|| check.run(stage));
         if matches!(outcome, Some(Err(_))) {
             let mut first_faults = locked(first_faults);
             first_faults[subject] = first_faults[subject].min(number);
         }
-        // Nobody receives any more: the program ends.
+        // If nobody receives the result, the program is ending.
         let _ = results.send((subject, number, outcome));
     }
 }
@@ -186,17 +186,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why a session that should have failed gave another answer.
-fn instead_of_failure(said: &str) -> String {
+/// The reason if a session that had to fail did something else.
+fn missing_failure_message(said: &str) -> String {
     format!("it must answer 'failed' with the reason; {said}")
 }
 
-/// What a session did that should have failed: the reason with which it did, or what it did
-/// instead.
+/// The reason with which a session failed, as it had to; an error if it did something else.
 fn reason_of<T>(result: Result<T, SessionError>) -> Result<String, String> {
     match result {
         Err(SessionError::Failed(reason)) => Ok(reason),
-        Err(error) => Err(instead_of_failure(&error.to_string())),
-        Ok(_) => Err(instead_of_failure("it went on")),
+        Err(error) => Err(missing_failure_message(&error.to_string())),
+        Ok(_) => Err(missing_failure_message("it went on")),
     }
 }

@@ -1,11 +1,13 @@
-//! Parts of a file: the first pages, the rest, the end and what is behind it. And places of a file:
-//! blocks of awkward sizes at places in no order, lists that are broken, and a file that is cut off
-//! between turns.
+//! Parts of a file: the first pages, the rest, the end and beyond the end. Places of a file: blocks
+//! of unusual sizes at unordered places, malformed lists, and a file that is truncated between
+//! turns.
 
-use super::check::{Check, ReadWords, TURN, Visit, ends_well, exits, is_control, ready, turn, visits};
-use super::files::spelled;
+use super::check::{
+    Check, ReadWords, TURN, WorkScan, check_clean_exit, check_exit, is_control, start_ready, turn, work_scans,
+};
+use super::files::special_name_check;
 use super::reason_of;
-use super::settings::{self, Load};
+use super::settings::{self, DataAmount};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name, text};
 use readlab_protocol::places::places_word;
 use readlab_protocol::{Cache, MethodLine, Part, Places};
@@ -17,16 +19,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of the file in which the places are.
+/// Size of the file that contains the places.
 const DATA_BYTES: u64 = 3_200_000;
 
-/// The block and the offsets of reads that a device can do itself.
+/// Block size and alignment of reads that a device can perform directly.
 const ALIGNED_BLOCK_BYTES: u64 = 4096;
 
-/// The file in which the places are, and lists of them.
+/// The file that contains the places, and lists of places.
 pub(super) struct PlacesFiles {
     data: PathBuf,
-    lists: Vec<Listed>,
+    lists: Vec<PlaceList>,
 }
 
 impl PlacesFiles {
@@ -34,48 +36,53 @@ impl PlacesFiles {
         let folder = stage.new_folder()?;
         let data = folder.join("data");
         fs::write(&data, content())?;
-        Ok(PlacesFiles { lists: lists(&folder, &data)?, data })
+        Ok(PlacesFiles { lists: place_lists(&folder, &data)?, data })
     }
 }
 
-/// A list of places with its right answer.
-struct Listed {
+/// A list of places with its true answer.
+struct PlaceList {
     case: Arc<Case>,
     is_aligned: bool,
     is_long: bool,
 }
 
-/// Every list and every visit, settings by turns, names, and what must fail.
+/// Every list, and every work and scan, with different settings, names with special characters, and
+/// lists that must fail.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let files = stage.places.get(|| PlacesFiles::make(stage))?;
     let (folder, data) = (stage.new_folder()?, files.data.clone());
     let bypasses = method.cache == Cache::Bypass || is_control(method);
-    let lists: Vec<&Listed> = files.lists.iter().filter(|listed| listed.is_aligned || !bypasses).collect();
-    let visits = visits(method);
-    let settings: Vec<Option<String>> =
-        [None].into_iter().chain(settings::for_load(method, Load::Megabytes).into_iter().map(Some)).collect();
+    let lists: Vec<&PlaceList> = files.lists.iter().filter(|listed| listed.is_aligned || !bypasses).collect();
+    let work_scans = work_scans(method);
+    let settings: Vec<Option<String>> = [None]
+        .into_iter()
+        .chain(settings::for_load(method, DataAmount::Megabytes).into_iter().map(Some))
+        .collect();
     let mut checks = Vec::new();
-    let Some(visit) = visits.first() else { return Ok(checks) };
-    // Each list with two visits, a long one with one; each visit and each setting among them.
-    let count = lists.len().max(visits.len());
+    let Some(visit) = work_scans.first() else { return Ok(checks) };
+    // Each list is read with two works and scans, a long list with one; each of them and
+    // every setting occurs.
+    let count = lists.len().max(work_scans.len());
     let pairs = (0..2).flat_map(|turn| (0..count).map(move |at| (turn, at)));
-    let pairs = pairs.map(|(turn, at)| (turn, &visits[(at + turn) % visits.len()], lists[at % lists.len()]));
+    let pairs =
+        pairs.map(|(turn, at)| (turn, &work_scans[(at + turn) % work_scans.len()], lists[at % lists.len()]));
     for (number, (_, visit, listed)) in pairs.filter(|(turn, _, it)| *turn == 0 || !it.is_long).enumerate() {
         let setting = settings[number % settings.len()].clone();
-        checks.push(reading(method, visit, setting, listed.case.clone()));
+        checks.push(places_check(method, visit, setting, listed.case.clone()));
     }
-    let words = ReadWords::new(method, visit).with([places_word()]);
+    let words = ReadWords::new(method, visit).with_settings([places_word()]);
     for name in [AWKWARD_NAME.into(), raw_name()] {
         let file = folder.join(&name);
         fs::copy(&data, &file)?;
-        let case = list(&folder, "of-a-name.list", &file, ALIGNED_BLOCK_BYTES, &[0, 4096])?;
-        checks.push(spelled(words.clone(), case, name));
+        let case = write_list(&folder, "of-a-name.list", &file, ALIGNED_BLOCK_BYTES, &[0, 4096])?;
+        checks.push(special_name_check(words.clone(), case, name));
     }
     if !is_control(method) {
-        checks.push(shrinks(stage, &words, &data)?);
-        checks.extend(unreadable(method, &words, &folder, &data)?);
+        checks.push(shrinking_file_check(stage, &words, &data)?);
+        checks.extend(unreadable_checks(method, &words, &folder, &data)?);
     }
-    let of_one = words.on(lists[0].case.path.as_os_str());
+    let of_one = words.with_target(lists[0].case.path.as_os_str());
     if !method.scans.contains_key("lines") {
         let no_lines = ReadWords { work: "lines".to_owned(), ..of_one.clone() };
         checks.push(Check::refused(no_lines, "places", ""));
@@ -85,14 +92,19 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     Ok(checks)
 }
 
-fn reading<'s>(method: &MethodLine, visit: &Visit, setting: Option<String>, case: Arc<Case>) -> Check<'s> {
+fn places_check<'s>(
+    method: &MethodLine,
+    visit: &WorkScan,
+    setting: Option<String>,
+    case: Arc<Case>,
+) -> Check<'s> {
     let is_set = setting.is_some();
-    let words = ReadWords::new(method, visit).with([places_word()]).with(setting);
+    let words = ReadWords::new(method, visit).with_settings([places_word()]).with_settings(setting);
     let named = if is_set { words.settings.clone() } else { Vec::new() };
-    Check::reads(words, case, ends_well).or_refused(named)
+    Check::reads(words, case, check_clean_exit).or_refused(named)
 }
 
-/// Bytes of every value; in blocks of 512 bytes, newlines of a different density in each.
+/// Bytes of every value; each block of 512 bytes has another density of newlines.
 fn content() -> Vec<u8> {
     let byte = |at: u64| {
         let block = at / 512;
@@ -105,23 +117,24 @@ fn content() -> Vec<u8> {
     (0..DATA_BYTES).map(byte).collect()
 }
 
-fn list(folder: &Path, name: &str, file: &Path, block_bytes: u64, offsets: &[u64]) -> io::Result<Case> {
+fn write_list(folder: &Path, name: &str, file: &Path, block_bytes: u64, offsets: &[u64]) -> io::Result<Case> {
     let places = Places { file: file.to_owned(), block_bytes, offsets: offsets.to_vec() };
-    // Lists of files with other names have the same name in folders of their own.
-    let path = unused(folder, name);
+    // Lists for other files would have the same name, so they are in other folders.
+    let path = unused_path(folder, name);
     fs::write(&path, places.to_bytes())?;
     Ok(Case { name: name.to_owned(), truth: truth_of_blocks(&places, &|_| Ok(()))?, path })
 }
 
-/// A path in the folder that is not there yet.
-fn unused(folder: &Path, name: &str) -> PathBuf {
+/// A path in the folder that does not exist yet.
+fn unused_path(folder: &Path, name: &str) -> PathBuf {
     let numbered = (2..).map(|number| folder.join(format!("{number}-{name}")));
     let mut paths = std::iter::once(folder.join(name)).chain(numbered);
     paths.find(|path| !path.exists()).expect("numbers do not end")
 }
 
-/// Places that come again, in no order, at no multiple of the block, and at the file's end.
-fn lists(folder: &Path, data: &Path) -> io::Result<Vec<Listed>> {
+/// Places that repeat, are unordered, are not multiples of the block size, or are at the end of the
+/// file.
+fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
     let end = DATA_BYTES;
     let cases: [(&str, u64, Vec<u64>); 8] = [
         ("one-block.list", 4096, vec![8192]),
@@ -131,27 +144,27 @@ fn lists(folder: &Path, data: &Path) -> io::Result<Vec<Listed>> {
         ("of-1MiB.list", 1 << 20, vec![2 << 20, 0, 1 << 20, 0]),
         ("unaligned.list", 4096, vec![1, end - 4096, 4095, 513, 8191]),
         ("of-1000.list", 1000, vec![999, end - 1000, 0, 77_777, 999]),
-        // Where the numbers of places wrap.
+        // More places than the modulus of the proof, so that place numbers wrap.
         ("more-than-65521.list", 16, (0..70_000).map(|number| number * 16 % 3584).collect()),
     ];
     let listed = |(name, block_bytes, offsets): (&str, u64, Vec<u64>)| {
         let is_aligned = offsets.iter().chain([&block_bytes]).all(|number| number % ALIGNED_BLOCK_BYTES == 0);
-        let case = Arc::new(list(folder, name, data, block_bytes, &offsets)?);
-        Ok(Listed { case, is_aligned, is_long: offsets.len() > 1000 })
+        let case = Arc::new(write_list(folder, name, data, block_bytes, &offsets)?);
+        Ok(PlaceList { case, is_aligned, is_long: offsets.len() > 1000 })
     };
     cases.into_iter().map(listed).collect()
 }
 
-/// A turn, then one after the file has been cut off.
-fn shrinks<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io::Result<Check<'s>> {
+/// A turn that must succeed, and a turn after the file was truncated that must fail.
+fn shrinking_file_check<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io::Result<Check<'s>> {
     let folder = stage.new_folder()?;
     let file = folder.join("shrinking");
     fs::copy(data, &file)?;
-    let case = list(&folder, "shrinking.list", &file, ALIGNED_BLOCK_BYTES, &[0, 4096])?;
-    let words = words.on(case.path.as_os_str());
+    let case = write_list(&folder, "shrinking.list", &file, ALIGNED_BLOCK_BYTES, &[0, 4096])?;
+    let words = words.with_target(case.path.as_os_str());
     Ok(Check::new(move |stage| {
         words.attempt(stage, "a file that is cut off between turns", || {
-            let mut session = ready(stage, &words)?;
+            let mut session = start_ready(stage, &words)?;
             turn(&mut session, stage, &words, &case)?;
             fs::write(&file, vec![b'x'; 5000])?;
             let reason = reason_of(session.turn(TURN, stage.deadline))?;
@@ -164,8 +177,8 @@ fn shrinks<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io::Result<Chec
     }))
 }
 
-/// Files without such a place, each named by the reason; and lists that are none.
-fn unreadable<'s>(
+/// Files that do not contain the place, which the reason must name, and malformed lists.
+fn unreadable_checks<'s>(
     method: &MethodLine,
     words: &ReadWords,
     folder: &Path,
@@ -186,13 +199,13 @@ fn unreadable<'s>(
         (&data.to_owned(), &[1 << 62]),
         (&data.to_owned(), &[0, u64::MAX]),
     ] {
-        let path = unused(folder, "unreadable.list");
+        let path = unused_path(folder, "unreadable.list");
         fs::write(&path, bytes_of(file, ALIGNED_BLOCK_BYTES, offsets))?;
         let named = format!("{}: ", file.display());
         let of = format!("places {offsets:?} of {}", file.file_name().unwrap_or_default().display());
         let threads = with_threads.then(|| "threads=3".to_owned());
         for threads in [None].into_iter().chain(threads.map(Some)) {
-            let words = words.on(path.as_os_str()).with(threads);
+            let words = words.with_target(path.as_os_str()).with_settings(threads);
             checks.push(Check::refused(words, of.clone(), named.clone()));
         }
     }
@@ -208,31 +221,31 @@ fn unreadable<'s>(
     for (name, bytes) in broken {
         let path = folder.join(name);
         fs::write(&path, bytes)?;
-        checks.push(Check::refused(words.on(path.as_os_str()), name, format!("{name}: ")));
+        checks.push(Check::refused(words.with_target(path.as_os_str()), name, format!("{name}: ")));
     }
-    let no_list = words.on(folder.join("no-such.list"));
+    let no_list = words.with_target(folder.join("no-such.list"));
     checks.push(Check::refused(no_list, "no-such.list", "no-such.list: "));
-    // No machine has the memory for such a block.
+    // No machine has enough memory for this block.
     let path = folder.join("blocks-too-large.list");
     fs::write(&path, bytes_of(data, 1 << 60, &[0]))?;
-    checks.push(Check::refused(words.on(path), "blocks-too-large.list", ""));
+    checks.push(Check::refused(words.with_target(path), "blocks-too-large.list", ""));
     Ok(checks)
 }
 
-/// Each part and each visit at least once.
+/// Reads each part and uses each work and scan at least once.
 pub(super) fn part_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
-    let visits = visits(method);
+    let work_scans = work_scans(method);
     let cases = parts(stage)?;
-    let count = if visits.is_empty() { 0 } else { visits.len().max(cases.len()) };
+    let count = if work_scans.is_empty() { 0 } else { work_scans.len().max(cases.len()) };
     let checks = (0..count).map(|at| {
-        let visit = &visits[at % visits.len()];
+        let visit = &work_scans[at % work_scans.len()];
         let (part, case) = cases[at % cases.len()].clone();
-        Check::reads(ReadWords::new(method, visit).with(part.words()), case, exits)
+        Check::reads(ReadWords::new(method, visit).with_settings(part.words()), case, check_exit)
     });
     Ok(checks.collect())
 }
 
-/// Parts of a file of sixteen pages and a byte, each with its right answer.
+/// Parts of a file of sixteen pages and one byte, each with its true answer.
 fn parts(stage: &Stage) -> io::Result<Vec<(Part, Arc<Case>)>> {
     let page = usize::try_from(page_bytes()).map_err(io::Error::other)?;
     let content = text(16 * page as u64 + 1);

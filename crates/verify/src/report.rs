@@ -1,7 +1,7 @@
-//! What was found, for each method.
+//! The results of a verification, for each method.
 
-use super::Subject;
-use super::check::{Fault, Outcome};
+use super::CheckGroup;
+use super::check::{CheckResult, Fault};
 use readlab_record::Receipt;
 use serde::Serialize;
 
@@ -9,18 +9,18 @@ use serde::Serialize;
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     Ok,
-    /// The first thing that was not.
+    /// The first violation.
     Failed {
         request: String,
         reason: String,
-        /// A line for a shell that repeats it.
+        /// A shell command that repeats the violation.
         repeat: String,
     },
-    /// It does not work on this machine.
+    /// The method does not work on this machine.
     Unavailable {
         reason: String,
     },
-    /// It is not tested, and why.
+    /// The method was not tested, for this reason.
     NotVerified {
         reason: String,
     },
@@ -28,37 +28,37 @@ pub enum Verdict {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MethodReport {
-    /// Its name; `(protocol)` for what all methods share.
+    /// The method's name; `(protocol)` for the checks that do not depend on a method.
     pub method: String,
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Sessions that were right.
+    /// Number of sessions without a violation.
     pub sessions: u32,
-    /// Answers that were right.
+    /// Number of right answers.
     pub answers: u32,
-    /// What of it was not tested, and why.
+    /// What was not tested of the method, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// The number of the check of the first fault.
+    /// The number of the check that found the first violation.
     #[serde(skip)]
     pub(super) fault_at: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ContenderReport {
-    /// Its name in the roster.
+    /// The contender's name in the roster.
     pub contender: String,
-    /// Its receipt; `None` if it did not start, or said no hello.
+    /// The contender's receipt; `None` if it did not start, or sent no hello.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,
-    /// Why nothing of it was tested.
+    /// Why no method was tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub methods: Vec<MethodReport>,
 }
 
-impl From<&Subject<'_>> for MethodReport {
-    fn from(subject: &Subject) -> MethodReport {
+impl From<&CheckGroup<'_>> for MethodReport {
+    fn from(subject: &CheckGroup) -> MethodReport {
         let of_all = MethodReport::of_all_methods(subject.verdict.clone().unwrap_or(Verdict::Ok));
         match &subject.method {
             Some(method) => MethodReport { method: method.method.clone(), ..of_all },
@@ -67,7 +67,7 @@ impl From<&Subject<'_>> for MethodReport {
     }
 }
 
-/// Stands for a method in the report of what all methods share.
+/// The name of the report on checks that do not depend on a method.
 const ALL_METHODS: &str = "(protocol)";
 
 impl MethodReport {
@@ -82,13 +82,13 @@ impl MethodReport {
         }
     }
 
-    /// Whether it is about what all methods share.
+    /// True for the report on checks that do not depend on a method.
     pub fn is_of_all_methods(&self) -> bool {
         self.method == ALL_METHODS
     }
 
-    /// Adds what the check of this number found; of several faults the first check's stays.
-    pub(super) fn take(&mut self, number: usize, outcome: Outcome) {
+    /// Adds the result of a check; of several violations the one of the first check is kept.
+    pub(super) fn take(&mut self, number: usize, outcome: CheckResult) {
         match outcome {
             Ok(answers) => {
                 self.sessions += 1;
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verdict_can_be_written_beside_the_name_of_its_method() {
+    fn every_verdict_is_serialized_with_the_name_of_its_method() {
         let words = |word: &str| word.to_owned();
         let failed =
             Verdict::Failed { request: words("newlines"), reason: words("wrong"), repeat: words("again") };

@@ -1,30 +1,31 @@
-//! Values of a method's parameters that change how it shares out the bytes.
+//! Values of a method's parameters that change how the method divides the bytes.
 
 use readlab_protocol::MethodLine;
 
-/// The files that are read with settings: few bytes, because a buffer may have one.
-pub(super) const CASES: [&str; 5] = ["empty", "one-byte", "no-final-newline", "4097-bytes", "8193-bytes"];
+/// The files that are read with settings. They are small, because a buffer may have one byte.
+pub(super) const SETTING_CASES: [&str; 5] =
+    ["empty", "one-byte", "no-final-newline", "4097-bytes", "8193-bytes"];
 
-/// A number that shares no factor with sizes and counts.
-const ODD: u64 = 7;
+/// A number that has no common factor with sizes and counts.
+const ODD_VALUE: u64 = 7;
 
-/// Bytes of a buffer with which megabytes are read in thousands of calls, not in millions.
+/// A buffer size with which megabytes are read in thousands of calls, not millions.
 const SMALL_BUFFER_BYTES: u64 = 512;
 
-/// What is read with the settings.
+/// The amount of data that is read with the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Load {
+pub(super) enum DataAmount {
     Kilobytes,
     Megabytes,
 }
 
-/// The smallest value of each parameter, and an odd one; both but the default.
-pub(super) fn for_load(method: &MethodLine, load: Load) -> Vec<String> {
+/// The smallest value of each parameter, and an odd value, unless it is the default.
+pub(super) fn for_load(method: &MethodLine, load: DataAmount) -> Vec<String> {
     let values = method.params.iter().flat_map(|param| {
         let is_size = param.name.ends_with("_bytes");
         let wanted = match load {
-            Load::Megabytes if is_size => [SMALL_BUFFER_BYTES, SMALL_BUFFER_BYTES],
-            _ => [u64::from(is_size), ODD],
+            DataAmount::Megabytes if is_size => [SMALL_BUFFER_BYTES, SMALL_BUFFER_BYTES],
+            _ => [u64::from(is_size), ODD_VALUE],
         };
         let mut values = wanted.map(|value| value.clamp(param.min, param.max)).to_vec();
         values.dedup();

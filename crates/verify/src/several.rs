@@ -1,9 +1,9 @@
-//! Lists and folders: a tree of awkward sizes and names with things in it that no method may read,
-//! lists that are broken, and files that cannot be read.
+//! Lists and folders: a tree with unusual sizes and names and with entries that no method may read,
+//! malformed lists, and files that cannot be read.
 
-use super::check::{Check, ReadWords, ends_well, is_control, visits};
-use super::files::spelled;
-use super::settings::{self, Load};
+use super::check::{Check, ReadWords, check_clean_exit, is_control, work_scans};
+use super::files::special_name_check;
+use super::settings::{self, DataAmount};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
 use readlab_protocol::MethodLine;
 use readlab_protocol::files::list_word;
@@ -19,19 +19,19 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A tree, the list of its files, and the right answer of both.
+/// A tree, the list of its files, and the true answers for both.
 struct Tree {
     folder: Arc<Case>,
     list: Arc<Case>,
 }
 
-/// The trees that are read: one of awkward files, and one with a file whose name is no UTF-8.
+/// The trees that are read: one with unusual files, and one with a file whose name is not UTF-8.
 pub(super) struct Trees {
     whole: Tree,
     raw: Tree,
 }
 
-/// Every visit of a list, settings, names, and what must fail.
+/// Every work and scan of a list, settings, names with special characters, and lists that must fail.
 pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let trees = stage.trees.get(|| Trees::make(stage))?;
     let folder = stage.new_folder()?;
@@ -50,60 +50,65 @@ pub(super) fn list_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
     let mut gap = list_of(&[there]);
     gap.push(0);
     let broken = [list("cut.list", cut)?, list("gap.list", gap)?, folder.join("absent.list")];
-    let mut checks = readings(method, &trees.whole.list, &[list_word()]);
-    let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
-    let words = ReadWords::new(method, &visit).with([list_word()]);
-    checks.push(Check::reads(words.clone(), twice, ends_well));
-    checks.push(spelled(words.clone(), trees.raw.list.clone(), raw_name()));
+    let mut checks = reading_checks(method, &trees.whole.list, &[list_word()]);
+    let Some(visit) = work_scans(method).into_iter().next() else { return Ok(checks) };
+    let words = ReadWords::new(method, &visit).with_settings([list_word()]);
+    checks.push(Check::reads(words.clone(), twice, check_clean_exit));
+    checks.push(special_name_check(words.clone(), trees.raw.list.clone(), raw_name()));
     if is_control(method) {
         return Ok(checks);
     }
-    let vanishing = words.on(vanished.as_os_str());
+    let vanishing = words.with_target(vanished.as_os_str());
     checks.push(Check::refused(vanishing, "a list with a file that vanished", "vanished:"));
     for path in broken {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        checks.push(Check::refused(words.on(path.as_os_str()), name.clone(), name));
+        checks.push(Check::refused(words.with_target(path.as_os_str()), name.clone(), name));
     }
     Ok(checks)
 }
 
-/// The same of a folder.
+/// Every work and scan of a folder, settings, names with special characters, and folders
+/// that must fail.
 pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
     let trees = stage.trees.get(|| Trees::make(stage))?;
     let path = trees.whole.folder.path.clone();
-    let mut checks = readings(method, &trees.whole.folder, &[]);
-    let Some(visit) = visits(method).into_iter().next() else { return Ok(checks) };
+    let mut checks = reading_checks(method, &trees.whole.folder, &[]);
+    let Some(visit) = work_scans(method).into_iter().next() else { return Ok(checks) };
     let words = ReadWords::new(method, &visit);
-    checks.push(spelled(words.clone(), trees.raw.folder.clone(), raw_name()));
-    let absent = words.on(stage.new_folder()?.join("absent"));
+    checks.push(special_name_check(words.clone(), trees.raw.folder.clone(), raw_name()));
+    let absent = words.with_target(stage.new_folder()?.join("absent"));
     checks.push(Check::refused(absent, "a folder that is absent", "absent"));
-    if let Some(unreadable) = unreadable(stage)? {
-        let words = words.on(unreadable.as_os_str());
+    if let Some(unreadable) = unreadable_folder(stage)? {
+        let words = words.with_target(unreadable.as_os_str());
         let named = format!("{}/", unreadable.display());
         checks.push(Check::refused(words, "a folder with a file that cannot be read", named));
     }
-    checks.push(Check::refused(words.on(path).with([list_word()]), "a folder as a list", ""));
+    checks.push(Check::refused(
+        words.with_target(path).with_settings([list_word()]),
+        "a folder as a list",
+        "",
+    ));
     Ok(checks)
 }
 
-/// Every visit, and every setting once.
-fn readings<'s>(method: &MethodLine, case: &Arc<Case>, fixed: &[String]) -> Vec<Check<'s>> {
-    let visits = visits(method);
-    let words = |visit| ReadWords::new(method, visit).with(fixed.iter().cloned());
+/// Every work and scan, and every setting once.
+fn reading_checks<'s>(method: &MethodLine, case: &Arc<Case>, fixed: &[String]) -> Vec<Check<'s>> {
+    let work_scans = work_scans(method);
+    let words = |visit| ReadWords::new(method, visit).with_settings(fixed.iter().cloned());
     let mut checks: Vec<Check> =
-        visits.iter().map(|visit| Check::reads(words(visit), case.clone(), ends_well)).collect();
-    let Some(visit) = visits.first() else { return checks };
-    for setting in settings::for_load(method, Load::Megabytes) {
-        let words = words(visit).with([setting]);
+        work_scans.iter().map(|visit| Check::reads(words(visit), case.clone(), check_clean_exit)).collect();
+    let Some(visit) = work_scans.first() else { return checks };
+    for setting in settings::for_load(method, DataAmount::Megabytes) {
+        let words = words(visit).with_settings([setting]);
         let settings = words.settings.clone();
-        checks.push(Check::reads(words, case.clone(), ends_well).or_refused(settings));
+        checks.push(Check::reads(words, case.clone(), check_clean_exit).or_refused(settings));
     }
     checks
 }
 
 impl Trees {
     fn make(stage: &Stage) -> io::Result<Trees> {
-        Ok(Trees { whole: Tree::whole(stage)?, raw: Tree::of_raw_name(stage)? })
+        Ok(Trees { whole: Tree::with_unusual_entries(stage)?, raw: Tree::with_raw_name(stage)? })
     }
 }
 
@@ -116,8 +121,9 @@ impl Tree {
         Ok(Tree { folder: case(folder), list: case(list) })
     }
 
-    /// Files of awkward sizes and names, and what is not read: links, a pipe, an empty folder.
-    fn whole(stage: &Stage) -> io::Result<Tree> {
+    /// Files with unusual sizes and names, and entries that must not be read: symbolic links, a
+    /// pipe, an empty folder.
+    fn with_unusual_entries(stage: &Stage) -> io::Result<Tree> {
         let tree = stage.new_folder()?.join("tree");
         let deep = tree.join("nested/deep/er");
         fs::create_dir_all(&deep)?;
@@ -131,12 +137,12 @@ impl Tree {
             ("nested/deep/unended", b"one\ntwo".to_vec()),
             ("nested/deep/er/zeros", vec![0; 5000]),
             (&awkward, b"a name\n".to_vec()),
-            ("nested/deep/4095", some(4095)),
-            ("nested/deep/4096", some(4096)),
-            ("nested/deep/4097", some(4097)),
-            ("nested/deep/65536", some(65_536)),
-            ("larger-than-any-buffer", some(2_100_001)),
-            // Where the numbers that prove a file wrap.
+            ("nested/deep/4095", bytes_of_all_values(4095)),
+            ("nested/deep/4096", bytes_of_all_values(4096)),
+            ("nested/deep/4097", bytes_of_all_values(4097)),
+            ("nested/deep/65536", bytes_of_all_values(65_536)),
+            ("larger-than-any-buffer", bytes_of_all_values(2_100_001)),
+            // Counts at which the modulus of the proof wraps.
             ("65520-newlines", newlines(65_520)),
             ("nested/65520-newlines", newlines(65_520)),
             ("nested/70000-newlines", newlines(70_000)),
@@ -146,11 +152,11 @@ impl Tree {
             fs::write(tree.join(name), content)?;
             paths.push(tree.join(name));
         }
-        // A second name of a file is a file.
+        // A hard link counts as another file.
         fs::hard_link(tree.join(".hidden"), tree.join("nested/second-name"))?;
         paths.push(tree.join("nested/second-name"));
         let outside = tree.with_file_name("outside");
-        fs::write(&outside, some(3000))?;
+        fs::write(&outside, bytes_of_all_values(3000))?;
         symlink("..", tree.join("nested/loop"))?;
         symlink(&tree, tree.join("nested/deep/loop"))?;
         symlink(&outside, tree.join("link-to-a-file"))?;
@@ -160,7 +166,7 @@ impl Tree {
         Tree::read(tree, paths)
     }
 
-    fn of_raw_name(stage: &Stage) -> io::Result<Tree> {
+    fn with_raw_name(stage: &Stage) -> io::Result<Tree> {
         let tree = stage.new_folder()?.join("raw");
         fs::create_dir(&tree)?;
         let file = tree.join(raw_name());
@@ -173,23 +179,23 @@ fn truth(files: Vec<PathBuf>) -> io::Result<readlab_targets::corpus::oracle::Tru
     truth_of_files(files.into_iter().map(Ok::<_, Infallible>), &|_| Ok(()))
 }
 
-/// Paths, each ended by a zero byte.
+/// The paths, each terminated by a zero byte.
 fn list_of(paths: &[PathBuf]) -> Vec<u8> {
     let ended = |path: &PathBuf| [path.as_os_str().as_bytes(), &[0]].concat();
     paths.iter().flat_map(ended).collect()
 }
 
 /// Bytes of every value.
-fn some(size: usize) -> Vec<u8> {
+fn bytes_of_all_values(size: usize) -> Vec<u8> {
     let byte = |at: usize| {
         if at % 41 == 7 { b'\n' } else { u8::try_from((at * 31 + size) % 256).expect("below 256") }
     };
     (0..size).map(byte).collect()
 }
 
-/// A folder with a file that cannot be read: not even root reads those files of the kernel that can
-/// only be written. `None` where there is no such file.
-fn unreadable(stage: &Stage) -> io::Result<Option<PathBuf>> {
+/// A folder with a file that cannot be read. For root this is a write-only file of the kernel;
+/// `None` if there is none.
+fn unreadable_folder(stage: &Stage) -> io::Result<Option<PathBuf>> {
     if user::is_root() {
         return Ok(folder_with_unreadable_file());
     }

@@ -1,5 +1,5 @@
-//! What the checks of one contender share: its command, the files with their right answers, and
-//! slots, the paths at which one file after the other is read.
+//! What the checks of one contender share: its command, the files with their true answers, and
+//! slots (paths at which one file after another is read).
 
 use super::check::ReadWords;
 use super::locked;
@@ -22,31 +22,31 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A name with everything in it that a shell, a URL or a text could take for something else.
+/// A name that contains all characters with a special meaning in shells, URLs or text.
 pub(super) const AWKWARD_NAME: &str = "a 'b' \"c\"\\ \n$(d) %41 ä";
 
-/// The same with bytes that are no UTF-8.
+/// A name with special characters that is not UTF-8.
 pub(super) fn raw_name() -> OsString {
     OsString::from_vec(b"a 'b' \xff\xfe".to_vec())
 }
 
-/// A target and its right answer.
+/// A target and its true answer.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    /// What reports call it.
+    /// The name in reports.
     pub name: String,
     pub path: PathBuf,
     pub truth: Truth,
 }
 
 impl Case {
-    /// Under the name of its file.
+    /// A case that is named after its file.
     pub(super) fn at(path: PathBuf, truth: Truth) -> Case {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Case { name, path, truth }
     }
 
-    /// A file that exists.
+    /// A case for an existing file.
     pub(super) fn read(path: PathBuf) -> io::Result<Case> {
         let truth = oracle::truth(&path)?;
         Ok(Case::at(path, truth))
@@ -58,30 +58,30 @@ pub(super) struct Stage<'a> {
     folder: &'a Path,
     pub deadline: Duration,
     slots: AtomicU32,
-    /// Files around the size of a buffer, by that size.
+    /// Files with sizes around that of a buffer, by size of the buffer.
     around: Mutex<BTreeMap<u64, Arc<[Case; 3]>>>,
-    /// What methods of lists and folders read.
+    /// The trees for methods that read lists and folders.
     pub trees: MadeOnce<Trees>,
-    /// What methods of places read.
+    /// The lists for methods that read places.
     pub places: MadeOnce<PlacesFiles>,
-    /// What verifies this contender again.
+    /// The shell command that verifies this contender again.
     again: &'a str,
-    /// The servers, if some method reads from them.
+    /// The servers, if a method reads from servers.
     pub servers: Option<Servers>,
-    /// What of a method is not tested, and why.
+    /// What is not tested of each method, and why.
     left_out: Mutex<BTreeMap<String, BTreeSet<String>>>,
     pub text: Vec<Case>,
     /// Files with bytes of every value.
     pub bytes: Vec<Case>,
-    /// Text that takes longer to read than a turn takes to be answered.
+    /// A text that takes longer to read than a turn takes to answer.
     pub large: Case,
-    /// Text, under the awkward name.
+    /// A text under the name with special characters.
     pub awkward: Case,
-    /// Text, under the name that is no UTF-8.
+    /// A text under the name that is not UTF-8.
     pub raw: Case,
 }
 
-/// Something that is made when the first method needs it.
+/// A value that is created when the first method needs it.
 pub(super) struct MadeOnce<T>(Mutex<Option<Arc<T>>>);
 
 impl<T> Default for MadeOnce<T> {
@@ -100,8 +100,8 @@ impl<T> MadeOnce<T> {
     }
 }
 
-/// A path at which one file after the other is read.
-pub(super) struct Slot {
+/// A path at which one file after another is read.
+pub(super) struct FileSlot {
     pub path: PathBuf,
     folder: PathBuf,
 }
@@ -139,7 +139,7 @@ impl<'a> Stage<'a> {
             servers: contender
                 .methods
                 .iter()
-                .any(servers::are_for)
+                .any(servers::are_read_by)
                 .then(|| Servers::start(folder))
                 .transpose()?,
             left_out: Mutex::default(),
@@ -150,12 +150,12 @@ impl<'a> Stage<'a> {
         self.contender
     }
 
-    /// A line for a shell that verifies this method again.
-    pub(super) fn again(&self, method: &str) -> String {
+    /// A shell command that verifies this method again.
+    pub(super) fn verify_again_command(&self, method: &str) -> String {
         format!("{} --method {}", self.again, shell_words::quote(method))
     }
 
-    /// Notes what of a method is not tested.
+    /// Records that something is not tested of a method.
     pub(super) fn leave_out(&self, method: &str, what: &str) {
         locked(&self.left_out).entry(method.to_owned()).or_default().insert(what.to_owned());
     }
@@ -169,8 +169,8 @@ impl<'a> Stage<'a> {
         found.expect("the name is one of the files' below")
     }
 
-    /// Text of a byte less than this, of as many bytes, and of one more.
-    pub(super) fn around(&self, bytes: u64) -> io::Result<Arc<[Case; 3]>> {
+    /// Three texts: one byte shorter than `bytes`, exactly as long, and one byte longer.
+    pub(super) fn texts_around(&self, bytes: u64) -> io::Result<Arc<[Case; 3]>> {
         let mut around = locked(&self.around);
         if let Some(cases) = around.get(&bytes) {
             return Ok(cases.clone());
@@ -186,13 +186,13 @@ impl<'a> Stage<'a> {
         Ok(cases)
     }
 
-    /// A path of its own, at which nothing is yet, whose name ends so.
-    pub(super) fn slot(&self, name: impl AsRef<Path>) -> io::Result<Slot> {
+    /// A new path in a folder of its own, with this name; no file exists there yet.
+    pub(super) fn new_slot(&self, name: impl AsRef<Path>) -> io::Result<FileSlot> {
         let folder = self.new_folder()?;
-        Ok(Slot { path: folder.join(name), folder })
+        Ok(FileSlot { path: folder.join(name), folder })
     }
 
-    /// An empty folder of its own.
+    /// Creates a new empty folder.
     pub(super) fn new_folder(&self) -> io::Result<PathBuf> {
         let number = self.slots.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("slot-{number}"));
@@ -207,18 +207,19 @@ impl<'a> Stage<'a> {
         command
     }
 
-    /// Starts a session; it has said hello.
+    /// Starts a session and waits for its hello.
     pub(super) fn launch(&self, words: &ReadWords) -> Result<Session, SessionError> {
         self.start(&self.command(words))
     }
 
-    /// The same with any words.
+    /// Starts a session with any command and waits for its hello.
     pub(super) fn start(&self, command: &CommandLine) -> Result<Session, SessionError> {
         Session::launch_within(&self.contender.receipt.contender, command, self.deadline)?.hello()
     }
 
-    /// Between turns: why a session holds a file of the stage, or a process that it started does.
-    pub(super) fn held(&self, session: &Session) -> Option<String> {
+    /// Why a session, or a process that it started, still has a file of the stage open or mapped
+    /// between turns.
+    pub(super) fn held_file(&self, session: &Session) -> Option<String> {
         let is_ours = |path: &Path| path.starts_with(self.folder);
         Processes::now().family(session.id()).into_iter().find_map(|pid| {
             let mapped = mapped_files(pid).into_iter().find(|file| is_ours(&file.path));
@@ -230,14 +231,14 @@ impl<'a> Stage<'a> {
     }
 }
 
-impl Slot {
-    /// Puts a file there, instead of what is there.
-    pub(super) fn put(&self, file: &Path) -> io::Result<()> {
+impl FileSlot {
+    /// Places a file at the path, replacing the present one.
+    pub(super) fn put_file(&self, file: &Path) -> io::Result<()> {
         self.clear()?;
         fs::hard_link(file, &self.path)
     }
 
-    /// Takes away what is there.
+    /// Removes the file at the path.
     pub(super) fn clear(&self) -> io::Result<()> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -246,15 +247,15 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for FileSlot {
     fn drop(&mut self) {
-        // The whole stage is removed at the end.
+        // If this fails, the folder is removed with the whole stage.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Text whose lines and sizes are where readers go wrong: at the end, and around the sizes of
-/// pages and buffers.
+/// Texts whose sizes and line lengths are likely to reveal errors: at the end, and around the sizes
+/// of pages and buffers.
 fn text_files() -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = [
         ("empty", &b""[..]),
@@ -271,23 +272,23 @@ fn text_files() -> Vec<(String, Vec<u8>)> {
     for size in [4095, 4096, 4097, 8191, 8192, 8193, 65_535, 65_536, 65_537] {
         files.push((format!("{size}-bytes"), text(size)));
     }
-    // As long as the one before: its answer must not be remembered.
+    // This file is as long as the one before, so that an answer from memory would be wrong.
     files.push((
         "65537-other-bytes".to_owned(),
         (0..65_537).map(|at| if at % 3 == 0 { b'\n' } else { b'a' }).collect(),
     ));
-    // Below the longest line that a Scanner of Go takes.
+    // Shorter than the longest line that Go's Scanner accepts.
     files.push(("a-long-line".to_owned(), b"long".repeat(15_000)));
     files.push(("utf-8".to_owned(), "ä€😀\n".repeat(1400).into_bytes()));
     files
 }
 
-/// Short lines, the last one unterminated.
+/// Short lines; the last one has no newline.
 pub(super) fn text(bytes: u64) -> Vec<u8> {
     (1..bytes).map(|at| if at % 61 == 0 { b'\n' } else { b'y' }).chain([b'z']).collect()
 }
 
-/// What is no text, or text that runtimes separate into other lines.
+/// Files that are not text, or whose lines some runtimes separate differently.
 fn byte_files() -> Vec<(String, Vec<u8>)> {
     let every = (0..70_000_u32).map(|at| u8::try_from((at * 7919 + at / 256) % 256).expect("below 256"));
     vec![

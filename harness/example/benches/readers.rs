@@ -5,7 +5,8 @@ use readlab_harness_example::{by_one_buffer, by_strings};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A file of the crate; a real benchmark takes one as large as those that its users read.
+    // This is a file of the crate. A real benchmark takes a file as large as those that its users
+    // read.
     Harness::new("own-readers", "benches/lines.txt")
         .reader("strings", Work::Lines, by_strings)
         .reader("one-buffer", Work::Lines, by_one_buffer)

@@ -1,10 +1,10 @@
-//! Two ways to count the lines of a file: the crate that the benchmark measures.
+//! Two methods to count the lines of a file, in the crate that the benchmark measures.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-/// Counts lines, each as a string of its own.
+/// Counts lines, and allocates a string for each.
 ///
 /// # Errors
 /// If the file cannot be read, or is not UTF-8.
@@ -17,7 +17,7 @@ pub fn by_strings(path: &Path) -> io::Result<u64> {
     Ok(lines)
 }
 
-/// Counts lines in one buffer that is used again.
+/// Counts lines in one buffer that is reused for every line.
 ///
 /// # Errors
 /// If the file cannot be read.

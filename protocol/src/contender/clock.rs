@@ -1,15 +1,16 @@
-//! The window of one reading: the wall clock around it, the CPU clock around that.
+//! The timed window of one reading: the wall clock runs around the reading, and the CPU clock
+//! around the wall clock.
 
 use crate::{Answer, SampleLine};
 use std::io;
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
-/// What one reading took.
+/// The times of one reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     start: Instant,
-    /// From before the open to after the close, in nanoseconds of the monotonic clock.
+    /// Wall time from before the open to after the close, in nanoseconds of the monotonic clock.
     pub wall_ns: u64,
     /// CPU time of the process during the window.
     pub cpu: CpuTime,
@@ -25,26 +26,26 @@ pub struct CpuTime {
 }
 
 impl Window {
-    /// Reads once, with the clocks around.
+    /// Runs one reading between two readings of the clocks.
     ///
     /// # Errors
-    /// Those of the reading.
+    /// The errors of `read`.
     pub fn around<T, E>(read: impl FnOnce() -> Result<T, E>) -> Result<(T, Window), E> {
         let before = CpuTime::now();
         let start = Instant::now();
         let read = read()?;
         let wall = start.elapsed();
         let cpu = CpuTime::now().since(before);
-        Ok((read, Window { start, wall_ns: whole_nanoseconds(wall), cpu }))
+        Ok((read, Window { start, wall_ns: saturated_nanoseconds(wall), cpu }))
     }
 
-    /// Nanoseconds from the beginning of the window until then.
+    /// Nanoseconds from the beginning of the window to this instant.
     #[must_use]
     pub fn until_ns(&self, at: Instant) -> u64 {
-        whole_nanoseconds(at.duration_since(self.start))
+        saturated_nanoseconds(at.duration_since(self.start))
     }
 
-    /// The sample of a reading that answered this.
+    /// The sample of a reading with this answer.
     #[must_use]
     pub fn sample(&self, answer: Answer) -> SampleLine {
         SampleLine {
@@ -57,14 +58,14 @@ impl Window {
 }
 
 impl From<&libc::rusage> for CpuTime {
-    /// The CPU time in an account of the kernel, of this process or of one that was waited for.
+    /// The CPU time in the kernel's account of this process, or of a process that was waited for.
     fn from(usage: &libc::rusage) -> CpuTime {
         CpuTime { user_ns: nanoseconds(usage.ru_utime), system_ns: nanoseconds(usage.ru_stime) }
     }
 }
 
 impl CpuTime {
-    /// What this process has used so far.
+    /// The CPU time that this process has used so far.
     #[must_use]
     pub fn now() -> CpuTime {
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
@@ -76,11 +77,11 @@ impl CpuTime {
             "getrusage of the own process fails only for a bad argument: {}",
             io::Error::last_os_error()
         );
-        // SAFETY: the call has filled it in.
+        // SAFETY: the call has filled in the structure.
         CpuTime::from(&unsafe { usage.assume_init() })
     }
 
-    /// What was used from `before` to this.
+    /// The CPU time used since `before`.
     #[must_use]
     pub fn since(self, before: CpuTime) -> CpuTime {
         CpuTime {
@@ -90,7 +91,7 @@ impl CpuTime {
     }
 }
 
-fn whole_nanoseconds(time: Duration) -> u64 {
+fn saturated_nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -103,20 +104,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_holds_the_time_of_its_reading_and_no_other() {
+    fn a_window_holds_only_the_time_of_its_reading() {
         let begun = Instant::now();
         let ((), window) = Window::around(|| {
             while begun.elapsed() < Duration::from_millis(5) {}
             Ok::<(), ()>(())
         })
         .unwrap();
-        assert!(window.wall_ns <= whole_nanoseconds(begun.elapsed()));
+        assert!(window.wall_ns <= saturated_nanoseconds(begun.elapsed()));
         assert!(window.until_ns(Instant::now()) >= window.wall_ns);
         assert_eq!(Window::around(|| Err::<(), _>("broken")), Err("broken"));
     }
 
     #[test]
-    fn cpu_time_is_that_of_the_window() {
+    fn cpu_time_covers_the_window() {
         let (_, window) = Window::around(|| {
             let before = CpuTime::now();
             while CpuTime::now().since(before).user_ns + CpuTime::now().since(before).system_ns < 5_000_000 {}

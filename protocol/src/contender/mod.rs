@@ -1,7 +1,9 @@
-//! A contender in Rust as a list of its methods, for crates that switch on the feature `contender`.
+//! Implements a contender in Rust from a list of its methods, for crates that enable the feature
+//! `contender`.
 //!
-//! A method is an entry of the list and a [`ReadTarget`]: one function that opens the target, visits
-//! its bytes and closes it. Everything else of PROTOCOL.md is done here and in [`crate::serve`]:
+//! A method is an entry of the list and a [`ReadTarget`]: one function that opens the target,
+//! visits its bytes and closes it. All other rules of PROTOCOL.md are implemented here and in
+//! [`crate::serve`]:
 //!
 //! ```no_run
 //! use readlab_protocol::contender::{Job, Method, MethodList, ReadTarget, Reading, Tally};
@@ -33,8 +35,9 @@
 //! }
 //! ```
 //!
-//! [`Window`] is the clock, [`Tally`] visits bytes, and [`heap`] steadies the allocator. A contender
-//! that needs other scans, parts or lists implements [`crate::serve::Contender`] itself.
+//! [`Window`] is the clock, [`Tally`] visits bytes, and [`heap`] keeps the allocator's behaviour
+//! constant. A contender that needs other scans, parts or lists implements
+//! [`crate::serve::Contender`] itself.
 
 mod clock;
 pub mod heap;
@@ -52,74 +55,76 @@ use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// A contender.
+/// A contender with its methods.
 #[derive(Debug)]
 pub struct MethodList {
-    /// Its name in the roster.
+    /// Name of the contender in the roster.
     pub name: &'static str,
-    /// Its own version.
+    /// Version of the contender.
     pub version: &'static str,
     /// Compiler, runtime, flags.
     pub runtime: &'static str,
-    /// Its methods, in the order of reports.
+    /// Methods of the contender, in the order of reports.
     pub methods: Vec<Method>,
 }
 
-/// A way of reading, as it is listed. It visits bytes in one way, so it has no scan.
+/// An entry of the list of methods. The method visits bytes in one fixed way, so it has no scan.
 #[derive(Debug)]
 pub struct Method {
-    /// Its name.
+    /// Name of the method.
     pub name: &'static str,
     /// One sentence: which calls read the bytes.
     pub about: &'static str,
-    /// What it can do with the bytes.
+    /// The works that the method can do with the bytes.
     pub works: &'static [Work],
-    /// How it uses the page cache.
+    /// How the method uses the page cache.
     pub cache: Cache,
-    /// What it can be pointed at.
+    /// The kinds of target that the method can read.
     pub reads: Reads,
-    /// Whether it reads URLs with encryption too.
+    /// Whether the method reads URLs with encryption too.
     pub tls: bool,
-    /// What may be set.
+    /// Parameters of the method.
     pub params: Vec<Param>,
-    /// Checks that it works on this machine.
+    /// Checks that the method works on this machine.
     pub available: fn() -> Result<(), Refusal>,
-    /// Makes a reader, with what belongs to the program, such as a runtime.
+    /// Makes a reader, including everything that belongs to the program, such as a runtime.
     pub open: fn(Job) -> Result<Box<dyn ReadTarget>, Refusal>,
 }
 
-/// What a reader is made for.
+/// The task for which a reader is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// What is done with the bytes.
+    /// The work to do with the bytes.
     pub work: Work,
-    /// A path as any bytes, a URL with its query, or an object.
+    /// The target: a path of arbitrary bytes, a URL with its query, or an object.
     pub target: OsString,
-    /// The target for messages: a URL without its query, which may be a secret.
+    /// The target in messages. A URL has no query here, because the query may be a secret.
     pub shown: String,
-    /// Every parameter of the method.
+    /// The value of every parameter of the method.
     pub settings: Settings,
 }
 
 /// A method with its settings, for any number of readings of one target.
 pub trait ReadTarget {
-    /// One whole reading: all of it is the window.
+    /// Does one whole reading. The timed window contains all of it.
     ///
     /// # Errors
     /// If the target cannot be read; the reason need not name it.
     fn read(&mut self) -> Result<Reading, Refusal>;
 }
 
-/// What came out of a reading.
+/// The result of a reading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Proof of work.
     pub answer: Answer,
-    /// When the first byte from a server was there; `None` without content, and for a file.
+    /// The time at which the first byte from a server arrived; `None` without content, and for a
+    /// file.
     pub first_byte: Option<Instant>,
-    /// Requests to a server, repeated ones included; `None` for a file.
+    /// Number of requests to a server, repeated ones included; `None` for a file.
     pub requests: Option<u64>,
-    /// Requests that were repeated after a failure; `None` if the client does not say.
+    /// Number of requests that were repeated after a failure; `None` if the client does not report
+    /// it.
     pub retries: Option<u64>,
 }
 
@@ -131,7 +136,7 @@ struct Session {
 }
 
 impl From<Answer> for Reading {
-    /// The reading of a file.
+    /// The result of reading a file, which has no requests.
     fn from(answer: Answer) -> Reading {
         Reading { answer, ..Reading::default() }
     }
@@ -179,7 +184,7 @@ impl Contender for MethodList {
         self.methods.iter().map(line).collect()
     }
 
-    /// Without asking whether it works here: that may start what the reading starts.
+    /// Finds the line without the check for availability, which may start what the reading starts.
     fn method(&self, name: &str) -> Option<MethodLine> {
         self.find(name).map(Method::line)
     }
@@ -208,7 +213,7 @@ impl Method {
         }
     }
 
-    /// The request, checked against the method.
+    /// Checks the request against the method.
     fn job(&self, request: &Request) -> Result<Job, Refusal> {
         let refused = |why: String| Refusal::failed(format!("{} {why}", self.name));
         let work = self.works.iter().copied().find(|work| work.word() == request.work);
@@ -223,11 +228,12 @@ impl Method {
     }
 }
 
-/// In a path and in the key of an object, a question mark is like any other character.
+/// The target for messages. Only a URL loses its query: in a path and in the key of an object, a
+/// question mark is an ordinary character.
 fn shown(reads: Reads, target: &OsStr) -> String {
     let text = target.to_string_lossy();
     match reads {
-        Reads::Url | Reads::Both => remote::shown(&text).to_owned(),
+        Reads::Url | Reads::Both => remote::url_without_query(&text).to_owned(),
         _ => text.into_owned(),
     }
 }
@@ -263,10 +269,10 @@ mod tests {
     use super::*;
     use crate::Message;
 
-    /// Answers its depth, and fails if that is 9.
-    struct Deep(u64);
+    /// A reader that answers its depth, and fails if the depth is 9.
+    struct DepthReader(u64);
 
-    impl ReadTarget for Deep {
+    impl ReadTarget for DepthReader {
         fn read(&mut self) -> Result<Reading, Refusal> {
             match self.0 {
                 9 => Err(Refusal::failed("too\ndeep")),
@@ -287,11 +293,11 @@ mod tests {
             tls: false,
             params: vec![DEPTH],
             available,
-            open: |job| Ok(Box::new(Deep(job.settings.get(&DEPTH)))),
+            open: |job| Ok(Box::new(DepthReader(job.settings.get(&DEPTH)))),
         }
     }
 
-    fn said(words: &[&str], input: &str) -> Vec<Message> {
+    fn messages_of(words: &[&str], input: &str) -> Vec<Message> {
         let absent = || Err(Refusal::Unavailable("not\nhere".to_owned()));
         let methods = vec![method("file", Reads::File, || Ok(())), method("url", Reads::Url, absent)];
         let list = MethodList { name: "list", version: "1", runtime: "test", methods };
@@ -303,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_method_is_listed_with_its_works_its_params_and_why_it_is_unavailable() {
-        let methods = said(&["methods"], "");
+        let methods = messages_of(&["methods"], "");
         let [Message::Hello { .. }, Message::Method(file), Message::Method(url)] = &methods[..] else {
             panic!("{methods:?}")
         };
@@ -314,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_reading_is_timed_and_has_every_parameter() {
-        let turn = said(&["read", "file", "-", "lines", "/f", "depth=3"], "go 1 2\n");
+        let turn = messages_of(&["read", "file", "-", "lines", "/f", "depth=3"], "go 1 2\n");
         let [
             _,
             Message::Ready { params },
@@ -331,18 +337,21 @@ mod tests {
 
     #[test]
     fn a_failure_names_the_target_in_one_line_and_no_query() {
-        let reason =
-            |method, target| match said(&["read", method, "-", "lines", target, "depth=9"], "go 0 1\n").pop()
-            {
-                Some(Message::Failed { reason }) => reason,
-                other => panic!("{other:?}"),
-            };
+        let reason = |method, target| match messages_of(
+            &["read", method, "-", "lines", target, "depth=9"],
+            "go 0 1\n",
+        )
+        .pop()
+        {
+            Some(Message::Failed { reason }) => reason,
+            other => panic!("{other:?}"),
+        };
         assert_eq!(reason("file", "/a?b\nc"), "/a?b c: too deep");
         assert_eq!(reason("url", "http://h/o?secret"), "http://h/o: too deep");
     }
 
     #[test]
-    fn what_is_not_offered_is_refused() {
+    fn a_method_or_work_that_is_not_offered_is_refused() {
         for words in [
             "fetch - lines f",
             "file - sum f",
@@ -352,7 +361,7 @@ mod tests {
             "file - lines f list=1",
         ] {
             let words: Vec<&str> = ["read"].into_iter().chain(words.split(' ')).collect();
-            assert!(matches!(said(&words, "").last(), Some(Message::Failed { .. })), "{words:?}");
+            assert!(matches!(messages_of(&words, "").last(), Some(Message::Failed { .. })), "{words:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The consumer of methods that visit bytes in one way: it counts them and does the work.
+//! The consumer for methods without a choice of scans: it counts the bytes and does the work.
 
 use crate::{Answer, Work};
 use std::hint::black_box;
@@ -14,22 +14,22 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing was visited yet.
+    /// A tally before the first byte.
     #[must_use]
     pub fn new(work: Work) -> Tally {
         Tally { work, bytes: 0, newlines: 0, sum: 0, ends_in_line: false }
     }
 
     /// Visits the next piece. Only lines depend on the order of pieces.
-    // Inlined where the pieces come from, like a loop that a contender has itself.
+    // Inlined into the loop that gets the pieces, like a loop that a contender has itself.
     #[inline]
     pub fn take(&mut self, piece: &[u8]) {
         let Some(last) = piece.last() else { return };
         self.bytes += piece.len() as u64;
         match self.work {
             Work::Newlines => self.newlines += memchr::memchr_iter(b'\n', piece).count() as u64,
-            Work::Lines => self.newlines += lines(piece),
-            // Of several sums the compiler makes vector instructions.
+            Work::Lines => self.newlines += count_line_ends(piece),
+            // The compiler makes vector instructions of several independent sums.
             Work::Sum => self.sum = self.sum.wrapping_add(piece.iter().copied().fold(0, u8::wrapping_add)),
             Work::Discard => {
                 black_box(piece);
@@ -38,7 +38,7 @@ impl Tally {
         self.ends_in_line = *last != b'\n';
     }
 
-    /// Adds another part of the same target; not for lines.
+    /// Adds the tally of another part of the same target. Not for lines.
     #[must_use]
     pub fn merge(self, other: Tally) -> Tally {
         Tally {
@@ -49,13 +49,13 @@ impl Tally {
         }
     }
 
-    /// How many bytes were visited: where the next piece begins.
+    /// Number of bytes that were visited, which is the offset of the next piece.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What proves the work.
+    /// The answer that proves the work.
     #[must_use]
     pub fn answer(&self) -> Answer {
         let mut answer = Answer { bytes: Some(self.bytes), ..Answer::default() };
@@ -69,8 +69,9 @@ impl Tally {
     }
 }
 
-/// Finds every end of a line. Where it is must be known, so that lines are not just counted.
-fn lines(piece: &[u8]) -> u64 {
+/// Counts the lines of a piece by finding the position of every line end. A mere count of newlines
+/// would be less work than the work `lines` has to do.
+fn count_line_ends(piece: &[u8]) -> u64 {
     let mut count = 0;
     for end in memchr::memchr_iter(b'\n', piece) {
         black_box(end);
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_pieces_are_cut_changes_nothing() {
+    fn the_answer_does_not_depend_on_the_sizes_of_pieces() {
         for pieces in [&[&b"a\nb\nc"[..]][..], &[b"a", b"\nb\n", b"", b"c"]] {
             assert_eq!(answer(Work::Newlines, pieces).newlines, Some(2));
             assert_eq!(answer(Work::Lines, pieces).lines, Some(3));

@@ -1,8 +1,11 @@
-//! Which commands write to the raced file: by a redirection, or because their program writes to its
-//! operands. Only what a line says is found here; that the file is the same after every reading is
-//! proven elsewhere.
+//! Finds commands that write to the raced file, by a redirection or because their program writes to
+//! its operands. Only the text of the line is examined here. The run proves separately that the
+//! file is unchanged after every reading.
 
-use super::{Interpreter, REDIRECTION, WRITING, interpreter_of, is_argument, marked, name, program, words};
+use super::{
+    INPUT_REDIRECTION, Interpreter, OUTPUT_REDIRECTION, final_program, interpreter_of, is_path_parameter,
+    marked, program_name, words,
+};
 use crate::command_line::{LIST_PLACE, PLACE, commands};
 
 /// Programs that write to, rename or remove all their operands.
@@ -12,8 +15,8 @@ const WRITERS: [&str; 11] =
 /// Programs that write to their last operand.
 const COPIERS: [&str; 5] = ["cp", "install", "ln", "link", "rsync"];
 
-/// Programs that put another file in place of their operands, unless one of these letters is among
-/// their options.
+/// Programs that replace their operands by another file, unless their options contain one of the
+/// letters in [`KEEP_LETTERS`].
 const PACKERS: [&str; 14] = [
     "gzip",
     "gunzip",
@@ -31,52 +34,52 @@ const PACKERS: [&str; 14] = [
     "uncompress",
 ];
 
-/// Options of those by which the file stays: to standard output, keep, test, list.
+/// Letters of options with which the packers keep the file: to standard output, keep, test, list.
 const KEEP_LETTERS: &str = "cktlhV";
 
-/// The same in words.
+/// Long options with which the packers keep the file.
 const KEEP_WORDS: [&str; 8] =
     ["--stdout", "--to-stdout", "--keep", "--test", "--list", "--help", "--version", "--robot"];
 
 /// Whether a line would write to the path.
 pub(super) fn writes_to_path(line: &str) -> bool {
     commands(line).into_iter().any(|command| {
-        let (words, outputs) = (words(command), outputs(command));
-        let program = program(&words);
+        let (words, output_files) = (words(command), output_files(command));
+        let program = final_program(&words);
         let is_written = |word: &String| is_path(word);
-        outputs.iter().any(is_written) || is_operand_written(program) || is_written_in_script(program)
+        output_files.iter().any(is_written) || is_operand_written(program) || is_written_in_script(program)
     })
 }
 
-/// Whether a word is the path or below it, by its place or by the name that the shell has for it.
+/// Whether a word is the path or a file below it, by its placeholder or by the shell's parameter.
 fn is_path(word: &str) -> bool {
     let below =
         |place: &str| word.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    below(PLACE) || below(LIST_PLACE) || is_argument(word)
+    below(PLACE) || below(LIST_PLACE) || is_path_parameter(word)
 }
 
 /// The files that the redirections of a command open for writing.
-fn outputs(command: &str) -> Vec<String> {
+fn output_files(command: &str) -> Vec<String> {
     let marked = marked(command);
     let split = shell_words::split(&marked).unwrap_or_else(|_| vec![marked.clone()]);
-    let (mut outputs, mut is_output) = (Vec::new(), false);
+    let (mut output_files, mut is_output) = (Vec::new(), false);
     for word in split {
-        let mut parts = word.split([REDIRECTION, WRITING]);
+        let mut parts = word.split([INPUT_REDIRECTION, OUTPUT_REDIRECTION]);
         let first = parts.next().unwrap_or_default();
         if std::mem::take(&mut is_output) && !first.is_empty() {
-            outputs.push(first.to_owned());
+            output_files.push(first.to_owned());
         }
         let mut before = first.len();
         for part in parts {
-            is_output |= word[before..].starts_with(WRITING);
-            before += REDIRECTION.len_utf8() + part.len();
+            is_output |= word[before..].starts_with(OUTPUT_REDIRECTION);
+            before += INPUT_REDIRECTION.len_utf8() + part.len();
             let file = part.trim_start_matches(['&', '|']);
             if !file.is_empty() && std::mem::take(&mut is_output) {
-                outputs.push(file.to_owned());
+                output_files.push(file.to_owned());
             }
         }
     }
-    outputs
+    output_files
 }
 
 /// Whether a program writes to the path among its operands.
@@ -84,7 +87,7 @@ fn is_operand_written(words: &[String]) -> bool {
     let Some((first, operands)) = words.split_first() else { return false };
     let has = |test: &dyn Fn(&str) -> bool| operands.iter().any(|word| test(word));
     let is_operand = has(&is_path);
-    match name(Some(first)) {
+    match program_name(Some(first)) {
         "dd" => has(&|word| word.strip_prefix("of=").is_some_and(is_path)),
         "sort" => is_output_of_sort(operands),
         "sed" | "gsed" => is_operand && has(&|word| edits_in_place(word, "efls")),
@@ -93,7 +96,7 @@ fn is_operand_written(words: &[String]) -> bool {
         name if COPIERS.contains(&name) => {
             operands.len() > 1 && operands.last().is_some_and(|it| is_path(it))
         }
-        name if PACKERS.contains(&name) => is_operand && !has(&keeps),
+        name if PACKERS.contains(&name) => is_operand && !has(&keeps_file),
         _ => false,
     }
 }
@@ -110,8 +113,8 @@ fn is_output_of_sort(operands: &[String]) -> bool {
     operands.iter().any(joined) || operands.windows(2).any(apart)
 }
 
-/// Whether a word is an option of `sed` or `perl` by which files are edited; `valued` are letters
-/// behind which the rest of a word is a value.
+/// Whether a word is an option of `sed` or `perl` that edits files in place. `valued` are the
+/// letters after which the rest of a word is a value.
 fn edits_in_place(word: &str, valued: &str) -> bool {
     let Some(letters) = word.strip_prefix('-').filter(|it| !it.starts_with('-')) else {
         return word.starts_with("--in-place");
@@ -119,18 +122,18 @@ fn edits_in_place(word: &str, valued: &str) -> bool {
     letters.chars().take_while(|&letter| !valued.contains(letter)).any(|letter| letter == 'i')
 }
 
-/// Whether a word is an option by which a packed or unpacked file stays.
-fn keeps(word: &str) -> bool {
+/// Whether a word is an option with which a packer keeps the file.
+fn keeps_file(word: &str) -> bool {
     KEEP_WORDS.contains(&word)
         || is_letters(word) && word[1..].chars().any(|letter| KEEP_LETTERS.contains(letter))
 }
 
-/// Whether a word is a `-` and letters of options.
+/// Whether a word is a `-` followed by letters of options.
 fn is_letters(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|it| !it.is_empty() && it.chars().all(char::is_alphanumeric))
 }
 
-/// Whether the text of a shell that gets the path as an argument writes to it.
+/// Whether a shell that gets the path as an argument writes to it in its script.
 fn is_written_in_script(words: &[String]) -> bool {
     let is_shell = |it: &&Interpreter| it.names.contains(&"sh");
     let Some(shell) = interpreter_of(words.first()).filter(is_shell) else { return false };
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_only_reads_the_path_or_writes_beside_it_is_not() {
+    fn a_line_that_only_reads_the_path_or_writes_to_another_file_is_accepted() {
         for line in [
             "sort {} > /dev/null",
             "sort {} > {}.out",

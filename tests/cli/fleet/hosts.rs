@@ -1,8 +1,8 @@
-//! Hosts that are namespaces of this machine, each with a network, a name and a mount of its own of
-//! one store (`hosts.sh`). Skipped with a message where these cannot be made.
+//! Tests on hosts that are namespaces of this machine. Each has its own network, name and mount of
+//! one store (`hosts.sh`). Skipped with a message if these cannot be made.
 
-use super::{Flavour, OPEN_MPI, RACE, SHORT, home_of, of_read};
-use crate::home::{Home, READLAB, Said, Words, items};
+use super::{Mpi, OPEN_MPI, RACE, SHORT, home_for_ranks, read_trial};
+use crate::home::{Home, ProgramOutput, READLAB, Words, items};
 use crate::machine::{is_root, on_path, skip};
 use crate::repository;
 use readlab_record::Outcome;
@@ -11,26 +11,26 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The network between the hosts.
-const NETWORK: &str = "10.77.0.0/24";
+const SUBNET: &str = "10.77.0.0/24";
 
-/// What `hosts.sh` needs.
-const PROGRAMS: [&str; 7] = ["unshare", "nsenter", "ip", "tc", "sshfs", "python3", "mpirun.openmpi"];
+/// The programs that `hosts.sh` needs.
+const NEEDED_PROGRAMS: [&str; 7] = ["unshare", "nsenter", "ip", "tc", "sshfs", "python3", "mpirun.openmpi"];
 
-/// Some hosts, with what limits them.
+/// Some hosts, with their limits.
 struct Hosts<'a> {
     home: &'a Home,
     count: u32,
-    /// Variables of `hosts.sh`.
+    /// Limits, as variables for `hosts.sh`.
     limits: &'a [(&'a str, &'a str)],
-    /// Whether a witness is on the store.
+    /// Whether a witness runs on the store.
     witness: bool,
 }
 
 impl Hosts<'_> {
-    /// A fleet with one rank on each host, on the file `f` of the store; `None` where there can be
-    /// no such hosts. Before it begins, `before` runs for a shell.
-    fn fleet(&self, before: &str, verb: &str, words: &str) -> Option<Said> {
-        let lacking: Vec<&str> = PROGRAMS.into_iter().filter(|it| on_path(it).is_none()).collect();
+    /// Runs a fleet with one rank on each host, on the file `f` of the store; `None` if these hosts
+    /// cannot be made. Before it begins, a shell runs `before`.
+    fn fleet(&self, before: &str, verb: &str, words: &str) -> Option<ProgramOutput> {
+        let lacking: Vec<&str> = NEEDED_PROGRAMS.into_iter().filter(|it| on_path(it).is_none()).collect();
         let has_server = Path::new("/usr/lib/openssh/sftp-server").exists();
         if !is_root() || !lacking.is_empty() || !has_server || !Path::new("/dev/fuse").exists() {
             skip(format!("hosts as namespaces need root, /dev/fuse, an sftp-server and {lacking:?}"));
@@ -38,7 +38,7 @@ impl Hosts<'_> {
         }
         let (home, count) = (self.home, self.count);
         let names: Vec<String> = (1..=count).map(|number| format!("host{number}")).collect();
-        // The launcher's environment, which has the compiler of the agent.
+        // The environment of the launcher, which has the compiler of the agent.
         let launcher = OPEN_MPI.command(home, count);
         let mut command = Command::new(repository::path("tests/cli/fleet/hosts.sh"));
         let environment = launcher.get_envs().filter_map(|(name, value)| Some((name, value?)));
@@ -47,7 +47,7 @@ impl Hosts<'_> {
         let begin = format!(r#"{before} exec mpirun.openmpi --mca plm_rsh_agent "$READLAB_RSH" "$@""#);
         command.args(["sh", "-c", &begin, "sh"]).args(OPEN_MPI.options.words());
         let on_hosts = format!(
-            "--mca btl_tcp_if_include {NETWORK} --mca oob_tcp_if_include {NETWORK} --host {} -n {count} --map-by ppr:1:node",
+            "--mca btl_tcp_if_include {SUBNET} --mca oob_tcp_if_include {SUBNET} --host {} -n {count} --map-by ppr:1:node",
             names.join(",")
         );
         command.args(on_hosts.words()).arg(READLAB).args(["fleet", verb, "/mnt/f"]);
@@ -56,18 +56,18 @@ impl Hosts<'_> {
             let store = home.at("store/f");
             command.args([":", "-n", "1", "--host", "store", READLAB, "fleet", "witness"]).arg(store);
         }
-        Some(Said::by(command.current_dir(home.at("")).stdin(Stdio::null())))
+        Some(ProgramOutput::by(command.current_dir(home.at("")).stdin(Stdio::null())))
     }
 }
 
-/// A home with a store of one file of so many bytes.
-fn store(bytes: usize) -> Home {
+/// A home with a store of one file of this size.
+fn home_with_store(bytes: usize) -> Home {
     let lines = (0..bytes / 64).map(|n| format!("{n:063}\n"));
     Home::with_file("store/f", lines.collect::<String>())
 }
 
-/// What a shell runs so that a process has the file mapped and in memory from then on; what is in
-/// `agent` starts the process.
+/// A shell command that starts a process, by `agent`, which has the file mapped and in memory from
+/// then on.
 fn hold(home: &Home, file: &Path, agent: &str) -> String {
     let held = home.at("held");
     let hold = home.file(
@@ -89,7 +89,7 @@ mod ring2 {
 
     #[test]
     fn each_host_has_a_cache_of_its_own_and_cold_and_warm_are_proven_on_all() {
-        let home = store(8 << 20);
+        let home = home_with_store(8 << 20);
         let hosts = Hosts { home: &home, count: 2, limits: &[], witness: false };
         let Some(said) = hosts.fleet("", "race", SHORT) else { return };
         said.shows("fleet: 2 ranks on 2 hosts by ");
@@ -110,7 +110,7 @@ mod ring2 {
 
     #[test]
     fn the_host_with_the_slow_link_is_named() {
-        let home = store(4 << 20);
+        let home = home_with_store(4 << 20);
         let hosts = Hosts { home: &home, count: 3, limits: &[("LINK_OF_HOST2", "160mbit")], witness: false };
         let Some(said) = hosts.fleet("", "race", "--state cold --runs 8 --output run") else { return };
         let json = home.json("out.json");
@@ -120,22 +120,22 @@ mod ring2 {
 
     #[test]
     fn a_file_that_one_host_has_mapped_is_never_cold_there() {
-        let home = store(1 << 20);
+        let home = home_with_store(1 << 20);
         let hosts = Hosts { home: &home, count: 2, limits: &[], witness: false };
         let before = hold(&home, Path::new("/mnt/f"), r#""$READLAB_RSH" host2"#);
         let Some(said) = hosts.fleet(&before, "race", &format!("--state cold {SHORT}")) else { return };
         let record = home.record("run");
-        let read = of_read(&record);
+        let read = read_trial(&record);
         let reason = read.outcome.as_ref().and_then(Outcome::reason).unwrap_or_default();
         assert!(read.samples.is_empty() && reason.contains("host2 (rank 1)"), "{reason}: {said}");
     }
 
     #[test]
     fn a_turn_before_which_one_host_reads_the_file_again_is_rejected() {
-        let home = store(1 << 20);
+        let home = home_with_store(1 << 20);
         let hosts = Hosts { home: &home, count: 2, limits: &[], witness: false };
-        // It sleeps so that the kernel does not throttle it. On a busy machine not every turn's
-        // eviction is followed by a page that arrives before "go"; of ten trials' turns some are.
+        // The reader sleeps so that the kernel does not throttle it. On a busy machine its page arrives
+        // before "go" only in some turns of the ten trials.
         let again = "import os, time\nos.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))\n\
                  file = os.open('/mnt/f', os.O_RDONLY)\n\
                  while True: os.pread(file, 4096, 0); time.sleep(5e-5)";
@@ -144,15 +144,15 @@ mod ring2 {
         let Some(said) = hosts.fleet(&again, "race", &format!("--state cold {SHORT}")) else { return };
         let record = home.record("run");
         let rejected = record.trials.iter().flat_map(|it| &it.rejected);
-        // A rank that begins late is rejected, too, on a busy machine on any host.
+        // On a busy machine turns are also rejected because a rank began late, on any host.
         let not_cold: Vec<_> = rejected.filter(|(_, reason)| reason.contains("not cold")).collect();
         let all_there = not_cold.iter().all(|(_, reason)| reason.contains("host2 (rank 1)"));
         assert!(!not_cold.is_empty() && all_there, "{not_cold:?}: {said}");
     }
 
     #[test]
-    fn a_witness_makes_the_server_cold_before_each_turn_and_where_it_cannot_no_turn_is_cold() {
-        let home = store(1 << 20);
+    fn a_witness_makes_the_server_cold_before_each_turn_or_no_turn_is_cold() {
+        let home = home_with_store(1 << 20);
         let hosts = Hosts { home: &home, count: 2, limits: &[], witness: true };
         let words = format!("--state cold {SHORT}");
         let Some(said) = hosts.fleet("", "race", &words) else { return };
@@ -160,11 +160,11 @@ mod ring2 {
         let told = format!("{path} cold on the server before each cold turn, and proves it");
         said.shows(&format!("witness: store makes {told}"));
         let record = home.record("run");
-        let read = of_read(&record);
+        let read = read_trial(&record);
         assert_eq!(read.outcome, Some(Outcome::Measured), "{said}");
         assert!(read.fleet_turns.iter().all(|turn| turn.ranks.len() == 2), "the witness takes no turn");
         fs::remove_dir_all(home.at("run")).unwrap();
-        // Before the ranks begin, so that the witness refuses the file.
+        // The file is held before the ranks begin, so that the witness refuses it.
         let before = hold(&home, &home.at("store/f"), "");
         let said = hosts.fleet(&before, "race", &words).unwrap().exits(2);
         said.tells("rank 2: ").tells("another program has it mapped");
@@ -172,8 +172,8 @@ mod ring2 {
 
     #[test]
     fn a_witness_that_is_not_the_last_rank_or_watches_another_file_is_refused() {
-        let Some(flavour) = Flavour::any() else { return };
-        let home = home_of(2);
+        let Some(flavour) = Mpi::any() else { return };
+        let home = home_for_ranks(2);
         for (first, last, whys) in [
             (
                 "witness f.0",
@@ -185,19 +185,20 @@ mod ring2 {
         ] {
             let mut command = flavour.command(&home, 1);
             command.arg(READLAB).args(format!("fleet {first} : -n 1 '{READLAB}' fleet {last}").words());
-            let said = Said::by(&mut command).exits(2);
+            let said = ProgramOutput::by(&mut command).exits(2);
             whys.iter().for_each(|why| assert!(said.err.contains(why), "no {why:?}: {said}"));
         }
     }
 
     #[test]
-    fn a_link_of_each_host_and_one_that_they_share_are_told_apart_by_the_growth() {
+    fn the_growth_of_the_rate_distinguishes_a_link_of_each_host_from_a_shared_link() {
         let each = [("LINK_OF_HOST1", "64mbit"), ("LINK_OF_HOST2", "64mbit")];
-        // Some rounds on a busy machine may not tell; `make bench ARGS=verdicts/hosts` counts how often.
+        // Some rounds on a busy machine may not decide this. `make bench ARGS=verdicts/hosts`
+        // counts how often.
         for (limits, verdict, growth) in
             [(&[("LINK_OF_STORE", "64mbit")][..], "shared", 0.5..1.5), (&each, "each_host", 1.5..2.5)]
         {
-            let home = store(2 << 20);
+            let home = home_with_store(2 << 20);
             let hosts = Hosts { home: &home, count: 2, limits, witness: false };
             let words = format!("--state cold --hosts 1,2 {SHORT}");
             let Some(said) = hosts.fleet("", "scale", &words) else { return };

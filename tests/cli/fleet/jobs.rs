@@ -1,13 +1,14 @@
-//! The job itself: messages arrive whole, and clocks are known.
+//! Tests of the MPI job itself: messages arrive whole, and clock differences are known.
 
-use super::Flavour;
+use super::Mpi;
 use crate::home::Home;
-use crate::machine::can;
+use crate::machine::succeeds_or_skip;
 use readlab_fleet::Job;
 use std::process::Command;
 use std::time::Duration;
 
-/// Starts ranks, some of them by another program; the offset and the bound of each that says so.
+/// Starts ranks, some of them by another program. Returns the offset and the error bound of each
+/// rank's clock.
 fn clocks(command: &mut Command) -> Vec<(i64, u64)> {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
@@ -25,7 +26,7 @@ const AS_A_RANK: [&str; 4] = ["cli::fleet::jobs::ring2::as_a_rank", "--exact", "
 mod ring2 {
     use super::*;
 
-    /// A rank of a job without readlab's commands: it checks that messages arrive whole, and prints
+    /// A rank of a job without readlab's commands. It checks that messages arrive whole, and prints
     /// how its clock differs. The next tests start it.
     #[test]
     #[ignore = "it is a rank of the jobs that other tests start"]
@@ -50,7 +51,7 @@ mod ring2 {
 
     #[test]
     fn messages_arrive_whole_by_every_launcher_and_number_of_ranks() {
-        for flavour in Flavour::all() {
+        for flavour in Mpi::all() {
             let home = Home::new();
             for ranks in [1, 2, 8] {
                 let mut command = flavour.command(&home, ranks);
@@ -65,9 +66,9 @@ mod ring2 {
 
     #[test]
     fn a_clock_that_is_set_a_thousand_seconds_apart_is_known_within_its_bound() {
-        let Some(flavour) = Flavour::any() else { return };
+        let Some(flavour) = Mpi::any() else { return };
         let unshare = "unshare --time --monotonic 1000 --fork";
-        if !can(&format!("{unshare} true")) {
+        if !succeeds_or_skip(&format!("{unshare} true")) {
             return;
         }
         let home = Home::new();

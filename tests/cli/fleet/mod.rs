@@ -1,5 +1,5 @@
-//! Tests of `readlab fleet` under the launchers that are here, Open MPI's and MPICH's: how they are
-//! started. All ranks are on this machine; skipped with a message where there is no launcher.
+//! Tests of `readlab fleet` under the installed launchers of Open MPI and MPICH. All ranks are on
+//! this machine. Skipped with a message if there is no launcher.
 
 mod hosts;
 mod jobs;
@@ -9,7 +9,7 @@ mod races;
 mod resume;
 mod scaling;
 
-use crate::home::{Home, READLAB, Said, Words, contenders};
+use crate::home::{Home, ProgramOutput, READLAB, Words, contenders};
 use crate::machine::{on_path, skip};
 use readlab_record::{Record, TrialRecord};
 use std::ffi::OsString;
@@ -19,32 +19,34 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// An MPI with its launcher and its compiler.
-struct Flavour {
+struct Mpi {
     launcher: &'static str,
     compiler: &'static str,
     options: &'static str,
 }
 
-const OPEN_MPI: Flavour = Flavour {
+const OPEN_MPI: Mpi = Mpi {
     launcher: "mpirun.openmpi",
     compiler: "mpicc.openmpi",
     options: "--allow-run-as-root --oversubscribe --bind-to none",
 };
 
-const MPICH: Flavour = Flavour { launcher: "mpirun.mpich", compiler: "mpicc.mpich", options: "" };
+const MPICH: Mpi = Mpi { launcher: "mpirun.mpich", compiler: "mpicc.mpich", options: "" };
 
-/// A race of one method without others' commands, whose pages ranks on one host would contend for.
+/// The arguments of a race of one method without foreign commands. Ranks on one host would contend
+/// for the pages of commands.
 const RACE: &str = "--method rust/read/memchr --reference rust/read/memchr --fills 2 --no-progress --seed=7";
 
-/// Few readings of each trial, kept in the folder `run`.
+/// The options for few readings of each trial, kept in the folder `run`.
 const SHORT: &str = "--runs 4 --output run";
 
-/// The PATH that begins with a folder of this home, which gets its compiler when it is made.
+/// The PATH that begins with a folder of this home. The compiler is added when the folder is made.
 fn path_of(home: &Home, add_compiler: impl FnOnce(&Path)) -> OsString {
     let bin = home.at("bin");
     if !bin.exists() {
         add_compiler(&home.folder("bin"));
-        // The agent is that of this home's launcher, what else is built is that of all.
+        // This home builds its own agent by its own launcher, and shares all other built
+        // contenders.
         let own = home.at(".cache/readlab/contenders");
         fs::remove_file(&own).unwrap();
         fs::create_dir(&own).unwrap();
@@ -58,8 +60,8 @@ fn path_of(home: &Home, add_compiler: impl FnOnce(&Path)) -> OsString {
     std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path))).unwrap()
 }
 
-impl Flavour {
-    fn all() -> impl Iterator<Item = Flavour> {
+impl Mpi {
+    fn all() -> impl Iterator<Item = Mpi> {
         [OPEN_MPI, MPICH].into_iter().filter(|it| {
             let is_here = on_path(it.launcher).is_some() && on_path(it.compiler).is_some();
             if !is_here {
@@ -69,12 +71,12 @@ impl Flavour {
         })
     }
 
-    /// Whichever there is.
-    fn any() -> Option<Flavour> {
-        Flavour::all().next()
+    /// The first installed MPI.
+    fn any() -> Option<Mpi> {
+        Mpi::all().next()
     }
 
-    /// The launcher, with its compiler as `mpicc`, in a home that builds the agent by it.
+    /// The launcher command, with its compiler as `mpicc`, in a home that builds the agent with it.
     fn command(&self, home: &Home, ranks: u32) -> Command {
         let path = path_of(home, |bin| {
             symlink(on_path(self.compiler).unwrap(), bin.join("mpicc")).unwrap();
@@ -85,15 +87,15 @@ impl Flavour {
         command
     }
 
-    /// A verb of a fleet with these words.
-    fn fleet(&self, home: &Home, ranks: u32, words: &str) -> Said {
+    /// Runs a verb of a fleet with these words.
+    fn fleet(&self, home: &Home, ranks: u32, words: &str) -> ProgramOutput {
         let mut command = self.command(home, ranks);
-        Said::by(command.arg(READLAB).arg("fleet").args(words.words()))
+        ProgramOutput::by(command.arg(READLAB).arg("fleet").args(words.words()))
     }
 }
 
-/// A home with a file of the same size for each of so many ranks.
-fn home_of(ranks: u32) -> Home {
+/// A home with a file of the same size for each rank.
+fn home_for_ranks(ranks: u32) -> Home {
     let home = Home::new();
     (0..ranks).for_each(|rank| write_file_of(&home, rank));
     home
@@ -103,25 +105,26 @@ fn write_file_of(home: &Home, rank: u32) {
     home.file(format!("f.{rank}"), format!("line {rank}\n").repeat(1 << 16));
 }
 
-/// Why trials have no or few readings.
+/// The reasons why trials have no or few readings.
 fn reasons(record: &Record) -> Vec<&str> {
     record.trials.iter().filter_map(|it| it.outcome.as_ref()?.reason()).collect()
 }
 
-/// That all trials were measured, but for those that a busy machine kept from starting together.
+/// Asserts that all trials were measured, except those whose ranks a busy machine kept from
+/// starting together.
 #[track_caller]
-fn assert_ended(said: &Said, record: &Record) {
+fn assert_ended(said: &ProgramOutput, record: &Record) {
     let refused = reasons(record);
     assert!(refused.iter().all(|reason| reason.ends_with(" late")), "{refused:?}");
     assert_eq!(said.code, Some(if refused.is_empty() { 0 } else { 1 }), "{said}");
 }
 
 /// The first trial of the method that all races have.
-fn of_read(record: &Record) -> &TrialRecord {
+fn read_trial(record: &Record) -> &TrialRecord {
     record.trials.iter().find(|it| it.trial.method() == "read").unwrap()
 }
 
-/// The bytes that came from the device, in each of its samples that tells.
+/// The bytes that came from the device, for each sample that reports them.
 fn device_bytes(trial: &TrialRecord) -> Vec<u64> {
     trial.samples.iter().filter_map(|it| it.device_read_bytes).collect()
 }

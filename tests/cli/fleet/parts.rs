@@ -1,13 +1,14 @@
-//! Ranks that split a file: each reads its part, and the parts make up the file.
+//! Tests of ranks that split a file. Each rank reads its part, and together the parts are the whole
+//! file.
 
-use super::{Flavour, RACE, SHORT, device_bytes, of_read, reasons};
+use super::{Mpi, RACE, SHORT, device_bytes, read_trial, reasons};
 use crate::home::Home;
 use readlab_record::{Outcome, Share, TrialRecord};
 
-/// Why a method does not take part.
-const WHOLE_FILES: &str = "it reads whole files, and each rank reads a part";
+/// The reason why a method takes no part.
+const WHOLE_FILES_REASON: &str = "it reads whole files, and each rank reads a part";
 
-/// Lines of many lengths, of more than two large pages, with a last one that is not terminated.
+/// Lines of many lengths, more than two large pages, with an unterminated last line.
 fn text() -> String {
     let lines = (0..200_000).map(|n| format!("{n} {}\n", "x".repeat(n % 43)));
     lines.collect::<String>() + "end"
@@ -18,13 +19,13 @@ mod ring2 {
 
     #[test]
     fn the_parts_of_all_ranks_make_up_the_file_and_their_answers_are_that_of_the_whole() {
-        let Some(flavour) = Flavour::any() else { return };
+        let Some(flavour) = Mpi::any() else { return };
         let home = Home::new();
         let text = text();
         home.file("f", &text);
         let methods = "--method c/mmap/memchr --method rust/lines --work newlines";
         let said = flavour.fleet(&home, 2, &format!("race f --share split {methods} {RACE} {SHORT}"));
-        // They share no bytes.
+        // The ranks share no bytes.
         said.shows("; each reads its part of one file; ");
         said.hides("each byte comes to their host once for all");
         let record = home.record("run");
@@ -51,21 +52,21 @@ mod ring2 {
         }
         let whole_files = of("rust/lines").into_iter();
         let whole_files = whole_files.map(|it| it.outcome.as_ref().unwrap().reason().unwrap());
-        assert_eq!(whole_files.collect::<Vec<_>>(), [WHOLE_FILES; 2]);
-        // A method that was asked for was not measured.
+        assert_eq!(whole_files.collect::<Vec<_>>(), [WHOLE_FILES_REASON; 2]);
+        // A requested method was not measured.
         said.exits(1);
     }
 
     #[test]
     fn a_cold_part_comes_from_the_device_on_each_rank() {
-        let Some(flavour) = Flavour::any() else { return };
+        let Some(flavour) = Mpi::any() else { return };
         let home = Home::with_file("f", text());
         flavour.fleet(&home, 2, &format!("race f --share split --state cold {RACE} {SHORT}"));
         let record = home.record("run");
         let reasons = reasons(&record);
-        let known = |reason: &&str| reason.ends_with(" late") || *reason == WHOLE_FILES;
+        let known = |reason: &&str| reason.ends_with(" late") || *reason == WHOLE_FILES_REASON;
         assert!(reasons.iter().all(known), "{reasons:?}");
-        let (fetched, size_bytes) = (device_bytes(of_read(&record)), record.targets[0].size_bytes);
+        let (fetched, size_bytes) = (device_bytes(read_trial(&record)), record.targets[0].size_bytes);
         // The kernel reads ahead beyond the end of a part.
         let around = size_bytes - size_bytes / 100..size_bytes + (2 << 20);
         assert!(fetched.iter().all(|bytes| around.contains(bytes)), "{fetched:?} of {size_bytes}");
@@ -73,11 +74,11 @@ mod ring2 {
 
     #[test]
     fn files_that_differ_or_are_too_small_to_be_split_are_refused_and_so_is_a_scale() {
-        let Some(flavour) = Flavour::any() else { return };
+        let Some(flavour) = Mpi::any() else { return };
         let home = Home::new();
         let mut text = text();
         home.file("f.0", &text);
-        // The last place is among those that are compared.
+        // The last byte is among those that are compared.
         text.replace_range(text.len() - 1.., "X");
         home.file("f.1", &text);
         home.file("small", "a\nb\n");

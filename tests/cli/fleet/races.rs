@@ -1,15 +1,17 @@
-//! Ranks race together; whoever differs, lies or cannot begin is named.
+//! Tests of ranks that race together. A rank that differs, lies or cannot begin is named.
 
-use super::{Flavour, MPICH, OPEN_MPI, RACE, SHORT, agents, assert_ended, device_bytes, home_of, of_read};
+use super::{
+    MPICH, Mpi, OPEN_MPI, RACE, SHORT, agents, assert_ended, device_bytes, home_for_ranks, read_trial,
+};
 use crate::fake::roster;
-use crate::home::{Home, READLAB, Said, items};
+use crate::home::{Home, ProgramOutput, READLAB, items};
 use crate::machine::{on_path, skip};
 use readlab_record::{Outcome, Share};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
-fn options_that_no_fleet_follows_are_refused_and_so_is_a_start_without_a_launcher() {
+fn unsupported_options_and_a_start_without_a_launcher_are_refused() {
     let home = Home::with_file("f", "a\n");
     let no_launcher = "no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun";
     for (given, told) in [
@@ -27,7 +29,7 @@ fn options_that_no_fleet_follows_are_refused_and_so_is_a_start_without_a_launche
         for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"] {
             command.env_remove(name);
         }
-        let said = Said::by(command.args(["fleet", "race"]).args(given));
+        let said = ProgramOutput::by(command.args(["fleet", "race"]).args(given));
         assert_eq!(said.refusal(), format!("readlab: {told}"));
     }
 }
@@ -37,8 +39,8 @@ mod ring2 {
 
     #[test]
     fn ranks_race_together_and_the_record_has_every_turn_of_each() {
-        for flavour in Flavour::all() {
-            let home = home_of(2);
+        for flavour in Mpi::all() {
+            let home = home_for_ranks(2);
             let said = flavour.fleet(&home, 2, &format!("race --share own f.{{rank}} {RACE} {SHORT}"));
             said.shows("fleet: 2 ranks on 1 host by ").shows("; each reads a file of its own; ");
             let record = home.record("run");
@@ -64,16 +66,16 @@ mod ring2 {
 
     #[test]
     fn ranks_that_share_a_page_cache_are_proven_together_and_a_page_has_the_hosts() {
-        let Some(flavour) = Flavour::any() else { return };
-        let home = home_of(1);
+        let Some(flavour) = Mpi::any() else { return };
+        let home = home_for_ranks(1);
         let exports = "--export-json out.json --export-markdown out.md";
         let words = format!("race f.0 --state cold --hide-hosts {RACE} {SHORT} {exports}");
         let said = flavour.fleet(&home, 2, &words);
         said.shows("ranks 0, 1 share a page cache: in a cold turn each byte comes to their host once for all of them");
         let record = home.record("run");
         assert_ended(&said, &record);
-        let fetched = device_bytes(of_read(&record));
-        // Once or little more.
+        let fetched = device_bytes(read_trial(&record));
+        // The bytes are fetched once, or a little more.
         assert!(fetched.iter().all(|bytes| (450_000..1_300_000).contains(bytes)), "{fetched:?}");
         let json = home.json("out.json");
         assert_eq!(json["fleet"]["ranks"][1]["host"], "host 1", "{}", json["fleet"]);
@@ -87,9 +89,9 @@ mod ring2 {
     }
 
     #[test]
-    fn who_differs_or_cannot_begin_is_named_before_anything_is_measured() {
-        let Some(flavour) = Flavour::any() else { return };
-        let home = home_of(2);
+    fn a_rank_that_differs_or_cannot_begin_is_named_before_anything_is_measured() {
+        let Some(flavour) = Mpi::any() else { return };
+        let home = home_for_ranks(2);
         let race = |ranks, words: &str| {
             flavour.fleet(&home, ranks, &format!("race {words} {RACE} --runs 4")).exits(2)
         };
@@ -103,7 +105,7 @@ mod ring2 {
 
     #[test]
     fn the_paths_of_ranks_come_from_a_list_and_one_too_few_ends_the_job() {
-        let Some(flavour) = Flavour::any() else { return };
+        let Some(flavour) = Mpi::any() else { return };
         let home = Home::new();
         let content = "line\n".repeat(1 << 14);
         let files = ["here", "there"].map(|name| home.file(name, &content).display().to_string());
@@ -126,7 +128,7 @@ mod ring2 {
             return skip("a launcher of another MPI: only one is here");
         };
         let home = Home::with_file("f", "a\n");
-        let mixed = Flavour { compiler: OPEN_MPI.compiler, ..MPICH };
+        let mixed = Mpi { compiler: OPEN_MPI.compiler, ..MPICH };
         let said = mixed.fleet(&home, 2, "race f");
         assert_ne!(said.code, Some(0), "{said}");
         said.tells("the launcher started 2 ranks (PMI_SIZE), and the agent, built with Open MPI");
@@ -135,7 +137,7 @@ mod ring2 {
 
     #[test]
     fn a_contender_that_lies_on_one_rank_is_refused_with_its_host() {
-        let Some(flavour) = Flavour::any() else { return };
+        let Some(flavour) = Mpi::any() else { return };
         let home = Home::with_file("f", "a\nb\n");
         let lie = r#"if [ $turns = 3 ] && [ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ]; then
         say '{"say":"sample","wall_ns":1000,"newlines":7}'; say '{"say":"done","count":1}'; else answer; fi"#;
@@ -151,15 +153,16 @@ mod ring2 {
     #[test]
     fn the_agent_is_built_by_its_name() {
         let home = Home::new();
-        let with_path =
-            |path: &Path, words: &[&str]| Said::by(home.command(READLAB).args(words).env("PATH", path));
+        let with_path = |path: &Path, words: &[&str]| {
+            ProgramOutput::by(home.command(READLAB).args(words).env("PATH", path))
+        };
         let build = ["build", "fleet-agent"];
         let without = with_path(&home.at("tmp"), &build).exits(1);
         without.tells("it needs mpicc: not found; an MPI library with its compiler");
         let doctor = with_path(&home.at("tmp"), &["doctor"]);
         doctor.shows("this host cannot be one of a fleet");
         doctor.shows("cannot be built: it needs mpicc: not found");
-        let Some(flavour) = Flavour::any() else { return };
+        let Some(flavour) = Mpi::any() else { return };
         // Prepares the home for this compiler.
         let launcher = flavour.command(&home, 1);
         let mut environment = launcher.get_envs();

@@ -1,6 +1,6 @@
-//! More and more ranks read by turns.
+//! Tests of growing numbers of ranks that read in turns.
 
-use super::{Flavour, RACE, assert_ended, home_of};
+use super::{Mpi, RACE, assert_ended, home_for_ranks};
 use readlab_record::Outcome;
 
 mod ring2 {
@@ -8,8 +8,8 @@ mod ring2 {
 
     #[test]
     fn more_ranks_by_turns_show_how_the_rate_grows_and_the_law_of_it() {
-        let Some(flavour) = Flavour::any() else { return };
-        let home = home_of(5);
+        let Some(flavour) = Mpi::any() else { return };
+        let home = home_for_ranks(5);
         let ranks = "--share own f.{rank} --hosts 1,2,3,4,5 --state cold";
         let words = format!("scale {ranks} {RACE} --runs 6 --output run --export-json out.json");
         let said = flavour.fleet(&home, 5, &words);
@@ -42,9 +42,9 @@ mod ring2 {
     }
 
     #[test]
-    fn more_ranks_than_there_are_and_files_of_several_sizes_do_not_scale() {
-        let Some(flavour) = Flavour::any() else { return };
-        let home = home_of(2);
+    fn too_many_ranks_and_files_of_several_sizes_are_refused() {
+        let Some(flavour) = Mpi::any() else { return };
+        let home = home_for_ranks(2);
         let scale = |hosts: &str| {
             let words = format!("scale --share own f.{{rank}} --hosts {hosts} {RACE} --runs 4");
             flavour.fleet(&home, 2, &words).exits(2)

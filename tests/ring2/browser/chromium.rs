@@ -1,4 +1,4 @@
-//! A Chromium that the test controls over a pipe (the DevTools protocol), so no port is open.
+//! A Chromium that the test controls over a pipe (the DevTools protocol), so that no port is open.
 
 use crate::home::Home;
 use crate::machine::skip;
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
-/// Where distributions keep the program; the one on the path may be a wrapper, which serves as
+/// Paths of the program in distributions. The one on the PATH may be a wrapper, which works as
 /// well.
 const PROGRAMS: [&str; 4] = [
     "/usr/lib/chromium/chromium",
@@ -20,21 +20,21 @@ const PROGRAMS: [&str; 4] = [
 
 /// A browser with one page.
 pub(super) struct Browser {
-    // The browser ends when its pipe does; the kill is for one that does not.
+    // The browser ends when its pipe is closed. The kill is for a browser that does not.
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     _process: KilledOnDrop,
     session: String,
     calls: u64,
     events: Vec<Value>,
-    /// What was opened last.
+    /// The file that was opened last.
     file: PathBuf,
-    /// The home of the browser and of what it shows.
+    /// The home of the browser and of the pages that it shows.
     pub(super) home: Home,
 }
 
 impl Browser {
-    /// Starts it, or prints that there is none.
+    /// Starts a browser, or prints that there is none.
     pub(super) fn start() -> Option<Browser> {
         let Some(program) = PROGRAMS.into_iter().find(|path| Path::new(path).exists()) else {
             skip(format!("no Chromium at {}: pages are not tried in a browser", PROGRAMS.join(", ")));
@@ -42,13 +42,13 @@ impl Browser {
         };
         let home = Home::new();
         let profile = home.folder("profile");
-        // The browser talks over descriptors 3 and 4; the shell puts our pipes there.
+        // The browser communicates over descriptors 3 and 4, where the shell puts our pipes.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null", "sh", program])
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-dev-shm-usage", "--remote-debugging-pipe"])
             .arg(format!("--user-data-dir={}", profile.display()))
-            // What it leaves in the folder for temporary files when it is killed goes with the profile.
+            // Temporary files that it leaves when it is killed are removed with the profile.
             .env("TMPDIR", profile)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -95,7 +95,7 @@ impl Browser {
         }
     }
 
-    /// Starts it with the page of a scripted record.
+    /// Starts a browser with the page of a scripted record.
     pub(super) fn with_page(name: &str) -> Option<Browser> {
         let mut browser = Browser::start()?;
         browser.show(name);
@@ -110,7 +110,7 @@ impl Browser {
         self.open(&self.home.at("page.html"));
     }
 
-    /// Opens what is open once more.
+    /// Opens the current file again.
     pub(super) fn reload(&mut self) {
         self.open(&self.file.clone());
     }
@@ -133,7 +133,7 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// The same, of an expression that is a text.
+    /// The value of an expression that is a text.
     pub(super) fn text(&mut self, expression: &str) -> String {
         self.ask(expression).as_str().unwrap().to_owned()
     }
@@ -153,7 +153,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Presses a key with this code, which writes this text.
+    /// Presses a key with this code, which types this text.
     pub(super) fn press(&mut self, key: &str, code: u32, text: &str) {
         for kind in ["keyDown", "keyUp"] {
             let mut event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
@@ -164,19 +164,19 @@ impl Browser {
         }
     }
 
-    /// How many elements an expression in the page has.
+    /// The number of elements of an expression in the page.
     pub(super) fn count(&mut self, elements: &str) -> u64 {
         self.ask(&format!("({elements}).length")).as_u64().unwrap()
     }
 
-    /// That the page does not scroll sideways.
+    /// Asserts that the page does not scroll sideways.
     #[track_caller]
     pub(super) fn assert_fits(&mut self) {
         let hidden = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
         assert_eq!(self.ask(hidden), 0, "{} is cut at the right", self.file.display());
     }
 
-    /// Only this file was requested, and no error was logged.
+    /// Asserts that only this file was requested, and that no error was logged.
     #[track_caller]
     pub(super) fn assert_quiet(&mut self) {
         self.ask("1");

@@ -1,12 +1,12 @@
-//! Tests of the filter by language and text: it hides rows of tables and charts alike, says how
-//! many, is worked by keyboard, and leaves everything visible where scripts are off.
+//! Tests of the filter by language and text. It hides rows of tables and charts alike, shows how
+//! many, works by keyboard, and leaves everything visible if scripts are off.
 
 use super::Browser;
 use crate::home::items;
 use serde_json::{Value, json};
 
-/// The names of the rows that are seen, of all tables and all charts.
-const SEEN: &str = "[...document.querySelectorAll('tr[data-trial], g.row')].filter(it => it.checkVisibility({ contentVisibilityAuto: true }) \
+/// The names of the visible rows of all tables and all charts.
+const VISIBLE_ROWS: &str = "[...document.querySelectorAll('tr[data-trial], g.row')].filter(it => it.checkVisibility({ contentVisibilityAuto: true }) \
     || it.closest('details:not([open])') && !it.hidden).map(it => it.dataset.trial)";
 
 fn type_text(browser: &mut Browser, text: &str) {
@@ -17,11 +17,11 @@ fn type_text(browser: &mut Browser, text: &str) {
 #[test]
 fn a_text_hides_rows_of_tables_and_charts_and_closes_the_gaps() {
     let Some(mut browser) = Browser::with_page("race") else { return };
-    let all = browser.count(SEEN);
+    let all = browser.count(VISIBLE_ROWS);
     let height = "document.querySelector('#rates svg.chart').viewBox.baseVal.height";
     let before = browser.ask(height).as_f64().unwrap();
     type_text(&mut browser, "mmap");
-    let seen = browser.count(SEEN);
+    let seen = browser.count(VISIBLE_ROWS);
     assert!(0 < seen && seen < all, "{seen} of {all}");
     let others = "[...document.querySelectorAll('tr[data-trial], g.row')].filter(it => it.getBoundingClientRect().height > 0 \
         && !document.querySelector(`#methods [data-trial='${it.dataset.trial}']`).textContent.includes('mmap'))";
@@ -39,7 +39,7 @@ fn a_text_hides_rows_of_tables_and_charts_and_closes_the_gaps() {
     browser.ask("document.querySelector('#filter button').click()");
     browser.ask("new Promise(done => setTimeout(done, 20))");
     while browser.ask("document.querySelector('#filter button').hidden") != json!(true) {}
-    assert_eq!(browser.count(SEEN), all);
+    assert_eq!(browser.count(VISIBLE_ROWS), all);
     assert_eq!(browser.ask(height).as_f64().unwrap().to_bits(), before.to_bits());
     browser.assert_quiet();
 }
@@ -75,10 +75,10 @@ fn a_language_is_chosen_by_keyboard_and_every_control_has_a_name() {
 #[test]
 fn without_scripts_everything_is_visible() {
     let Some(mut browser) = Browser::with_page("race") else { return };
-    let all = browser.count(SEEN);
+    let all = browser.count(VISIBLE_ROWS);
     browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
     browser.reload();
     assert_eq!(browser.ask("document.getElementById('filter').getBoundingClientRect().height"), 0);
-    assert_eq!(browser.count(SEEN), all);
+    assert_eq!(browser.count(VISIBLE_ROWS), all);
     browser.assert_quiet();
 }

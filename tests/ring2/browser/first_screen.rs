@@ -1,11 +1,11 @@
-//! Tests of the first screen: it answers what to use, how sure that is, in which language, and what
-//! stops it, without scrolling.
+//! Tests of the first screen. Without scrolling, it shows which method to use in which language,
+//! how certain that is, and what limits it.
 
 use super::Browser;
 use crate::home::items;
 use serde_json::{Value, json};
 
-/// The lowest edge of what is selected.
+/// The lowest edge of the selected elements.
 fn bottom(browser: &mut Browser, selector: &str) -> f64 {
     let lowest = format!(
         "Math.max(...[...document.querySelectorAll('{selector}')].map(it => it.getBoundingClientRect().bottom))"
@@ -14,7 +14,7 @@ fn bottom(browser: &mut Browser, selector: &str) -> f64 {
 }
 
 #[test]
-fn the_first_screen_answers() {
+fn the_first_screen_shows_the_answer() {
     let Some(mut browser) = Browser::start() else { return };
     for name in ["race", "suite", "stopped"] {
         browser.screen(1280, 800);
@@ -46,7 +46,7 @@ fn warnings_are_below_the_answer_and_it_names_them() {
 }
 
 #[test]
-fn a_table_with_drawings_stays_a_table_on_a_telephone_and_shows_what_stops_a_method() {
+fn a_table_with_drawings_stays_a_table_on_a_telephone_and_shows_the_limits() {
     let Some(mut browser) = Browser::with_page("race") else { return };
     for width in [390, 1280] {
         browser.width(width);
@@ -77,7 +77,7 @@ fn on_paper_there_are_no_controls_and_nothing_is_cut() {
     browser.assert_fits();
     let paper = browser.ask("getComputedStyle(document.body).backgroundColor");
     assert_eq!(paper, "rgb(252, 251, 249)", "light on paper");
-    // What is folded is printed as well.
+    // Folded content is printed as well.
     browser.ask("window.dispatchEvent(new Event('beforeprint'))");
     assert_eq!(browser.ask("document.querySelectorAll('details:not([open])').length"), 0);
 }

@@ -1,26 +1,26 @@
-//! Tests of pages in a real browser: they sort, have two themes, fit a telephone, make no requests
+//! Tests of pages in a real browser. They sort, have two themes, fit a telephone, make no requests
 //! and log no errors.
 
 mod chromium;
 mod filter;
 mod first_screen;
 
-use crate::home::{items, listed};
+use crate::home::{items, paths_in};
 use crate::repository::record_file;
 use chromium::Browser;
 use readlab_record::testing::scripted;
 use serde_json::{Value, json};
 
-/// The texts of a column of the first table, top to bottom.
+/// The texts of a column of the first table, from top to bottom.
 fn column(n: u32) -> String {
     format!(
         "[...document.querySelectorAll('#ranking table')[0].tBodies[0].rows].map(row => row.cells[{n}].textContent)"
     )
 }
 
-/// Columns of a table of the ranking.
-const RATIO: u32 = 3;
-const RATE: u32 = 4;
+/// Column numbers in a table of the ranking.
+const RATIO_COLUMN: u32 = 3;
+const RATE_COLUMN: u32 = 4;
 
 #[test]
 fn a_table_sorts_by_mouse_and_by_key() {
@@ -30,23 +30,23 @@ fn a_table_sorts_by_mouse_and_by_key() {
     let head = |n: u32| format!("document.querySelectorAll('#ranking table')[0].tHead.rows[0].cells[{n}]");
     let click = |n: u32| format!("{}.querySelector('button').click()", head(n));
     let order = |n: u32| format!("{}.getAttribute('aria-sort')", head(n));
-    // Of rates the largest is the best; the first click brings the smallest to the top.
-    browser.ask(&click(RATE));
-    assert_eq!(browser.ask(&order(RATE)), "ascending");
+    // The largest rate is the best, so the first click brings the smallest to the top.
+    browser.ask(&click(RATE_COLUMN));
+    assert_eq!(browser.ask(&order(RATE_COLUMN)), "ascending");
     assert_eq!(browser.ask(&column(0))[0], "wc -l", "by value, not by the first digit");
-    browser.ask(&format!("{}.querySelector('button').focus()", head(RATE)));
+    browser.ask(&format!("{}.querySelector('button').focus()", head(RATE_COLUMN)));
     browser.press("Enter", 13, "\r");
-    assert_eq!(browser.ask(&order(RATE)), "descending");
+    assert_eq!(browser.ask(&order(RATE_COLUMN)), "descending");
     assert_eq!(browser.ask(&column(0)), fastest_first);
     browser.ask(&click(0));
-    assert_eq!(browser.ask(&order(RATE)), "none");
+    assert_eq!(browser.ask(&order(RATE_COLUMN)), "none");
     let by_name = browser.ask(&column(0));
     let names: Vec<&str> = items(&by_name).iter().filter_map(Value::as_str).collect();
     let reads = ["read avx2 · buffer=1MiB", "read avx2 · buffer=4KiB", "read avx2 · buffer=64KiB"];
     assert_eq!(names, [&["mmap avx2 · threads=2"], &reads[..], &["wc -l"]].concat());
-    // The baseline has no ratio to itself: it stays at the end both ways.
+    // The baseline has no ratio to itself, so it stays at the end in both orders.
     for _ in 0..2 {
-        browser.ask(&click(RATIO));
+        browser.ask(&click(RATIO_COLUMN));
         assert_eq!(browser.ask(&column(0))[4], "wc -l");
     }
     browser.assert_quiet();
@@ -91,9 +91,8 @@ fn pages_fit_their_window_and_can_be_read_on_a_telephone() {
     }
 }
 
-/// Texts that a line of the same chart goes through, or that are cut by something, in the page's
-/// own words.
-const CROSSED: &str = "[...document.querySelectorAll('svg.chart')].flatMap(chart => { \
+/// An expression for texts that a line of the same chart crosses, or that are cut off.
+const CROSSED_TEXTS: &str = "[...document.querySelectorAll('svg.chart')].flatMap(chart => { \
     const box = it => it.getBoundingClientRect(); \
     const lines = [...chart.querySelectorAll('.bound')].map(box); \
     return [...chart.querySelectorAll('text')].filter(text => { const t = box(text); \
@@ -104,16 +103,16 @@ const CROSSED: &str = "[...document.querySelectorAll('svg.chart')].flatMap(chart
 fn no_line_of_a_limit_goes_through_a_text() {
     let Some(mut browser) = Browser::with_page("inside") else { return };
     assert!(browser.count("document.querySelectorAll('.bound')") > 1, "a limit is drawn");
-    assert_eq!(browser.ask(CROSSED), json!([]));
+    assert_eq!(browser.ask(CROSSED_TEXTS), json!([]));
 }
 
 #[test]
-fn calls_that_brought_nothing_are_not_among_those_that_brought_any() {
+fn calls_without_bytes_are_not_counted_among_those_with_bytes() {
     let Some(mut browser) = Browser::with_page("inside") else { return };
     let sizes = browser.text(
         "[...document.querySelectorAll('#inside svg')].find(it => it.querySelector('title').textContent.includes('brought any')).querySelector('desc').textContent",
     );
-    // `wc` makes 27 calls and `read` 3, of which the last find the end of the file.
+    // `wc` makes 27 calls and `read` 3. The last of them find the end of the file.
     assert!(sizes.contains("wc -l: 26 calls") && sizes.contains("read memchr: 2 calls"), "{sizes}");
     assert!(browser.text("document.getElementById('inside').textContent").contains("27 × 2.56 µs"));
 }
@@ -133,7 +132,7 @@ fn every_section_can_be_reached_and_no_number_is_broken() {
                     return there !== it }).map(it => it.textContent)",
             );
             assert_eq!(hidden, json!([]), "{name}: cut at {width}");
-            // A number and its unit are in one line: each word of a card has one box.
+            // A number and its unit are on one line, so each word of a card has one box.
             let broken = browser.ask(
                 "[...document.querySelectorAll('.claim .figure, .claim small, .claim .against')].flatMap(it => \
                     [...it.childNodes].filter(node => node.nodeType === 3).flatMap(node => \
@@ -151,7 +150,7 @@ fn every_section_can_be_reached_and_no_number_is_broken() {
 }
 
 #[test]
-fn a_comparison_is_a_page_of_its_own() {
+fn a_comparison_is_a_separate_page() {
     let Some(mut browser) = Browser::start() else { return };
     let slower = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
@@ -210,9 +209,9 @@ fn every_control_has_a_name_and_the_first_tab_skips_to_the_answer() {
 }
 
 #[test]
-fn charts_open_alone() {
+fn charts_open_without_their_page() {
     let Some(mut browser) = Browser::with_page("race") else { return };
-    for chart in listed(browser.home.at("charts")) {
+    for chart in paths_in(browser.home.at("charts")) {
         browser.open(&chart);
         assert_eq!(browser.ask("document.documentElement.nodeName"), "svg");
         assert_eq!(browser.count("document.querySelectorAll('parsererror')"), 0, "{}", chart.display());

@@ -1,11 +1,11 @@
-//! Files in flight through an io_uring: opening and the first read of each file are linked, with
-//! many files in flight on one thread. No descriptor is installed: an open file lives in the ring's
-//! own table, where the next one takes its place.
+//! Files in flight through an io_uring: the open and the first read of each file are linked, with
+//! many files in flight on one thread. No descriptor is installed. An open file is in the ring's
+//! own table, where the next file takes its entry.
 //!
 //! The kernel writes into a slot's memory, and reads its path, until the slot's last operation has
-//! completed. Neither is accessed in that time; after an error or a panic, `drop` first waits for
-//! it. [`Files`](super::Files) uses this where it suits; a program that wants to choose sizes and
-//! depth itself may use it, too.
+//! completed. Neither is accessed in that time. After an error or a panic, `drop` first waits for
+//! the kernel. [`Files`](super::Files) uses this module where it is the best choice. A program that
+//! wants to choose sizes and depth itself may use the module, too.
 
 #[cfg(test)]
 mod tests;
@@ -25,23 +25,23 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::{fmt, mem};
 
-/// Opening, the first read.
+/// Number of linked operations of a file: the open and the first read.
 const OPERATIONS: u32 = 2;
 
-/// The largest file that a ring reads at once. Four times as much takes longer: the buffers of all
-/// files in flight leave the processor's cache.
+/// The largest file that a ring reads with one read. With a limit of four times this size reading
+/// takes longer, because the buffers of all files in flight exceed the processor's cache.
 pub(super) const SMALL_BYTES: usize = 16 << 10;
 
-/// How files of a few pages are read.
+/// The plan for files of a few pages.
 pub(super) const SMALL_FILES: Plan = Plan { buffer_bytes: SMALL_BYTES, depth: 64, direct: false };
 
-/// Where reads past the cache begin: a multiple of the blocks of common devices.
+/// Reads past the cache begin at multiples of this: a multiple of the blocks of common devices.
 const BLOCK_BYTES: usize = 4096;
 
 /// The settings of the reads.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// Bytes of the buffer of each file in flight; what is longer is read piece by piece.
+    /// Buffer size of each file in flight. A longer file is read piece by piece.
     pub buffer_bytes: usize,
     /// Files in flight at most.
     pub depth: u16,
@@ -51,12 +51,12 @@ pub struct Plan {
 
 /// A ring with a table of open files, in which nothing is in flight.
 ///
-/// Only this module has its queues: a completion of another's operation would be taken for one of a
-/// slot, whose memory is then visited while the kernel writes into it.
+/// Only this module has the ring's queues. A completion of a foreign operation would be taken for
+/// one of a slot, whose memory would then be visited while the kernel writes into it.
 pub struct Ring(IoUring);
 
 impl Ring {
-    /// Makes a ring with a table for so many open files.
+    /// Makes a ring with a table for this number of open files.
     ///
     /// # Errors
     /// If the kernel allows no ring, or none with such a table (before Linux 5.19).
@@ -82,15 +82,15 @@ pub struct FilesInFlight {
     plan: Plan,
     slots: Vec<Slot>,
     memory: Buffer,
-    /// Slots whose operations have not all completed.
+    /// Number of slots whose operations have not all completed.
     in_flight: usize,
-    /// Slots that are complete and whose files were not yet visited.
+    /// Slots whose operations have completed and whose files were not yet visited.
     complete: Vec<u16>,
 }
 
 /// One file in flight.
 struct Slot {
-    /// Its part of the memory.
+    /// The slot's part of the memory.
     part: Range<usize>,
     path: CString,
     index: usize,
@@ -98,36 +98,36 @@ struct Slot {
     open_error: i32,
     /// The error of reading, or 0.
     read_error: i32,
-    /// The offset in the file of what its part begins with.
+    /// The offset in the file of the first byte in the part.
     at: u64,
-    /// How many bytes of the file are in its part.
+    /// Number of bytes of the file in the part.
     filled: usize,
-    /// Whether the file ends behind them.
+    /// Whether the file ends after the bytes in the part.
     is_at_end: bool,
-    /// How much of the file was in its part when a read could not go on within a block.
+    /// Value of `filled` when a read past the cache last ended within a block.
     ended_at: usize,
-    /// Operations that have not completed: as long as there are some, the kernel may access the
-    /// part and the path.
+    /// Number of operations that have not completed. Until it is 0 the kernel may access the part
+    /// and the path.
     pending: u32,
 }
 
-/// Which operation of a slot has completed.
+/// The operation of a slot that has completed.
 #[derive(Debug, Clone, Copy)]
 enum Operation {
     Open = 0,
     Read = 1,
 }
 
-/// A file in flight, of which the first piece was read.
-pub(super) struct Begun<'f> {
+/// A file in flight whose first piece was read.
+pub(super) struct StartedFile<'f> {
     files: &'f mut FilesInFlight,
     slot: u16,
-    /// Whether its part holds a piece that was not yet visited.
+    /// Whether the slot's part holds a piece that was not yet visited.
     is_filled: bool,
 }
 
 impl FilesInFlight {
-    /// Allocates the buffers, no more than there are files, for a ring of the plan's depth.
+    /// Allocates the buffers, at most one for each file, for a ring of the plan's depth.
     ///
     /// # Errors
     /// If there is no memory.
@@ -138,8 +138,8 @@ impl FilesInFlight {
         Ok(FilesInFlight { ring: ring.0, plan: *plan, slots, memory, in_flight: 0, complete: Vec::new() })
     }
 
-    /// Opens each file of these numbers, and has it visited. After an error no further file is
-    /// opened.
+    /// Opens each file whose index `next` returns, and has it visited. After an error no further
+    /// file is opened.
     ///
     /// # Errors
     /// If a file cannot be opened, or the first error of a visit. The file is named.
@@ -160,7 +160,7 @@ impl FilesInFlight {
                 return Err(FileError::new(path, cause.into()));
             }
             let mut read = || {
-                let content = Content::InFlight(Begun { files: &mut self, slot, is_filled: true });
+                let content = Content::InFlight(StartedFile { files: &mut self, slot, is_filled: true });
                 visit(&mut OneOfFiles::new(index, path, content))
             };
             read().map_err(|cause| FileError::new(path, cause))?;
@@ -169,8 +169,8 @@ impl FilesInFlight {
         Ok(())
     }
 
-    /// A slot of which the kernel has nothing. It may still have something after a failed wait,
-    /// whose error a visit has not passed on.
+    /// A slot that the kernel does not use. After a failed wait the kernel may still use it, if a
+    /// visit did not pass on the error of the wait.
     fn own_slot(&mut self, slot: u16) -> io::Result<&mut Slot> {
         let slot = &mut self.slots[usize::from(slot)];
         match slot.pending {
@@ -201,7 +201,7 @@ impl FilesInFlight {
         self.push(slot, &entries)
     }
 
-    /// Queues operations of a slot of which none is pending.
+    /// Queues operations of a slot without pending operations.
     fn push(&mut self, slot: u16, entries: &[Entry]) -> io::Result<()> {
         // SAFETY: the slot has the path and its part of the memory for itself. Neither moves nor is
         // accessed before the slot's operations have completed, for which `drop` waits.
@@ -211,7 +211,8 @@ impl FilesInFlight {
         Ok(())
     }
 
-    /// Waits until all operations of one file have completed; its slot, or `None` after the last.
+    /// Waits until all operations of one file have completed. Returns the slot, or `None` after the
+    /// last.
     fn wait_for_one(&mut self) -> io::Result<Option<u16>> {
         loop {
             let slot = self.complete.pop();
@@ -250,13 +251,14 @@ impl FilesInFlight {
         unfilled.into_iter().try_for_each(|slot| self.read(slot))
     }
 
-    /// Reads in a slot what its part of the memory still has room for.
+    /// Queues a read into the free rest of the slot's part of the memory.
     fn read(&mut self, slot: u16) -> io::Result<()> {
         let entry = self.slots[usize::from(slot)].read_entry(slot, &mut self.memory);
         self.push(slot, &[entry])
     }
 
-    /// Fills a slot with the next piece of its file, for which it waits while others complete.
+    /// Fills a slot with the next piece of its file, and waits for it while operations of other
+    /// slots complete.
     fn fill(&mut self, slot: u16) -> io::Result<()> {
         let file = self.own_slot(slot)?;
         file.begin(file.at + file.filled as u64);
@@ -278,7 +280,7 @@ impl Slot {
         Slot { part, path, index, open_error, read_error, at, filled, is_at_end, ended_at, pending }
     }
 
-    /// Its part begins with what the file has at this offset, and has nothing of it yet.
+    /// Sets the offset in the file from which the part is filled. The part is empty then.
     fn begin(&mut self, at: u64) {
         (self.read_error, self.at, self.filled, self.is_at_end, self.ended_at) = (0, at, 0, false, 0);
     }
@@ -291,8 +293,8 @@ impl Slot {
         open.flags(Flags::IO_LINK).user_data(user_data(number, Operation::Open))
     }
 
-    /// A read of what its part still has room for. It names the offset: where reads complete later,
-    /// a ring does not move the file's position.
+    /// A read into the free rest of the part. It names the offset, because a ring does not move the
+    /// file's position where reads complete later.
     fn read_entry(&self, number: u16, memory: &mut Buffer) -> Entry {
         let room = &mut memory[self.part.clone()][self.filled..];
         let read = opcode::Read::new(Fixed(number.into()), room.as_mut_ptr(), room.len() as u32);
@@ -300,9 +302,10 @@ impl Slot {
         read.offset(at).build().user_data(user_data(number, Operation::Read))
     }
 
-    /// Takes the result of a read. One of no bytes is at the end of the file. More may follow a
-    /// short one: in files of the kernel, or past the cache. There a file system may refuse to go
-    /// on within a block, which is then read again: if that comes no further, the file ends.
+    /// Takes the result of a read. A result of 0 bytes means the end of the file. After a short
+    /// read more bytes may follow, in files of the kernel or past the cache. Past the cache a file
+    /// system may refuse to continue within a block, so that block is read again. If the second
+    /// read returns no more, the file ends there.
     fn take_read(&mut self, result: i32) {
         match usize::try_from(result) {
             Ok(count) => {
@@ -315,19 +318,19 @@ impl Slot {
                 self.ended_at = self.filled;
                 self.filled -= self.filled % BLOCK_BYTES;
             }
-            // The read of a file that could not be opened is cancelled.
+            // If a file could not be opened, its read is cancelled.
             Err(_) => self.read_error = -result,
         }
     }
 
-    /// Whether nothing more is to be read into its part.
+    /// Whether nothing more is to be read into the slot's part.
     fn is_complete(&self) -> bool {
         self.read_error != 0 || self.is_at_end || self.filled == self.part.len()
     }
 }
 
-impl Begun<'_> {
-    /// The next piece; an empty one is at the end.
+impl StartedFile<'_> {
+    /// The next piece. It is empty at the end of the file.
     pub(super) fn next_piece(&mut self) -> io::Result<&[u8]> {
         let number = usize::from(self.slot);
         if !self.is_filled && !self.files.slots[number].is_at_end {
@@ -344,7 +347,7 @@ impl Begun<'_> {
     }
 }
 
-/// A word that says which operation of which slot has completed.
+/// The `user_data` of a completion: the slot and its operation.
 fn user_data(slot: u16, operation: Operation) -> u64 {
     u64::from(slot) << 1 | operation as u64
 }
@@ -357,17 +360,17 @@ impl fmt::Debug for FilesInFlight {
 
 impl Drop for FilesInFlight {
     /// Waits until the kernel no longer uses memory and paths, and closes the files, which would
-    /// stay open for a while after the ring.
+    /// otherwise stay open for a while after the ring is dropped.
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.wait().is_err() {
-                // What the kernel may still access must stay where it is.
+                // Memory that the kernel may still access must stay in place.
                 mem::forget(mem::take(&mut self.slots));
                 mem::forget(mem::take(&mut self.memory));
                 return;
             }
         }
-        // It fails for no ring that has a table.
+        // The call succeeds for every ring that has a table.
         let _ = self.ring.submitter().unregister_files();
     }
 }

@@ -20,7 +20,7 @@ fn content(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at / 7) as u8).collect()
 }
 
-/// Files around what one buffer takes, and of several.
+/// Files with sizes around that of one buffer, and files of several buffers.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let sizes = [0, 1, 2, 998, 999, 1000, 1001, 1002, 1999, 2000, 2001, 2002, 10_000, 0, 5];
     let path = |(number, bytes): (usize, usize)| {
@@ -69,7 +69,7 @@ fn a_file_whose_reads_end_short_of_its_end_is_read_to_its_end() {
     let mut visit = |file: &mut OneOfFiles<'_>| {
         let before = fs::read(file.path())?;
         let read = bytes_of(file)?;
-        // The kernel may have loaded something in between.
+        // The kernel may have loaded a module in between.
         let unchanged = fs::read(file.path())? == before;
         assert!(read == before || !unchanged, "{}", file.path().display());
         Ok(())
@@ -94,7 +94,7 @@ fn a_file_that_is_not_visited_to_its_end_leaves_nothing_to_the_next() {
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri has no io_uring_setup(2)")]
-fn the_file_that_cannot_be_opened_or_read_is_named() {
+fn an_error_names_the_file_that_cannot_be_opened_or_read() {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = files(folder.path());
     for (wrong, kind) in [
@@ -144,7 +144,7 @@ fn after_an_error_or_a_panic_of_a_visit_no_file_is_left_open() {
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri has no io_uring_setup(2)")]
-fn after_a_failed_wait_the_kernel_has_the_slot_and_nobody_else_whatever_the_visit_makes_of_it() {
+fn after_a_failed_wait_the_slot_is_not_used_even_if_the_visit_hides_the_error() {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
@@ -153,9 +153,10 @@ fn after_a_failed_wait_the_kernel_has_the_slot_and_nobody_else_whatever_the_visi
     let (ring, none) = (files.ring.as_raw_fd(), File::open("/dev/null").unwrap());
     let mut errors = Vec::new();
     let mut visit = |file: &mut OneOfFiles<'_>| {
-        // SAFETY: nobody else has the new number.
+        // SAFETY: the new descriptor is used nowhere else.
         let kept = unsafe { OwnedFd::from_raw_fd(libc::dup(ring)) };
-        // SAFETY: the ring's number stays open, so that nobody else gets it; waits at it fail.
+        // SAFETY: the ring's descriptor number stays open, so that it is not given to another file;
+        // waits on it fail.
         let replaced = unsafe { libc::dup2(none.as_raw_fd(), ring) };
         assert_eq!(replaced, ring);
         errors.extend(bytes_of(file).map_err(|error| error.to_string()).err());
@@ -205,7 +206,7 @@ proptest! {
     }
 }
 
-/// Whether nobody has a file open, as only then a lease for writing is given.
+/// Whether no process has the file open. A lease for writing is given only then.
 fn has_no_reader(path: &Path) -> bool {
     use std::os::fd::AsRawFd;
     let file = File::options().read(true).write(true).open(path).unwrap();

@@ -1,7 +1,7 @@
 //! The method `async-fs`: the `File` of the runtime smol, read into one buffer.
 //!
 //! A thread of the pool in the crate `blocking` reads ahead into a pipe of 8 MiB, from which bytes
-//! are copied. At the end of the file that thread gives the file back, so that it is closed here.
+//! are copied. At the end of the file that thread returns the file, so that it is closed here.
 
 use crate::methods::BUFFER;
 use async_fs::File;

@@ -1,6 +1,6 @@
-//! The method `bstr`: the lines of the crate `bstr`, as bytes of any encoding. A line that is whole
-//! in the reader's buffer is a slice of it; others are put together in one `Vec`. The number of
-//! bytes is not known to this method.
+//! The method `bstr`: the lines of the crate `bstr`, as bytes of any encoding. A line that is
+//! complete in the reader's buffer is a slice of the buffer. Other lines are assembled in one
+//! `Vec`. This method does not know the number of bytes.
 
 use crate::methods::READER_BUFFER;
 use bstr::io::BufReadExt;

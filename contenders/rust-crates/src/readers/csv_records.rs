@@ -1,8 +1,8 @@
 //! The method `csv`: every record of the crate `csv`, read into the same `ByteRecord`.
 //!
 //! The file has no headers, and records may have any number of fields. Records are not lines: a
-//! quoted field may have line ends, and empty lines are no records. What proves the reading is the
-//! position of the reader after the last record, which counts all bytes and every newline.
+//! quoted field may contain line ends, and empty lines are no records. The proof of the reading is
+//! the position of the reader after the last record, which counts all bytes and every newline.
 
 use crate::methods::READER_BUFFER;
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
@@ -37,7 +37,7 @@ impl ReadTarget for CsvRecords {
     }
 }
 
-/// The cause alone: with it the library says that it is one.
+/// The cause without the library's prefix, which only says that it is an error.
 fn failure(error: csv::Error) -> Refusal {
     match error.into_kind() {
         ErrorKind::Io(error) => error.into(),

@@ -1,8 +1,8 @@
 //! The method `glommio-direct`: the `DmaStreamReader` of the runtime glommio, past the page cache.
 //! `depth` is the number of buffers that are read ahead.
 //!
-//! On a file system in memory the library reads through the page cache and does not say so: there
-//! the method is unavailable.
+//! On a file system in memory the library silently reads through the page cache. There the method
+//! is unavailable.
 
 use super::glommio_file::{executor, failure};
 use crate::methods::{DIRECT_BUFFER, READ_AHEAD};
@@ -46,8 +46,8 @@ impl ReadTarget for DirectFile {
 
 impl DirectFile {
     async fn visit(&self) -> Result<Reading, Refusal> {
-        // By its first file the library decides whether a device can be polled, and takes an empty
-        // one for a sign that it can: then the reads of the next one fail.
+        // The library uses its first file to decide whether a device can be polled. It takes an
+        // empty file for a sign that it can, and then the reads of the next file fail.
         let about = std::fs::metadata(&self.path)?;
         if about.is_file() && about.len() == 0 {
             return Ok(Tally::new(self.work).answer().into());
@@ -68,7 +68,7 @@ impl DirectFile {
         Ok(tally.answer().into())
     }
 
-    /// The file, if its reads are direct.
+    /// Opens the file, if its reads are direct.
     async fn file(&self) -> Result<DmaFile, Refusal> {
         let file = match DmaFile::open(&self.path).await {
             Err(GlommioError::EnhancedIoError { source, .. }) => return Err(self.not_opened(source)),
@@ -78,16 +78,16 @@ impl DirectFile {
             return Ok(file);
         }
         file.close().await.map_err(failure)?;
-        Err(self.not_taken())
+        Err(self.no_direct_reads())
     }
 
-    /// Why the file is not open. A file system without direct reads refuses them with EINVAL, and so
-    /// does a folder.
+    /// The reason why the file was not opened. A file system without direct reads refuses them with
+    /// EINVAL, and so does a folder.
     fn not_opened(&self, error: io::Error) -> Refusal {
-        if error.raw_os_error() == Some(libc::EINVAL) { self.not_taken() } else { error.into() }
+        if error.raw_os_error() == Some(libc::EINVAL) { self.no_direct_reads() } else { error.into() }
     }
 
-    fn not_taken(&self) -> Refusal {
+    fn no_direct_reads(&self) -> Refusal {
         if self.path.is_dir() {
             return io::Error::from_raw_os_error(libc::EISDIR).into();
         }

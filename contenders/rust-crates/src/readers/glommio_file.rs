@@ -1,6 +1,6 @@
 //! The method `glommio`: the `StreamReader` of the runtime glommio over a file in the page cache,
-//! read into one buffer of the size of its own. Its `fill_buf` cannot be used: at the end of the
-//! file it is not ready a second time, which futures-lite demands.
+//! read into one buffer of the same size as the library's. Its `fill_buf` cannot be used, because
+//! at the end of the file it is not ready a second time, which futures-lite requires.
 
 use crate::methods::GLOMMIO_BUFFER;
 use futures_lite::AsyncReadExt;
@@ -18,19 +18,19 @@ struct GlommioFile {
     buffer_bytes: usize,
 }
 
-const NEEDS: &str = "it needs io_uring, and 512 KiB of memory that may be locked (ulimit -l)";
+const REQUIREMENTS: &str = "it needs io_uring, and 512 KiB of memory that may be locked (ulimit -l)";
 
 /// An executor on any processor.
 pub(super) fn executor() -> Result<LocalExecutor, Refusal> {
     let executor = LocalExecutorBuilder::new(Placement::Unbound).make();
-    executor.map_err(|error| Refusal::Unavailable(format!("{NEEDS}: {error}")))
+    executor.map_err(|error| Refusal::Unavailable(format!("{REQUIREMENTS}: {error}")))
 }
 
 pub(crate) fn available() -> Result<(), Refusal> {
     executor().map(drop)
 }
 
-/// The cause alone: with it the library also shows the path.
+/// The cause without the path, which the library would add.
 pub(super) fn failure(error: GlommioError<()>) -> Refusal {
     match error {
         GlommioError::EnhancedIoError { source, .. } => source.into(),

@@ -1,6 +1,6 @@
 //! The method `memmap2`: the whole file as mapped memory.
 //!
-//! A file that others cut off while it is mapped ends the process with SIGBUS.
+//! If another process truncates the file while it is mapped, SIGBUS ends this process.
 
 use memmap2::Mmap;
 use readlab_protocol::Work;
@@ -28,13 +28,13 @@ impl ReadTarget for Map {
     }
 }
 
-/// The file, mapped; it is unmapped when the value is dropped.
+/// Maps the file. It is unmapped when the value is dropped.
 pub(super) fn map(path: &Path) -> io::Result<Mmap> {
     let file = File::open(path)?;
-    // SAFETY: the bytes are only counted or summed, so that a file which others change meanwhile
-    // gives a wrong answer and no more; one that is cut off raises SIGBUS.
+    // SAFETY: the bytes are only counted or summed. If another process changes the file meanwhile,
+    // the answer is wrong and nothing else. If the file is truncated, SIGBUS ends the process.
     unsafe { Mmap::map(&file) }.map_err(|error| match error.raw_os_error() {
-        // What mmap(2) says of a folder names no cause.
+        // The error of mmap(2) for a folder does not name the cause.
         Some(libc::ENODEV) if path.is_dir() => ErrorKind::IsADirectory.into(),
         _ => error,
     })

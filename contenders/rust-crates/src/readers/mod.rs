@@ -1,5 +1,5 @@
-//! The readers: one file a method. Each opens the file, visits all its bytes and closes it in one
-//! call; what belongs to the program, such as a runtime, is made when the reader is.
+//! The readers: one file for each method. A reader opens the file, visits all its bytes and closes
+//! it in one call. Values that belong to the program, such as a runtime, are made with the reader.
 
 pub(crate) mod async_fs_file;
 pub(crate) mod byte_lines;

@@ -1,5 +1,5 @@
-//! The method `rayon`: the whole file as mapped memory, in chunks that Rayon shares out among its
-//! threads. They are those of the global pool, made before the first window.
+//! The method `rayon`: the whole file as mapped memory, in chunks that Rayon distributes among the
+//! threads of its global pool. The pool is made before the first window.
 
 use super::map::map;
 use crate::methods::{CHUNK, THREADS};

@@ -1,4 +1,5 @@
-//! Every method on awkward files, with its defaults and with settings that cut the files anywhere.
+//! Tests every method on awkward files, with its defaults and with settings that cut the files
+//! anywhere.
 
 use crate::methods;
 use readlab_protocol::contender::{Job, Method};
@@ -9,15 +10,15 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-type Given = [(&'static str, u64)];
+type GivenSettings = [(&'static str, u64)];
 
-/// Beside the build, as a file system in memory has no direct reads.
+/// A folder next to the build, because a file system in memory has no direct reads.
 fn folder() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
 }
 
-/// The answer of two readings; `None` with a message if this machine cannot.
-fn read(method: &str, work: Work, path: &Path, settings: &Given) -> Option<Answer> {
+/// The answer of two readings; `None` with a message if this machine lacks a feature.
+fn read(method: &str, work: Work, path: &Path, settings: &GivenSettings) -> Option<Answer> {
     match try_read(method, work, path, settings) {
         Ok(answer) => Some(answer),
         Err(Refusal::Unavailable(reason)) => {
@@ -28,8 +29,8 @@ fn read(method: &str, work: Work, path: &Path, settings: &Given) -> Option<Answe
     }
 }
 
-/// In a thread of its own, as a runtime may be one of its thread.
-fn try_read(method: &str, work: Work, path: &Path, settings: &Given) -> Result<Answer, Refusal> {
+/// Reads in a separate thread, because a runtime may be bound to its thread.
+fn try_read(method: &str, work: Work, path: &Path, settings: &GivenSettings) -> Result<Answer, Refusal> {
     let method = methods::all().into_iter().find(|known| known.name == method).unwrap();
     let settings = Settings::resolve(&method.params, settings.iter().copied()).unwrap();
     let job = Job { work, target: path.into(), shown: String::new(), settings };
@@ -60,7 +61,7 @@ fn check(answer: &Answer, work: Work, bytes: &[u8], what: &str) {
     assert!(proves, "{what}: {answer:?} proves nothing");
 }
 
-/// Bytes without pattern, many of them quotes, commas, carriage returns and newlines.
+/// Bytes without a pattern, many of them quotes, commas, carriage returns and newlines.
 fn awkward(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
@@ -82,12 +83,13 @@ fn text(length: usize) -> Vec<u8> {
     (0..length).map(|at| if at % 61 == 60 || at % 113 == 7 { b'\n' } else { b'x' }).collect()
 }
 
-/// Rayon has one pool a process, made by the first reader.
+/// Whether a method can be made with other settings again. Rayon has one pool a process, which the
+/// first reader makes.
 fn is_repeatable(method: &Method) -> bool {
     method.name != "rayon"
 }
 
-fn check_all(settings: fn(&str) -> Option<&'static Given>, contents: &[Vec<u8>]) {
+fn check_all(settings: fn(&str) -> Option<&'static GivenSettings>, contents: &[Vec<u8>]) {
     let folder = folder();
     for (number, bytes) in contents.iter().enumerate() {
         let path = folder.path().join(format!("file {number}"));
@@ -108,7 +110,7 @@ fn check_all(settings: fn(&str) -> Option<&'static Given>, contents: &[Vec<u8>])
 }
 
 #[test]
-fn every_method_is_right_with_its_defaults() {
+fn every_method_answers_correctly_with_its_defaults() {
     let mut long_line = vec![b'x'; 300_000];
     long_line.extend(b"\nshort\n\n");
     let sizes = [0, 1, 4095, 4096, 4097, 131_071, 131_072, 131_073, (2 << 20) + 5];
@@ -119,7 +121,7 @@ fn every_method_is_right_with_its_defaults() {
 }
 
 #[test]
-fn every_method_is_right_with_settings_that_cut_the_files_awkwardly() {
+fn every_method_answers_correctly_with_settings_that_cut_the_files_awkwardly() {
     let contents = [text(3 * 4096 + 17), awkward(10_007), Vec::new()];
     check_all(
         |name| match name {
@@ -162,7 +164,7 @@ fn a_failure_names_its_cause() {
 }
 
 #[test]
-fn lines_of_tokio_are_text() {
+fn the_method_tokio_lines_refuses_bytes_that_are_no_text() {
     let folder = folder();
     let path = folder.path().join("f");
     fs::write(&path, b"one\n\xff\n").unwrap();

@@ -1,7 +1,7 @@
 //! The method `tokio-fs`: Tokio's `File`, read into one buffer.
 //!
-//! Each read is done by a thread of the runtime's pool, into a buffer of the `File`, from which it
-//! is copied. `max_buf_bytes` is the largest size of that buffer.
+//! A thread of the runtime's pool does each read, into a buffer of the `File`, from which the bytes
+//! are copied. `max_buf_bytes` is the largest size of that buffer.
 
 use crate::methods::{TOKIO_BUFFER, TOKIO_MAX_BUF};
 use readlab_protocol::Work;
@@ -22,7 +22,7 @@ struct TokioFile {
 
 pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     Ok(Box::new(TokioFile {
-        // The usual one, of several threads.
+        // The default runtime, with several threads.
         runtime: Runtime::new()?,
         path: job.target.into(),
         work: job.work,

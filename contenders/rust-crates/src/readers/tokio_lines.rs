@@ -1,5 +1,5 @@
 //! The method `tokio-lines`: the lines of Tokio's `BufReader` over its `File`. A line that is not
-//! UTF-8 is an error. The number of bytes is not known to this method.
+//! UTF-8 is an error. This method does not know the number of bytes.
 
 use crate::methods::READER_BUFFER;
 use readlab_protocol::Answer;
@@ -19,7 +19,7 @@ struct TokioLines {
 
 pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     Ok(Box::new(TokioLines {
-        // The usual one, of several threads.
+        // The default runtime, with several threads.
         runtime: Runtime::new()?,
         path: job.target.into(),
         buffer_bytes: job.settings.size(&READER_BUFFER),

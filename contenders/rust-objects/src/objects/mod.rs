@@ -1,7 +1,7 @@
 //! The methods of the crate `object_store`.
 //!
-//! A method has a store for all readings, or makes one for each. How it reads from the store is the
-//! part that differs; counting is done below, where requests are sent.
+//! A method keeps a store for all readings, or makes one for each. The methods differ only in how
+//! they read from the store. Requests are counted in [`traffic`], where they are sent.
 
 mod store;
 mod traffic;
@@ -23,9 +23,9 @@ use std::ops::Range;
 use store::{Location, Store};
 use traffic::Counts;
 
-/// One way of reading an object from a store.
+/// A method of reading an object from a store.
 #[async_trait]
-pub(crate) trait Way: Send + Sync + 'static {
+pub(crate) trait ObjectReader: Send + Sync + 'static {
     fn from_settings(settings: &Settings) -> Self;
 
     /// Reads the whole object.
@@ -33,23 +33,23 @@ pub(crate) trait Way: Send + Sync + 'static {
 }
 
 struct Objects<W> {
-    way: W,
+    reader: W,
     work: Work,
     location: Location,
-    /// The store, if it stays from reading to reading.
+    /// The store, if it is kept from reading to reading.
     kept: Option<Store>,
 }
 
-pub(crate) fn open<W: Way>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
+pub(crate) fn open<W: ObjectReader>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     on_runtime::open(&job, |target| {
-        let location = Location::of_environment(target)?;
+        let location = Location::from_environment(target)?;
         let kept = job.settings.is_on(&KEPT).then(|| Store::make(&location)).transpose()?;
-        Ok(Objects { way: W::from_settings(&job.settings), work: job.work, location, kept })
+        Ok(Objects { reader: W::from_settings(&job.settings), work: job.work, location, kept })
     })
 }
 
 #[async_trait]
-impl<W: Way> AsyncReader for Objects<W> {
+impl<W: ObjectReader> AsyncReader for Objects<W> {
     async fn read(&self) -> Result<Reading, Refusal> {
         let made;
         let store = match &self.kept {
@@ -60,17 +60,17 @@ impl<W: Way> AsyncReader for Objects<W> {
             }
         };
         store.traffic.restart();
-        let answer = self.way.read(store, self.work).await?.answer();
+        let answer = self.reader.read(store, self.work).await?.answer();
         let Counts { requests, failures, first_byte, .. } = store.traffic.counts();
         Ok(Reading { answer, first_byte, requests: Some(requests), retries: Some(failures) })
     }
 }
 
-/// The whole object in memory.
+/// Gets the whole object in memory.
 pub(crate) struct Get;
 
 #[async_trait]
-impl Way for Get {
+impl ObjectReader for Get {
     fn from_settings(_settings: &Settings) -> Get {
         Get
     }
@@ -81,17 +81,17 @@ impl Way for Get {
         let bytes = result.bytes().await.map_err(|error| failure::innermost(&error))?;
         let mut tally = Tally::new(work);
         tally.take(&bytes);
-        complete(tally, size_bytes)
+        checked_length(tally, size_bytes)
     }
 }
 
-/// Piece by piece, as the pieces arrive.
-pub(crate) struct Streamed;
+/// Visits pieces as they arrive.
+pub(crate) struct StreamedReader;
 
 #[async_trait]
-impl Way for Streamed {
-    fn from_settings(_settings: &Settings) -> Streamed {
-        Streamed
+impl ObjectReader for StreamedReader {
+    fn from_settings(_settings: &Settings) -> StreamedReader {
+        StreamedReader
     }
 
     async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
@@ -102,33 +102,33 @@ impl Way for Streamed {
         while let Some(piece) = pieces.try_next().await.map_err(|error| failure::innermost(&error))? {
             tally.take(&piece);
         }
-        complete(tally, size_bytes)
+        checked_length(tally, size_bytes)
     }
 }
 
-/// Ranges in any order, some of them at once.
-pub(crate) struct Ranged {
+/// Requests ranges in any order, some of them at once.
+pub(crate) struct RangedReader {
     part_bytes: u64,
     concurrency: usize,
 }
 
 #[async_trait]
-impl Way for Ranged {
-    fn from_settings(settings: &Settings) -> Ranged {
-        Ranged { part_bytes: settings.get(&PART), concurrency: settings.size(&CONCURRENCY) }
+impl ObjectReader for RangedReader {
+    fn from_settings(settings: &Settings) -> RangedReader {
+        RangedReader { part_bytes: settings.get(&PART), concurrency: settings.size(&CONCURRENCY) }
     }
 
-    /// The size of the object comes with the answer to the first range; the other ranges are
+    /// The size of the object comes with the answer to the first range. The other ranges are
     /// requested while the bytes of the first one arrive.
     async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
         let mut tally = Tally::new(work);
         let first = match store.get(Some(0..self.part_bytes)).await {
-            // Only an empty object does not have its first byte.
+            // Only an empty object has no first byte.
             Err(_) if store.traffic.counts().unsatisfiable => return Ok(tally),
             first => first?,
         };
         let size_bytes = first.meta.size;
-        let first = store::whole(first).boxed();
+        let first = store::all_bytes(first).boxed();
         let others = ranges::cut(self.part_bytes.min(size_bytes)..size_bytes, self.part_bytes);
         let others = others.map(|range| store.part(range).boxed());
         // A future does nothing before it is polled.
@@ -137,21 +137,21 @@ impl Way for Ranged {
         while let Some(bytes) = parts.try_next().await? {
             tally.take(&bytes);
         }
-        complete(tally, size_bytes)
+        checked_length(tally, size_bytes)
     }
 }
 
-/// Small ranges that the library joins, as it does for readers of columns.
-pub(crate) struct Coalesced {
+/// Requests small ranges that the library joins, as it does for readers of columns.
+pub(crate) struct CoalescedReader {
     part_bytes: u64,
     coalesce_bytes: u64,
     concurrency: usize,
 }
 
 #[async_trait]
-impl Way for Coalesced {
-    fn from_settings(settings: &Settings) -> Coalesced {
-        Coalesced {
+impl ObjectReader for CoalescedReader {
+    fn from_settings(settings: &Settings) -> CoalescedReader {
+        CoalescedReader {
             part_bytes: settings.get(&PART),
             coalesce_bytes: settings.get(&COALESCE),
             concurrency: settings.size(&CONCURRENCY),
@@ -166,20 +166,20 @@ impl Way for Coalesced {
         while let Some(group) = groups.try_next().await? {
             group.iter().for_each(|bytes| tally.take(bytes));
         }
-        complete(tally, size_bytes)
+        checked_length(tally, size_bytes)
     }
 }
 
-impl Coalesced {
-    /// What `get_ranges` does, but each request also demands the version of the content.
+impl CoalescedReader {
+    /// Does the same as `get_ranges`, but each request also requires the version of the content.
     async fn fetch(&self, store: &Store, joined: Range<u64>) -> Result<Vec<Bytes>, Refusal> {
         let ranges: Vec<Range<u64>> = ranges::cut(joined, self.part_bytes).collect();
         coalesce_ranges(&ranges, |range| store.part(range), OBJECT_STORE_COALESCE_DEFAULT).await
     }
 }
 
-/// A reading is complete if it has as many bytes as the object.
-fn complete(tally: Tally, size_bytes: u64) -> Result<Tally, Refusal> {
+/// Checks that a reading has as many bytes as the object.
+fn checked_length(tally: Tally, size_bytes: u64) -> Result<Tally, Refusal> {
     if tally.bytes() == size_bytes {
         return Ok(tally);
     }

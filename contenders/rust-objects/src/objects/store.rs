@@ -1,6 +1,6 @@
-//! A store of object_store with one object, made of the environment.
+//! A store of object_store with one object, made from the environment.
 
-use super::traffic::{Counted, Traffic};
+use super::traffic::{CountingTransport, Traffic};
 use crate::client::{self, Version};
 use crate::failure;
 use bytes::Bytes;
@@ -15,11 +15,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After this time a request is not repeated; the last pause before may take as long again. The
-/// library's own three minutes are more patience than a reading is given.
+/// After this time a request is not repeated. The last pause before it may take as long again. The
+/// library's own three minutes are longer than a reading may take.
 const RETRY_MAX: Duration = Duration::from_secs(15);
 
-/// Where an object is.
+/// The place of an object.
 pub(super) struct Location {
     store: remote::Store,
     bucket: String,
@@ -36,18 +36,18 @@ pub(crate) struct Store {
 }
 
 impl Location {
-    pub(super) fn of_environment(target: &str) -> Result<Location, Refusal> {
+    pub(super) fn from_environment(target: &str) -> Result<Location, Refusal> {
         let named = target.strip_prefix("s3://").and_then(|name| name.split_once('/'));
         let named = named.filter(|(bucket, key)| !bucket.is_empty() && !key.is_empty());
         let (bucket, key) = named.ok_or_else(|| Refusal::failed("expected s3://BUCKET/KEY"))?;
-        // Of other keys the library would make the name of another object.
+        // The library would change other keys into the name of another object.
         let path = Path::parse(key).ok().filter(|path| path.as_ref() == key);
         let key = path.ok_or_else(|| Refusal::failed("object_store has no name for this key"))?;
         let (store, etag) = (remote::Store::from_environment()?, client::etag()?);
         Ok(Location { store, bucket: bucket.to_owned(), key, etag })
     }
 
-    /// For virtual style the library wants the bucket in the endpoint.
+    /// The endpoint. For the virtual style the library requires the bucket in it.
     fn endpoint(&self) -> Result<String, Refusal> {
         let endpoint = self.store.endpoint.trim_end_matches('/');
         if !self.store.is_virtual_style {
@@ -63,7 +63,7 @@ impl Store {
     pub(super) fn make(location: &Location) -> Result<Store, Refusal> {
         let traffic = Arc::new(Traffic::default());
         let client = client::make(Version::Http1)?;
-        let client = HttpClient::new(Counted::new(client, traffic.clone(), location.etag.clone()));
+        let client = HttpClient::new(CountingTransport::new(client, traffic.clone(), location.etag.clone()));
         let mut builder = AmazonS3Builder::new()
             .with_endpoint(location.endpoint()?)
             .with_region(&location.store.region)
@@ -71,7 +71,7 @@ impl Store {
             .with_virtual_hosted_style_request(location.store.is_virtual_style)
             .with_skip_signature(location.store.credentials.is_none())
             .with_retry(RetryConfig { retry_timeout: RETRY_MAX, ..RetryConfig::default() })
-            .with_http_connector(Made(client));
+            .with_http_connector(SharedClient(client));
         if let Some(credentials) = &location.store.credentials {
             builder =
                 builder.with_access_key_id(&credentials.key_id).with_secret_access_key(&credentials.secret);
@@ -84,15 +84,15 @@ impl Store {
         Ok(Store { s3, key: location.key.clone(), etag, traffic })
     }
 
-    /// The answer to a request for the object or a range. The library checks that the answer is
-    /// about this range.
+    /// The answer to a request for the object or a range. The library checks that the answer has
+    /// this range.
     pub(super) async fn get(&self, range: Option<Range<u64>>) -> Result<GetResult, Refusal> {
         let range = range.map(GetRange::Bounded);
         let options = GetOptions { range, if_match: self.etag.clone(), ..GetOptions::default() };
         self.s3.get_opts(&self.key, options).await.map_err(|error| failure::innermost(&error))
     }
 
-    /// The size of the object, by a request for nothing else.
+    /// The size of the object, by a request for the size alone.
     pub(super) async fn size(&self) -> Result<u64, Refusal> {
         let options = GetOptions { head: true, if_match: self.etag.clone(), ..GetOptions::default() };
         let found = self.s3.get_opts(&self.key, options).await.map_err(|error| failure::innermost(&error))?;
@@ -101,12 +101,12 @@ impl Store {
 
     /// The bytes of a range.
     pub(super) async fn part(&self, range: Range<u64>) -> Result<Bytes, Refusal> {
-        whole(self.get(Some(range)).await?).await
+        all_bytes(self.get(Some(range)).await?).await
     }
 }
 
-/// All bytes of an answer, as many as it promised.
-pub(super) async fn whole(result: GetResult) -> Result<Bytes, Refusal> {
+/// All bytes of an answer, whose number must be the promised one.
+pub(super) async fn all_bytes(result: GetResult) -> Result<Bytes, Refusal> {
     let promised = result.range.end - result.range.start;
     let bytes = result.bytes().await.map_err(|error| failure::innermost(&error))?;
     if bytes.len() as u64 != promised {
@@ -115,11 +115,11 @@ pub(super) async fn whole(result: GetResult) -> Result<Bytes, Refusal> {
     Ok(bytes)
 }
 
-/// Hands over the client that was made, so that there is one for everything.
+/// A connector that returns the client made before, so that one client is used for everything.
 #[derive(Debug)]
-struct Made(HttpClient);
+struct SharedClient(HttpClient);
 
-impl HttpConnector for Made {
+impl HttpConnector for SharedClient {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(self.0.clone())
     }

@@ -1,5 +1,5 @@
-//! What object_store sends and receives: requests are counted, and every answer is checked, where
-//! the library hands them to its transport.
+//! Counts the requests of object_store and checks every answer, where the library hands them to its
+//! transport.
 
 use crate::client;
 use async_trait::async_trait;
@@ -13,7 +13,7 @@ use reqwest::Client;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The answers that say why a request was refused are shorter.
+/// Size limit of an answer that says why a request was refused.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
 /// Counts of one reading.
@@ -23,8 +23,8 @@ pub(super) struct Traffic(Mutex<Counts>);
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) requests: u64,
-    /// Requests without the content that was asked for. A reading that succeeds nevertheless has
-    /// repeated each of them.
+    /// Requests without the requested content. A reading that succeeds nevertheless has repeated
+    /// each of them.
     pub(super) failures: u64,
     /// Whether a range was beyond the end of the object.
     pub(super) unsatisfiable: bool,
@@ -55,21 +55,21 @@ impl Traffic {
     }
 }
 
-/// The transport with counts.
+/// A transport that counts requests.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct CountingTransport {
     client: Client,
     traffic: Arc<Traffic>,
     etag: Option<HeaderValue>,
 }
 
-impl Counted {
-    pub(super) fn new(client: Client, traffic: Arc<Traffic>, etag: Option<HeaderValue>) -> Counted {
-        Counted { client, traffic, etag }
+impl CountingTransport {
+    pub(super) fn new(client: Client, traffic: Arc<Traffic>, etag: Option<HeaderValue>) -> CountingTransport {
+        CountingTransport { client, traffic, etag }
     }
 
-    /// An answer without content. Its text can repeat credentials, and the library would print it:
-    /// only its code is passed on.
+    /// An answer without content. Its text can repeat credentials, and the library would print it.
+    /// Only the code of the error is passed on.
     async fn refusal(&self, parts: response::Parts, body: HttpResponseBody) -> HttpResponse {
         let status = parts.status;
         let repeatable = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT].contains(&status);
@@ -78,13 +78,13 @@ impl Counted {
         }
         self.traffic.lock().unsatisfiable |= status == StatusCode::RANGE_NOT_SATISFIABLE;
         let text = Limited::new(body, REFUSAL_BYTES_MAX).collect().await.map(|text| text.to_bytes());
-        let code = text.map(|text| code(&String::from_utf8_lossy(&text))).unwrap_or_default();
+        let code = text.map(|text| error_code(&String::from_utf8_lossy(&text))).unwrap_or_default();
         HttpResponse::from_parts(parts, HttpResponseBody::from(code))
     }
 }
 
 #[async_trait]
-impl HttpService for Counted {
+impl HttpService for CountingTransport {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.traffic.lock().requests += 1;
         let is_whole = !request.headers().contains_key(header::RANGE);
@@ -95,7 +95,7 @@ impl HttpService for Counted {
         }
         let refused = |why: Refusal| HttpError::new(HttpErrorKind::Unknown, why);
         client::check_headers(&parts.headers, self.etag.as_ref()).map_err(refused)?;
-        // The library takes part of an object for the whole.
+        // The library would accept a part of an object as the whole.
         if is_whole && parts.status == StatusCode::PARTIAL_CONTENT {
             return Err(refused(Refusal::failed("the whole was asked for, the answer is a range")));
         }
@@ -114,7 +114,7 @@ impl HttpService for Counted {
 }
 
 /// The code in the text of an S3 error, such as `SlowDown`.
-fn code(text: &str) -> String {
+fn error_code(text: &str) -> String {
     let after = text.split_once("<Code>").map_or("", |(_, after)| after);
     let code = after.split_once("</Code>").map_or("", |(code, _)| code);
     code.chars().filter(|c| c.is_ascii_alphanumeric()).take(100).collect()
@@ -125,9 +125,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_refusal_only_the_code_is_shown() {
+    fn only_the_code_of_a_refusal_is_shown() {
         let text = "<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>secret</AWSAccessKeyId></Error>";
-        assert_eq!(code(text), "InvalidAccessKeyId");
-        assert_eq!(code("<html>"), "");
+        assert_eq!(error_code(text), "InvalidAccessKeyId");
+        assert_eq!(error_code("<html>"), "");
     }
 }

@@ -1,10 +1,10 @@
-//! The methods `zip` and `gzip`: they decode an archive with zlib-rs, as a stream through one
+//! The methods `zip` and `gzip`, which decode an archive with zlib-rs, as a stream through one
 //! buffer.
 //!
-//! The content of a zip is the content of all its entries in the order of its directory; folders
+//! The content of a zip is the content of all its entries in the order of its directory. Folders
 //! have no content. The content of a gzip is the content of all its members. Every checksum is
-//! compared: an archive that is wrong is an error, never shorter content. [`super::inflate`]
-//! decodes whole buffers, [`super::stream`] other formats.
+//! compared: a wrong archive is an error, never shorter content. [`super::inflate`] decodes whole
+//! buffers, and [`super::stream`] decodes other formats.
 
 use super::read::drain;
 use super::stream::is_at_end;
@@ -31,7 +31,7 @@ pub(super) const ZIP: Method = Method {
     decodes: &[Archive::Zip],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Unzip { buffer_bytes: settings.size(&BUFFER) })),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 pub(super) const GZIP: Method = Method {
@@ -40,7 +40,7 @@ pub(super) const GZIP: Method = Method {
     decodes: &[Archive::Gzip],
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Gunzip { buffer_bytes: settings.size(&BUFFER) })),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 struct Unzip {
@@ -54,68 +54,74 @@ pub(super) struct Gunzip {
 impl Reader for Unzip {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let file = BufReader::with_capacity(self.buffer_bytes, File::open(source.path())?);
-        let mut archive = ZipArchive::new(file).map_err(broken)?;
+        let mut archive = ZipArchive::new(file).map_err(zip_fault)?;
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
         for index in entries(&mut archive)? {
-            let mut entry = archive.by_index(index).map_err(broken)?;
-            let name = name(&entry);
+            let mut entry = archive.by_index(index).map_err(zip_fault)?;
+            let name = entry_name(&entry);
             drain(&mut entry, &mut buffer[..self.buffer_bytes], &mut consumer)
-                .map_err(|fault| of_entry(&name, fault))?;
+                .map_err(|fault| entry_fault(&name, fault))?;
         }
         Ok(consumer.finish())
     }
 }
 
-/// The entries that have content, by their numbers in the directory.
+/// The entries that have content, by their indices in the directory.
 pub(super) fn entries<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Result<Vec<usize>, Fault> {
     let mut found = Vec::new();
     for index in 0..archive.len() {
-        let entry = archive.by_index_raw(index).map_err(broken)?;
+        let entry = archive.by_index_raw(index).map_err(zip_fault)?;
         if entry.is_dir() {
             continue;
         }
-        check(&entry)?;
+        refuse_encrypted(&entry)?;
         found.push(index);
     }
-    if found.is_empty() { Err(unsound("the zip has no entries")) } else { Ok(found) }
+    if found.is_empty() { Err(content_fault("the zip has no entries")) } else { Ok(found) }
 }
 
-/// Refuses what only a password opens.
-fn check<R: Read>(entry: &ZipFile<'_, R>) -> Result<(), Fault> {
-    if entry.encrypted() { Err(unsound(format!("entry {:?} is encrypted", name(entry)))) } else { Ok(()) }
+/// Refuses an entry that only a password opens.
+fn refuse_encrypted<R: Read>(entry: &ZipFile<'_, R>) -> Result<(), Fault> {
+    if entry.encrypted() {
+        Err(content_fault(format!("entry {:?} is encrypted", entry_name(entry))))
+    } else {
+        Ok(())
+    }
 }
 
-/// What an entry is called, for messages.
-pub(super) fn name<R: Read>(entry: &ZipFile<'_, R>) -> String {
+/// The name of an entry, for messages.
+pub(super) fn entry_name<R: Read>(entry: &ZipFile<'_, R>) -> String {
     String::from_utf8_lossy(entry.name_raw()).into_owned()
 }
 
-/// A fault within an entry names it.
-pub(super) fn of_entry(name: &str, fault: Fault) -> Fault {
+/// Adds the name of an entry to a fault within it.
+pub(super) fn entry_fault(name: &str, fault: Fault) -> Fault {
     match fault {
-        Fault::Io { cause, .. } => {
-            io::Error::new(cause.kind(), format!("entry {name:?}: {}", lower(&cause.to_string()))).into()
-        }
+        Fault::Io { cause, .. } => io::Error::new(
+            cause.kind(),
+            format!("entry {name:?}: {}", with_small_first_letter(&cause.to_string())),
+        )
+        .into(),
         fault @ (Fault::Unavailable(_) | Fault::OfFile { .. }) => fault,
     }
 }
 
-/// The fault of a zip whose directory, or whose entry's head, is wrong.
-pub(super) fn broken(error: ZipError) -> Fault {
+/// The fault of a zip with a wrong directory or a wrong head of an entry.
+pub(super) fn zip_fault(error: ZipError) -> Fault {
     match error {
         ZipError::Io(cause) => cause.into(),
-        error => unsound(lower(&error.to_string())),
+        error => content_fault(with_small_first_letter(&error.to_string())),
     }
 }
 
 /// The fault of content that does not match its archive.
-pub(super) fn unsound(reason: impl Into<String>) -> Fault {
+pub(super) fn content_fault(reason: impl Into<String>) -> Fault {
     io::Error::new(ErrorKind::InvalidData, reason.into()).into()
 }
 
-/// Reasons begin with a small letter.
-fn lower(text: &str) -> String {
+/// The text with a small first letter, as reasons begin.
+fn with_small_first_letter(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
@@ -130,20 +136,20 @@ impl Reader for Gunzip {
             let mut member = GzDecoder::new(&mut file);
             let fed = drain(&mut member, &mut buffer[..self.buffer_bytes], &mut consumer);
             let is_gzip = member.header().is_some();
-            fed.map_err(|fault| of_member(at, is_gzip, fault))?;
+            fed.map_err(|fault| member_fault(at, is_gzip, fault))?;
             at = file.stream_position()?;
             let is_padded = skip_zeros(&mut file)?;
             if is_at_end(&mut file)? {
                 return Ok(consumer.finish());
             }
             if is_padded {
-                return Err(behind_last(at));
+                return Err(bytes_after_last_member(at));
             }
         }
     }
 }
 
-/// Skips zeros, with which a gzip may be padded, if there are any.
+/// Skips the zeros with which a gzip may be padded. Returns whether there were any.
 fn skip_zeros(source: &mut impl BufRead) -> io::Result<bool> {
     let mut is_padded = false;
     loop {
@@ -160,14 +166,14 @@ fn skip_zeros(source: &mut impl BufRead) -> io::Result<bool> {
 }
 
 /// The fault of bytes after the last gzip member.
-fn behind_last(at: u64) -> Fault {
-    unsound(format!("what stands behind the last gzip member, from byte {at} on, is no gzip"))
+fn bytes_after_last_member(at: u64) -> Fault {
+    content_fault(format!("what stands behind the last gzip member, from byte {at} on, is no gzip"))
 }
 
 /// The fault of the gzip member that begins at `at`.
-pub(super) fn of_member(at: u64, is_gzip: bool, fault: Fault) -> Fault {
+pub(super) fn member_fault(at: u64, is_gzip: bool, fault: Fault) -> Fault {
     match fault {
-        Fault::Io { .. } if !is_gzip && at > 0 => behind_last(at),
+        Fault::Io { .. } if !is_gzip && at > 0 => bytes_after_last_member(at),
         Fault::Io { cause, .. } if cause.kind() == ErrorKind::UnexpectedEof => {
             io::Error::new(ErrorKind::UnexpectedEof, "the gzip ends too early").into()
         }

@@ -1,5 +1,5 @@
-//! The methods `auto` and `auto-safe`: the crate `readlab-auto`, so that every race shows whether
-//! it chooses well, with mapping and without.
+//! The methods `auto` and `auto-safe`, which use the crate `readlab-auto`. So every race shows
+//! whether it chooses well, with mapping and without.
 
 use super::mmap::map;
 use super::{Fault, Method, Reader, memory};
@@ -14,7 +14,7 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::thread;
 
-/// 0 means the number of processors.
+/// The value 0 means the number of processors.
 const THREADS: Param = Param::new("threads", 0, 0, 1024);
 
 pub(in crate::method) const AUTO: Method = Method {
@@ -23,39 +23,39 @@ pub(in crate::method) const AUTO: Method = Method {
             the cache",
     parts: true,
     params: &[THREADS],
-    build: |settings| built(settings, true),
-    ..Method::USUAL
+    build: |settings| build_reader(settings, true),
+    ..Method::DEFAULT
 };
 
 pub(in crate::method) const AUTO_SAFE: Method = Method {
     name: "auto-safe",
     about: "as auto, but never maps, so that a program needs no unsafe code",
-    build: |settings| built(settings, false),
+    build: |settings| build_reader(settings, false),
     ..AUTO
 };
 
-fn built(settings: &mut Settings, maps: bool) -> Result<Box<dyn Reader>, SettingError> {
+fn build_reader(settings: &mut Settings, maps: bool) -> Result<Box<dyn Reader>, SettingError> {
     if settings.get(&THREADS) == 0 {
         let all = thread::available_parallelism().map_or(1, NonZero::get);
         settings.settle(&THREADS, all as u64);
     }
     let threads = NonZero::new(settings.size(&THREADS)).unwrap_or(NonZero::<usize>::MIN);
-    Ok(Box::new(Chosen { threads, maps }))
+    Ok(Box::new(AutoReader { threads, maps }))
 }
 
-struct Chosen {
+struct AutoReader {
     threads: NonZero<usize>,
     maps: bool,
 }
 
-impl Reader for Chosen {
+impl Reader for AutoReader {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let mut file = Auto::open(source.path())?.threads(self.threads);
         if let Some(part) = source.as_part() {
             file = file.range(part.range());
         }
         // SAFETY: the bytes are only counted or summed, so a file that changes during the reading
-        // only gives a wrong answer. A file that is cut off raises SIGBUS, and the lab runs every
+        // only gives a wrong answer. A file that is truncated raises SIGBUS, and the lab runs every
         // method in a separate process.
         let file = if self.maps { unsafe { file.mapping() } } else { file };
         if !matches!(visit, Visit::Lines(_)) {

@@ -16,15 +16,15 @@ pub(super) const BUFFERED: Method = Method {
     parts: true,
     lists: true,
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(Buffered { buffer_bytes: settings.size(&BUFFER) })),
-    ..Method::USUAL
+    build: |settings| Ok(Box::new(BufferedReader { buffer_bytes: settings.size(&BUFFER) })),
+    ..Method::DEFAULT
 };
 
-struct Buffered {
+struct BufferedReader {
     buffer_bytes: usize,
 }
 
-impl Reader for Buffered {
+impl Reader for BufferedReader {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let mut reader = BufReader::with_capacity(self.buffer_bytes, source.stream()?);
         let mut consumer = Consumer::new(visit);

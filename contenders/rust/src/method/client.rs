@@ -1,8 +1,8 @@
-//! What the methods that read URLs have in common: the client of the crate ureq, its requests, and
-//! what must be true of every answer.
+//! The common part of the methods that read URLs: the client of the crate ureq, its requests, and
+//! the checks that every answer must pass.
 //!
-//! There is no proxy and no redirect: every method must request the same bytes from the same
-//! server. An error never has the URL, whose query may be a secret.
+//! Proxies and redirects are not used, because every method must request the same bytes from the
+//! same server. An error never contains the URL, whose query may be a secret.
 
 use super::Fault;
 use crate::source::Source;
@@ -20,20 +20,21 @@ use ureq::http::{HeaderName, Response, StatusCode};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
-/// The client's own input buffer by default; a larger one of ours would never be filled from it.
+/// The default size of the client's own input buffer. A larger buffer of ours would never be filled
+/// from it.
 pub(super) const CLIENT_BUFFER_BYTES: usize = 128 << 10;
 
-/// A server that does not answer or does not go on for so long is given up.
+/// A server that sends nothing for this long is given up.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientSettings {
     pub(super) buffer_bytes: usize,
-    /// Connections that stay open for later requests.
+    /// Number of connections that stay open for later requests.
     pub(super) idle_connections: usize,
 }
 
-/// A client, and what it requests.
+/// A client and the URL that it requests.
 pub(super) struct Client {
     agent: Agent,
     url: String,
@@ -42,8 +43,8 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn make(source: &Source, settings: ClientSettings) -> Result<Client, Fault> {
-        let url = source.url().ok_or_else(|| failed("this is no http:// or https:// URL"))?.to_owned();
-        let etag = etag().map_err(|error| failed(error.to_string()))?;
+        let url = source.url().ok_or_else(|| failure("this is no http:// or https:// URL"))?.to_owned();
+        let etag = etag().map_err(|error| failure(error.to_string()))?;
         let mut config = Agent::config_builder()
             .proxy(None)
             .max_redirects(0)
@@ -61,17 +62,17 @@ impl Client {
         Ok(Client { agent: config.build().into(), url, etag })
     }
 
-    /// Requests all of the content; `close` if the connection is for this request only.
+    /// Requests the whole content; `close` if the connection is for this request only.
     pub(super) fn get(&self, close: bool) -> Result<Response<Body>, Fault> {
         let headers = close.then(|| (CONNECTION, "close".to_owned()));
         let answer = self.request(headers)?;
         match answer.status() {
             StatusCode::OK => Ok(answer),
-            status => Err(failed(format!("status {status}"))),
+            status => Err(failure(format!("status {status}"))),
         }
     }
 
-    /// Requests a range. Its answer is not checked, so that the caller can recognize empty content.
+    /// Requests a range. Its answer is not checked, so that the caller can recognise empty content.
     pub(super) fn get_range(&self, range: &Range<u64>) -> Result<Response<Body>, Fault> {
         self.request(Some((RANGE, format!("bytes={}-{}", range.start, range.end - 1))))
     }
@@ -88,38 +89,38 @@ impl Client {
             return Ok(answer);
         }
         if let Some(encoding) = header(CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
-            return Err(failed(format!("the answer has the content encoding {encoding}")));
+            return Err(failure(format!("the answer has the content encoding {encoding}")));
         }
         match (header(ETAG), &self.etag) {
             (Some(found), Some(demanded)) if found != demanded => {
-                Err(failed(format!("the answer is of the version {found}, not {demanded}")))
+                Err(failure(format!("the answer is of the version {found}, not {demanded}")))
             }
             _ => Ok(answer),
         }
     }
 }
 
-/// An answer that promises a range: which, and the size of all.
+/// The range in an answer, and the size of the whole content.
 pub(super) fn range_of(answer: &Response<Body>) -> Result<(Range<u64>, u64), Fault> {
     if answer.status() != StatusCode::PARTIAL_CONTENT {
-        return Err(failed(format!("status {} to a range", answer.status())));
+        return Err(failure(format!("status {} to a range", answer.status())));
     }
     let value = answer.headers().get(CONTENT_RANGE).and_then(|value| value.to_str().ok());
-    value.and_then(content_range).ok_or_else(|| failed("the answer has no Content-Range"))
+    value.and_then(content_range).ok_or_else(|| failure("the answer has no Content-Range"))
 }
 
-/// Whether an answer to the first range says that there is no first byte.
+/// Whether an answer to the first range shows that the content is empty.
 pub(super) fn is_empty(answer: &Response<Body>) -> bool {
     let length = answer.headers().get(CONTENT_LENGTH).map(|length| length.as_bytes());
     let whole = answer.status() == StatusCode::OK && length == Some(b"0");
     whole || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE
 }
 
-/// The encryption by ring, and the certificates of the file or else those of the system.
+/// The encryption by ring, with the certificates of the file or else those of the system.
 fn encryption() -> Result<TlsConfig, Fault> {
     let roots = match cacert() {
         Some(path) => {
-            let named = |cause: String| failed(format!("{}: {cause}", path.display()));
+            let named = |cause: String| failure(format!("{}: {cause}", path.display()));
             let pem = fs::read(&path).map_err(|error| named(error.to_string()))?;
             certificates(&pem).map_err(|error| named(error.to_string()))?
         }
@@ -143,36 +144,36 @@ fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, ureq::Error> {
     items.collect()
 }
 
-/// Why a request failed, without the URL.
+/// The reason why a request failed, without the URL.
 fn cause(error: ureq::Error) -> Fault {
     match error {
-        ureq::Error::BadUri(_) => failed("this URL has no host or no scheme"),
+        ureq::Error::BadUri(_) => failure("this URL has no host or no scheme"),
         error => error.into_io().into(),
     }
 }
 
-pub(super) fn failed(reason: impl Into<String>) -> Fault {
+pub(super) fn failure(reason: impl Into<String>) -> Fault {
     io::Error::other(reason.into()).into()
 }
 
-/// The body of an answer, which notes when its first byte comes.
-pub(super) struct Arriving<R> {
+/// The body of an answer, which records the time of its first byte.
+pub(super) struct TimedBody<R> {
     body: R,
     first_byte: Option<Instant>,
 }
 
-impl<R> Arriving<R> {
-    pub(super) fn new(body: R) -> Arriving<R> {
-        Arriving { body, first_byte: None }
+impl<R> TimedBody<R> {
+    pub(super) fn new(body: R) -> TimedBody<R> {
+        TimedBody { body, first_byte: None }
     }
 
-    /// One request, and its first byte.
+    /// The traffic of one request, with the time of its first byte.
     pub(super) fn traffic(&self) -> Traffic {
         Traffic { requests: Some(1), first_byte: self.first_byte }
     }
 }
 
-impl<R: Read> Read for Arriving<R> {
+impl<R: Read> Read for TimedBody<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.body.read(buffer)?;
         if count > 0 && self.first_byte.is_none() {
@@ -187,8 +188,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_byte_is_noted_once() {
-        let mut body = Arriving::new(&b"ab"[..]);
+    fn the_first_byte_is_timed_once() {
+        let mut body = TimedBody::new(&b"ab"[..]);
         assert_eq!(body.traffic().first_byte, None);
         body.read_exact(&mut [0]).unwrap();
         let first = body.traffic().first_byte;

@@ -1,9 +1,8 @@
-//! The first two controls. `null` does nothing, and shows the cost of the measurement. `resident`
-//! visits bytes that are already in memory, and shows what the scan could do if delivery cost
-//! nothing.
+//! Two controls. `null` does nothing, and shows the cost of the measurement. `resident` visits
+//! bytes that are already in memory, and shows the speed of the scan if delivery cost nothing.
 
-use super::fits::{check_fits, kept_bytes_max};
 use super::memory::{SEGMENT, THREADS};
+use super::memory_check::{check_fits, kept_bytes_max};
 use super::{Fault, Feeding, Method, Reader, memory};
 use crate::scan::Visit;
 use crate::source::Source;
@@ -41,7 +40,7 @@ pub(super) const RESIDENT: Method = Method {
             identity: None,
         }))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 struct Null;
@@ -55,19 +54,19 @@ impl Reader for Null {
 struct Resident {
     segment_bytes: u64,
     threads: u64,
-    /// More than that does not stay in memory between turns.
+    /// Size limit of bytes that stay in memory between turns.
     kept_bytes_max: u64,
-    loaded: Option<Loaded>,
-    /// Of the file whose bytes are loaded.
-    identity: Option<Identity>,
+    loaded: Option<LoadedFile>,
+    /// Identity of the file whose bytes are loaded.
+    identity: Option<FileIdentity>,
 }
 
 impl Reader for Resident {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        let identity = Identity::at(source.path())?;
+        let identity = FileIdentity::at(source.path())?;
         if self.loaded.is_none() || self.identity != identity {
             self.loaded = None;
-            self.loaded = Some(Loaded::load("resident", source)?);
+            self.loaded = Some(LoadedFile::load("resident", source)?);
             self.identity = identity;
         }
         Ok(())
@@ -78,17 +77,19 @@ impl Reader for Resident {
         memory::visit_all(loaded.bytes(), self.segment_bytes, self.threads, visit)
     }
 
-    /// Loading takes far longer than the scan, so bytes stay if they are a small part of memory.
+    /// Releases the bytes, unless they are a small part of memory. Loading takes far longer than
+    /// the scan.
     fn release(&mut self) {
         let may_stay =
-            |it: &mut Loaded| self.identity.is_some() && it.bytes().len() as u64 <= self.kept_bytes_max;
+            |it: &mut LoadedFile| self.identity.is_some() && it.bytes().len() as u64 <= self.kept_bytes_max;
         self.loaded = self.loaded.take_if(|it| may_stay(it));
     }
 }
 
-/// What changes if a file is replaced or written. A device has none: its bytes change silently.
+/// The attributes that change if a file is replaced or written. A device has none, because its
+/// bytes change silently.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Identity {
+struct FileIdentity {
     device: u64,
     inode: u64,
     size_bytes: u64,
@@ -96,10 +97,10 @@ struct Identity {
     changed: (i64, i64),
 }
 
-impl Identity {
-    fn at(path: &Path) -> io::Result<Option<Identity>> {
+impl FileIdentity {
+    fn at(path: &Path) -> io::Result<Option<FileIdentity>> {
         let meta = path.metadata()?;
-        Ok(meta.is_file().then(|| Identity {
+        Ok(meta.is_file().then(|| FileIdentity {
             device: meta.dev(),
             inode: meta.ino(),
             size_bytes: meta.len(),
@@ -110,14 +111,14 @@ impl Identity {
 }
 
 /// A file's bytes in anonymous memory.
-pub(super) struct Loaded {
+pub(super) struct LoadedFile {
     pages: Buffer,
     len: usize,
 }
 
-impl Loaded {
+impl LoadedFile {
     /// Reads all of a file, or its part, for the method `name`.
-    pub(super) fn load(name: &str, source: &Source) -> Result<Loaded, Fault> {
+    pub(super) fn load(name: &str, source: &Source) -> Result<LoadedFile, Fault> {
         let mut file = source.open()?;
         let size = source.length_in(&file)?;
         check_fits(name, size as u64)?;
@@ -131,7 +132,7 @@ impl Loaded {
                 Err(cause) => return Err(Fault::at(len as u64, cause)),
             }
         }
-        Ok(Loaded { pages, len })
+        Ok(LoadedFile { pages, len })
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_loaded_stays_until_the_file_changes() {
+    fn loaded_bytes_stay_until_the_file_changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, b"one").unwrap();
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_large_leaves_the_memory_after_each_turn() {
+    fn a_large_file_leaves_the_memory_after_each_turn() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, b"large").unwrap();
@@ -177,6 +178,6 @@ mod tests {
 
     #[test]
     fn a_device_has_no_identity() {
-        assert!(Identity::at(Path::new("/dev/null")).unwrap().is_none());
+        assert!(FileIdentity::at(Path::new("/dev/null")).unwrap().is_none());
     }
 }

@@ -1,10 +1,11 @@
-//! The control `decoder`: decodes an archive that is already in memory, and does not look at what
-//! comes out. It shows the best possible decoding with one thread.
+//! The control `decoder`, which decodes an archive that is already in memory, and does not visit
+//! the output. It shows the best possible decoding with one thread.
 //!
-//! A zip or gzip is decoded whole by libdeflate into memory that was written once; other formats by
-//! the library of their method, through one buffer that stays in the processor's cache.
+//! A zip or gzip is decoded as a whole by libdeflate, into memory that was written once before.
+//! Other formats are decoded by the library of their method, through one buffer that stays in the
+//! processor's cache.
 
-use super::controls::Loaded;
+use super::controls::LoadedFile;
 use super::inflate::Decoder;
 use super::stream::{BUFFER, StreamDecoder};
 use super::{Fault, Method, Reader};
@@ -21,31 +22,31 @@ pub(super) const DECODER: Method = Method {
     about: "control: an archive that was brought into memory before each turn decoded there and not looked at, a zip or \
             gzip by libdeflate",
     decodes: &Archive::ALL,
-    build: |_| Ok(Box::new(Prepared(None))),
+    build: |_| Ok(Box::new(DecoderControl(None))),
     ..Method::CONTROL
 };
 
 /// The state of the control: the archive in memory, and its decoder.
-struct Prepared(Option<(Loaded, InMemory)>);
+struct DecoderControl(Option<(LoadedFile, MemoryDecoder)>);
 
-/// A decoder with the memory that it decodes into.
-enum InMemory {
+/// A decoder with its output memory.
+enum MemoryDecoder {
     Whole(Archive, Decoder),
     Stream(Archive, Option<DecoderDictionary<'static>>, Buffer),
 }
 
-impl InMemory {
-    fn new(archive: Archive, source: &Source) -> Result<InMemory, Fault> {
+impl MemoryDecoder {
+    fn new(archive: Archive, source: &Source) -> Result<MemoryDecoder, Fault> {
         Ok(match archive {
-            Archive::Zip | Archive::Gzip => InMemory::Whole(archive, Decoder::new()?),
-            other => InMemory::Stream(other, source.decoder_dictionary()?, Buffer::new(buffer_bytes())?),
+            Archive::Zip | Archive::Gzip => MemoryDecoder::Whole(archive, Decoder::new()?),
+            other => MemoryDecoder::Stream(other, source.decoder_dictionary()?, Buffer::new(buffer_bytes())?),
         })
     }
 
     fn decode(&mut self, mut bytes: &[u8]) -> Result<Answer, Fault> {
         match self {
-            InMemory::Whole(archive, decoder) => decoder.content(*archive, bytes, Visit::Nothing),
-            InMemory::Stream(archive, dictionary, buffer) => {
+            MemoryDecoder::Whole(archive, decoder) => decoder.content(*archive, bytes, Visit::Nothing),
+            MemoryDecoder::Stream(archive, dictionary, buffer) => {
                 let mut consumer = Consumer::new(Visit::Nothing);
                 let decoder = StreamDecoder { archive: *archive, dictionary: dictionary.as_ref() };
                 decoder.decode(&mut bytes, &mut buffer[..buffer_bytes()], &mut consumer)?;
@@ -55,19 +56,19 @@ impl InMemory {
     }
 }
 
-/// The size of the buffer of streams: that of their methods.
+/// The size of the stream buffer, which is that of the streaming methods.
 fn buffer_bytes() -> usize {
     usize::try_from(BUFFER.default).expect("a buffer fits into memory")
 }
 
-impl Reader for Prepared {
+impl Reader for DecoderControl {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         self.release();
-        let loaded = Loaded::load("decoder", source)?;
+        let loaded = LoadedFile::load("decoder", source)?;
         let archive = Archive::by_magic(loaded.bytes()).or_else(|| Archive::by_name(source.path()));
         let archive =
             archive.ok_or_else(|| Fault::Unavailable("decoder: the file is no archive".to_owned()))?;
-        let mut decoder = InMemory::new(archive, source)?;
+        let mut decoder = MemoryDecoder::new(archive, source)?;
         decoder.decode(loaded.bytes())?;
         self.0 = Some((loaded, decoder));
         Ok(())

@@ -1,9 +1,9 @@
 //! The method `direct`: read(2) past the page cache (`O_DIRECT`) into one aligned buffer.
 //!
 //! The alignment is found by [`readlab_auto::direct`]. A file system may still read through the
-//! cache without an error (compressed btrfs does); only the device's counters show that. If the
-//! size of a file is not a multiple of the block, the last read is short, as expected. If a read
-//! ends within a block before the end of the file, the rest is read without the flag.
+//! cache without an error (compressed btrfs does this), which only the device's counters show. If
+//! the size of a file is not a multiple of the block, the last read is short, as expected. If a
+//! read ends within a block before the end of the file, the rest is read without the flag.
 
 use super::read::drain;
 use super::{Fault, Method, Reader, kept_buffer};
@@ -29,7 +29,7 @@ pub(super) const DIRECT: Method = Method {
     lists: true,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Direct { buffer_bytes: settings.size(&BUFFER) })),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 struct Direct {
@@ -38,17 +38,17 @@ struct Direct {
 
 impl Reader for Direct {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        self.read_one_of(source, visit, &mut None)
+        self.read_with_kept_buffer(source, visit, &mut None)
     }
 
-    fn read_one_of(
+    fn read_with_kept_buffer(
         &mut self,
         source: &Source,
         visit: Visit,
         kept: &mut Option<Buffer>,
     ) -> Result<Answer, Fault> {
         let mut file = DirectFile::open(source)?;
-        file.takes(self.buffer_bytes)?;
+        file.check_buffer_size(self.buffer_bytes)?;
         let buffer = kept_buffer(kept, self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
         drain(&mut file, buffer, &mut consumer)?;
@@ -62,7 +62,7 @@ pub(super) struct DirectFile {
     /// Offsets and lengths of reads are multiples of this.
     pub(super) block_bytes: u64,
     pub(super) range: Range<u64>,
-    /// Whether the file may go on behind that.
+    /// Whether the file may continue after the range.
     is_part: bool,
     at: u64,
 }
@@ -81,8 +81,8 @@ impl DirectFile {
         Ok(DirectFile { file, block_bytes, range, is_part: source.as_part().is_some(), at })
     }
 
-    /// Whether buffers of this size fit the alignment.
-    pub(super) fn takes(&self, buffer_bytes: usize) -> Result<(), Fault> {
+    /// Checks that buffers of this size fit the alignment.
+    pub(super) fn check_buffer_size(&self, buffer_bytes: usize) -> Result<(), Fault> {
         let block_bytes = self.block_bytes;
         if (buffer_bytes as u64).is_multiple_of(block_bytes) {
             return Ok(());
@@ -102,7 +102,7 @@ impl Read for DirectFile {
             let flags = rustix::fs::fcntl_getfl(&self.file)?;
             rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT)?;
         }
-        let wanted = self.worth_asking(buffer.len());
+        let wanted = self.next_read_bytes(buffer.len());
         let count = self.file.read(&mut buffer[..wanted])?;
         let left = usize::try_from(self.left_bytes()).unwrap_or(usize::MAX);
         let count = if self.is_part { count.min(left) } else { count };
@@ -116,10 +116,10 @@ impl DirectFile {
         self.range.end.saturating_sub(self.at)
     }
 
-    /// No more than the blocks that are left, and one, which a file that grew would fill: the
-    /// kernel makes every page of a direct read's buffer present before it starts, and for a small
-    /// file that costs more than the reading.
-    fn worth_asking(&self, buffer_bytes: usize) -> usize {
+    /// The size of the next read: at most the remaining blocks, and one more, which a file that
+    /// grew would fill. The kernel faults in every page of a direct read's buffer before it starts,
+    /// and for a small file this costs more than the reading.
+    fn next_read_bytes(&self, buffer_bytes: usize) -> usize {
         let left_bytes = self.left_bytes().next_multiple_of(self.block_bytes);
         let behind_bytes = if self.is_part { 0 } else { self.block_bytes };
         let worth = usize::try_from(left_bytes.saturating_add(behind_bytes)).unwrap_or(usize::MAX);
@@ -145,7 +145,8 @@ mod tests {
 
     #[test]
     fn a_read_that_ends_off_a_block_continues_without_the_flag() {
-        // On a disk, and not among the sources, whose change has cargo build again.
+        // The file must be on a disk, and not among the sources, whose change makes cargo build
+        // again.
         let program = std::env::current_exe().unwrap();
         let mut file = tempfile::NamedTempFile::new_in(program.parent().unwrap()).unwrap();
         io::Write::write_all(&mut file, &[b'\n'; 10_000]).unwrap();
@@ -155,7 +156,7 @@ mod tests {
         };
         let mut buffer = Buffer::new(4096).unwrap();
         assert_eq!(file.read(&mut buffer).unwrap(), 4096);
-        // As if the kernel had stopped within a block.
+        // Simulates a read that stopped within a block.
         io::Seek::seek(&mut file.file, io::SeekFrom::Start(4099)).unwrap();
         file.at = 4099;
         let read = drain(&mut file, &mut buffer, &mut Consumer::new(Visit::Nothing)).unwrap();
@@ -171,7 +172,7 @@ mod tests {
             is_part: false,
             at: 0,
         };
-        assert!(file.takes(1024).is_ok());
-        assert!(file.takes(1000).unwrap_err().to_string().contains("multiple of 512"));
+        assert!(file.check_buffer_size(1024).is_ok());
+        assert!(file.check_buffer_size(1000).unwrap_err().to_string().contains("multiple of 512"));
     }
 }

@@ -1,7 +1,8 @@
-//! The method `files-ahead`: one file after the other, with the next ones opened already and
-//! requested from the kernel by posix_fadvise(2), so that a device has several files to read.
+//! The method `files-ahead`, which reads one file after the other. The next files are already open,
+//! and were requested from the kernel by posix_fadvise(2), so that a device has several files to
+//! read.
 
-use super::of_list::{ListReader, OfList};
+use super::list_reader::{ListReader, ListTarget};
 use super::read::drain;
 use super::{Fault, Method};
 use crate::consumer::Consumer;
@@ -27,18 +28,18 @@ pub(super) const FILES_AHEAD: Method = Method {
     params: &[AHEAD, BUFFER],
     build: |settings| {
         let (ahead, buffer_bytes) = (settings.size(&AHEAD), settings.size(&BUFFER));
-        Ok(Box::new(OfList::new(Ahead { ahead, buffer_bytes })))
+        Ok(Box::new(ListTarget::new(AheadReader { ahead, buffer_bytes })))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
-struct Ahead {
-    /// How many files are open before the one that is read.
+struct AheadReader {
+    /// Number of files that are open ahead of the current one.
     ahead: usize,
     buffer_bytes: usize,
 }
 
-impl ListReader for Ahead {
+impl ListReader for AheadReader {
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut open = VecDeque::with_capacity(self.ahead + 1);
@@ -48,7 +49,7 @@ impl ListReader for Ahead {
             while open.len() <= self.ahead
                 && let Some(path) = next.next()
             {
-                open.push_back((path, requested(path).map_err(|fault| Fault::of_file(path, fault))?));
+                open.push_back((path, open_ahead(path).map_err(|fault| Fault::of_file(path, fault))?));
             }
             let Some((path, mut file)) = open.pop_front() else { return Ok(all.finish()) };
             let mut consumer = Consumer::new(visit);
@@ -59,8 +60,8 @@ impl ListReader for Ahead {
     }
 }
 
-/// A file that the kernel was told to read.
-fn requested(path: &Path) -> Result<File, Fault> {
+/// Opens a file and requests it from the kernel.
+fn open_ahead(path: &Path) -> Result<File, Fault> {
     let file = File::open(path)?;
     fadvise(&file, 0, None, Advice::WillNeed).map_err(std::io::Error::from)?;
     Ok(file)

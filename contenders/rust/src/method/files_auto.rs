@@ -1,6 +1,6 @@
-//! The method `files-auto`: the crate readlab-auto reads the files of a list as it thinks best.
+//! The method `files-auto`, where the crate readlab-auto chooses how the files of a list are read.
 
-use super::of_list::{ListReader, Listed, OfList, add_file};
+use super::list_reader::{ListPaths, ListReader, ListTarget, add_file};
 use super::{Fault, Method};
 use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
@@ -9,7 +9,7 @@ use readlab_auto::Files;
 use readlab_protocol::{Answer, FileList, Reads};
 use std::num::NonZero;
 
-/// 0 means that it is chosen by what is cached.
+/// The value 0 means that the crate chooses by what is cached.
 const THREADS: Param = Param::new("threads", 0, 0, 1024);
 
 pub(super) const FILES_AUTO: Method = Method {
@@ -21,18 +21,18 @@ pub(super) const FILES_AUTO: Method = Method {
     params: &[THREADS],
     build: |settings| {
         let threads = NonZero::new(usize::try_from(settings.get(&THREADS)).unwrap_or(usize::MAX));
-        Ok(Box::new(OfList::new(Chosen { threads })))
+        Ok(Box::new(ListTarget::new(AutoListReader { threads })))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
-struct Chosen {
+struct AutoListReader {
     threads: Option<NonZero<usize>>,
 }
 
-impl ListReader for Chosen {
+impl ListReader for AutoListReader {
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
-        let listed = Listed(list);
+        let listed = ListPaths(list);
         let files = Files::new(&listed);
         let files = match self.threads {
             Some(threads) => files.threads(threads),

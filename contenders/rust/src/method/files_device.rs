@@ -1,11 +1,12 @@
-//! The control `files-device`: the files of a list read past the page cache with many reads in
-//! flight, over all files together, and not looked at. It shows what the device does at best with
-//! files of these sizes. The files are open before, because finding them is not the device's doing.
+//! The control `files-device`, which reads the files of a list past the page cache, with many reads
+//! in flight over all files together, and does not visit the bytes. It shows the best rate of the
+//! device with files of these sizes. The files are opened before the window, because the device
+//! does not determine how fast they are found.
 
 use super::direct::DirectFile;
 use super::io_uring::{available, refusal};
 use super::limits::device_plan;
-use super::of_list::{ListReader, OfList};
+use super::list_reader::{ListReader, ListTarget};
 use super::{Fault, Method};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -20,8 +21,9 @@ use std::path::Path;
 const BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 26);
 const DEPTH: Param = Param::new("depth", 64, 1, 4096);
 
-/// Files that are open at the same time. Of more files so many are read, spread evenly over the
-/// list: a rate needs no more, and a process may not have all of them open.
+/// Limit for files that are open at the same time. Of a longer list only this number of files is
+/// read, spread evenly over the list. A rate needs no more, and a process may not be allowed to
+/// open all files.
 const FILES_MAX: usize = 256;
 
 pub(super) const FILES_DEVICE: Method = Method {
@@ -33,7 +35,7 @@ pub(super) const FILES_DEVICE: Method = Method {
     params: &[BUFFER, DEPTH],
     build: |settings| {
         let plan = device_plan(settings.size(&BUFFER), settings.size(&DEPTH));
-        Ok(Box::new(OfList::new(FilesDevice { plan, open: Vec::new() })))
+        Ok(Box::new(ListTarget::new(FilesDevice { plan, open: Vec::new() })))
     },
     available,
     ..Method::CONTROL
@@ -49,7 +51,7 @@ impl ListReader for FilesDevice {
         let count = list.len().min(FILES_MAX);
         let open = |nth: usize| {
             let path = list.path(nth * list.len() / count);
-            self.opened(path).map_err(|fault| Fault::of_file(path, fault))
+            self.open_file(path).map_err(|fault| Fault::of_file(path, fault))
         };
         self.open = (0..count).map(open).collect::<Result<_, _>>()?;
         Ok(())
@@ -80,9 +82,9 @@ impl ListReader for FilesDevice {
 }
 
 impl FilesDevice {
-    fn opened(&self, path: &Path) -> Result<DirectFile, Fault> {
+    fn open_file(&self, path: &Path) -> Result<DirectFile, Fault> {
         let file = DirectFile::open(&Source::whole(path))?;
-        file.takes(self.plan.buffer_bytes)?;
+        file.check_buffer_size(self.plan.buffer_bytes)?;
         Ok(file)
     }
 }

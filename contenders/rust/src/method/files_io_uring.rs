@@ -2,7 +2,7 @@
 //! with many files in flight on one thread. `readlab_auto::files::in_flight` does the reads.
 
 use super::io_uring::refusal;
-use super::of_list::{ListReader, Listed, OfList, add_file};
+use super::list_reader::{ListPaths, ListReader, ListTarget, add_file};
 use super::{Fault, Method};
 use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
@@ -25,23 +25,23 @@ pub(super) const FILES_IO_URING: Method = Method {
     build: |settings| {
         let depth = u16::try_from(settings.get(&DEPTH)).unwrap_or(u16::MAX);
         let plan = Plan { buffer_bytes: settings.size(&BUFFER), depth, direct: settings.is_on(&DIRECT) };
-        Ok(Box::new(OfList::new(InRing { plan })))
+        Ok(Box::new(ListTarget::new(RingReader { plan })))
     },
     available: || in_flight::Ring::new(1).map(drop).map_err(|cause| refusal(&cause)),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
-struct InRing {
+struct RingReader {
     plan: Plan,
 }
 
-impl ListReader for InRing {
+impl ListReader for RingReader {
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault> {
         let ring =
             in_flight::Ring::new(self.plan.depth).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
         let files = FilesInFlight::prepare(ring, &self.plan, list.len())?;
         let mut all = FilesAnswer::default();
-        files.run(&Listed(list), &mut (0..list.len()), &mut |file| add_file(&mut all, file, visit))?;
+        files.run(&ListPaths(list), &mut (0..list.len()), &mut |file| add_file(&mut all, file, visit))?;
         Ok(all.finish())
     }
 }

@@ -1,7 +1,7 @@
-//! The method `files-threads`: several threads take the files of a list in turn, and read each with
-//! read(2) into a buffer of their own.
+//! The method `files-threads`: several threads take the files of a list in turn, and each thread
+//! reads with read(2) into its own buffer.
 
-use super::of_list::{ListReader, OfList};
+use super::list_reader::{ListReader, ListTarget};
 use super::read::drain;
 use super::{Fault, Method};
 use crate::consumer::Consumer;
@@ -25,9 +25,9 @@ pub(super) const FILES_THREADS: Method = Method {
     params: &[BUFFER, THREADS],
     build: |settings| {
         let (buffer_bytes, threads) = (settings.size(&BUFFER), settings.get(&THREADS));
-        Ok(Box::new(OfList::new(Threads { buffer_bytes, threads })))
+        Ok(Box::new(ListTarget::new(Threads { buffer_bytes, threads })))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 struct Threads {
@@ -41,7 +41,7 @@ impl ListReader for Threads {
     }
 }
 
-/// Reads every file of a list by threads that take them in turn.
+/// Reads every file of a list by threads that take the files in turn.
 fn read_by_threads(
     list: &FileList,
     threads: u64,

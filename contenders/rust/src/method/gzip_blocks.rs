@@ -1,12 +1,12 @@
-//! The method `gzip-blocks`: the blocks of a bgzf, each a member of a gzip that says how long it
-//! is, decoded by several threads with libdeflate.
+//! The method `gzip-blocks`, which decodes the blocks of a bgzf by several threads with libdeflate.
+//! A block is a gzip member that states its own length.
 //!
-//! A thread takes a segment of the file, looks for the first block that begins in it, and decodes
-//! all that do. That these were blocks is shown at the end: together they are the whole file, each
-//! with its checksum. Any other gzip, and one with a fault, is decoded from its begin to its end as
-//! `gzip` does, which has the reasons.
+//! A thread takes a segment of the file, searches for the first block that begins in it, and
+//! decodes all blocks that begin in it. The end proves that these were blocks: together they are
+//! the whole file, each with its checksum. Any other gzip, and a gzip with a fault, is decoded from
+//! begin to end like `gzip` does, which reports the reason.
 
-use super::archive::{Gunzip, unsound};
+use super::archive::{Gunzip, content_fault};
 use super::inflate::{Decoder, crc32};
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
@@ -23,18 +23,20 @@ use std::os::unix::fs::FileExt;
 const BUFFER: Param = Param::new("buffer_bytes", 1 << 20, 1, 1 << 30);
 const THREADS: Param = Param::new("threads", 2, 1, 1024);
 
-/// A block has at most so many bytes, and so many come out of it (SAM 1, 4.1).
+/// Size limit of a block and of its content (SAM 1, 4.1).
 const BLOCK_MAX: usize = 1 << 16;
 
-/// Bytes of a block before its extra field, and after its deflated bytes.
+/// Bytes of a block before its extra field.
 const HEAD_BYTES: usize = 12;
 const TAIL_BYTES: usize = 8;
 
-/// A gzip that is deflated, and has an extra field and nothing else (RFC 1952, 2.3).
+/// The beginning of a deflated gzip that has an extra field and no other optional field (RFC 1952,
+/// 2.3).
 const MAGIC: [u8; 4] = [0x1f, 0x8b, 8, 4];
 
-/// Of the extra field the part that says how long the block is: `BC`, and that two bytes follow.
-const LENGTH_FIELD: [u8; 4] = [b'B', b'C', 2, 0];
+/// The head of the subfield with the length of the block: `BC`, and the size of the length, two
+/// bytes.
+const LENGTH_SUBFIELD: [u8; 4] = [b'B', b'C', 2, 0];
 
 pub(super) const GZIP_BLOCKS: Method = Method {
     name: "gzip-blocks",
@@ -44,18 +46,18 @@ pub(super) const GZIP_BLOCKS: Method = Method {
     params: &[BUFFER, THREADS],
     build: |settings| {
         let (buffer_bytes, threads) = (settings.size(&BUFFER), settings.get(&THREADS));
-        Ok(Box::new(Blocks { buffer_bytes, threads }))
+        Ok(Box::new(BlockDecoder { buffer_bytes, threads }))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
-struct Blocks {
-    /// Of a segment, which has at least the bytes of a block.
+struct BlockDecoder {
+    /// Size of a segment, which is at least that of a block.
     buffer_bytes: usize,
     threads: u64,
 }
 
-impl Reader for Blocks {
+impl Reader for BlockDecoder {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let file = File::open(source.path())?;
         match self.blocks(&file, visit) {
@@ -68,15 +70,15 @@ impl Reader for Blocks {
     }
 }
 
-/// The blocks that a thread decoded.
-struct Share {
+/// The answer and the ranges of the blocks that a thread decoded.
+struct DecodedBlocks {
     answer: Answer,
-    /// Where they lie, each range without a gap.
+    /// Ranges of the decoded blocks in the file. Each is without a gap.
     decoded: Vec<Range<u64>>,
 }
 
-impl Blocks {
-    /// What comes out of all blocks; `None` if these are not the whole file.
+impl BlockDecoder {
+    /// Decodes all blocks; `None` if these are not the whole file.
     fn blocks(&self, file: &File, visit: Visit) -> Result<Option<Answer>, Fault> {
         let size = file.metadata()?.len();
         let mut head = [0; HEAD_BYTES + 6];
@@ -89,15 +91,15 @@ impl Blocks {
             let (mut decoder, mut consumer) = (Decoder::new()?, Consumer::new(visit));
             let mut decoded = Vec::new();
             while let Some(segment) = segments.take() {
-                let within = usize::try_from(segment.end - segment.start).unwrap_or(usize::MAX);
+                let own_bytes = usize::try_from(segment.end - segment.start).unwrap_or(usize::MAX);
                 let left = usize::try_from(size - segment.start).unwrap_or(usize::MAX);
                 let bytes = &mut buffer[..left.min(step + 2 * BLOCK_MAX)];
                 file.read_exact_at(bytes, segment.start)?;
-                let blocks = Segment { bytes, within, is_last: segment.end == size };
+                let blocks = Segment { bytes, own_bytes, is_last: segment.end == size };
                 let Some(range) = blocks.decode(&mut decoder, &mut consumer)? else { continue };
                 decoded.push(segment.start + range.start as u64..segment.start + range.end as u64);
             }
-            Ok(Share { answer: consumer.finish(), decoded })
+            Ok(DecodedBlocks { answer: consumer.finish(), decoded })
         })?;
         let mut decoded: Vec<Range<u64>> = shares.iter().flat_map(|share| share.decoded.clone()).collect();
         decoded.sort_by_key(|range| range.start);
@@ -108,30 +110,31 @@ impl Blocks {
     }
 }
 
-/// A segment of the file, with the bytes after it in which its last block may end.
+/// A segment of the file, followed by the bytes in which its last block may end.
 struct Segment<'a> {
     bytes: &'a [u8],
-    within: usize,
-    /// Whether the file ends with these bytes.
+    own_bytes: usize,
+    /// Whether these bytes are the end of the file.
     is_last: bool,
 }
 
 impl Segment<'_> {
-    /// Decodes all blocks that begin in the segment; where they lie, if there are any.
+    /// Decodes all blocks that begin in the segment. Returns their range in the bytes, if there are
+    /// any.
     fn decode(&self, decoder: &mut Decoder, consumer: &mut Consumer) -> Result<Option<Range<usize>>, Fault> {
-        let Some(first) = (0..self.within).find(|&at| self.begins_at(at)) else { return Ok(None) };
+        let Some(first) = (0..self.own_bytes).find(|&at| self.begins_at(at)) else { return Ok(None) };
         let mut at = first;
-        while at < self.within {
+        while at < self.own_bytes {
             let rest = self.bytes.get(at..).unwrap_or_default();
             let Some(length) = block_bytes(rest) else { break };
-            let block = rest.get(..length).ok_or_else(|| unsound("a block reaches beyond the file"))?;
+            let block = rest.get(..length).ok_or_else(|| content_fault("a block reaches beyond the file"))?;
             consumer.feed(content(block, decoder)?);
             at += length;
         }
         Ok(Some(first..at))
     }
 
-    /// Whether a block begins at a place: one that another follows, or the end of the file.
+    /// Whether a block begins at an offset, and another block or the end of the file follows it.
     fn begins_at(&self, at: usize) -> bool {
         let Some(length) = block_bytes(&self.bytes[at..]) else { return false };
         let next = at + length;
@@ -140,7 +143,7 @@ impl Segment<'_> {
     }
 }
 
-/// How long the block is that begins here; `None` if none does.
+/// The length of the block that begins here; `None` if none begins here.
 fn block_bytes(bytes: &[u8]) -> Option<usize> {
     let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
     if head[..4] != MAGIC {
@@ -150,27 +153,27 @@ fn block_bytes(bytes: &[u8]) -> Option<usize> {
     loop {
         let (field, after) = extra.split_at_checked(4)?;
         let length = usize::from(u16::from_le_bytes([field[2], field[3]]));
-        if field == LENGTH_FIELD {
+        if field == LENGTH_SUBFIELD {
             return Some(usize::from(u16::from_le_bytes([*after.first()?, *after.get(1)?])) + 1);
         }
         extra = after.get(length..)?;
     }
 }
 
-/// What comes out of a block.
+/// Decodes the content of a block.
 fn content<'d>(block: &[u8], decoder: &'d mut Decoder) -> Result<&'d [u8], Fault> {
-    let short = || unsound("a block is too short");
+    let short = || content_fault("a block is too short");
     let extra = usize::from(u16::from_le_bytes([block[10], block[11]]));
     let deflated = block.get(HEAD_BYTES + extra..block.len().saturating_sub(TAIL_BYTES)).ok_or_else(short)?;
     let tail = block.last_chunk::<TAIL_BYTES>().ok_or_else(short)?;
     let number = |at: usize| u32::from_le_bytes([tail[at], tail[at + 1], tail[at + 2], tail[at + 3]]);
     let size = number(4) as usize;
     if size > BLOCK_MAX {
-        return Err(unsound("a block says that more comes out than may"));
+        return Err(content_fault("a block says that more comes out than may"));
     }
     let content = decoder.entry(deflated, size)?;
     if content.len() != size || crc32(content) != number(0) {
-        return Err(unsound("a block has another checksum or size than it says"));
+        return Err(content_fault("a block has another checksum or size than it says"));
     }
     Ok(content)
 }
@@ -180,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_is_known_by_its_head_wherever_its_length_stands_in_the_extra_field() {
+    fn a_block_is_recognised_wherever_its_length_is_in_the_extra_field() {
         let head = |extra: &[u8]| {
             let mut head = [&MAGIC[..], &[0; 6], &(extra.len() as u16).to_le_bytes()].concat();
             head.extend_from_slice(extra);

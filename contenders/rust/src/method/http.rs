@@ -3,7 +3,7 @@
 //! By default each reading makes a new client with a new connection, and requests that the server
 //! closes it, so no state is kept. With `kept=1` the client and its connection stay.
 
-use super::client::{Arriving, CLIENT_BUFFER_BYTES, Client, ClientSettings};
+use super::client::{CLIENT_BUFFER_BYTES, Client, ClientSettings, TimedBody};
 use super::read::drain;
 use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
@@ -30,7 +30,7 @@ pub(super) const HTTP: Method = Method {
         let client = ClientSettings { buffer_bytes, idle_connections: usize::from(is_kept) };
         Ok(Box::new(Http { client, is_kept, kept: None, traffic: Traffic::default() }))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 struct Http {
@@ -57,7 +57,7 @@ impl Reader for Http {
                 &made
             }
         };
-        let mut body = Arriving::new(client.get(!self.is_kept)?.into_body().into_reader());
+        let mut body = TimedBody::new(client.get(!self.is_kept)?.into_body().into_reader());
         let mut buffer = Buffer::new(self.client.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
         drain(&mut body, &mut buffer[..self.client.buffer_bytes], &mut consumer)?;

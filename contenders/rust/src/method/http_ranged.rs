@@ -1,9 +1,9 @@
 //! The method `http-ranged`: ranges of a URL, requested by several threads through the crate ureq.
 //!
-//! The first request tells the size of all. The threads then take ranges in turn; the thread that
-//! takes the first one reads the answer that is already there.
+//! The answer to the first request contains the size of the whole content. The threads then take
+//! ranges in turn. The thread that takes the first range reads the answer that already arrived.
 
-use super::client::{self, Arriving, CLIENT_BUFFER_BYTES, Client, ClientSettings};
+use super::client::{self, CLIENT_BUFFER_BYTES, Client, ClientSettings, TimedBody};
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
@@ -33,7 +33,7 @@ pub(super) const HTTP_RANGED: Method = Method {
     params: &[CONCURRENCY, KEPT, PART],
     build: |settings| {
         let idle_connections = settings.size(&CONCURRENCY);
-        Ok(Box::new(Ranged {
+        Ok(Box::new(RangedReader {
             client: ClientSettings { buffer_bytes: CLIENT_BUFFER_BYTES, idle_connections },
             part_bytes: settings.get(&PART),
             threads: settings.get(&CONCURRENCY),
@@ -42,10 +42,10 @@ pub(super) const HTTP_RANGED: Method = Method {
             traffic: Traffic::default(),
         }))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
-struct Ranged {
+struct RangedReader {
     client: ClientSettings,
     part_bytes: u64,
     threads: u64,
@@ -54,7 +54,7 @@ struct Ranged {
     traffic: Traffic,
 }
 
-impl Reader for Ranged {
+impl Reader for RangedReader {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         if self.is_kept && self.kept.is_none() {
             self.kept = Some(Client::make(source, self.client)?);
@@ -90,11 +90,11 @@ impl Reader for Ranged {
     }
 }
 
-/// What the threads read.
+/// The content that the threads read.
 struct Content<'a> {
     client: &'a Client,
     size_bytes: u64,
-    /// The answer to the request for the first range.
+    /// The answer to the request for the first range, until a thread takes it.
     first: Mutex<Option<Response<Body>>>,
 }
 
@@ -105,19 +105,19 @@ impl Content<'_> {
         let mut consumer = Consumer::new(visit);
         let mut traffic = Traffic::default();
         while let Some(range) = segments.take() {
-            let mut body = Arriving::new(self.answer(&range)?.into_body().into_reader());
+            let mut body = TimedBody::new(self.answer(&range)?.into_body().into_reader());
             let length = drain(&mut body, &mut buffer[..CLIENT_BUFFER_BYTES], &mut consumer)
-                .map_err(|fault| within(&range, fault))?;
+                .map_err(|fault| fault_in_whole(&range, fault))?;
             if length != range.end - range.start {
                 let wanted = range.end - range.start;
-                return Err(client::failed(format!("{length} bytes instead of {wanted} in a range")));
+                return Err(client::failure(format!("{length} bytes instead of {wanted} in a range")));
             }
             traffic = traffic.merge(body.traffic());
         }
         Ok((consumer.finish(), traffic))
     }
 
-    /// The answer to the request for a range, which must be about that range.
+    /// The answer to the request for a range, which must have that range.
     fn answer(&self, range: &Range<u64>) -> Result<Response<Body>, Fault> {
         let first = match range.start {
             0 => self.first.lock().unwrap_or_else(PoisonError::into_inner).take(),
@@ -125,14 +125,14 @@ impl Content<'_> {
         };
         let answer = first.map_or_else(|| self.client.get_range(range), Ok)?;
         if client::range_of(&answer)? != (range.clone(), self.size_bytes) {
-            return Err(client::failed("the answer is about another range"));
+            return Err(client::failure("the answer is about another range"));
         }
         Ok(answer)
     }
 }
 
-/// An error at a place in a range, at its place in the whole.
-fn within(range: &Range<u64>, fault: Fault) -> Fault {
+/// Turns the offset of an error within a range into the offset in the whole content.
+fn fault_in_whole(range: &Range<u64>, fault: Fault) -> Fault {
     match fault {
         Fault::Io { at: Some(at), cause } => Fault::at(range.start + at, cause),
         fault => fault,

@@ -1,9 +1,9 @@
 //! The methods `io_uring` and `io_uring-vectored`: reads through a ring, one or many in flight,
 //! through the page cache or past it.
 //!
-//! This file has the two methods, their settings and the check that the kernel allows a ring;
+//! This file has the two methods, their settings, and the check that the kernel allows a ring.
 //! `readlab_auto::in_flight` does the reads. With more than one read in flight, reads complete in
-//! any order, so lines are not offered.
+//! any order, so the work `lines` is not offered.
 
 use super::direct::DirectFile;
 use super::{Fault, Feeding, Method, Reader};
@@ -24,11 +24,11 @@ const BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 30);
 const DEPTH: Param = Param::new("depth", 8, 1, 4096);
 const DIRECT: Param = Param::switch("direct");
 const REGISTERED: Param = Param::switch("registered");
-/// 0 means the depth, rounded up to a power of two as the kernel does.
+/// The value 0 means the depth, rounded up to a power of two as the kernel does.
 const RING: Param = Param::new("ring", 0, 0, 32_768);
 
 const VECTOR_BUFFER: Param = Param::new("buffer_bytes", 8 << 10, 512, 1 << 26);
-/// The kernel takes no more than 1024 buffers in one read (IOV_MAX).
+/// The kernel accepts at most 1024 buffers in one read (IOV_MAX).
 const VECTOR_BUFFERS: Param = Param::new("buffers", 32, 1, 1024);
 const VECTOR_DEPTH: Param = Param::new("depth", 1, 1, 4096);
 
@@ -52,7 +52,7 @@ pub(super) const IO_URING: Method = Method {
         Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1, span_bytes: None }))
     },
     available,
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 pub(super) const IO_URING_VECTORED: Method = Method {
@@ -75,7 +75,7 @@ pub(super) const IO_URING_VECTORED: Method = Method {
         Ok(Box::new(Ring { plan, direct: settings.is_on(&DIRECT), threads: 1, span_bytes: None }))
     },
     available,
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 /// Depth and size of the ring, which must have an entry for each read in flight.
@@ -104,18 +104,18 @@ pub(super) fn refusal(cause: &io::Error) -> String {
         }
         Some(libc::ENOMEM) => "not enough memory that may be locked (ulimit -l)",
         Some(_) => "the kernel makes no ring",
-        // It has words of its own.
+        // This error has its own text.
         None => return cause.to_string(),
     };
     format!("io_uring: {why}: {cause}")
 }
 
-/// Reads by one ring for each thread.
+/// Reads through one ring for each thread.
 pub(super) struct Ring {
     pub(super) plan: Plan,
     pub(super) direct: bool,
     pub(super) threads: u64,
-    /// Limit to the first bytes of what is read; `None` for all.
+    /// Number of bytes from the beginning that are read; `None` for all.
     pub(super) span_bytes: Option<u64>,
 }
 
@@ -143,7 +143,8 @@ impl Reader for Ring {
 }
 
 impl Ring {
-    /// Buffers that must be registered and cannot be are nothing that failed.
+    /// The fault for an error of the preparation. Buffers that cannot be registered are an
+    /// unavailable feature, if registration was requested.
     fn not_prepared(&self, error: ReadError) -> Fault {
         match self.plan.registered {
             Registered::Yes => Fault::Unavailable(error.to_string()),
@@ -151,12 +152,12 @@ impl Ring {
         }
     }
 
-    /// The file, what is read of it, and the block that lengths must be multiples of (1 if any
-    /// length is allowed).
+    /// Opens the file. Returns it with the range that is read and the block size. Lengths must be
+    /// multiples of the block size, which is 1 if any length is allowed.
     fn open(&self, source: &Source) -> Result<(File, Range<u64>, u64), Fault> {
         if self.direct {
             let direct = DirectFile::open(source)?;
-            direct.takes(self.plan.buffer_bytes)?;
+            direct.check_buffer_size(self.plan.buffer_bytes)?;
             return Ok((direct.file, direct.range, direct.block_bytes));
         }
         let file = File::open(source.path())?;

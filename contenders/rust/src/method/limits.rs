@@ -1,13 +1,13 @@
 //! The controls that measure limits: the best rate of this machine for one step that every reading
 //! needs.
 //!
-//! `copy` is the kernel's copy out of the page cache, `faults` the mapping of cached pages,
-//! `device` reads past the cache without visiting the bytes, `syscall` a call into the kernel and
-//! back. The best rate of memory is the control `resident`. Each runs alone in its window; a file
-//! that must be cached is read before.
+//! `copy` is the kernel's copy out of the page cache, `faults` the page faults on cached pages,
+//! `device` reads past the cache without visiting the bytes, and `syscall` a call into the kernel
+//! and back. The best rate of memory is the control `resident`. Each control runs alone in its
+//! window. If its file must be cached, it is read before the window.
 
-use super::fits::check_fits;
 use super::io_uring::{self, Ring};
+use super::memory_check::check_fits;
 use super::mmap::Mapped;
 use super::pread::Pread;
 use super::{Fault, Method, Reader};
@@ -25,13 +25,14 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Small enough for the second-level cache of common processors, so that copied bytes stay there.
+/// The default fits into the second-level cache of common processors, so that copied bytes stay
+/// there.
 const COPY_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 4096, 1 << 30);
 const SEGMENT: Param = Param::new("segment_bytes", 4 << 20, 4096, 1 << 40);
 const THREADS: Param = Param::new("threads", 1, 1, 1024);
 const DEVICE_BUFFER: Param = Param::new("buffer_bytes", 128 << 10, 512, 1 << 26);
 const DEPTH: Param = Param::new("depth", 16, 1, 4096);
-/// 0 means the whole file.
+/// The value 0 means the whole file.
 const SPAN: Param = Param::new("span_bytes", 0, 0, 1 << 50);
 const SMALL_PAGES: Param = Param::switch("small_pages");
 const CALLS: Param = Param::new("calls", 20_000, 1, 1 << 32);
@@ -46,7 +47,7 @@ pub(super) const COPY: Method = Method {
     build: |settings| {
         let (buffer, segment) = (settings.get(&COPY_BUFFER), settings.get(&SEGMENT));
         settings.settle(&SEGMENT, segment.next_multiple_of(buffer));
-        Ok(Box::new(Cached {
+        Ok(Box::new(CachedReader {
             name: "copy",
             visit: Visit::Nothing,
             reader: Pread {
@@ -59,7 +60,7 @@ pub(super) const COPY: Method = Method {
     ..Method::CONTROL
 };
 
-pub(super) const FAULTS: Method = Method {
+pub(super) const PAGE_FAULTS: Method = Method {
     name: "faults",
     about: "control: the cached file mapped and one byte of every page touched; the file is brought into the cache \
             before each turn; with small_pages as much memory in pages of 4 KiB instead, at most 64 MiB",
@@ -73,7 +74,7 @@ pub(super) const FAULTS: Method = Method {
         Ok(if settings.is_on(&SMALL_PAGES) {
             Box::new(SmallPages { visit: touch.visit, reader, memory: None })
         } else {
-            Box::new(Cached { name: "faults", visit: touch.visit, reader })
+            Box::new(CachedReader { name: "faults", visit: touch.visit, reader })
         })
     },
     ..Method::CONTROL
@@ -99,11 +100,11 @@ pub(super) const SYSCALL: Method = Method {
     about: "control: getppid(2), which does next to nothing, `calls` times; reads no file",
     parts: true,
     params: &[CALLS],
-    build: |settings| Ok(Box::new(Calls(settings.get(&CALLS)))),
+    build: |settings| Ok(Box::new(SyscallControl(settings.get(&CALLS)))),
     ..Method::CONTROL
 };
 
-/// How many reads of which size are in flight at a device that shows its best rate.
+/// The plan with which a device shows its best rate, with this size and number of reads in flight.
 pub(super) fn device_plan(buffer_bytes: usize, depth: usize) -> Plan {
     Plan {
         buffer_bytes,
@@ -115,19 +116,19 @@ pub(super) fn device_plan(buffer_bytes: usize, depth: usize) -> Plan {
     }
 }
 
-/// A reader that finds its file in the page cache.
-struct Cached<R> {
+/// A reader whose file is brought into the page cache before the window.
+struct CachedReader<R> {
     name: &'static str,
     visit: Visit,
     reader: R,
 }
 
-impl<R: Reader> Reader for Cached<R> {
+impl<R: Reader> Reader for CachedReader<R> {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         let mut file = source.stream()?;
         check_fits(self.name, source.length_in(file.get_ref())? as u64)?;
         let mut buffer = Buffer::new(COPY_BUFFER.default as usize)?;
-        fill(&mut file, &mut buffer)
+        read_into_cache(&mut file, &mut buffer)
     }
 
     fn prepare_files(&mut self, list: &FileList) -> Result<(), Fault> {
@@ -136,8 +137,9 @@ impl<R: Reader> Reader for Cached<R> {
         check_fits(self.name, list.iter().map(size).sum::<Result<u64, Fault>>()?)?;
         let mut buffer = Buffer::new(COPY_BUFFER.default as usize)?;
         list.iter().try_for_each(|path| {
-            let filled =
-                File::open(path).map_err(Fault::from).and_then(|mut file| fill(&mut file, &mut buffer));
+            let filled = File::open(path)
+                .map_err(Fault::from)
+                .and_then(|mut file| read_into_cache(&mut file, &mut buffer));
             filled.map_err(|fault| Fault::of_file(path, fault))
         })
     }
@@ -146,27 +148,27 @@ impl<R: Reader> Reader for Cached<R> {
         self.reader.read(source, self.visit)
     }
 
-    fn read_one_of(
+    fn read_with_kept_buffer(
         &mut self,
         source: &Source,
         _visit: Visit,
         kept: &mut Option<Buffer>,
     ) -> Result<Answer, Fault> {
-        self.reader.read_one_of(source, self.visit, kept)
+        self.reader.read_with_kept_buffer(source, self.visit, kept)
     }
 }
 
-/// Brings a file into the page cache.
-fn fill(file: &mut impl Read, buffer: &mut [u8]) -> Result<(), Fault> {
+/// Reads a file into the page cache.
+fn read_into_cache(file: &mut impl Read, buffer: &mut [u8]) -> Result<(), Fault> {
     super::read::drain(file, buffer, &mut Consumer::new(Visit::Nothing)).map(drop)
 }
 
-/// The page of a file system in memory that is written page by page.
+/// The page size of a file system in memory if a file is written page by page.
 const SMALL_PAGE_BYTES: usize = 4 << 10;
 const SMALL_PAGES_BYTES_MAX: u64 = 64 << 20;
 
-/// A reader of a separate file in memory, whose pages are small whatever the pages of the target
-/// are.
+/// A reader of a separate file in memory. The pages of this file are small, whatever the pages of
+/// the target are.
 struct SmallPages {
     visit: Visit,
     reader: Mapped,
@@ -190,7 +192,7 @@ impl Reader for SmallPages {
     }
 }
 
-/// A file in memory of which each page was written alone, so that none could become a large one.
+/// Makes a file in memory and writes each page separately, so that no large page is formed.
 fn in_small_pages(size_bytes: u64) -> io::Result<File> {
     let mut memory = File::from(rustix::fs::memfd_create("readlab-small-pages", MemfdFlags::CLOEXEC)?);
     for _ in 0..size_bytes.div_ceil(SMALL_PAGE_BYTES as u64) {
@@ -199,7 +201,7 @@ fn in_small_pages(size_bytes: u64) -> io::Result<File> {
     Ok(memory)
 }
 
-/// Reports the number of bytes only if it read all of them.
+/// A reader of the device, which reports the number of bytes only if it read the whole file.
 struct Device(Ring);
 
 impl Reader for Device {
@@ -209,9 +211,9 @@ impl Reader for Device {
     }
 }
 
-struct Calls(u64);
+struct SyscallControl(u64);
 
-impl Reader for Calls {
+impl Reader for SyscallControl {
     fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
         for _ in 0..self.0 {
             black_box(rustix::process::getppid());
@@ -243,8 +245,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, vec![b'x'; 20_000]).unwrap();
-        let mut settings = Settings::resolve(FAULTS.params, [("small_pages", 1)]).unwrap();
-        let mut reader = (FAULTS.build)(&mut settings).unwrap();
+        let mut settings = Settings::resolve(PAGE_FAULTS.params, [("small_pages", 1)]).unwrap();
+        let mut reader = (PAGE_FAULTS.build)(&mut settings).unwrap();
         let source = Source::whole(&path);
         reader.prepare(&source).unwrap();
         assert_eq!(reader.read(&source, Visit::Nothing).unwrap(), Answer::default());

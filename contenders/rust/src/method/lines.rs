@@ -1,9 +1,9 @@
-//! The methods `lines`, `read_line`, `split` and `read_until`: the standard library's ways to get
+//! The methods `lines`, `read_line`, `split` and `read_until`, with which the standard library gets
 //! the lines of a file through a `BufReader`. `lines` and `read_line` make text, `split` and
-//! `read_until` bytes; `lines` and `split` allocate every line, the others use one buffer.
+//! `read_until` make bytes. `lines` and `split` allocate every line, the others reuse one buffer.
 //!
-//! For the standard library, a line that is not UTF-8 is an error where text is made; it is still
-//! counted, because it was read and checked. Only `read_until` knows the number of bytes.
+//! If text is made, the standard library returns an error for a line that is not UTF-8. The line
+//! still counts, because it was read and checked. Only `read_until` knows the number of bytes.
 
 use super::{Fault, Feeding, Method, Reader};
 use crate::scan::Visit;
@@ -14,16 +14,16 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, ErrorKind, Seek};
 
-const BUFFER_OF_LINES: Param = Param::new("buffer_bytes", 16 << 10, 1, 1 << 30);
+const LINES_BUFFER: Param = Param::new("buffer_bytes", 16 << 10, 1, 1 << 30);
 const BUFFER: Param = Param::new("buffer_bytes", 8 << 10, 1, 1 << 30);
 
 pub(super) const LINES: Method = Method {
     name: "lines",
     about: "BufReader::lines over the file: a String is made for every line",
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
-    params: &[BUFFER_OF_LINES],
-    build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&BUFFER_OF_LINES) })),
-    ..Method::USUAL
+    params: &[LINES_BUFFER],
+    build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&LINES_BUFFER) })),
+    ..Method::DEFAULT
 };
 
 struct Lines {
@@ -84,15 +84,15 @@ pub(super) const SPLIT: Method = Method {
     name: "split",
     about: "BufRead::split at newlines over the file: a Vec is made for every line",
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(Split { buffer_bytes: settings.size(&BUFFER) })),
+    build: |settings| Ok(Box::new(SplitReader { buffer_bytes: settings.size(&BUFFER) })),
     ..LINES
 };
 
-struct Split {
+struct SplitReader {
     buffer_bytes: usize,
 }
 
-impl Reader for Split {
+impl Reader for SplitReader {
     fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
         let file = File::open(source.path())?;
         let reader = BufReader::with_capacity(self.buffer_bytes, &file);

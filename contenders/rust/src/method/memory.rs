@@ -1,4 +1,4 @@
-//! Visits of bytes in memory, by one thread in one call, or by several threads in segments.
+//! Visits bytes in memory, by one thread in one call, or by several threads in segments.
 
 use super::Fault;
 use crate::consumer::Consumer;
@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) const THREADS: Param = Param::new("threads", 1, 1, 1024);
 pub(super) const SEGMENT: Param = Param::new("segment_bytes", 4 << 20, 4096, 1 << 40);
 
-/// Visits all bytes: one thread from first to last, several in segments.
+/// Visits all bytes. One thread visits them from first to last, several threads in segments.
 pub(super) fn visit_all(
     bytes: &[u8],
     segment_bytes: u64,
@@ -37,9 +37,9 @@ pub(super) fn visit_all(
     Ok(Answer::of_parts(parts))
 }
 
-/// The whole lines that begin within a segment: from the first line start in it to the first line
-/// start after it. All segments together have every line once. Only a segment with a line start
-/// reads beyond its end.
+/// The range of the lines that begin within a segment: from the first line start in it to the first
+/// line start after it. Together the segments contain every line once. Only a segment with a line
+/// start is read beyond its end.
 fn whole_lines(bytes: &[u8], segment: Range<usize>) -> Range<usize> {
     let beginning_from = |at: usize, end: usize| match at {
         0 => Some(0),
@@ -60,7 +60,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn segments_have_every_line_once(
+        fn segments_contain_every_line_once(
             bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'x')], 0..200),
             step in 1usize..50,
         ) {

@@ -1,7 +1,7 @@
 //! The method `mmap`: maps the whole file and visits it in place.
 //!
-//! A file that is made shorter while it is mapped ends the process with SIGBUS; the lab runs every
-//! method in a separate process.
+//! If a file is truncated while it is mapped, SIGBUS ends the process. The lab runs every method in
+//! a separate process.
 
 use super::memory::{SEGMENT, THREADS};
 use super::{Fault, Feeding, Method, Reader, memory};
@@ -31,7 +31,7 @@ pub(super) const MMAP: Method = Method {
             threads: settings.get(&THREADS),
         }))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 pub(super) struct Mapped {
@@ -62,14 +62,15 @@ impl Mapped {
     }
 }
 
-/// What is read of a file, mapped.
+/// Maps the range that is read.
 pub(super) fn map(source: &Source, mut options: MmapOptions) -> Result<Mmap, Fault> {
     let file = File::open(source.path())?;
     let range = source.range_in(&file)?;
     let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
-    // Without a length the rest of the file would be mapped, also for a part that is empty.
+    // Without a length the rest of the file would be mapped, even for an empty part.
     options.offset(range.start).len(length);
-    // SAFETY: the bytes are only counted or summed, so that a file which others change meanwhile
-    // gives a wrong answer and no more; one that is cut off raises SIGBUS, as the module says.
+    // SAFETY: the bytes are only counted or summed. If another process changes the file meanwhile,
+    // the answer is wrong and nothing else. If the file is truncated, SIGBUS ends the process, as
+    // described above.
     Ok(unsafe { options.map(&file) }?)
 }

@@ -1,8 +1,8 @@
 //! Methods of reading a file: what a method is, how it fails, and the list of all methods.
 //!
 //! A method opens the file, feeds all its bytes to a [`crate::Consumer`] and closes it, in one
-//! call, without state between calls. It has no clock. A new method is a file here, declared below,
-//! and its place in [`registry`].
+//! call, without state between calls. It reads no clock. To add a method, add a file here, declare
+//! it below, and add an entry to [`registry`].
 
 mod archive;
 mod auto;
@@ -16,7 +16,6 @@ mod files_auto;
 mod files_device;
 mod files_io_uring;
 mod files_threads;
-mod fits;
 mod gzip_blocks;
 mod http;
 mod http_ranged;
@@ -24,9 +23,10 @@ mod inflate;
 mod io_uring;
 mod limits;
 mod lines;
+mod list_reader;
 mod memory;
+mod memory_check;
 mod mmap;
-mod of_list;
 mod opens;
 mod places;
 mod pread;
@@ -49,28 +49,29 @@ use readlab_protocol::{Answer, Archive, Cache, FileList, NO_SCAN, Reads, Work};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A way of reading, as it is listed.
+/// The description of a method, as it is listed.
 #[derive(Debug)]
 pub struct Method {
     pub name: &'static str,
     /// One sentence: which calls read the bytes.
     pub about: &'static str,
-    /// How it uses the page cache.
+    /// How the method uses the page cache.
     pub cache: Cache,
-    /// What it can read: files, URLs or both.
+    /// The kinds of target that the method can read: files, URLs or both.
     pub reads: Reads,
-    /// How it delivers bytes, which decides the works and scans that are possible.
+    /// How the method delivers bytes, which decides the possible works and scans.
     pub feeding: Feeding,
-    /// The archives that it decodes; empty for a method that reads the plain bytes of any file.
+    /// The archive formats that the method decodes. It is empty for a method that reads the plain
+    /// bytes of any file.
     pub decodes: &'static [Archive],
-    /// Whether it reads a part of a file, too.
+    /// Whether the method reads a part of a file, too.
     pub parts: bool,
-    /// Whether it reads the files of a list, too, one after the other.
+    /// Whether the method reads the files of a list, too, one after the other.
     pub lists: bool,
-    /// Whether it reads URLs with encryption, too.
+    /// Whether the method reads URLs with encryption, too.
     pub tls: bool,
     pub params: &'static [Param],
-    /// Makes a reader; may set values that follow from other values.
+    /// Makes a reader. It may set values that follow from other values.
     pub(crate) build: fn(&mut Settings) -> Result<Box<dyn Reader>, SettingError>,
     /// Checks that the method works on this machine.
     pub(crate) available: fn() -> Result<(), String>,
@@ -79,11 +80,11 @@ pub struct Method {
 /// How a method delivers bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feeding {
-    /// Piece by piece from first to last.
+    /// The method delivers pieces from first to last.
     InOrder,
-    /// Piece by piece in any order, so that lines cannot be assembled.
+    /// The method delivers pieces in any order, so that lines cannot be assembled.
     AnyOrder,
-    /// As mapped memory, which is read when it is touched.
+    /// The method delivers mapped memory, which is read when it is touched.
     Mapped,
     /// The method does these works itself, without a scan.
     Own(&'static [Work]),
@@ -91,23 +92,23 @@ pub enum Feeding {
 
 /// A method with its settings, for any number of readings.
 pub(crate) trait Reader: Send {
-    /// Preparation before a turn, outside the window.
+    /// Prepares for a turn, outside the window.
     fn prepare(&mut self, _source: &Source) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// The same before a turn that reads the files of a list one after the other. Most readers must
-    /// not touch them: they would open them before a cold reading.
+    /// Prepares for a turn that reads the files of a list one after the other. Most readers must
+    /// not touch the files, because they would open them before a cold reading.
     fn prepare_files(&mut self, _list: &FileList) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// Opens the file, reads all of it or its part, closes it.
+    /// Opens the file, reads all of it or its part, and closes it.
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault>;
 
-    /// Reads one of several files, as `read` does. A program that reads many files keeps the
-    /// buffer, which is `kept` from one to the next.
-    fn read_one_of(
+    /// Reads one of several files, as `read` does. A program that reads many files reuses its
+    /// buffer, which is passed in `kept` from file to file.
+    fn read_with_kept_buffer(
         &mut self,
         source: &Source,
         visit: Visit,
@@ -116,22 +117,23 @@ pub(crate) trait Reader: Send {
         self.read(source, visit)
     }
 
-    /// What single reads took since this was last asked; `None` from a method that reads no places.
+    /// The latencies of single reads since the last call; `None` from a method that reads no
+    /// places.
     fn take_latencies(&mut self) -> Option<Latencies> {
         None
     }
 
-    /// What the last reading requested of a server; nothing, if it read a file.
+    /// The requests of the last reading to a server. None if it read a file.
     fn traffic(&self) -> Traffic {
         Traffic::default()
     }
 
-    /// Cleanup after a turn: no byte of the file stays in memory, except what the control
-    /// `resident` visits.
+    /// Cleans up after a turn. No byte of the file stays in memory, except the bytes that the
+    /// control `resident` visits.
     fn release(&mut self) {}
 }
 
-/// The buffer that is kept, made where there is none yet.
+/// The kept buffer, which is made if there is none yet.
 fn kept_buffer(kept: &mut Option<Buffer>, bytes: usize) -> io::Result<&mut [u8]> {
     let buffer = match kept.take() {
         Some(buffer) => buffer,
@@ -140,10 +142,10 @@ fn kept_buffer(kept: &mut Option<Buffer>, bytes: usize) -> io::Result<&mut [u8]>
     Ok(&mut kept.insert(buffer)[..bytes])
 }
 
-/// Why a reading failed.
+/// The reason why a reading failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// The kernel or the file system lacks what the method needs.
+    /// The kernel or the file system lacks a feature that the method needs.
     #[error("{0}")]
     Unavailable(String),
     /// A call failed.
@@ -158,7 +160,7 @@ pub enum Fault {
     #[error("{}: {cause}{}", .path.display(), .at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     OfFile {
         path: PathBuf,
-        /// The offset in it, if the call failed at one.
+        /// The offset in the file, if the call failed at one.
         at: Option<u64>,
         #[source]
         cause: io::Error,
@@ -166,7 +168,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// A file among several that could not be read.
+    /// The fault of a file among several.
     pub(crate) fn of_file(path: &Path, fault: Fault) -> Fault {
         match fault {
             Fault::Io { at, cause } => Fault::OfFile { path: path.to_owned(), at, cause },
@@ -174,7 +176,7 @@ impl Fault {
         }
     }
 
-    /// A read that failed at a place in the file.
+    /// The fault of a read at an offset in the file.
     pub(crate) fn at(at: u64, cause: io::Error) -> Fault {
         Fault::Io { at: Some(at), cause }
     }
@@ -200,9 +202,10 @@ impl From<io::Error> for Fault {
 }
 
 impl Method {
-    /// A reader of whole files, in order and through the page cache, that works on every machine.
-    /// Each method names what differs; a test finds one without a name or a reader.
-    const USUAL: Method = Method {
+    /// Defaults: a reader of whole files, in order and through the page cache, that works on every
+    /// machine. Each method sets only the fields that differ. A test finds a method without a name
+    /// or a reader.
+    const DEFAULT: Method = Method {
         name: "",
         about: "",
         cache: Cache::Through,
@@ -217,11 +220,12 @@ impl Method {
         available: || Ok(()),
     };
 
-    /// A control that does every work by itself and leaves the page cache out.
-    const CONTROL: Method = Method { cache: Cache::None, feeding: Feeding::Own(&Work::ALL), ..Method::USUAL };
+    /// Defaults of a control, which does every work itself and does not use the page cache.
+    const CONTROL: Method =
+        Method { cache: Cache::None, feeding: Feeding::Own(&Work::ALL), ..Method::DEFAULT };
 
-    /// The names of the scans that this method offers on this machine for one work, best first;
-    /// [`NO_SCAN`] where there is nothing to choose; empty where it cannot do the work.
+    /// The names of the scans that this method offers on this machine for one work, best first. The
+    /// list is [`NO_SCAN`] if there is no choice, and empty if the method cannot do the work.
     pub fn scans(&self, work: Work) -> Vec<&'static str> {
         match (self.feeding, work) {
             (Feeding::Own(works), _) if works.contains(&work) => vec![NO_SCAN],
@@ -233,7 +237,7 @@ impl Method {
         }
     }
 
-    /// Whether it can work on this machine.
+    /// Checks that the method can work on this machine.
     pub fn available(&self) -> Result<(), String> {
         (self.available)()
     }

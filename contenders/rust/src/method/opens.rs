@@ -1,7 +1,7 @@
-//! The control `opens`: opens and closes every file of a list, and reads nothing. It shows what of
-//! a reading of many files is the search for names and inodes.
+//! The control `opens`, which opens and closes every file of a list, and reads nothing. It shows
+//! how much of the time for many files is the lookup of dentries and inodes.
 
-use super::of_list::{ListReader, OfList};
+use super::list_reader::{ListReader, ListTarget};
 use super::{Fault, Method};
 use crate::scan::Visit;
 use readlab_protocol::{Answer, FileList, Reads};
@@ -12,7 +12,7 @@ pub(super) const OPENS: Method = Method {
     about: "control: opens and closes each file of a list, one after the other, and reads nothing",
     reads: Reads::List,
     lists: true,
-    build: |_| Ok(Box::new(OfList::new(Opens))),
+    build: |_| Ok(Box::new(ListTarget::new(Opens))),
     ..Method::CONTROL
 };
 

@@ -33,7 +33,7 @@ pub(super) const PREAD: Method = Method {
             threads: settings.get(&THREADS),
         }))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 pub(super) struct Pread {
@@ -57,7 +57,7 @@ impl Reader for Pread {
         Ok(Answer::of_parts(parts))
     }
 
-    fn read_one_of(
+    fn read_with_kept_buffer(
         &mut self,
         source: &Source,
         visit: Visit,
@@ -74,7 +74,8 @@ impl Reader for Pread {
     }
 }
 
-/// Reads one segment, with short reads continued; it ends early if the file has become shorter.
+/// Reads one segment. Short reads are continued. The reading ends early if the file has become
+/// shorter.
 pub(crate) fn read_range(
     file: &impl FileExt,
     range: Range<u64>,
@@ -102,10 +103,10 @@ mod tests {
     use super::*;
     use std::io;
 
-    /// A file that returns one byte a read.
-    struct Slow(&'static [u8]);
+    /// A file that returns one byte for each read.
+    struct OneByteFile(&'static [u8]);
 
-    impl FileExt for Slow {
+    impl FileExt for OneByteFile {
         fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
             let rest = self.0.get(offset as usize..).unwrap_or_default();
             let count = rest.len().min(buffer.len()).min(1);
@@ -119,10 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_read_exactly_and_ends_where_the_file_ends() {
+    fn a_range_is_read_exactly_and_ends_at_the_end_of_the_file() {
         for (range, bytes) in [(0..5, 5), (2..4, 2), (3..100, 2), (7..9, 0)] {
             let mut consumer = Consumer::new(Visit::Nothing);
-            read_range(&Slow(b"12345"), range.clone(), &mut [0; 4], &mut consumer).unwrap();
+            read_range(&OneByteFile(b"12345"), range.clone(), &mut [0; 4], &mut consumer).unwrap();
             assert_eq!(consumer.finish().bytes, Some(bytes), "{range:?}");
         }
     }

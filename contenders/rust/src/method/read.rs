@@ -1,4 +1,4 @@
-//! The methods `read` and `dontcache`: read(2) in a loop into one buffer; `dontcache` leaves no
+//! The methods `read` and `dontcache`: read(2) in a loop into one buffer. `dontcache` leaves no
 //! page in the cache. All methods with one buffer and a file position use this loop.
 
 use super::{Fault, Method, Reader, kept_buffer};
@@ -21,7 +21,7 @@ pub(super) const READ: Method = Method {
     lists: true,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(ReadLoop { buffer_bytes: settings.size(&BUFFER) })),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 pub(super) const DONTCACHE: Method = Method {
@@ -30,7 +30,7 @@ pub(super) const DONTCACHE: Method = Method {
     parts: true,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(DontCacheLoop { buffer_bytes: settings.size(&BUFFER) })),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 struct ReadLoop {
@@ -41,31 +41,34 @@ struct DontCacheLoop {
     buffer_bytes: usize,
 }
 
-/// A file that is read from front to back without leaving its pages in the cache; since Linux 6.14.
-struct Uncached(File);
+/// A file that is read from front to back without leaving its pages in the cache (since Linux
+/// 6.14).
+struct UncachedFile(File);
 
 /// `RWF_DONTCACHE` of linux/fs.h, which rustix does not name yet.
 const RWF_DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
 impl Reader for DontCacheLoop {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = Uncached(source.open()?).take(source.length_max());
+        let mut file = UncachedFile(source.open()?).take(source.length_max());
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
-        drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer).map_err(not_taken)?;
+        drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)
+            .map_err(unavailable_without_flag)?;
         Ok(consumer.finish())
     }
 }
 
-impl Read for Uncached {
+impl Read for UncachedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // An offset of -1 means the file's own position.
+        // An offset of -1 means the position of the file.
         Ok(preadv2(&self.0, &mut [IoSliceMut::new(buffer)], u64::MAX, RWF_DONTCACHE)?)
     }
 }
 
-/// Kernels and file systems without the flag return an error at the first read.
-fn not_taken(fault: Fault) -> Fault {
+/// Turns the error that kernels and file systems without the flag return at the first read into an
+/// unavailable feature.
+fn unavailable_without_flag(fault: Fault) -> Fault {
     match fault {
         Fault::Io { at: Some(0), cause } if cause.raw_os_error() == Some(libc::EOPNOTSUPP) => {
             Fault::Unavailable(
@@ -78,10 +81,10 @@ fn not_taken(fault: Fault) -> Fault {
 
 impl Reader for ReadLoop {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        self.read_one_of(source, visit, &mut None)
+        self.read_with_kept_buffer(source, visit, &mut None)
     }
 
-    fn read_one_of(
+    fn read_with_kept_buffer(
         &mut self,
         source: &Source,
         visit: Visit,
@@ -95,7 +98,7 @@ impl Reader for ReadLoop {
     }
 }
 
-/// Reads to the end, with short reads continued and interrupted reads repeated. Returns the number
+/// Reads to the end. Short reads are continued and interrupted reads repeated. Returns the number
 /// of bytes.
 pub(crate) fn drain(
     source: &mut impl Read,
@@ -120,13 +123,13 @@ pub(crate) fn drain(
 mod tests {
     use super::*;
 
-    /// A source that is interrupted before every read and returns few bytes a read.
-    struct Stuttering<'a> {
+    /// A source that is interrupted before every read and returns few bytes for each read.
+    struct InterruptedSource<'a> {
         rest: &'a [u8],
         interrupted: bool,
     }
 
-    impl Read for Stuttering<'_> {
+    impl Read for InterruptedSource<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             self.interrupted = !self.interrupted;
             if self.interrupted {
@@ -139,7 +142,7 @@ mod tests {
 
     #[test]
     fn short_and_interrupted_reads_lose_nothing() {
-        let mut source = Stuttering { rest: b"one\ntwo\n\nthree", interrupted: false };
+        let mut source = InterruptedSource { rest: b"one\ntwo\n\nthree", interrupted: false };
         let visit = crate::scan::for_work(crate::Work::Lines).next().unwrap().visit;
         let mut consumer = Consumer::new(visit);
         assert_eq!(drain(&mut source, &mut [0; 8], &mut consumer).unwrap(), 14);
@@ -149,14 +152,14 @@ mod tests {
 
     #[test]
     fn a_failed_read_has_its_offset() {
-        let mut source = (&b"12345"[..]).chain(Broken);
+        let mut source = (&b"12345"[..]).chain(FailingSource);
         let fault = drain(&mut source, &mut [0; 2], &mut Consumer::new(Visit::Nothing)).unwrap_err();
         assert_eq!(fault.to_string(), "broken at byte 5");
     }
 
-    struct Broken;
+    struct FailingSource;
 
-    impl Read for Broken {
+    impl Read for FailingSource {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
             Err(io::Error::other("broken"))
         }

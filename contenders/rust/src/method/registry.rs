@@ -6,7 +6,7 @@ pub static ALL: &[Method] = &[
     controls::NULL,
     controls::RESIDENT,
     limits::COPY,
-    limits::FAULTS,
+    limits::PAGE_FAULTS,
     limits::DEVICE,
     limits::SYSCALL,
     opens::OPENS,
@@ -76,7 +76,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn names_are_unique_and_may_stand_in_a_trial() {
+    fn names_are_unique_and_valid_in_a_trial() {
         let names: BTreeSet<&str> = ALL.iter().map(|method| method.name).collect();
         assert_eq!(names.len(), ALL.len());
         for name in names {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_method_can_be_made_with_its_defaults_and_at_the_ends_of_its_ranges() {
+    fn every_method_accepts_its_defaults_and_the_ends_of_its_ranges() {
         for method in ALL {
             for param in method.params {
                 assert!((param.min..=param.max).contains(&param.default), "{} {}", method.name, param.name);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn params_are_listed_in_the_order_in_which_they_are_shown() {
+    fn params_are_listed_in_their_display_order() {
         for method in ALL {
             assert!(method.params.is_sorted_by_key(|param| param.name), "{}", method.name);
         }

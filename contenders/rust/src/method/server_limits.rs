@@ -1,8 +1,8 @@
-//! The controls that measure limits of reading from servers: what this machine does at best,
+//! The controls that measure limits of reading from servers: the best rates of this machine,
 //! however fast the server is.
 //!
-//! `loopback` is a TCP connection of the kernel to itself, `decryption` the cipher of an encrypted
-//! connection. No server takes part in them: they read no target, and prove none of its bytes.
+//! `loopback` is a TCP connection of the kernel to itself, and `decryption` the cipher of an
+//! encrypted connection. They use no server. They read no target, and prove none of its bytes.
 
 use super::read::drain;
 use super::{Fault, Method, Reader};
@@ -52,23 +52,23 @@ pub(super) const DECRYPTION: Method = Method {
 struct Loopback {
     buffer_bytes: usize,
     span_bytes: u64,
-    ends: Option<Ends>,
+    ends: Option<ConnectionEnds>,
 }
 
 /// Both ends of a connection.
-struct Ends {
+struct ConnectionEnds {
     sender: TcpStream,
     receiver: TcpStream,
 }
 
-impl Ends {
-    fn connect() -> io::Result<Ends> {
+impl ConnectionEnds {
+    fn connect() -> io::Result<ConnectionEnds> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let receiver = TcpStream::connect(listener.local_addr()?)?;
         let (sender, address) = listener.accept()?;
         let is_own = address == receiver.local_addr()?;
         if is_own {
-            Ok(Ends { sender, receiver })
+            Ok(ConnectionEnds { sender, receiver })
         } else {
             Err(io::Error::other("another program connected"))
         }
@@ -77,12 +77,13 @@ impl Ends {
 
 impl Reader for Loopback {
     fn prepare(&mut self, _source: &Source) -> Result<(), Fault> {
-        self.ends = Some(Ends::connect()?);
+        self.ends = Some(ConnectionEnds::connect()?);
         Ok(())
     }
 
     fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        let Ends { sender, receiver } = self.ends.as_ref().expect("it is prepared before each turn");
+        let ConnectionEnds { sender, receiver } =
+            self.ends.as_ref().expect("it is prepared before each turn");
         let (buffer_bytes, span_bytes) = (self.buffer_bytes, self.span_bytes);
         thread::scope(|scope| {
             let sending = scope.spawn(move || send(sender, buffer_bytes, span_bytes));
@@ -119,13 +120,13 @@ fn receive(receiver: &TcpStream, buffer_bytes: usize, span_bytes: u64) -> Result
 struct Decryption {
     span_bytes: u64,
     key: LessSafeKey,
-    /// One record, encrypted.
+    /// One encrypted record.
     record: Vec<u8>,
 }
 
 impl Decryption {
     fn new(span_bytes: u64) -> Decryption {
-        // Nobody sends what is encrypted here: key and nonce need not be secret.
+        // The encrypted bytes are never sent, so key and nonce need not be secret.
         let key = UnboundKey::new(&AES_256_GCM, &[7; 32]).map(LessSafeKey::new).expect("32 bytes are a key");
         let mut record = vec![b'x'; RECORD_BYTES];
         key.seal_in_place_append_tag(nonce(), Aad::empty(), &mut record).expect("a record is short");
@@ -138,7 +139,7 @@ impl Reader for Decryption {
         let mut buffer = self.record.clone();
         for _ in 0..self.span_bytes.div_ceil(RECORD_BYTES as u64) {
             buffer.copy_from_slice(&self.record);
-            self.key.open_in_place(nonce(), Aad::empty(), &mut buffer).map_err(failed)?;
+            self.key.open_in_place(nonce(), Aad::empty(), &mut buffer).map_err(cipher_fault)?;
         }
         Ok(Answer::default())
     }
@@ -148,7 +149,7 @@ fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
 
-fn failed(_: Unspecified) -> Fault {
+fn cipher_fault(_: Unspecified) -> Fault {
     io::Error::other("AES-256-GCM failed").into()
 }
 
@@ -179,12 +180,12 @@ mod tests {
 
     #[test]
     fn both_ends_belong_to_one_connection() {
-        let ends = Ends::connect().unwrap();
+        let ends = ConnectionEnds::connect().unwrap();
         assert_eq!(ends.sender.peer_addr().unwrap(), ends.receiver.local_addr().unwrap());
     }
 
     #[test]
-    fn a_record_that_was_changed_is_no_record() {
+    fn a_changed_record_is_refused() {
         let mut decryption = Decryption::new(1);
         decryption.record[0] ^= 1;
         let source = Source::whole("http://127.0.0.1:9/".as_ref());

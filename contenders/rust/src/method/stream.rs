@@ -1,12 +1,12 @@
-//! The methods `zstd`, `lz4`, `xz`, `bzip2`, `snappy` and `brotli`: they decode a compressed file
+//! The methods `zstd`, `lz4`, `xz`, `bzip2`, `snappy` and `brotli`, which decode a compressed file
 //! with the usual crate for its format, as a stream through one buffer.
 //!
-//! Frames and streams that follow one another are decoded one after the other, as in a gzip; brotli
-//! has one stream. Other bytes after the end are an error, and so is a wrong checksum where the
-//! format keeps one. A decoder takes as much memory as the window that the file asks for, however
-//! much comes out.
+//! Consecutive frames and streams are decoded one after the other, as in a gzip. Brotli has one
+//! stream. Other bytes after the end are an error, and so is a wrong checksum if the format has
+//! one. A decoder uses as much memory as the window that the file requires, however small the
+//! content is.
 
-use super::archive::unsound;
+use super::archive::content_fault;
 use super::read::drain;
 use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
@@ -24,7 +24,7 @@ use zstd::dict::DecoderDictionary;
 /// Size of the input buffer, and of the output buffer.
 pub(super) const BUFFER: Param = Param::new("buffer_bytes", 64 << 10, 1, 1 << 30);
 
-/// The method of a format.
+/// Defines the method of a format.
 macro_rules! method {
     ($archive:ident, $name:literal, $about:literal) => {
         Method {
@@ -36,7 +36,7 @@ macro_rules! method {
                 let buffer_bytes = settings.size(&BUFFER);
                 Ok(Box::new(Stream { archive: Archive::$archive, buffer_bytes }))
             },
-            ..Method::USUAL
+            ..Method::DEFAULT
         }
     };
 }
@@ -80,7 +80,7 @@ impl Reader for Stream {
     }
 }
 
-/// What decodes the streams of one format.
+/// A decoder for the streams of one format.
 #[derive(Clone, Copy)]
 pub(super) struct StreamDecoder<'d> {
     pub(super) archive: Archive,
@@ -98,8 +98,10 @@ impl StreamDecoder<'_> {
     ) -> Result<(), Fault> {
         let archive = self.archive;
         let decoded = match archive {
-            Archive::Zip | Archive::Gzip => Err(unsound(format!("{} is decoded elsewhere", archive.noun()))),
-            Archive::Zstd => drain(&mut self.of_zstd(source)?, buffer, consumer).map(drop),
+            Archive::Zip | Archive::Gzip => {
+                Err(content_fault(format!("{} is decoded elsewhere", archive.noun())))
+            }
+            Archive::Zstd => drain(&mut self.zstd_decoder(source)?, buffer, consumer).map(drop),
             Archive::Lz4 => lz4_frames(source, buffer, consumer),
             Archive::Xz => drain(&mut XzDecoder::new_multi_decoder(source), buffer, consumer).map(drop),
             Archive::Bzip2 => bzip2_streams(source, buffer, consumer),
@@ -114,7 +116,7 @@ impl StreamDecoder<'_> {
         })
     }
 
-    fn of_zstd<R: BufRead>(&self, source: R) -> io::Result<zstd::Decoder<'_, R>> {
+    fn zstd_decoder<R: BufRead>(&self, source: R) -> io::Result<zstd::Decoder<'_, R>> {
         match self.dictionary {
             Some(dictionary) => zstd::Decoder::with_prepared_dictionary(source, dictionary),
             None => zstd::Decoder::with_buffer(source),
@@ -122,8 +124,8 @@ impl StreamDecoder<'_> {
     }
 }
 
-/// Decodes frame after frame. The crate's decoder ends with a frame, and does not know frames that
-/// are skipped.
+/// Decodes frame after frame. The crate's decoder ends with a frame, and does not support skippable
+/// frames.
 fn lz4_frames(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Consumer) -> Result<(), Fault> {
     let mut frames = 0_u64;
     while frames == 0 || !is_at_end(source)? {
@@ -136,16 +138,17 @@ fn lz4_frames(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Consu
                 // The decoder takes the end of the file for the end of the frame.
                 frame.finish().1.map_err(|_| io::Error::from(ErrorKind::UnexpectedEof))?;
             }
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => skip(source)?,
-            _ if frames == 0 => return Err(unsound("the lz4 has no frame")),
-            _ => return Err(unsound("what follows the last lz4 frame is no lz4")),
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => skip_frame(source)?,
+            _ if frames == 0 => return Err(content_fault("the lz4 has no frame")),
+            _ => return Err(content_fault("what follows the last lz4 frame is no lz4")),
         }
         frames += 1;
     }
     Ok(())
 }
 
-/// Decodes stream after stream. As for the program, what begins no other is padding.
+/// Decodes stream after stream. Bytes that begin no other stream are padding, as for the program
+/// bzip2.
 fn bzip2_streams(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Consumer) -> Result<(), Fault> {
     let mut magic = Vec::with_capacity(4);
     for streams in 0_u64.. {
@@ -163,8 +166,8 @@ fn bzip2_streams(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Co
     Ok(())
 }
 
-/// Skips the rest of a skippable frame: its size, and as many bytes.
-fn skip(source: &mut impl Read) -> Result<(), Fault> {
+/// Skips the rest of a skippable frame: its size, and the number of bytes that the size states.
+fn skip_frame(source: &mut impl Read) -> Result<(), Fault> {
     let mut size = [0; 4];
     source.read_exact(&mut size)?;
     let size_bytes = u64::from(u32::from_le_bytes(size));
@@ -176,15 +179,19 @@ fn brotli_stream(source: &mut impl BufRead, buffer: &mut [u8], consumer: &mut Co
     let mut brotli = brotli::Decompressor::new(&mut *source, buffer.len());
     drain(&mut brotli, buffer, consumer).map_err(|fault| match fault {
         Fault::Io { cause, .. } if cause.kind() == ErrorKind::InvalidData => {
-            unsound("the brotli is corrupt or ends too early")
+            content_fault("the brotli is corrupt or ends too early")
         }
         fault => fault,
     })?;
-    // Bytes after the end are in the decoder's buffer, which makes a second reading an error, or
-    // still in the file.
+    // Bytes after the end are still in the file, or in the decoder's buffer, which makes a second
+    // read an error.
     let is_whole = brotli.read(&mut [0]).is_ok();
     drop(brotli);
-    if is_whole && is_at_end(source)? { Ok(()) } else { Err(unsound("bytes follow the end of the brotli")) }
+    if is_whole && is_at_end(source)? {
+        Ok(())
+    } else {
+        Err(content_fault("bytes follow the end of the brotli"))
+    }
 }
 
 /// Whether nothing is left to read.

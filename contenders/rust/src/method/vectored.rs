@@ -1,5 +1,5 @@
 //! The method `vectored`: readv(2) into several buffers with one call. The buffers are parts of one
-//! block of memory, or each is a block of its own.
+//! block of memory, or each buffer is a separate block.
 
 use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut, Read};
 
 const BUFFER: Param = Param::new("buffer_bytes", 8 << 10, 1, 1 << 26);
-/// The kernel takes no more than 1024 buffers in one call (IOV_MAX).
+/// The kernel accepts at most 1024 buffers in one call (IOV_MAX).
 const BUFFERS: Param = Param::new("buffers", 16, 1, 1024);
 const SEPARATE: Param = Param::switch("separate");
 
@@ -21,28 +21,28 @@ pub(super) const VECTORED: Method = Method {
     about: "readv(2) in a loop into several buffers: parts of one block, with separate=1 each a block of its own",
     params: &[BUFFER, BUFFERS, SEPARATE],
     build: |settings| {
-        Ok(Box::new(Vectored {
+        Ok(Box::new(VectoredReader {
             buffer_bytes: settings.size(&BUFFER),
             buffers: settings.size(&BUFFERS),
             memory: if settings.is_on(&SEPARATE) { Memory::Separate } else { Memory::OneBlock },
         }))
     },
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
-struct Vectored {
+struct VectoredReader {
     buffer_bytes: usize,
     buffers: usize,
     memory: Memory,
 }
 
-/// Where the buffers of one call are.
+/// How the buffers of one call are allocated.
 enum Memory {
     OneBlock,
     Separate,
 }
 
-impl Reader for Vectored {
+impl Reader for VectoredReader {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let mut file = File::open(source.path())?;
         let mut consumer = Consumer::new(visit);
@@ -56,7 +56,8 @@ impl Reader for Vectored {
                 })?;
             }
             Memory::Separate => {
-                // Allocated one by one, as lists of vectors are; the slices are built once.
+                // The buffers are allocated one by one, like the elements of a list of vectors. The
+                // slices are built once.
                 let mut blocks = vec![vec![0; self.buffer_bytes]; self.buffers];
                 let mut slices: Vec<IoSliceMut<'_>> =
                     blocks.iter_mut().map(|block| IoSliceMut::new(block)).collect();
@@ -71,7 +72,7 @@ impl Reader for Vectored {
     }
 }
 
-/// Calls until one brings nothing. A call that a signal interrupted is made again.
+/// Repeats the call until it returns no bytes. A call that a signal interrupted is repeated.
 fn read_all(mut call: impl FnMut() -> io::Result<usize>) -> Result<(), Fault> {
     let mut at = 0;
     loop {
@@ -84,13 +85,14 @@ fn read_all(mut call: impl FnMut() -> io::Result<usize>) -> Result<(), Fault> {
     }
 }
 
-/// One call; the kernel fills the buffers one after the other, the last one perhaps in part.
+/// Does one call. The kernel fills the buffers one after the other, and the last one perhaps in
+/// part.
 fn read_into(source: &mut impl Read, block: &mut [u8], buffer_bytes: usize) -> io::Result<usize> {
     let mut slices: Vec<IoSliceMut<'_>> = block.chunks_mut(buffer_bytes).map(IoSliceMut::new).collect();
     source.read_vectored(&mut slices)
 }
 
-/// Passes on the first `count` bytes of buffers that follow each other.
+/// Feeds the first `count` bytes of consecutive buffers to the consumer.
 fn feed_separate(slices: &[IoSliceMut<'_>], count: usize, consumer: &mut Consumer) {
     let mut left = count;
     for slice in slices {

@@ -1,6 +1,6 @@
-//! The methods `walk`, `walk-sorted` and `walk-inode`: the files below a folder as the crate
+//! The methods `walk`, `walk-sorted` and `walk-inode`: the files below a folder, as the crate
 //! walkdir finds them, each read with read(2). The walk is a part of the reading, as in programs
-//! that search or build; the three differ in the order within each folder.
+//! that search or build. The three methods differ in the order within each folder.
 
 use super::files_threads::read_file;
 use super::{Fault, Method, Reader};
@@ -21,7 +21,7 @@ pub(super) const WALK: Method = Method {
     reads: Reads::Folder,
     params: &[BUFFER],
     build: |settings| Ok(Box::new(Walk::new(settings, |walk| walk))),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 pub(super) const WALK_SORTED: Method = Method {
@@ -42,12 +42,12 @@ pub(super) const WALK_INODE: Method = Method {
 struct Walk {
     buffer_bytes: usize,
     /// Sets the order within a folder.
-    ordered: fn(WalkDir) -> WalkDir,
+    set_order: fn(WalkDir) -> WalkDir,
 }
 
 impl Walk {
-    fn new(settings: &Settings, ordered: fn(WalkDir) -> WalkDir) -> Walk {
-        Walk { buffer_bytes: settings.size(&BUFFER), ordered }
+    fn new(settings: &Settings, set_order: fn(WalkDir) -> WalkDir) -> Walk {
+        Walk { buffer_bytes: settings.size(&BUFFER), set_order }
     }
 }
 
@@ -55,7 +55,7 @@ impl Reader for Walk {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let mut buffer = Buffer::new(self.buffer_bytes)?;
         let mut all = FilesAnswer::default();
-        for entry in (self.ordered)(WalkDir::new(source.path())) {
+        for entry in (self.set_order)(WalkDir::new(source.path())) {
             let entry = entry.map_err(|error| not_walked(source.path(), error))?;
             if entry.file_type().is_file() {
                 all.add(read_file(entry.path(), &mut buffer[..self.buffer_bytes], visit)?);

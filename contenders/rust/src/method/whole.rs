@@ -1,11 +1,11 @@
 //! The methods `whole`, `fs-read` and `read_to_string`, which have the whole file in memory before
-//! its bytes are visited; nothing overlaps.
+//! its bytes are visited. Reading and visiting do not overlap.
 //!
 //! `whole` makes one buffer of the file's size and fills it by one read(2). `fs-read` and
-//! `read_to_string` are the functions of the standard library, which also reads to see the end. A
-//! file that is not UTF-8 is no text, and then the reading of `read_to_string` fails.
+//! `read_to_string` are functions of the standard library, which read once more to find the end.
+//! With a file that is not UTF-8, the reading of `read_to_string` fails.
 
-use super::fits::check_source_fits;
+use super::memory_check::check_source_fits;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -20,13 +20,13 @@ pub(super) const WHOLE: Method = Method {
     name: "whole",
     about: "read(2) of the whole file into one buffer of its size; called again only for what was not read",
     parts: true,
-    build: |_| Ok(Box::new(Whole)),
-    ..Method::USUAL
+    build: |_| Ok(Box::new(WholeReader)),
+    ..Method::DEFAULT
 };
 
-struct Whole;
+struct WholeReader;
 
-impl Reader for Whole {
+impl Reader for WholeReader {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         check_source_fits(WHOLE.name, source)
     }
@@ -42,7 +42,7 @@ impl Reader for Whole {
     }
 }
 
-/// Reads until the buffer is full or the file ends; returns how many bytes there were.
+/// Reads until the buffer is full or the file ends. Returns the number of bytes.
 fn fill(file: &mut impl Read, buffer: &mut [u8]) -> Result<usize, Fault> {
     let mut at = 0;
     while at < buffer.len() {
@@ -60,7 +60,7 @@ pub(super) const FS_READ: Method = Method {
     name: "fs-read",
     about: "fs::read: the whole file in a Vec, which the library makes by the size of the file",
     build: |_| Ok(Box::new(FsRead)),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 struct FsRead;
@@ -83,7 +83,7 @@ pub(super) const READ_TO_STRING: Method = Method {
     about: "fs::read_to_string, then str::lines: the whole file in a String, every line a slice of it",
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
     build: |_| Ok(Box::new(ReadToString)),
-    ..Method::USUAL
+    ..Method::DEFAULT
 };
 
 struct ReadToString;

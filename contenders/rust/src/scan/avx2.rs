@@ -1,13 +1,13 @@
 //! Scans with 32-byte registers (AVX2).
 //!
 //! Four registers are processed at a time, each with its own accumulator, so that no step waits for
-//! the step before. Newlines are counted in bytes: a comparison yields -1 in every equal byte,
-//! which is subtracted; after 255 steps at most, before a byte could overflow, the bytes are added
-//! up into 64-bit lanes. A wrapping sum of bytes is a wrapping sum of lanes, so it needs no wider
-//! counters at all.
+//! the step before. Newlines are counted in bytes. A comparison yields -1 in every equal byte,
+//! which is subtracted. After 255 steps at most, before a byte could overflow, the bytes are added
+//! up into 64-bit lanes. A wrapping sum of bytes is a wrapping sum of lanes, so no wider counters
+//! are needed.
 //!
-//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] has the
-//! reason.
+//! The `pages` scans load the four registers from four neighbouring pages. [`super::pages`]
+//! explains why.
 
 use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
 use super::portable;
@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 const REGISTER_BYTES: usize = 32;
 const REGISTERS: usize = PAGES;
 const STEP_BYTES: usize = REGISTER_BYTES * REGISTERS;
-/// Steps until a counter of one byte may be full.
+/// Number of steps after which a counter of one byte may be full.
 const STEPS_MAX: usize = 255;
 const STEPS_OF_PAGES: usize = PAGE_BYTES / REGISTER_BYTES;
 const _: () = assert!(STEPS_OF_PAGES <= STEPS_MAX, "a page is counted before a counter of one byte is full");
@@ -72,7 +72,7 @@ fn count(pages: &[Pages], bytes: &[u8]) -> u64 {
             }
         }
         for count in counts {
-            total = _mm256_add_epi64(total, widened(count));
+            total = _mm256_add_epi64(total, grouped_sums(count));
         }
     }
     for run in steps.chunks(STEPS_MAX) {
@@ -83,7 +83,7 @@ fn count(pages: &[Pages], bytes: &[u8]) -> u64 {
             }
         }
         for count in counts {
-            total = _mm256_add_epi64(total, widened(count));
+            total = _mm256_add_epi64(total, grouped_sums(count));
         }
     }
     lanes_sum(total) + portable::newlines_iterator(rest)
@@ -107,8 +107,8 @@ fn add(pages: &[Pages], bytes: &[u8]) -> u8 {
     }
     let [a, b, c, d] = sums;
     let total = _mm256_add_epi8(_mm256_add_epi8(a, b), _mm256_add_epi8(c, d));
-    // The cast keeps the low byte: that is the wrapping.
-    (lanes_sum(widened(total)) as u8).wrapping_add(portable::sum_iterator(rest))
+    // The cast keeps only the low byte, which makes the sum wrap.
+    (lanes_sum(grouped_sums(total)) as u8).wrapping_add(portable::sum_iterator(rest))
 }
 
 #[target_feature(enable = "avx2")]
@@ -117,9 +117,9 @@ fn load(register: &[u8; REGISTER_BYTES]) -> __m256i {
     unsafe { _mm256_loadu_si256(register.as_ptr().cast()) }
 }
 
-/// The 32 bytes added up in groups of eight, in four 64-bit lanes.
+/// The sums of the 32 bytes in groups of eight, in four 64-bit lanes.
 #[target_feature(enable = "avx2")]
-fn widened(bytes: __m256i) -> __m256i {
+fn grouped_sums(bytes: __m256i) -> __m256i {
     _mm256_sad_epu8(bytes, _mm256_setzero_si256())
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Four registers are processed at a time, each with its own accumulator. A comparison yields one
 //! bit for each byte, and the bits are counted. The rest at the end is loaded under a mask that
-//! reads no byte beyond it, so there is no loop over single bytes.
+//! reads no byte beyond the end, so there is no loop over single bytes.
 //!
-//! The `pages` scans load the four registers from four neighbouring pages; [`super::pages`] has the
-//! reason.
+//! The `pages` scans load the four registers from four neighbouring pages. [`super::pages`]
+//! explains why.
 
 use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
 use std::arch::x86_64::{
@@ -99,7 +99,7 @@ fn add(pages: &[Pages], bytes: &[u8]) -> u8 {
     }
     let [a, b, c, d] = sums;
     let total = _mm512_add_epi8(_mm512_add_epi8(a, b), _mm512_add_epi8(c, d));
-    // The cast keeps the low byte: that is the wrapping.
+    // The cast keeps only the low byte, which makes the sum wrap.
     _mm512_reduce_add_epi64(_mm512_sad_epu8(total, _mm512_setzero_si512())) as u8
 }
 
@@ -109,7 +109,7 @@ fn load(register: &[u8; REGISTER_BYTES]) -> __m512i {
     unsafe { _mm512_loadu_si512(register.as_ptr().cast()) }
 }
 
-/// Loads 1 to 64 bytes; the others become zero, which is no newline and adds nothing.
+/// Loads 1 to 64 bytes. The other bytes become zero, which is no newline and adds nothing.
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
 fn load_part(part: &[u8]) -> __m512i {
     let mask = u64::MAX >> (REGISTER_BYTES - part.len());

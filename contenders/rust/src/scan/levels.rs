@@ -1,12 +1,12 @@
 //! The scan `iterator`, compiled for each level of x86-64: v2 (SSE4.2), v3 (AVX2), v4 (AVX-512).
 //!
-//! The contender is compiled for every x86-64 processor, so its own `iterator` may use SSE2 only. A
-//! program that is compiled for the processor which runs it gets the code of that processor's
-//! level; these scans show it without a compiler. `iterator-native` takes the highest level that
-//! the processor has.
+//! The contender is compiled for every x86-64 processor, so its own `iterator` may only use SSE2. A
+//! program that is compiled for the processor on which it runs gets the code of that processor's
+//! level. These scans show that code without a compiler. `iterator-native` uses the highest level
+//! that the processor has.
 //!
-//! There is no such list of `scalar`: it loads byte by byte, and no level changes that. METHOD.md
-//! has what the levels give.
+//! The scan `scalar` has no variants by level, because it loads byte by byte, which no level
+//! changes. METHOD.md shows the gain of each level.
 
 use super::portable;
 use std::fmt;
@@ -21,7 +21,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The highest level that the processor has; the standard library caches what it detects.
+    /// The highest level that the processor has. The standard library caches what it detects.
     pub(crate) fn of_processor() -> Level {
         let (v2, v3, v4) = (v2_detected(), v3_detected(), v4_detected());
         match (v2, v3, v4) {
@@ -44,21 +44,21 @@ impl fmt::Display for Level {
     }
 }
 
-/// Makes the scan of one level from the features that the level adds to the one below, and the
+/// Defines the scan of one level from the features that the level adds to the one below, and the
 /// check that the processor has them.
 macro_rules! level {
     ($level:expr, $has:ident, $detected:ident, $newlines:ident, $compiled:ident, [$($feature:tt),+], $enabled:literal) => {
-        /// Whether the processor has all of this level.
+        /// Whether the processor has all features of this level.
         pub(super) fn $has() -> bool {
             Level::of_processor() >= $level
         }
 
-        /// Whether the processor has what this level adds.
+        /// Whether the processor has the features that this level adds.
         fn $detected() -> bool {
             $(is_x86_feature_detected!($feature))&&+
         }
 
-        /// Counts newlines as one writes it, compiled for this level.
+        /// Counts newlines with plain iterator code, compiled for this level.
         pub(super) fn $newlines(bytes: &[u8]) -> u64 {
             assert!($has(), "a level is offered only where the processor has it");
             // SAFETY: the processor has the features, as just asserted.
@@ -100,7 +100,7 @@ level!(
     "popcnt,avx2,bmi1,bmi2,f16c,fma,lzcnt,movbe,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
 );
 
-/// Counts newlines by the highest level of the processor.
+/// Counts newlines with the code of the processor's highest level.
 pub(super) fn newlines_native(bytes: &[u8]) -> u64 {
     match Level::of_processor() {
         Level::Baseline => portable::newlines_iterator(bytes),

@@ -1,12 +1,12 @@
-//! The scan for lines: every line as a slice, whatever the pieces of the file are.
+//! The scan for lines, which delivers every line as a slice, whatever the pieces of the file are.
 //!
 //! A line within one piece is a slice of that piece. A line across pieces is assembled in a buffer
-//! that keeps its capacity. Lines end at 0x0A, which is part of no line.
+//! that keeps its capacity. Lines end at 0x0A, which belongs to no line.
 
 use std::hint::black_box;
 use std::ptr;
 
-/// The lines seen so far, and the beginning of the one that is not complete.
+/// The number of lines so far, and the beginning of the line that is not complete.
 #[derive(Debug, Default)]
 pub struct LineFinder {
     count: u64,
@@ -14,9 +14,9 @@ pub struct LineFinder {
 }
 
 impl LineFinder {
-    /// Takes the end of a line: all of it, or what follows the unfinished part.
+    /// Takes the end of a line: the whole line, or the bytes after the unfinished part.
     #[inline]
-    fn end(&mut self, tail: &[u8]) {
+    fn end_line(&mut self, tail: &[u8]) {
         if self.unfinished.is_empty() {
             black_box(tail);
         } else {
@@ -27,7 +27,7 @@ impl LineFinder {
         self.count += 1;
     }
 
-    /// How many lines there were, an unterminated last one included.
+    /// The number of lines, an unterminated last one included.
     pub fn finish(self) -> u64 {
         self.count + u64::from(!self.unfinished.is_empty())
     }
@@ -37,7 +37,7 @@ impl LineFinder {
 pub(super) fn memchr(finder: &mut LineFinder, bytes: &[u8]) {
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', bytes) {
-        finder.end(&bytes[start..end]);
+        finder.end_line(&bytes[start..end]);
         start = end + 1;
     }
     finder.unfinished.extend_from_slice(&bytes[start..]);
@@ -49,7 +49,7 @@ pub(super) fn scalar(finder: &mut LineFinder, bytes: &[u8]) {
     for (at, byte) in bytes.iter().enumerate() {
         // SAFETY: a reference is valid and aligned for a read; volatile keeps the loads single.
         if unsafe { ptr::read_volatile(byte) } == b'\n' {
-            finder.end(&bytes[start..at]);
+            finder.end_line(&bytes[start..at]);
             start = at + 1;
         }
     }

@@ -1,6 +1,6 @@
-//! Ways of visiting bytes: the list, and the choice at run time by what the processor has.
+//! The list of scans, and the choice at run time by the features of the processor.
 //!
-//! A scan gets one slice at a time and does not access files; [`crate::Consumer`] keeps the state
+//! A scan gets one slice at a time and does not access files. [`crate::Consumer`] keeps the state
 //! between slices. The tests below compare each scan with the simplest loop for all lengths and
 //! alignments.
 
@@ -22,18 +22,18 @@ pub use lines::LineFinder;
 
 use readlab_protocol::Work;
 
-/// One way of visiting bytes for one work.
+/// A method of visiting bytes for one work.
 #[derive(Debug)]
 pub struct Scan {
-    /// Its name, unique within its work.
+    /// Name of the scan, unique within its work.
     pub name: &'static str,
     pub work: Work,
     pub visit: Visit,
-    /// Whether this processor can.
+    /// Whether this processor can run the scan.
     available: fn() -> bool,
 }
 
-/// What a scan calls for each piece of a file.
+/// The function that a scan calls for each piece of a file.
 #[derive(Debug, Clone, Copy)]
 pub enum Visit {
     /// The bytes are not visited.
@@ -44,12 +44,12 @@ pub enum Visit {
     Newlines(fn(&[u8]) -> u64),
     /// Sums the bytes, wrapping.
     Sum(fn(&[u8]) -> u8),
-    /// Finds every line as a slice; a line that a border cuts is kept in the finder.
+    /// Finds every line as a slice. A line that the end of a piece cuts is kept in the finder.
     Lines(fn(&mut LineFinder, &[u8])),
 }
 
-/// Every scan of this architecture; within each work the best first, and last those that only show
-/// what published code or other compiler settings give.
+/// Every scan of this architecture, best first within each work. Last are the scans that only show
+/// what published code or other compiler settings achieve.
 pub static ALL: &[Scan] = &[
     #[cfg(target_arch = "x86_64")]
     Scan::new("avx512-pages", Visit::Newlines(avx512::newlines_pages)).only_where(avx512::detected),
@@ -130,15 +130,15 @@ mod tests {
     /// The widest register of any scan, times the registers of one step.
     const STEP_BYTES: usize = 256;
 
-    /// Under Miri each case takes thousands of times as long, so only one in this many lengths and
-    /// starts is tried.
+    /// Under Miri each case takes thousands of times as long, so only one of this number of lengths
+    /// and starts is tried.
     const STRIDE: usize = if cfg!(miri) { 167 } else { 1 };
 
-    /// Where slices of some groups of pages begin, and of how many; under Miri one.
+    /// The offset and the number of page groups of the slices to test. Under Miri one case.
     const GROUPS: &[(usize, usize)] =
         if cfg!(miri) { &[(1, 1)] } else { &[(0, 1), (1, 1), (31, 2), (63, 3)] };
 
-    /// What a scan must answer, by the plainest code that there is.
+    /// The answer that a scan must give, by the simplest code.
     fn oracle(work: Work, bytes: &[u8]) -> Answer {
         let (mut newlines, mut sum) = (0, 0u64);
         for &byte in bytes {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_scan_is_right_for_all_lengths_and_alignments() {
+    fn every_scan_answers_correctly_for_all_lengths_and_alignments() {
         let bytes = bytes(STEP_BYTES * 3 + 64);
         for scan in available() {
             for start in (0..64).step_by(STRIDE.min(21)) {
@@ -192,8 +192,8 @@ mod tests {
     }
 
     #[test]
-    fn every_scan_is_right_around_what_it_takes_at_a_time() {
-        // Groups of pages are too long for all lengths: those about whole groups are tried.
+    fn every_scan_answers_correctly_around_multiples_of_its_step() {
+        // Groups of pages are too long for all lengths. Only lengths around whole groups are tried.
         const GROUP_BYTES: usize = 4 * 4096;
         let bytes = bytes(GROUP_BYTES * 3 + STEP_BYTES + 64);
         for scan in available() {
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "a lane that overflows is no undefined behaviour")]
     fn narrow_counters_do_not_overflow() {
-        // Longer than 255 steps of the widest scan, and every byte counts.
+        // The length exceeds 255 steps of the widest scan, and every byte counts.
         for byte in [b'\n', 0xff] {
             let bytes = vec![byte; STEP_BYTES * 255 * 2 + 77];
             for scan in available() {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_scan_is_never_one_that_only_shows_something() {
+    fn the_default_scan_is_never_a_demonstration() {
         let shown = |name: &str| name.ends_with("-published") || name.starts_with("iterator-");
         for work in Work::ALL {
             let names: Vec<&str> = for_work(work).map(|scan| scan.name).collect();

@@ -1,14 +1,14 @@
 //! The scans `pages`, which walk several pages side by side.
 //!
 //! A processor prefetches within a page and stops at its end, so a single walk waits at the start
-//! of every page. Four walks in four neighbouring pages overlap their waits: bytes from memory
-//! arrive faster. In the caches it makes no difference; eight walks are slower there, since bytes a
-//! page apart compete for the same places.
+//! of every page. Four walks in four neighbouring pages overlap their waits, and bytes from memory
+//! arrive faster. For bytes in the caches it makes no difference. Eight walks are slower there,
+//! because bytes one page apart compete for the same cache sets.
 
 /// The size of a page, and the length of each walk.
 pub(super) const PAGE_BYTES: usize = 4096;
 
-/// Walks at a time.
+/// Number of walks at a time.
 pub(super) const PAGES: usize = 4;
 
 /// Pages that are walked side by side.

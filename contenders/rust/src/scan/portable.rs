@@ -1,13 +1,13 @@
 //! Scans in plain Rust, for every architecture.
 //!
-//! `iterator` is what a Rust programmer writes first; the compiler is free to use vector
-//! instructions for it. `scalar` is one load, one comparison and one addition for each byte: the
-//! loads are volatile, which no compiler may join into wider ones, so the loop stays as written at
-//! every optimisation level.
+//! `iterator` is the code that a Rust programmer writes first. The compiler may use vector
+//! instructions for it. `scalar` is one load, one comparison and one addition for each byte. The
+//! loads are volatile, and no compiler may join volatile loads into wider ones, so the loop stays
+//! unchanged at every optimisation level.
 
 use std::ptr;
 
-/// The smallest page of any supported architecture: a read at every multiple of it touches every
+/// The smallest page of any supported architecture. A read at every multiple of it touches every
 /// page.
 const PAGE_BYTES_MIN: usize = 4096;
 
@@ -26,7 +26,8 @@ pub(super) fn newlines_scalar(bytes: &[u8]) -> u64 {
     newlines
 }
 
-/// Counts newlines as one writes it. Inlined, so that it is compiled for the level of its caller.
+/// Counts newlines with plain iterator code. Inlined, so that it is compiled for the level of its
+/// caller.
 #[inline(always)]
 #[expect(clippy::naive_bytecount, reason = "the naive way is what is measured")]
 pub(super) fn newlines_iterator(bytes: &[u8]) -> u64 {
@@ -42,7 +43,7 @@ pub(super) fn sum_scalar(bytes: &[u8]) -> u8 {
     sum
 }
 
-/// Sums as one writes it.
+/// Sums with plain iterator code.
 pub(super) fn sum_iterator(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }

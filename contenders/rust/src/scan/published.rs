@@ -1,8 +1,8 @@
-//! The scans of the published comparison of ways to count newlines: one register at a time. Each
-//! is compared, the equal bytes become a mask, the bits of the mask are counted, and bytes after
-//! the last whole register are compared one by one.
+//! The scans of a published comparison of methods to count newlines. They process one register at a
+//! time. Each register is compared, the equal bytes become a mask, and the bits of the mask are
+//! counted. The bytes after the last whole register are compared one by one.
 //!
-//! They show what the published code does. Our own scans, with four registers at a time, are in
+//! They show the speed of the published code. Our own scans, with four registers at a time, are in
 //! [`super::avx2`] and [`super::avx512`].
 
 use std::arch::x86_64::{
@@ -54,7 +54,7 @@ fn avx512(bytes: &[u8]) -> u64 {
     newlines + tail(rest)
 }
 
-/// The bytes that fill no register.
+/// Counts newlines in the bytes that fill no register.
 fn tail(bytes: &[u8]) -> u64 {
     let mut newlines = 0;
     for &byte in bytes {

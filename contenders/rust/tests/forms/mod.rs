@@ -1,4 +1,4 @@
-//! Archives with given content, by the crates that write them.
+//! Makes archives with given content, by the crates that write them.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -23,8 +23,8 @@ pub(crate) fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The content in blocks as `bgzip` writes them: members of a gzip that say how long they are, of
-/// at most so many bytes, and an empty one at the end.
+/// The content in blocks as `bgzip` writes them: gzip members that state their length, of at most
+/// this size, and an empty one at the end.
 pub(crate) fn bgzf(content: &[u8], block_bytes: usize) -> Vec<u8> {
     let block = |content: &[u8]| {
         let mut deflated = flate2::write::DeflateEncoder::new(Vec::new(), Compression::default());

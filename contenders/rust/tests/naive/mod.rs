@@ -1,4 +1,4 @@
-//! What a work finds in bytes, by the simplest code.
+//! The answer of a work for some bytes, by the simplest code.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use readlab_rust::{Answer, Work};
@@ -14,7 +14,7 @@ pub(crate) fn value(bytes: &[u8], work: Work) -> u64 {
     }
 }
 
-/// The answer of so many bytes in which the work found this.
+/// The answer for this number of bytes, in which the work found `value`.
 pub(crate) fn answer(work: Work, bytes: u64, value: u64) -> Answer {
     let of = |it: Work| (it == work).then_some(value);
     Answer {

@@ -1,5 +1,5 @@
-//! A server for tests: it answers each request as a function says, over plain connections that stay
-//! open.
+//! A server for tests, which answers each request with a given function, over plain connections
+//! that stay open.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -37,7 +37,7 @@ impl Server {
     }
 }
 
-/// Answers requests until the client goes. A client may go at any time.
+/// Answers requests until the client disconnects, which may happen at any time.
 pub fn converse(input: impl Read, mut output: impl Write, answer: &dyn Fn(&Request) -> Answer) {
     let mut lines = BufReader::new(input).lines();
     loop {
@@ -62,19 +62,19 @@ impl Request {
         headers.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Whether only the headers are asked for.
+    /// Whether only the headers are requested.
     pub fn is_head(&self) -> bool {
         self.0[0].starts_with("HEAD ")
     }
 
-    /// The range that is asked for, as far as the content goes.
+    /// The requested range, as far as the content goes.
     pub fn range(&self, content: &[u8]) -> Option<Range<usize>> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         let last: usize = last.parse().unwrap();
         Some(first.parse().unwrap()..content.len().min(last + 1))
     }
 
-    /// The right answer about this content.
+    /// The correct answer for this content.
     pub fn answer(&self, content: &[u8]) -> Answer {
         match self.range(content) {
             None => Answer::new("200 OK", "", content),
@@ -88,7 +88,7 @@ impl Request {
 }
 
 impl Answer {
-    /// An answer with further headers, each with its end of line.
+    /// An answer with further headers, each with its line end.
     pub fn new(status: &str, headers: &str, body: &[u8]) -> Answer {
         let length = body.len();
         let mut bytes =
@@ -97,19 +97,19 @@ impl Answer {
         Answer { bytes, close: false }
     }
 
-    /// The headers of an answer with so many bytes.
+    /// The headers of an answer with this number of bytes.
     pub fn head(length: usize) -> Answer {
         let bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").into_bytes();
         Answer { bytes, close: false }
     }
 
-    /// An answer that says to be a range, of a size, and has this body.
+    /// An answer that claims to be this range of a content of this size, and has this body.
     pub fn part(range: Range<usize>, size: usize, body: &[u8]) -> Answer {
         let range = format!("Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1);
         Answer::new("206 Partial Content", &range, body)
     }
 
-    /// The answer without its end.
+    /// The answer without its last bytes.
     pub fn cut(mut self, bytes: usize) -> Answer {
         self.bytes.truncate(self.bytes.len() - bytes);
         Answer { close: true, ..self }

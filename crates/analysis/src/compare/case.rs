@@ -1,4 +1,4 @@
-//! One case of a comparison: a way of reading on one target with its numbers, and what must agree
+//! One case of a comparison: a trial on one target with its numbers, and the key that must agree
 //! before the numbers of two cases are compared.
 
 use super::measure::{Measure, Unit};
@@ -11,46 +11,49 @@ use readlab_record::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// One way of reading on one target.
+/// One trial, or several of the same content, on one target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// What it is called: a suite's label, or the trial's name.
+    /// The name that is shown: a suite's label, or the trial's name.
     pub name: String,
     pub names: BTreeSet<String>,
     pub key: ComparisonKey,
     pub figures: BTreeMap<Measure, Figure>,
-    /// The noise that it shows together with all cases of its record and state, for times and rates.
+    /// The noise shared by all cases of the same record and state, for times and rates.
     pub noise: BTreeMap<Measure, CaseNoise>,
-    /// Why it has none, if it was refused, failed or unavailable.
+    /// Why the case has no numbers, if it was refused, failed or unavailable.
     pub unmeasured: Option<Outcome>,
 }
 
-/// A case among those that show their noise together.
+/// A case and the shared noise that its intervals are computed from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseNoise {
     pub shared: Arc<SharedNoise>,
-    /// By which it is found among them: its trial, or the first of those that are one case.
+    /// The index of the case in the shared noise: its trial, or the first trial of several that are
+    /// one case.
     pub trial: TrialIndex,
 }
 
 impl CaseNoise {
-    /// The number with its interval; `None` with a single round.
+    /// The estimated number with its interval; `None` with a single round.
     pub fn location(&self) -> Option<(f64, RuledInterval)> {
         let location = self.shared.location(self.trial)?;
         Some((location.estimate_ns, location.ci95?))
     }
 
-    /// How many times another number this one is, within rounds; `None` where the other is not of
-    /// the same record and state, and where no round holds both.
-    pub fn over(&self, to: &CaseNoise) -> Option<SharedRatio> {
-        // The ratio is that of the reference's number to the trial's.
+    /// This case's number divided by another's, within rounds; `None` where the other is of another
+    /// record or state, and where no round holds both.
+    pub fn ratio_to(&self, to: &CaseNoise) -> Option<SharedRatio> {
+        // [`SharedNoise::ratio`] divides the reference's number by the trial's, so the two are
+        // swapped.
         let is_shared = Arc::ptr_eq(&self.shared, &to.shared);
         self.shared.ratio(to.trial, self.trial).filter(|_| is_shared)
     }
 }
 
 impl Case {
-    /// The number by which a measure is compared, and what is known of it; `None` where it has none.
+    /// The case's number for a measure, with its interval; `None` where the case lacks that
+    /// measure.
     pub fn cell(&self, measure: Measure, center: Center) -> Option<Cell> {
         let cell = self.figures.get(&measure)?.cell(center);
         let shared = self.noise.get(&measure).filter(|_| center == Center::Median);
@@ -60,30 +63,30 @@ impl Case {
         })
     }
 
-    /// Whether it has this name, and this number.
+    /// Whether the case has this name and a number for this measure.
     pub(super) fn has(&self, name: &str, measure: Measure) -> bool {
         self.names.contains(name) && self.figures.contains_key(&measure)
     }
 }
 
-/// What must agree before numbers are compared; `None` is not known.
+/// What must agree before numbers are compared; a field that is `None` is not known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ComparisonKey {
     pub path: Option<String>,
-    /// Over what its bytes came.
+    /// The transport: files, HTTP or another.
     pub over: Option<Transport>,
     pub digest: Option<String>,
     pub size_bytes: Option<u64>,
     pub work: Option<Work>,
-    /// Where they were.
+    /// The cache state in which the target was read.
     pub state: Option<CacheState>,
-    /// Readers that each read the whole of it in one reading.
+    /// Number of readers that each read the whole target in one reading.
     pub readers: Option<u64>,
     pub together: Option<ReadTogether>,
-    /// Whether cold is cold above a cache; `None` for another state, and where no layers are
+    /// Whether cold means cold above a cache; `None` for another state, and where no layers are
     /// known.
     pub is_above_cache: Option<bool>,
-    /// Every parameter in force.
+    /// The values of all parameters, defaults included.
     pub params: Option<Params>,
 }
 
@@ -91,7 +94,7 @@ pub struct ComparisonKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadTogether {
     pub count: u32,
-    /// Whether each had a copy of its own.
+    /// Whether each had its own copy of the target.
     pub has_copies: bool,
 }
 
@@ -102,24 +105,24 @@ impl std::fmt::Display for ReadTogether {
     }
 }
 
-/// A number, with what it comes from.
+/// A number of a case, with its samples where they are known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
     Samples(Vec<Observation>),
-    /// Only the number is known.
+    /// A published number without its samples.
     Value {
         value: f64,
         statistic: Statistic,
-        /// How its readings scattered, where that was published.
+        /// The scatter of its readings, where that was published.
         spread: Spread,
     },
 }
 
-/// How readings scattered of which only numbers were published; `None` is not known.
+/// The published scatter of readings without samples; a field that is `None` is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spread {
     pub sd: Option<f64>,
-    /// How many readings there were.
+    /// Number of readings.
     pub runs: Option<u64>,
     pub percentiles: Option<Percentiles>,
 }
@@ -127,10 +130,10 @@ pub struct Spread {
 /// The percentiles that are published and shown.
 pub const PERCENTS: [u8; 7] = [0, 25, 50, 75, 90, 99, 100];
 
-/// The values of [`PERCENTS`], in this order.
+/// The values of the percentiles in [`PERCENTS`], in the same order.
 pub type Percentiles = [f64; PERCENTS.len()];
 
-/// By which number readings are compared.
+/// Which centre of the readings is compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Center {
     /// The median, with its interval
@@ -140,26 +143,26 @@ pub enum Center {
     Mean,
 }
 
-/// What a number without samples is.
+/// Which statistic a number without samples is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
     Mean,
     Median,
-    /// Counted once, in a run of its own.
+    /// A count from a separate run.
     Count,
     Slope,
-    /// The largest.
+    /// The maximum.
     Most,
 }
 
 impl Figure {
-    /// A number of which nothing else is known.
+    /// A number without samples and without a known scatter.
     pub fn of_value(value: f64, statistic: Statistic) -> Figure {
         Figure::Value { value, statistic, spread: Spread::default() }
     }
 
-    /// The median, or the single number.
+    /// The median of the samples, or the published number.
     pub fn value(&self) -> f64 {
         match self {
             Figure::Value { value, .. } => *value,
@@ -169,12 +172,12 @@ impl Figure {
         }
     }
 
-    /// Whether it is a published mean, with which only means are compared.
+    /// Whether the figure is a published mean. Such means are compared only with means.
     pub(super) fn is_mean(&self) -> bool {
         matches!(self, Figure::Value { statistic: Statistic::Mean, .. })
     }
 
-    /// The number by which it is compared, and what is known of it.
+    /// The number that is compared, with its interval.
     pub fn cell(&self, center: Center) -> Cell {
         let percentiles = self.percentiles();
         let student = |value: f64, sd: Option<f64>, n: Option<u64>, statistic: Statistic| {
@@ -203,7 +206,7 @@ impl Figure {
         }
     }
 
-    /// Those that were published, or those of the samples.
+    /// The published percentiles, or those of the samples.
     fn percentiles(&self) -> Option<Percentiles> {
         match self {
             Figure::Value { spread, .. } => spread.percentiles,
@@ -216,31 +219,31 @@ impl Figure {
     }
 }
 
-/// One number on one side.
+/// One number of one side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// The median, or the number without samples.
+    /// The median or mean of the samples, or the published number.
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the value.
     pub ci95: Option<Interval>,
-    /// By which rule that was made.
+    /// The rule by which the interval was computed.
     pub rule: Option<IntervalRule>,
-    /// How many readings; `None` where that is not known.
+    /// Number of readings; `None` where not known.
     pub n: Option<usize>,
-    /// Their standard deviation, beside a mean; `None` where that is not known.
+    /// Standard deviation of the readings, beside a mean; `None` where not known.
     pub sd: Option<f64>,
-    /// What it is where it is no median of samples.
+    /// The statistic, where the number is not a median of samples.
     pub statistic: Option<Statistic>,
-    /// Percentiles of the readings; `None` where they are not known.
+    /// Percentiles of the readings; `None` where not known.
     pub percentiles: Option<Percentiles>,
-    /// How many times as good as the first side; `None` on the first side, where that has no
-    /// number, and of a mean beside a median.
+    /// How many times as good as the first side the number is. `None` on the first side, where the
+    /// first side lacks the number, and between a mean and a median.
     pub ratio: Option<UnpairedRatio>,
 }
 
 impl Cell {
-    /// How many times as good as another one it is; `None` of a mean and a median, whose quotient
-    /// means nothing.
+    /// How many times as good as `base` this number is; `None` between a mean and a median, whose
+    /// quotient means nothing.
     pub(super) fn ratio_to(&self, base: &Cell, measure: Measure) -> Option<UnpairedRatio> {
         let is_mean = |it: &Cell| it.statistic == Some(Statistic::Mean);
         let is_median = |it: &Cell| matches!(it.statistic, None | Some(Statistic::Median));

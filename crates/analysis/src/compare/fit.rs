@@ -1,8 +1,8 @@
-//! The fit through machines: a straight line of one case's number on a fact of the machine, and the
-//! value of the fact at which the line reaches the other cases' numbers.
+//! The fit over machines: a straight line of one case's number on a fact of the machine, and the
+//! values of the fact at which the line reaches the numbers of other cases.
 //!
-//! Machines with the same processor and the same fact are one point, their mean: a processor that
-//! was measured with two drives says nothing twice.
+//! Machines with the same processor and the same fact are one point, their mean: measuring one
+//! processor with two drives must not count twice.
 
 use super::case::Case;
 use super::matching::differences;
@@ -14,18 +14,18 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is fitted on what.
+/// Which number is fitted on which fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FitRequest {
     /// The case, by any of its names.
     pub case: String,
     pub measure: Measure,
     pub fact: String,
-    /// Whether what is unlike is fitted nevertheless.
+    /// Whether cases that are not alike are fitted nevertheless.
     pub force: bool,
 }
 
-/// The line, and the facts that it requires.
+/// The fitted line, and the facts that other cases would require.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fit {
     pub case: String,
@@ -34,18 +34,18 @@ pub struct Fit {
     pub points: Vec<FitPoint>,
     /// The line, in the number's unit per unit of the fact.
     pub line: LeastSquares<AbsoluteErrors>,
-    /// The fact that the line requires for the number of each other case.
+    /// The value of the fact at which the line reaches the number of each other case.
     #[serde(rename = "asks")]
     pub required: Vec<RequiredFact>,
-    /// The sides that have the case and not the fact.
+    /// The sides that have the case but lack the fact.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
-    /// Unlike things that were forced onto one line, a sentence each.
+    /// Differences between cases that were forced onto one line, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<String>,
 }
 
-/// A machine, or several with the same processor.
+/// A point of the fit: a machine, or several with the same processor.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FitPoint {
     pub machine: String,
@@ -57,14 +57,14 @@ pub struct FitPoint {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RequiredFact {
     pub machine: String,
-    /// Which case's number is to be reached.
+    /// The case whose number the line reaches at `fact`.
     pub case: String,
     pub value: f64,
-    /// The fact; `None` on a level line.
+    /// The value of the fact; `None` where the line is level.
     pub fact: Option<f64>,
 }
 
-/// Why there is no line.
+/// Why no line can be fitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FitError {
     #[error("'{0}' is no case and metric, such as zip/wall")]
@@ -80,7 +80,7 @@ pub enum FitError {
 }
 
 impl FitRequest {
-    /// From `CASE/METRIC` and `machine.FACT`.
+    /// Parses `CASE/METRIC` and `machine.FACT`.
     pub fn parse(what: &str, fact: &str) -> Result<FitRequest, FitError> {
         let shape = || FitError::Shape(what.to_owned());
         let (case, measure) = what.rsplit_once('/').ok_or_else(shape)?;
@@ -90,19 +90,19 @@ impl FitRequest {
     }
 }
 
-/// Machines that are one point.
-struct Machines<'a> {
+/// Machines that are merged into one point.
+struct MergedMachines<'a> {
     cpu: Option<&'a Value>,
     fact: f64,
     sides: Vec<&'a Side>,
 }
 
-impl Machines<'_> {
+impl MergedMachines<'_> {
     fn name(&self) -> String {
         self.sides.iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(" and ")
     }
 
-    /// The mean over those that have it.
+    /// The mean over the machines that have the case; `None` if none has.
     fn mean(&self, name: &str, measure: Measure) -> Result<Option<f64>, FitError> {
         let mut values = Vec::new();
         for side in &self.sides {
@@ -118,9 +118,9 @@ impl Machines<'_> {
     }
 }
 
-/// What is not alike in the cases of one name, a sentence for each machine that differs from one
-/// before it: they are one point or one line only if all read the same.
-fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
+/// The differences between cases of one name, a sentence for each machine that differs from an
+/// earlier one. Only cases that read the same thing belong on one line.
+fn unlike_cases(machines: &[MergedMachines], name: &str, measure: Measure) -> Vec<String> {
     let mut had: Vec<(&Side, &Case)> = Vec::new();
     let mut found = Vec::new();
     for &side in machines.iter().flat_map(|it| &it.sides) {
@@ -135,16 +135,16 @@ fn unlike(machines: &[Machines], name: &str, measure: Measure) -> Vec<String> {
     found
 }
 
-/// Fits by least squares.
+/// Fits the line by least squares.
 pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
     let FitRequest { case, measure, fact, .. } = request;
-    let mut machines: Vec<Machines> = Vec::new();
+    let mut machines: Vec<MergedMachines> = Vec::new();
     for side in sides {
         let Some(value) = side.facts.get(fact).and_then(Value::as_f64) else { continue };
         let cpu = side.facts.get("cpu");
         match machines.iter_mut().find(|it| it.cpu == cpu && it.fact == value && cpu.is_some()) {
             Some(machines) => machines.sides.push(side),
-            None => machines.push(Machines { cpu, fact: value, sides: vec![side] }),
+            None => machines.push(MergedMachines { cpu, fact: value, sides: vec![side] }),
         }
     }
     let mut points = Vec::new();
@@ -153,9 +153,9 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
         points.extend(value.map(|value| FitPoint { machine: it.name(), fact: it.fact, value }));
     }
     if points.is_empty() {
-        return Err(nothing(sides, request));
+        return Err(no_machine_error(sides, request));
     }
-    let forced = alike(&machines, request)?;
+    let forced = check_alike(&machines, request)?;
     let line = stats::least_squares(&points.iter().map(|it| (it.fact, it.value)).collect::<Vec<_>>())
         .ok_or_else(|| FitError::OnePoint(fact.clone()))?;
     let mut required = Vec::new();
@@ -171,7 +171,7 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
             });
         }
     }
-    let without = without(sides, request);
+    let without = sides_without_fact(sides, request);
     Ok(Fit {
         case: case.clone(),
         measure: *measure,
@@ -184,25 +184,25 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
     })
 }
 
-/// The sides that have the number and do not know the fact.
-fn without(sides: &[Side], request: &FitRequest) -> Vec<String> {
+/// The sides that have the number but lack the fact.
+fn sides_without_fact(sides: &[Side], request: &FitRequest) -> Vec<String> {
     let has_number = |side: &&Side| side.cases.iter().any(|case| case.has(&request.case, request.measure));
     let lacks = |side: &&Side| side.facts.get(&request.fact).and_then(Value::as_f64).is_none();
     sides.iter().filter(has_number).filter(lacks).map(|side| side.name.clone()).collect()
 }
 
-/// What is not alike in the case that is fitted and in those that are to be reached, if that is
-/// forced.
-fn alike(machines: &[Machines], request: &FitRequest) -> Result<Vec<String>, FitError> {
+/// Checks that the fitted case and the cases to reach are alike on all machines. Their differences
+/// are an error, or are returned if the fit is forced.
+fn check_alike(machines: &[MergedMachines], request: &FitRequest) -> Result<Vec<String>, FitError> {
     let named = |it: &Case| (!it.names.contains(&request.case)).then(|| it.name.clone());
     let others: BTreeSet<String> =
         machines.iter().flat_map(|it| it.sides[0].cases.iter().filter_map(named)).collect();
     let names = std::iter::once(&request.case).chain(&others);
-    let found: Vec<String> = names.flat_map(|name| unlike(machines, name, request.measure)).collect();
+    let found: Vec<String> = names.flat_map(|name| unlike_cases(machines, name, request.measure)).collect();
     if found.is_empty() || request.force { Ok(found) } else { Err(FitError::Unlike(found)) }
 }
 
-fn nothing(sides: &[Side], request: &FitRequest) -> FitError {
+fn no_machine_error(sides: &[Side], request: &FitRequest) -> FitError {
     let numbers = sides.iter().flat_map(|side| &side.facts).filter(|(_, value)| value.is_number());
     let facts: BTreeSet<&str> = numbers.map(|(name, _)| name.as_str()).collect();
     let cases: BTreeSet<&str> =

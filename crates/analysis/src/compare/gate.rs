@@ -1,17 +1,17 @@
 //! The gate for continuous integration: whether any case is clearly slower than allowed.
 
-use super::{Cell, Comparison, ComparisonRow, Lacking, Unpaired};
+use super::{Cell, Comparison, ComparisonRow, LackingCase, UnpairedCase};
 use crate::stats::UnpairedRatio;
 use readlab_record::Outcome;
 
-/// What may not happen.
+/// The condition under which a comparison fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gate {
-    /// By what share a number may be worse, such as 0.05.
+    /// The allowed share by which a number may be worse, such as 0.05.
     pub fail_over: f64,
 }
 
-/// Why nothing can be judged.
+/// Why the gate cannot judge a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
     #[error("--fail-over holds records against the first, and there is only one")]
@@ -23,13 +23,13 @@ pub enum GateError {
 }
 
 impl Gate {
-    /// Whether the whole interval is beyond the allowed share; a ratio without an interval is never
-    /// judged.
+    /// Whether the whole interval is beyond the allowed share; a ratio without an interval never
+    /// fails.
     pub fn fails(&self, ratio: &UnpairedRatio) -> bool {
         ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.fail_over))
     }
 
-    /// Everything that is worse beyond doubt, a sentence each.
+    /// Everything that is clearly worse than allowed, a sentence each.
     pub fn judge(&self, comparison: &Comparison) -> Result<Vec<String>, GateError> {
         if comparison.sides.len() < 2 {
             return Err(GateError::OneSide);
@@ -42,7 +42,7 @@ impl Gate {
                 let Some(ends) = ratio.ci95.filter(|_| self.fails(&ratio)) else { continue };
                 worse.push(format!(
                     "{}: {} in {} is {:.3} [{:.3}, {:.3}] times that of {}",
-                    called(row),
+                    case_name(row),
                     table.measure.word(),
                     side.name,
                     1.0 / ratio.estimate,
@@ -55,28 +55,30 @@ impl Gate {
         if judged == 0 { Err(GateError::NoInterval) } else { Ok(worse) }
     }
 
-    /// Everything that a side has and that could not be judged against another, a sentence each.
-    /// What failed or was refused on a later side is [`Gate::broken`].
+    /// Every number that could not be judged because another side lacks it or differs, a sentence
+    /// each. Trials that failed or were refused on a later side are listed by [`Gate::broken`]
+    /// instead.
     pub fn missing(comparison: &Comparison) -> Vec<String> {
         let name = |side: usize| &comparison.sides[side].name;
-        let lacks = |it: &Unpaired| format!("{}: {} does not have it", it.name, name(it.side));
+        let lacks = |it: &UnpairedCase| format!("{}: {} does not have it", it.name, name(it.side));
         let mut found: Vec<String> = comparison.unpaired.iter().map(lacks).collect();
         found.extend(comparison.unlike.iter().cloned());
         let unavailable = comparison.lacking.iter().filter(|it| !is_broken(it));
         found.extend(unavailable.map(|it| sentence(it, name(it.side))));
         for (table, row) in comparison.rows() {
             let Some(first) = &row.cells[0] else { continue };
-            let unjudged =
-                (1..).zip(&row.cells[1..]).filter_map(|(at, cell)| Some((at, unjudged(first, (*cell)?)?)));
+            let unjudged = (1..)
+                .zip(&row.cells[1..])
+                .filter_map(|(at, cell)| Some((at, why_unjudged(first, (*cell)?)?)));
             found.extend(unjudged.map(|(side, why)| {
                 let measure = table.measure.word();
-                format!("{}: {measure} in {} and {}: {why}", called(row), name(0), name(side))
+                format!("{}: {measure} in {} and {}: {why}", case_name(row), name(0), name(side))
             }));
         }
         found
     }
 
-    /// Everything that failed or was refused on a later side and was measured on another, a
+    /// Every trial that failed or was refused on a later side but was measured on another, a
     /// sentence each.
     pub fn broken(comparison: &Comparison) -> Vec<String> {
         let broken = comparison.lacking.iter().filter(|it| is_broken(it));
@@ -84,11 +86,11 @@ impl Gate {
     }
 }
 
-fn is_broken(it: &Lacking) -> bool {
+fn is_broken(it: &LackingCase) -> bool {
     it.side > 0 && matches!(it.outcome, Outcome::Failed { .. } | Outcome::Refused { .. })
 }
 
-fn sentence(it: &Lacking, side: &str) -> String {
+fn sentence(it: &LackingCase, side: &str) -> String {
     format!(
         "{}: {} in {side}: {}",
         it.name,
@@ -97,14 +99,14 @@ fn sentence(it: &Lacking, side: &str) -> String {
     )
 }
 
-/// Why two numbers of readings cannot be judged. Where only a mean is known, there is no interval
-/// by nature.
-fn unjudged(first: &Cell, other: Cell) -> Option<&'static str> {
+/// Why the ratio of two sampled numbers cannot be judged. A published mean is not reported here: it
+/// cannot have an interval.
+fn why_unjudged(first: &Cell, other: Cell) -> Option<&'static str> {
     let ratio = other.ratio.filter(|_| first.n.is_some() && other.n.is_some())?;
     ratio.ci95.is_none().then_some("a single round has no interval")
 }
 
-/// Its name, with the state where that is known.
-fn called(row: &ComparisonRow) -> String {
+/// The name of a row, with its cache state where known.
+fn case_name(row: &ComparisonRow) -> String {
     row.key.state.map_or_else(|| row.name.clone(), |state| format!("{}, {state}", row.name))
 }

@@ -1,40 +1,39 @@
-//! The matching of cases: which cases of several sides are the same, by name and by what must
-//! agree.
+//! The matching of cases: which cases of several sides are the same, by name and by comparison key.
 //!
-//! A case of the first side takes, of each other side, the case of the same name whose target,
-//! work, state and parameters agree. Where names meet and nothing agrees, the two are unlike: they
-//! are compared only if that is forced.
+//! A case of the first side is matched with the case of the same name on each other side if target,
+//! work, state and parameters agree. If only the name is the same, the two are unlike: they are
+//! compared only if that is forced.
 
 use super::case::{Case, ComparisonKey};
 use super::side::Side;
 use readlab_model::units::Bytes;
 
-/// A case of the first side with its partners, one for each side.
+/// A case of the first side with its partners on the other sides.
 pub(super) struct MatchedCase<'a> {
-    /// It comes first.
+    /// One entry for each side; the first is the case of the first side.
     pub(super) cases: Vec<Option<&'a Case>>,
-    /// What does not agree, where unlike things were forced together.
+    /// The differences between cases that were forced together.
     pub(super) forced: Vec<String>,
 }
 
-/// Every case of the first side, and what could not be matched.
+/// Every case of the first side with its partners, and the cases without one.
 #[derive(Default)]
 pub(super) struct Matching<'a> {
     pub(super) rows: Vec<MatchedCase<'a>>,
-    /// Names that meet and things that are unlike, a sentence each.
+    /// Cases of the same name that are unlike, a sentence each.
     pub(super) unlike: Vec<String>,
-    /// Which cases only one side has, a sentence for each side.
+    /// The cases that only one side has, a sentence for each side.
     pub(super) alone: Vec<String>,
-    /// The same one by one, as far as the first side or the other has numbers.
-    pub(super) unpaired: Vec<Unpaired>,
+    /// The unmatched cases one by one, as far as they have numbers.
+    pub(super) unpaired: Vec<UnpairedCase>,
 }
 
-/// A case with numbers that another side does not have at all.
+/// A case with numbers that another side lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unpaired {
-    /// Number of the side that does not have it.
+pub struct UnpairedCase {
+    /// Index of the side that lacks the case.
     pub side: usize,
-    /// The case, with its state.
+    /// Name of the case, with its state.
     pub name: String,
 }
 
@@ -54,14 +53,15 @@ impl<'a> Matching<'a> {
         }
         let Matching { rows, unlike, alone, .. } = &mut matching;
         let is_met = |row: &MatchedCase| others.is_empty() || row.cases[1..].iter().any(Option::is_some);
-        let lonely = rows.iter().filter(|row| !is_met(row)).map(|row| called(row.first()));
+        let lonely = rows.iter().filter(|row| !is_met(row)).map(|row| case_name(row.first()));
         let lonely = lonely.filter(|name| !unlike.iter().any(|it| it.starts_with(&format!("{name} of "))));
-        alone.extend(only(&first.name, &lonely.collect::<Vec<_>>()));
+        alone.extend(only_in_side(&first.name, &lonely.collect::<Vec<_>>()));
         rows.retain(is_met);
         matching
     }
 
-    /// Finds the partners on one more side: first those that agree, then what is unlike them.
+    /// Matches the cases of one more side: first the cases that agree, then unlike cases of the
+    /// same name.
     fn pair_with(&mut self, number: usize, first: &Side, side: &'a Side, force: bool) {
         let mut taken = vec![false; side.cases.len()];
         let free = |taken: &[bool], fits: &dyn Fn(&Case) -> bool| {
@@ -77,12 +77,12 @@ impl<'a> Matching<'a> {
         for row in self.rows.iter_mut().filter(|row| row.cases[number].is_none()) {
             let case = row.first();
             let Some(at) = free(&taken, &|it: &Case| same_name(case, it)) else {
-                self.unpaired.extend(Unpaired::find(number, case));
+                self.unpaired.extend(UnpairedCase::find(number, case));
                 continue;
             };
             let why = differences(&case.key, &side.cases[at].key).join(", ");
             taken[at] = true;
-            let words = format!("{} of {} and of {}: {why}", called(case), first.name, side.name);
+            let words = format!("{} of {} and of {}: {why}", case_name(case), first.name, side.name);
             if force {
                 row.cases[number] = Some(&side.cases[at]);
                 row.forced.push(words);
@@ -92,30 +92,34 @@ impl<'a> Matching<'a> {
         }
         let left: Vec<&Case> =
             side.cases.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(case, _)| case).collect();
-        self.unpaired.extend(left.iter().filter_map(|case| Unpaired::find(0, case)));
-        self.alone.extend(only(&side.name, &left.into_iter().map(called).collect::<Vec<_>>()));
+        self.unpaired.extend(left.iter().filter_map(|case| UnpairedCase::find(0, case)));
+        self.alone.extend(only_in_side(&side.name, &left.into_iter().map(case_name).collect::<Vec<_>>()));
     }
 }
 
-impl Unpaired {
-    /// A case that this side does not have; `None` if it has no numbers anyway.
-    fn find(side: usize, case: &Case) -> Option<Unpaired> {
-        (!case.figures.is_empty()).then(|| Unpaired { side, name: called(case) })
+impl UnpairedCase {
+    /// Records that a side lacks `case`; `None` if the case has no numbers anyway.
+    fn find(side: usize, case: &Case) -> Option<UnpairedCase> {
+        (!case.figures.is_empty()).then(|| UnpairedCase { side, name: case_name(case) })
     }
 }
 
-/// `only in A: x, y`, in a line that stays short.
-fn only(side: &str, names: &[String]) -> Option<String> {
-    const SHOWN: usize = 6;
+/// `only_in_side in A: x, y`, with at most a few names.
+fn only_in_side(side: &str, names: &[String]) -> Option<String> {
+    const NAMES_SHOWN: usize = 6;
     let mut shown = names.to_vec();
     shown.dedup();
-    let more = if shown.len() > SHOWN { format!(" and {} more", shown.len() - SHOWN) } else { String::new() };
-    shown.truncate(SHOWN);
+    let more = if shown.len() > NAMES_SHOWN {
+        format!(" and {} more", shown.len() - NAMES_SHOWN)
+    } else {
+        String::new()
+    };
+    shown.truncate(NAMES_SHOWN);
     (!names.is_empty()).then(|| format!("only in {side}: {}{more}", shown.join("; ")))
 }
 
-/// Its name, with the state where that is known.
-fn called(case: &Case) -> String {
+/// The name of a case, with its cache state where known.
+fn case_name(case: &Case) -> String {
     case.key.state.map_or_else(|| case.name.clone(), |state| format!("{} ({state})", case.name))
 }
 
@@ -123,10 +127,11 @@ fn same_name(one: &Case, other: &Case) -> bool {
     one.names.intersection(&other.names).next().is_some()
 }
 
-/// Published sizes are rounded: within a hundredth they are the same.
+/// Published sizes are rounded: a difference of less than one hundredth is ignored.
 const SIZE_SLACK: u64 = 100;
 
-/// What does not agree, in words; what one side does not know agrees.
+/// The differences between two keys, in words. A value that one side does not know is no
+/// difference.
 pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<String> {
     let mut found = Vec::new();
     if let (Some(a), Some(b)) = (&one.digest, &other.digest) {
@@ -148,7 +153,7 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
     differ("work", |it| Some(it.work?.to_string()));
     differ("read over", |it| Some(it.over?.word().to_owned()));
     differ("state", |it| Some(it.state?.to_string()));
-    // If the parameters of both sides are known, they include the readers.
+    // If the parameters of both sides are known, they include the number of readers.
     if one.params.is_none() || other.params.is_none() {
         differ("readers", |it| Some(it.readers?.to_string()));
     }

@@ -6,7 +6,7 @@ use readlab_model::sample::Sample;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One number of a trial, as it is compared.
+/// A measure: which number of a trial is compared.
 #[derive(
     Debug,
     Clone,
@@ -49,12 +49,12 @@ pub enum Measure {
     Fixed,
 }
 
-/// What its numbers count.
+/// The unit of a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Nanoseconds,
     Bytes,
-    /// A rate; more is better.
+    /// A rate, for which more is better.
     BytesPerSecond,
     Count,
 }
@@ -87,8 +87,8 @@ impl Measure {
         }
     }
 
-    /// Its value in a sample whose reading takes in so many bytes; `None` where a meter is missing
-    /// or runs of their own count it.
+    /// The value of this measure in a sample whose reading takes in `bytes`; `None` where the meter
+    /// is missing or the count comes from separate runs.
     pub(super) fn value_in(self, sample: &Sample, bytes: u64) -> Option<f64> {
         let wall = float(sample.wall_ns.max(1));
         match self {

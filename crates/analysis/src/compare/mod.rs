@@ -1,11 +1,11 @@
 //! The comparison of several sides: which numbers differ, by how much and how certainly, and what
 //! differs in the machines.
 //!
-//! Pure: sides go in, a [`Comparison`] comes out; `readlab_report` words it. The first side is the
-//! one that the others are held against. A ratio above one is always to the better: faster, or with
-//! less. Sides that were measured apart have no common rounds, so ratios come from both numbers and
-//! their intervals ([`crate::stats::LogMedian`]); a time or a rate of a record has the interval by
-//! the noise of all trials of its state.
+//! Pure: sides go in, a [`Comparison`] comes out; `readlab_report` words it. The other sides are
+//! compared with the first. A ratio above one is always an improvement: faster, or using less.
+//! Sides that were measured separately have no common rounds, so ratios are computed from both
+//! numbers and their intervals ([`crate::stats::LogMedian`]). The interval of a recorded time or
+//! rate comes from the noise of all trials in the same state.
 
 mod case;
 mod fit;
@@ -25,7 +25,7 @@ pub use gate::{Gate, GateError};
 pub use measure::{Measure, Unit};
 pub use side::Side;
 
-pub use matching::Unpaired;
+pub use matching::UnpairedCase;
 use matching::{MatchedCase, Matching};
 use readlab_record::Outcome;
 use schemars::JsonSchema;
@@ -33,81 +33,82 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What was compared and what came out.
+/// The compared sides and the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The first is what the others are held against.
+    /// The compared sides. The others are compared with the first.
     pub sides: Vec<Side>,
-    pub machines: Vec<Differing>,
+    pub machines: Vec<DifferingFact>,
     pub tables: Vec<Table>,
-    /// Names that meet and things that are unlike, a sentence each; not compared.
+    /// Cases of the same name that are unlike and so are not compared, a sentence each.
     pub unlike: Vec<String>,
-    /// Unlike things that were forced together, a sentence each.
+    /// Differences between cases that were forced together, a sentence each.
     pub forced: Vec<String>,
-    /// What only one side has, a sentence each.
+    /// The cases that only one side has, a sentence for each side.
     pub alone: Vec<String>,
-    /// Cases with numbers that a side does not have at all.
-    pub unpaired: Vec<Unpaired>,
-    /// What was not measured on a side though another measured it.
-    pub lacking: Vec<Lacking>,
-    /// Rates beside what the drives' data sheets say.
+    /// Cases with numbers that a side lacks.
+    pub unpaired: Vec<UnpairedCase>,
+    /// Cases that were not measured on one side but were on another.
+    pub lacking: Vec<LackingCase>,
+    /// Measured rates beside the rates of the drives' data sheets.
     pub sheets: Vec<SheetRow>,
     /// Whether the percentiles of every number are listed.
     pub lists_percentiles: bool,
 }
 
-/// A fact that is not the same on all sides.
+/// A fact of the machine that differs between sides.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Differing {
+#[schemars(rename = "Differing")]
+pub struct DifferingFact {
     pub fact: String,
-    /// Its value on each side; `None` where it is not known.
+    /// The value on each side; `None` where not known.
     pub values: Vec<Option<Value>>,
 }
 
-/// One number of all cases.
+/// One measure of all cases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub measure: Measure,
     pub rows: Vec<ComparisonRow>,
 }
 
-/// One case on all sides.
+/// One case with its numbers on all sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonRow {
-    /// What it is called on the first side.
+    /// The name of the case on the first side.
     pub name: String,
-    /// What was read, how and from where, on the first side.
+    /// The comparison key of the case on the first side.
     pub key: ComparisonKey,
-    /// One for each side; `None` where the side does not know this number.
+    /// One cell for each side; `None` where the side lacks this number.
     pub cells: Vec<Option<Cell>>,
 }
 
-/// A case that one side could not measure.
+/// A case that one side did not measure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lacking {
+pub struct LackingCase {
     pub side: usize,
     pub name: String,
-    /// What happened instead.
+    /// Why the case was not measured.
     pub outcome: Outcome,
 }
 
-/// A rate beside a data sheet's.
+/// A measured rate beside the rate of a data sheet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SheetRow {
     pub side: usize,
     pub name: String,
-    /// Where the bytes were.
+    /// The comparison key of the case, with its cache state.
     pub key: ComparisonKey,
-    /// Measured, bytes per second.
+    /// The measured rate, in bytes per second.
     pub rate: f64,
-    /// Of the data sheet, bytes per second.
+    /// The rate of the data sheet, in bytes per second.
     pub sheet: f64,
 }
 
-/// The fact that holds what a drive's data sheet says, in bytes per second.
+/// The fact that holds the rate of a drive's data sheet, in bytes per second.
 pub const SHEET_FACT: &str = "datasheet_bytes_per_s";
 
-/// Why nothing can be compared.
+/// Why the sides cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     #[error("no trial in common: {0}")]
@@ -119,7 +120,7 @@ pub enum CompareError {
 }
 
 impl Comparison {
-    /// Lays the sides beside each other; one side alone is a table without ratios.
+    /// Compares the sides; a single side gives a table without ratios.
     pub fn new(
         sides: Vec<Side>,
         measures: &[Measure],
@@ -127,7 +128,7 @@ impl Comparison {
         force: bool,
     ) -> Result<Comparison, CompareError> {
         let matching = Matching::pair(&sides, force);
-        // A side that has nothing in common with the first was named by mistake.
+        // A side that has nothing in common with the first was probably named by mistake.
         if (1..sides.len()).any(|side| matching.rows.iter().all(|row| row.cases[side].is_none())) {
             return Err(if matching.unlike.is_empty() {
                 CompareError::NothingInCommon(matching.alone.join("; "))
@@ -142,9 +143,9 @@ impl Comparison {
             return Err(CompareError::NoNumber(words));
         }
         let forced = matching.rows.iter().flat_map(|row| row.forced.clone()).collect();
-        let (lacking, sheets) = (lacking(&matching.rows), sheets(&sides));
+        let (lacking, sheets) = (lacking_cases(&matching.rows), sheet_rows(&sides));
         let Matching { unlike, alone, unpaired, .. } = matching;
-        let (machines, lists_percentiles) = (differing(&sides), false);
+        let (machines, lists_percentiles) = (differing_facts(&sides), false);
         Ok(Comparison {
             sides,
             machines,
@@ -164,7 +165,7 @@ impl Comparison {
         self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)))
     }
 
-    /// Whether a mean stands beside a median, so that there is no ratio.
+    /// Whether a mean is compared with a median, so that there is no ratio.
     pub fn has_unlike_statistics(&self) -> bool {
         let lacks = |row: &ComparisonRow| {
             row.cells[0].is_some() && row.cells[1..].iter().flatten().any(|cell| cell.ratio.is_none())
@@ -200,29 +201,29 @@ fn table(rows: &[MatchedCase], measure: Measure, center: Center) -> Table {
     Table { measure, rows: rows.iter().filter_map(row).collect() }
 }
 
-fn lacking(rows: &[MatchedCase]) -> Vec<Lacking> {
+fn lacking_cases(rows: &[MatchedCase]) -> Vec<LackingCase> {
     let measured = rows.iter().filter(|row| row.cases.iter().flatten().any(|it| it.unmeasured.is_none()));
     let cases = measured.flat_map(|row| row.cases.iter().enumerate());
     let lacking = cases.filter_map(|(side, case)| {
         let Case { name, unmeasured, .. } = case.as_ref()?;
-        Some(Lacking { side, name: name.clone(), outcome: unmeasured.clone()? })
+        Some(LackingCase { side, name: name.clone(), outcome: unmeasured.clone()? })
     });
     lacking.collect()
 }
 
-/// The facts that are known on some side and not the same on all.
-fn differing(sides: &[Side]) -> Vec<Differing> {
+/// The facts that some side knows and that differ between sides.
+fn differing_facts(sides: &[Side]) -> Vec<DifferingFact> {
     let names: BTreeSet<&String> = sides.iter().flat_map(|side| side.facts.keys()).collect();
     let fact = |name: &String| {
         let of = |side: &Side| side.facts.get(name).filter(|value| !value.is_null()).cloned();
         let values: Vec<Option<Value>> = sides.iter().map(of).collect();
         let same = values.iter().all(|value| *value == values[0]);
-        (!same).then(|| Differing { fact: name.clone(), values })
+        (!same).then(|| DifferingFact { fact: name.clone(), values })
     };
     names.into_iter().filter_map(fact).collect()
 }
 
-fn sheets(sides: &[Side]) -> Vec<SheetRow> {
+fn sheet_rows(sides: &[Side]) -> Vec<SheetRow> {
     let mut rows = Vec::new();
     for (at, side) in sides.iter().enumerate() {
         let Some(sheet) = side.facts.get(SHEET_FACT).and_then(Value::as_f64) else { continue };

@@ -10,16 +10,16 @@ use readlab_model::trial::{CacheState, Transport};
 use readlab_record::{Point, Record, SweepSeries, Trial};
 use std::collections::BTreeMap;
 
-/// What publications call plain writing, and the method of reading that comes first.
-const PUBLISHED: [&str; 2] = ["write", "read"];
+/// The names that publications use for plain writing and plain reading.
+const PUBLISHED_NAMES: [&str; 2] = ["write", "read"];
 
-/// The ways of a sweep; nothing of any other record.
+/// One case for each series of a sweep; empty for a record that holds no sweep.
 pub(super) fn cases(record: &Record) -> Vec<Case> {
-    let swept = record.swept();
+    let swept = record.sweep_series();
     let first = |is_write: bool| swept.iter().position(move |it| it.is_write == is_write);
     let published = [first(true), first(false)];
     let case = |(at, it): (usize, &SweepSeries)| {
-        let also = published.iter().zip(PUBLISHED).find(|(first, _)| **first == Some(at));
+        let also = published.iter().zip(PUBLISHED_NAMES).find(|(first, _)| **first == Some(at));
         let name = format!("{} over all sizes", it.name);
         Case {
             names: [name.clone()].into_iter().chain(also.map(|(_, word)| word.to_owned())).collect(),
@@ -33,7 +33,8 @@ pub(super) fn cases(record: &Record) -> Vec<Case> {
     swept.iter().enumerate().map(case).collect()
 }
 
-/// The state in which a method read, and whether that is cold above a cache; a write has none.
+/// The key of a series: the state in which its method read, and whether that is cold above a cache.
+/// A write has no state.
 fn key(record: &Record, it: &SweepSeries) -> ComparisonKey {
     let trials = record.trials.iter().map(|it| &it.trial);
     let read: Vec<&Trial> = trials.filter(|trial| !it.is_write && trial.id.to_string() == it.name).collect();

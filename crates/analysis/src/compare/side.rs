@@ -16,25 +16,25 @@ use std::sync::Arc;
 /// A machine and what was measured on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// What it is called: the name that was given, or the machine's in a publication.
+    /// The given name of the side, or the machine's name in a publication.
     pub name: String,
-    /// In one line: where it was measured, and where that is written.
+    /// One line that says where the side was measured, and where that is written.
     pub about: String,
-    /// What is known of the machine, by names of the record's `machine`.
+    /// The known facts of the machine, by the names of the record's `machine`.
     pub facts: BTreeMap<String, Value>,
-    /// What a reader of its numbers should know.
+    /// Notes for the reader of the side's numbers.
     pub notes: Vec<String>,
     pub cases: Vec<Case>,
 }
 
-/// Facts of a machine that change from minute to minute and say nothing about which machine it is.
-const FLEETING: [&str; 3] = ["memory_available_bytes", "load_1min", "clock_overhead_ns"];
+/// Facts of a machine that change from minute to minute and do not identify the machine.
+const CHANGING_FACTS: [&str; 3] = ["memory_available_bytes", "load_1min", "clock_overhead_ns"];
 
 impl Side {
-    /// Of a record, under the name that was given.
+    /// Makes a side from a record, under the given name.
     pub fn of_record(record: &Record, name: &str, place: &str) -> Side {
         let mut cases: Vec<(TrialIndex, Case)> = Vec::new();
-        // Controls are compared where there is nothing else: in a record of limits.
+        // Controls are compared only in a record that holds nothing else: a record of limits.
         let only_controls = record.trials.iter().all(|it| it.trial.is_control());
         for it in record.trials.iter().filter(|it| only_controls || !it.trial.is_control()) {
             let case = case(record, it);
@@ -43,7 +43,7 @@ impl Side {
                 other.names == case.names && place(other) == place(&case)
             };
             match cases.iter_mut().find(same) {
-                Some((_, other)) => merge(other, case),
+                Some((_, other)) => merge_case(other, case),
                 None => cases.push((it.trial.index, case)),
             }
         }
@@ -56,14 +56,15 @@ impl Side {
     }
 }
 
-/// The numbers whose noise is that of the time.
-const TIMED: [Measure; 2] = [Measure::Wall, Measure::Rate];
+/// The measures whose noise is that of the wall time.
+const TIME_MEASURES: [Measure; 2] = [Measure::Wall, Measure::Rate];
 
-/// Finds what the cases of each state show together of their noise. They share rounds. A case is
-/// known by its first trial.
+/// Estimates the noise of all cases of each state, which share rounds. A case is identified by its
+/// first trial.
 fn share_noise(cases: &mut [(TrialIndex, Case)]) {
     let states: BTreeSet<Option<CacheState>> = cases.iter().map(|(_, case)| case.key.state).collect();
-    for (state, measure) in states.into_iter().flat_map(|state| TIMED.map(|measure| (state, measure))) {
+    for (state, measure) in states.into_iter().flat_map(|state| TIME_MEASURES.map(|measure| (state, measure)))
+    {
         let observed = cases.iter().filter_map(|(trial, case)| match case.figures.get(&measure)? {
             Figure::Samples(observed) if case.key.state == state => Some((*trial, observed)),
             _ => None,
@@ -75,8 +76,8 @@ fn share_noise(cases: &mut [(TrialIndex, Case)]) {
     }
 }
 
-/// Several files of one content, as a sweep has them, are one case.
-fn merge(into: &mut Case, from: Case) {
+/// Merges the trials of several files with the same content, as in a sweep, into one case.
+fn merge_case(into: &mut Case, from: Case) {
     for (measure, figure) in from.figures {
         match (into.figures.get_mut(&measure), figure) {
             (Some(Figure::Samples(all)), Figure::Samples(more)) => all.extend(more),
@@ -89,7 +90,7 @@ fn merge(into: &mut Case, from: Case) {
     into.unmeasured = into.unmeasured.take().or(from.unmeasured);
 }
 
-/// Whether a target that is cold is so above a cache, where that was looked for.
+/// Whether cold means cold above a cache; `None` where the layers below were not examined.
 pub(super) fn is_above_cache(target: &TargetFacts) -> Option<bool> {
     (!target.layers.is_empty()).then(|| target.cold_above().is_some())
 }
@@ -105,7 +106,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let measures = Measure::value_variants().iter().copied();
     Case {
         name: trial.label.clone().unwrap_or_else(|| id.clone()),
-        // One that is started for each reading is another case than the same trial kept running.
+        // A trial that is started for each reading is not the same case as one that keeps running.
         names: trial.label.iter().cloned().chain((trial.start == Start::Kept).then_some(id)).collect(),
         key: ComparisonKey {
             path: target.map(|target| target.path.clone()),
@@ -140,11 +141,11 @@ fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
     (!observed.is_empty()).then_some(Figure::Samples(observed))
 }
 
-/// The machine, who read, and where the file lay.
+/// The facts of the machine, of readlab, of the contenders and of the file system.
 fn facts(record: &Record) -> BTreeMap<String, Value> {
     let machine = serde_json::to_value(&record.header.machine).expect("a machine's keys are strings");
     let mut facts: BTreeMap<String, Value> = serde_json::from_value(machine).unwrap_or_default();
-    facts.retain(|name, _| !FLEETING.contains(&name.as_str()));
+    facts.retain(|name, _| !CHANGING_FACTS.contains(&name.as_str()));
     facts.insert("lab".to_owned(), format!("{} ({})", record.header.lab, record.header.revision).into());
     for receipt in &record.contenders {
         let words = format!("{}, {}", receipt.version, receipt.runtime);

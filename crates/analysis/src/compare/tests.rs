@@ -1,4 +1,4 @@
-//! Comparisons of sides made by hand.
+//! Tests of comparisons with hand-made sides.
 
 use super::*;
 use crate::stats::{Interval, Observation, UnpairedRatio};
@@ -32,17 +32,18 @@ fn side(name: &str, cases: Vec<Case>) -> Side {
     Side { name, about, facts: BTreeMap::new(), notes: Vec::new(), cases }
 }
 
-/// A side whose only case is this one, warm.
-fn with(name: &str, case_name: &str, digest: &str, level: f64) -> Side {
+/// A side with one warm case of this name.
+fn side_with_case(name: &str, case_name: &str, digest: &str, level: f64) -> Side {
     side(name, vec![case(case_name, digest, CacheState::Warm, level)])
 }
 
-fn compared(sides: Vec<Side>) -> Result<Comparison, CompareError> {
+fn compare(sides: Vec<Side>) -> Result<Comparison, CompareError> {
     Comparison::new(sides, &[Measure::Wall], Center::Median, false)
 }
 
-fn two(slower: f64) -> Comparison {
-    compared(vec![with("a", "read", "d", 1e6), with("b", "read", "d", 1e6 * slower)]).unwrap()
+fn comparison_of_two(slower: f64) -> Comparison {
+    compare(vec![side_with_case("a", "read", "d", 1e6), side_with_case("b", "read", "d", 1e6 * slower)])
+        .unwrap()
 }
 
 fn ratio(comparison: &Comparison) -> UnpairedRatio {
@@ -50,16 +51,16 @@ fn ratio(comparison: &Comparison) -> UnpairedRatio {
 }
 
 #[test]
-fn a_ratio_above_one_is_to_the_better() {
-    assert!((ratio(&two(2.0)).estimate - 0.5).abs() < 1e-9);
-    assert!(ratio(&two(0.5)).ci95.unwrap().low > 1.9);
+fn a_ratio_above_one_is_an_improvement() {
+    assert!((ratio(&comparison_of_two(2.0)).estimate - 0.5).abs() < 1e-9);
+    assert!(ratio(&comparison_of_two(0.5)).ci95.unwrap().low > 1.9);
 }
 
 #[test]
-fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
+fn the_gate_fails_only_if_the_whole_interval_is_beyond_its_limit() {
     let gate = Gate { fail_over: 0.05 };
     for (slower, fails) in [(1.0, 0), (1.04, 0), (1.05, 0), (1.07, 1), (0.5, 0)] {
-        assert_eq!(gate.judge(&two(slower)).unwrap().len(), fails, "{slower}");
+        assert_eq!(gate.judge(&comparison_of_two(slower)).unwrap().len(), fails, "{slower}");
     }
     let straddling = UnpairedRatio { estimate: 0.8, ci95: Some(Interval { low: 0.6, high: 0.97 }) };
     assert!(!gate.fails(&straddling) && !gate.fails(&UnpairedRatio { ci95: None, ..straddling }));
@@ -68,26 +69,26 @@ fn the_gate_fails_only_when_the_whole_interval_lies_beyond() {
 #[test]
 fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
     let gate = Gate { fail_over: 0.05 };
-    let mean = |name, value| published(name, Figure::of_value(value, Statistic::Mean));
-    let comparison = compared(vec![mean("a", 1.0), mean("b", 9.0)]).unwrap();
+    let mean = |name, value| published_side(name, Figure::of_value(value, Statistic::Mean));
+    let comparison = compare(vec![mean("a", 1.0), mean("b", 9.0)]).unwrap();
     assert!(comparison.lacks_intervals());
     assert_eq!(gate.judge(&comparison), Err(GateError::NoInterval));
-    assert_eq!(gate.judge(&compared(vec![mean("a", 1.0)]).unwrap()), Err(GateError::OneSide));
+    assert_eq!(gate.judge(&compare(vec![mean("a", 1.0)]).unwrap()), Err(GateError::OneSide));
 }
 
 #[test]
-fn unlike_things_are_refused_by_name_unless_forced() {
-    let sides = || vec![with("a", "read", "d", 1e6), with("b", "read", "e", 1e6)];
-    let error = compared(sides()).unwrap_err().to_string();
+fn unlike_cases_of_one_name_are_refused_unless_forced() {
+    let sides = || vec![side_with_case("a", "read", "d", 1e6), side_with_case("b", "read", "e", 1e6)];
+    let error = compare(sides()).unwrap_err().to_string();
     assert!(error.contains("read (warm) of a and of b: the files differ (digest d and e)"), "{error}");
     let forced = Comparison::new(sides(), &[Measure::Wall], Center::Median, true).unwrap();
     assert_eq!((forced.forced.len(), forced.tables[0].rows.len()), (1, 1));
 }
 
 #[test]
-fn a_state_that_one_side_lacks_is_only_in_the_other() {
+fn a_state_that_one_side_lacks_is_listed_for_the_other() {
     let both = vec![case("read", "d", CacheState::Cold, 5e6), case("read", "d", CacheState::Warm, 1e6)];
-    let comparison = compared(vec![side("a", both), with("b", "read", "d", 1e6)]).unwrap();
+    let comparison = compare(vec![side("a", both), side_with_case("b", "read", "d", 1e6)]).unwrap();
     assert_eq!(comparison.tables[0].rows.len(), 1);
     assert_eq!(comparison.tables[0].rows[0].key.state, Some(CacheState::Warm));
     assert_eq!((comparison.unlike, comparison.alone), (vec![], vec!["only in a: read (cold)".to_owned()]));
@@ -100,37 +101,39 @@ fn cold_above_a_cache_is_not_compared_with_cold() {
         case.key.is_above_cache = is_above_cache;
         side(name, vec![case])
     };
-    let of = |one, other| compared(vec![with("a", one), with("b", other)]);
+    let of = |one, other| compare(vec![with("a", one), with("b", other)]);
     let error = of(Some(true), Some(false)).unwrap_err().to_string();
     assert!(error.contains("cold above a cache and of the device"), "{error}");
     assert!(of(Some(true), Some(true)).is_ok() && of(Some(true), None).is_ok());
 }
 
 #[test]
-fn nothing_in_common_says_what_each_has() {
-    let error =
-        compared(vec![with("a", "read", "d", 1e6), with("b", "mmap", "d", 1e6)]).unwrap_err().to_string();
+fn sides_without_common_cases_are_an_error_that_lists_their_cases() {
+    let error = compare(vec![side_with_case("a", "read", "d", 1e6), side_with_case("b", "mmap", "d", 1e6)])
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("only in a: read") && error.contains("only in b: mmap"), "{error}");
 }
 
 #[test]
-fn what_differs_in_the_machines_is_listed_and_what_does_not_is_not() {
-    let mut sides: Vec<Side> = two(1.0).sides;
+fn facts_that_differ_between_machines_are_listed_and_equal_ones_are_not() {
+    let mut sides: Vec<Side> = comparison_of_two(1.0).sides;
     sides[0].facts = BTreeMap::from([("cpu".into(), "x".into()), ("cpus".into(), 2.into())]);
     sides[1].facts = BTreeMap::from([("cpu".into(), "y".into()), ("cpus".into(), 2.into())]);
-    let comparison = compared(sides).unwrap();
+    let comparison = compare(sides).unwrap();
     let facts: Vec<&str> = comparison.machines.iter().map(|it| it.fact.as_str()).collect();
     assert_eq!(facts, ["cpu"]);
 }
 
-/// A machine of this clock on which a case of this name, digest and time was measured.
+/// A machine with this clock frequency on which one case of this name, digest and time was
+/// measured.
 fn machine(name: &str, ghz: f64, cases: Vec<Case>) -> Side {
     let facts = BTreeMap::from([("cpu".to_owned(), name.into()), ("ghz".to_owned(), ghz.into())]);
     Side { facts, ..side(name, cases) }
 }
 
 #[test]
-fn a_line_goes_only_through_what_is_alike() {
+fn a_line_is_fitted_only_through_cases_that_are_alike() {
     let warm = |name, digest, level| case(name, digest, CacheState::Warm, level);
     let request = |force| FitRequest { force, ..FitRequest::parse("zip/wall", "machine.ghz").unwrap() };
     let with = |third: Vec<Case>| {
@@ -153,7 +156,7 @@ fn a_line_goes_only_through_what_is_alike() {
         (with(vec![case("zip", "d", CacheState::Cold, 9e6)]), "zip of a and of c: state warm and cold"),
         (with(vec![works]), "zip of a and of c: work newlines and sum"),
         (by_one, "zip of a and of c: parameters [readers=1] and [readers=2]"),
-        // What is to be reached must be the same thing, too.
+        // The cases to reach must be alike, too.
         (
             with(vec![warm("zip", "d", 1e6), warm("plain", "x", 9e6)]),
             "plain of a and of c: the files differ (digest e and x)",
@@ -168,7 +171,7 @@ fn a_line_goes_only_through_what_is_alike() {
 }
 
 #[test]
-fn a_side_that_differs_from_the_second_is_found_where_the_first_has_no_facts() {
+fn a_difference_from_the_second_side_is_found_where_the_first_has_no_facts() {
     let known = |digest: Option<&str>| {
         let mut case = case("zip", "d", CacheState::Warm, 1e6);
         case.key.digest = digest.map(str::to_owned);
@@ -184,7 +187,7 @@ fn a_side_that_differs_from_the_second_is_found_where_the_first_has_no_facts() {
 }
 
 /// A side whose only case has a published number.
-fn published(name: &str, figure: Figure) -> Side {
+fn published_side(name: &str, figure: Figure) -> Side {
     let mut case = case("read", "d", CacheState::Warm, 1.0);
     case.figures.insert(Measure::Wall, figure);
     side(name, vec![case])
@@ -198,8 +201,8 @@ fn mean_of_ten(value: f64, sd: f64) -> Figure {
 #[test]
 fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() {
     let uneven = samples((0..10).map(|nth| if nth == 9 { 2e6 } else { 1e6 }));
-    let sides = vec![published("table", mean_of_ten(2.2e6, 1e4)), published("here", uneven)];
-    let comparison = compared(sides).unwrap();
+    let sides = vec![published_side("table", mean_of_ten(2.2e6, 1e4)), published_side("here", uneven)];
+    let comparison = compare(sides).unwrap();
     let here = comparison.tables[0].rows[0].cells[1].unwrap();
     assert_eq!((here.value, here.n, here.statistic), (1.1e6, Some(10), Some(Statistic::Mean)));
     assert!((here.sd.unwrap() - 316_227.766).abs() < 0.001);
@@ -208,13 +211,13 @@ fn a_published_mean_is_compared_with_the_mean_of_samples_and_has_its_interval() 
 }
 
 #[test]
-fn a_mean_and_a_median_have_no_ratio_and_a_choice_of_means_is_kept() {
+fn a_mean_and_a_median_have_no_ratio_and_chosen_means_stay_means() {
     let median = Figure::of_value(1e6, Statistic::Median);
-    let sides = vec![published("a", mean_of_ten(1e6, 1e4)), published("b", median)];
-    let comparison = compared(sides).unwrap();
+    let sides = vec![published_side("a", mean_of_ten(1e6, 1e4)), published_side("b", median)];
+    let comparison = compare(sides).unwrap();
     assert!(comparison.tables[0].rows[0].cells[1].unwrap().ratio.is_none());
-    assert!(comparison.has_unlike_statistics() && !two(1.0).has_unlike_statistics());
-    let sides = vec![with("a", "read", "d", 1e6), with("b", "read", "d", 1e6)];
+    assert!(comparison.has_unlike_statistics() && !comparison_of_two(1.0).has_unlike_statistics());
+    let sides = vec![side_with_case("a", "read", "d", 1e6), side_with_case("b", "read", "d", 1e6)];
     let means = Comparison::new(sides, &[Measure::Wall], Center::Mean, false).unwrap();
     let cell = means.tables[0].rows[0].cells[0].unwrap();
     assert_eq!((cell.statistic, cell.n), (Some(Statistic::Mean), Some(20)));
@@ -225,7 +228,7 @@ fn a_mean_and_a_median_have_no_ratio_and_a_choice_of_means_is_kept() {
 fn a_side_without_the_fact_is_named_beside_the_line() {
     let fact = |name: &str, ghz: Option<f64>| {
         let facts = ghz.map(|ghz| ("ghz".to_owned(), Value::from(ghz))).into_iter().collect();
-        Side { facts, ..published(name, mean_of_ten(1e6 * ghz.unwrap_or(1.0), 1e4)) }
+        Side { facts, ..published_side(name, mean_of_ten(1e6 * ghz.unwrap_or(1.0), 1e4)) }
     };
     let sides = [fact("a", Some(3.0)), fact("b", Some(4.0)), fact("c", None)];
     let found = fit(&sides, &FitRequest::parse("read/wall", "machine.ghz").unwrap()).unwrap();

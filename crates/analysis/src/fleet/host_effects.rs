@@ -1,9 +1,9 @@
 //! How much longer each rank takes than the others, with simultaneous intervals.
 //!
 //! The logarithm of a rank's time minus the mean of the others' is averaged over the trials of a
-//! round; the rounds are the independent units. The interval is Student's, at the error divided by
-//! the number of ranks (Bonferroni), so that among ranks that are equal one is named by chance in
-//! at most 5 of 100 records.
+//! round; the rounds are the independent units. The interval is Student's with the error
+//! probability divided by the number of ranks (Bonferroni), so that among equal ranks one is named
+//! by chance in at most 5 of 100 records.
 
 use crate::rounds::ROUNDS_MIN;
 use crate::stats::{Confidence, Interval, count, float, mean_interval};
@@ -13,30 +13,31 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a rank takes, compared with the others.
+/// How much longer one rank takes than the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostEffect {
     pub rank: usize,
-    /// How many times as long as the others.
+    /// The time of the rank divided by that of the others.
     pub ratio: f64,
-    /// All intervals together hold the truth with 95 %.
+    /// The simultaneous interval: all ranks' intervals together hold the true values with 95 %.
     pub interval: Interval,
 }
 
 impl HostEffect {
-    /// Whether it is slower than the others beyond doubt.
+    /// Whether the rank is clearly slower than the others.
     pub fn is_straggler(&self) -> bool {
         self.interval.low > 1.0
     }
 }
 
-/// The effect of every rank, the slowest first; none with one rank or too few rounds.
+/// The effects of all ranks, the slowest first; empty with one rank or too few rounds.
 pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
     let accepted = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_accepted());
     let mut rounds = BTreeMap::<(CacheState, u32), Vec<&FleetTurn>>::new();
     for it in accepted {
-        // Where only some ranks read, others were compared in each turn.
+        // Turns that only some ranks took are skipped: they compare a rank with other sets of
+        // ranks.
         for turn in it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks) {
             rounds.entry((it.trial.state, turn.round)).or_default().push(turn);
         }
@@ -56,16 +57,16 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     effects
 }
 
-/// How much longer each rank takes than the others with one way of reading: what a map of hosts and
-/// methods shows. Doubt is not told here.
+/// How much longer each rank takes than the others with one method, for the map of hosts and
+/// methods. There are no intervals here.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MethodEffects {
     pub trial: TrialIndex,
-    /// How many times as long as the others each rank takes, in their order.
+    /// The time of each rank divided by that of the others, in the order of ranks.
     pub ratios: Vec<f64>,
 }
 
-/// Every accepted trial that all ranks took together; none with one rank.
+/// The effects for every accepted trial that all ranks took together; empty with one rank.
 pub fn method_effects(record: &Record) -> Vec<MethodEffects> {
     let ranks = record.fleet.as_ref().map_or(0, |fleet| fleet.ranks.len());
     let accepted = record.trials.iter().filter(|it| ranks > 1 && !it.trial.is_control() && it.is_accepted());
@@ -77,8 +78,8 @@ pub fn method_effects(record: &Record) -> Vec<MethodEffects> {
     effects.collect()
 }
 
-/// Of each rank, in their order: the logarithm of its time, minus the mean of the others', averaged
-/// over turns that all ranks took.
+/// For each rank, in order: the logarithm of its time minus the mean of the others', averaged over
+/// the turns that all ranks took.
 fn mean_lags(turns: &[&FleetTurn]) -> Vec<f64> {
     let of_turns: Vec<Vec<f64>> = turns.iter().map(|turn| lags(turn)).collect();
     let ranks = of_turns.first().map_or(0, Vec::len);
@@ -105,8 +106,8 @@ mod tests {
     use readlab_record::testing::{header, trial};
     use readlab_record::{Fleet, Outcome, Rank, RankTiming, Share};
 
-    /// A record of ranks that take so many times as long, over rounds that differ by a tenth and
-    /// readings that differ by a twentieth.
+    /// A record of ranks with these relative times, over rounds that differ by a tenth and readings
+    /// that differ by a twentieth.
     fn record(slowness: &[f64], rounds: u32, seed: u64) -> Record {
         let mut noise = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut spread = |share: f64| 1.0 + share * (noise.random::<f64>() - 0.5) * 3.46;
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn one_rank_or_two_rounds_tell_nothing() {
+    fn one_rank_or_two_rounds_have_no_host_effects() {
         assert_eq!(host_effects(&record(&[1.0], 10, 1)), []);
         assert_eq!(host_effects(&record(&[1.0, 2.0], 2, 1)), []);
     }

@@ -1,5 +1,5 @@
-//! What the turns of a fleet say of its ranks: which of them is slower than the others, how
-//! punctually they began, and how well their clocks are known.
+//! What the turns of a fleet show of its ranks: which ranks are slower than the others, how
+//! punctually they started, and how well their clocks are known.
 
 mod host_effects;
 
@@ -8,20 +8,20 @@ pub use host_effects::{HostEffect, MethodEffects, host_effects, method_effects};
 use super::stats::{float, quantile};
 use readlab_record::{FleetTurn, Record};
 
-/// The share of starts that lie within what is told.
-const TOLD_SHARE: f64 = 0.95;
+/// The reported spread of starts holds this share of all turns.
+const REPORTED_SHARE: f64 = 0.95;
 
-/// How well the ranks of a fleet took their turns together.
+/// How closely together the ranks of a fleet started their turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Punctuality {
     pub turns: usize,
-    /// Between the first start of a turn and the last, in 95 of 100 turns.
+    /// The time between the first and the last start of a turn: the 95 % quantile over turns.
     pub start_spread_ns: f64,
-    /// How wrong the time of a job may be by the clocks, at most.
+    /// The largest error that the clocks may add to the time of a job.
     pub clock_bound_ns: u64,
 }
 
-/// The punctuality of a record's turns; `None` where there are none.
+/// The punctuality of a record's turns; `None` for a record without turns of a fleet.
 pub fn punctuality(record: &Record) -> Option<Punctuality> {
     let turns = || record.trials.iter().flat_map(|trial| &trial.fleet_turns);
     let mut spreads: Vec<f64> = turns().map(|turn| float(turn.start_spread_ns())).collect();
@@ -31,7 +31,7 @@ pub fn punctuality(record: &Record) -> Option<Punctuality> {
     spreads.sort_by(f64::total_cmp);
     Some(Punctuality {
         turns: spreads.len(),
-        start_spread_ns: quantile(&spreads, TOLD_SHARE),
+        start_spread_ns: quantile(&spreads, REPORTED_SHARE),
         clock_bound_ns: turns().map(FleetTurn::bound_ns).max().unwrap_or(0),
     })
 }

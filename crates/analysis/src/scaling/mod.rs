@@ -1,29 +1,29 @@
-//! How the rate of a way of reading grows with those that read at the same time, the ranks of a
-//! fleet or the readers of one host: what was measured, the law that fits it, what that says about
-//! up to twice as many, and from how many on more add nothing.
+//! How the rate of a method grows with the ranks of a fleet or the readers of one host: the
+//! measured rates, the law fitted to them, the law's prediction up to twice as many, and the number
+//! from which more add nothing.
 
-mod limited;
+mod scaling_limit;
 
 use crate::noise::SharedNoise;
 use crate::rounds::walls_ns;
 use crate::stats::{FittedLaw, Interval, IntervalRule, Observation, float, median};
-use limited::limited;
-pub use limited::{Growth, Limited};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 use readlab_record::{Record, TrialRecord};
+use scaling_limit::find_limit;
+pub use scaling_limit::{Growth, ScalingLimit};
 use std::collections::BTreeMap;
 
-/// The law is followed up to so many times the most ranks that were measured.
-const BEYOND_MOST: u64 = 2;
+/// The law is extrapolated up to this many times the largest measured number of ranks.
+const EXTRAPOLATION_TIMES_MAX: u64 = 2;
 
-/// As much more as this is no gain: beyond a number of readers that all others exceed by less, the
-/// rate is saturated.
-const GAIN_NONE: f64 = 1.05;
+/// A factor of at most this is no gain: the rate is saturated at a number of readers if no greater
+/// number is faster by more.
+const GAIN_NONE_MAX: f64 = 1.05;
 
-/// Who reads together.
+/// What is counted along the horizontal axis of a scaling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// The ranks of a fleet.
+    /// Ranks of a fleet.
     Rank,
     /// Processes on one host.
     Reader,
@@ -37,7 +37,7 @@ impl Unit {
         }
     }
 
-    /// The word for several.
+    /// The word in the plural.
     pub fn plural(self) -> &'static str {
         match self {
             Unit::Rank => "ranks",
@@ -46,48 +46,49 @@ impl Unit {
     }
 }
 
-/// One way of reading by different numbers of ranks or readers.
+/// The rates of one method with different numbers of ranks or readers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
-    /// The trial, of which there is one for each number of ranks.
+    /// The name that the trials with different numbers of ranks share.
     pub id: TrialId,
     pub state: CacheState,
     pub unit: Unit,
-    /// By number, rising.
+    /// The measured points, by rising number.
     pub points: Vec<ScalingPoint>,
-    /// The law; `None` where there are too few numbers or rounds for one.
+    /// The fitted law; `None` with too few points or rounds.
     pub law: Option<FittedLaw>,
-    /// What limits it; `None` without twice as many ranks as others, or with too few rounds.
-    pub limited: Option<Limited>,
-    /// The least number to which no greater one adds more than 5 %, by its whole interval; `None`
-    /// where that is not so.
+    /// What limits the method; `None` if no number of ranks is twice another, or with too few
+    /// rounds.
+    pub limited: Option<ScalingLimit>,
+    /// The smallest number of ranks for which the whole interval excludes that any greater number
+    /// adds more than 5 %; `None` if there is none.
     pub saturated_at: Option<u64>,
 }
 
-/// A number of ranks or readers.
+/// The rate of one number of ranks or readers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScalingPoint {
     pub count: u64,
-    /// Bytes per second of all together: the median over rounds.
+    /// The rate of all ranks together in bytes per second: the median over rounds.
     pub rate: f64,
-    /// Its 95 % interval; `None` with a single round.
+    /// The 95 % interval of the rate; `None` with a single round.
     pub interval: Option<Interval>,
-    /// By which rule that was made.
+    /// The rule by which the interval was computed.
     pub rule: Option<IntervalRule>,
 }
 
-/// What the law says of a number of ranks.
+/// The rate that the law predicts for a number of ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LawPoint {
     pub count: u64,
-    /// Bytes per second.
+    /// The predicted rate in bytes per second.
     pub rate: f64,
-    /// Where the rate lies.
+    /// The interval of the predicted rate.
     pub interval: Interval,
 }
 
 impl Scaling {
-    /// Every way of reading that was measured with at least two numbers of ranks.
+    /// The scaling of every method that was measured with at least two numbers of ranks.
     pub fn all(record: &Record) -> Vec<Scaling> {
         let mut cells = BTreeMap::<(CacheState, usize), Vec<&TrialRecord>>::new();
         let mut ids = Vec::<&TrialId>::new();
@@ -105,11 +106,11 @@ impl Scaling {
         several.map(|((state, _), cells)| Scaling::from_cells(record, cells, &noise[&state])).collect()
     }
 
-    /// From the trials of one way of reading in one state.
+    /// Makes the scaling of one method from its trials in one state.
     fn from_cells(record: &Record, mut cells: Vec<&TrialRecord>, noise: &SharedNoise) -> Scaling {
         let count = |it: &TrialRecord| count_of(record, it).unwrap_or(1);
         cells.sort_by_key(|it| count(it));
-        let by_round: Vec<BTreeMap<u32, f64>> = cells.iter().map(|it| rates(record, it)).collect();
+        let by_round: Vec<BTreeMap<u32, f64>> = cells.iter().map(|it| rates_by_round(record, it)).collect();
         let point = |(it, rates): (&&TrialRecord, &BTreeMap<u32, f64>)| {
             let rate = median(rates.values().copied())?;
             let location = noise.location(it.trial.index).and_then(|it| it.ci95);
@@ -121,7 +122,7 @@ impl Scaling {
         let rounds: Vec<Vec<f64>> =
             by_round.first().into_iter().flat_map(BTreeMap::keys).filter_map(whole).collect();
         let counts: Vec<f64> = cells.iter().map(|it| float(count(it))).collect();
-        let limited = limited(record, &cells, noise);
+        let limited = find_limit(record, &cells, noise);
         Scaling {
             id: cells[0].trial.id.clone(),
             state: cells[0].trial.state,
@@ -133,9 +134,9 @@ impl Scaling {
         }
     }
 
-    /// The most ranks up to which the law is followed.
-    pub fn farthest(&self) -> Option<u64> {
-        Some(self.points.last()?.count * BEYOND_MOST)
+    /// The largest number of ranks up to which the law is extrapolated.
+    pub fn largest_predicted_count(&self) -> Option<u64> {
+        Some(self.points.last()?.count * EXTRAPOLATION_TIMES_MAX)
     }
 
     /// The law at a number of ranks; `None` without a law.
@@ -145,16 +146,16 @@ impl Scaling {
         Some(LawPoint { count, rate, interval })
     }
 
-    /// The law from one rank as far as it is followed, at most about so many points.
+    /// Points of the law from one rank up to the farthest, about `most` of them.
     pub fn law_points(&self, most: u64) -> Vec<LawPoint> {
-        let Some(last) = self.farthest() else { return Vec::new() };
+        let Some(last) = self.largest_predicted_count() else { return Vec::new() };
         let step = usize::try_from(last.div_ceil(most.max(1)).max(1)).unwrap_or(usize::MAX);
         let inner = (1..last).step_by(step);
         inner.chain([last]).filter_map(|count| self.law_at(count)).collect()
     }
 
-    /// The rate of the most ranks over that of the fewest, and over as much as perfect scaling
-    /// gives; `None` without two points.
+    /// The gain from the fewest to the most ranks, also as a share of perfect scaling; `None`
+    /// without two points.
     pub fn gain(&self) -> Option<Gain> {
         let (first, last) = (self.points.first()?, self.points.last()?);
         let factor = last.rate / first.rate;
@@ -167,56 +168,58 @@ impl Scaling {
     }
 }
 
-/// What more ranks gave.
+/// The gain in rate from the fewest to the most ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
     pub from: u64,
     pub to: u64,
-    /// How many times the rate.
+    /// The rate of `to` ranks divided by that of `from` ranks.
     pub factor: f64,
-    /// The share of what as many times the ranks would give at best.
+    /// The factor as a share of perfect scaling.
     pub of_perfect: f64,
 }
 
-/// Rates in bytes per second by round.
-fn rates(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
+/// The rate of a trial in bytes per second, by round.
+fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
     let bytes = record.read_whole(it).map_or(0, |facts| it.trial.bytes_out(facts));
     let rates = walls_ns(it).into_iter().map(|(round, wall_ns)| (round, float(bytes) * 1e9 / wall_ns));
     rates.filter(|(_, rate)| *rate > 0.0).collect()
 }
 
-/// The noise that all that was measured in one state show together, by the rates of their rounds.
+/// The noise of all trials in one state, from their rates by round.
 fn noise_by_state<'a>(
     record: &Record,
     cells: impl Iterator<Item = &'a &'a TrialRecord>,
 ) -> BTreeMap<CacheState, SharedNoise> {
     let mut by_state = BTreeMap::<CacheState, Vec<(TrialIndex, Vec<Observation>)>>::new();
-    // Rounds are independent, as fills are.
+    // Rounds are independent of each other, as fillings of the page cache are, so each counts as
+    // one.
     let observation = |(round, value): (u32, f64)| Observation { value, round, fill: round };
     for it in cells {
-        let observed = rates(record, it).into_iter().map(observation).collect();
+        let observed = rates_by_round(record, it).into_iter().map(observation).collect();
         by_state.entry(it.trial.state).or_default().push((it.trial.index, observed));
     }
     by_state.into_iter().map(|(state, trials)| (state, SharedNoise::new(trials))).collect()
 }
 
-/// How many times the rate of one another has, within rounds; `None` with a single round.
-fn gain(noise: &SharedNoise, one: &TrialRecord, more: &TrialRecord) -> Option<Interval> {
-    // The ratio is that of the reference's number to the trial's.
+/// The rate of `more` divided by that of `one`, within rounds; `None` with a single round.
+fn rate_ratio(noise: &SharedNoise, one: &TrialRecord, more: &TrialRecord) -> Option<Interval> {
+    // [`SharedNoise::ratio`] divides the reference's time by the trial's; these numbers are rates,
+    // so `more` is the reference.
     Some(noise.ratio(one.trial.index, more.trial.index)?.ci95?.ends)
 }
 
-/// The place of the least number to which no greater one adds anything, by the rates of each in the
-/// same rounds.
+/// The index of the smallest number of ranks to which no greater number adds anything, by the rates
+/// in the same rounds.
 fn saturated_at(cells: &[&TrialRecord], noise: &SharedNoise) -> Option<usize> {
     let adds_nothing = |one: &TrialRecord, more: &TrialRecord| {
-        gain(noise, one, more).is_some_and(|gain| gain.high <= GAIN_NONE)
+        rate_ratio(noise, one, more).is_some_and(|gain| gain.high <= GAIN_NONE_MAX)
     };
     let last = cells.len().checked_sub(1)?;
     (0..last).find(|&at| cells[at + 1..].iter().all(|more| adds_nothing(cells[at], more)))
 }
 
-/// How many read together for a trial, where different numbers do by turns.
+/// Number of ranks or readers of a trial, in a record that measures different numbers.
 pub(crate) fn count_of(record: &Record, it: &TrialRecord) -> Option<u64> {
     record.targets.get(it.trial.target)?.together().map(u64::from)
 }

@@ -1,13 +1,13 @@
-//! What the controls of a record show of one reading: the kernel's time for its copy and for
-//! opening its files, and whether processors were free.
+//! What the controls of a record show about one reading: the kernel's time for copying and for
+//! opening files, and whether processors were free.
 
 use super::cpu_time::CpuTime;
-use super::faults::of_mapping;
+use super::page_faults::mapping_faults;
 use super::parts::wall_ns;
 use crate::stats::float;
 use readlab_record::{LimitKind, Record, TrialRecord};
 
-/// The controls of a target that measure one of these limits.
+/// The controls on the trial's target that measure one of these limits.
 fn controls<'r>(record: &'r Record, it: &TrialRecord, kinds: &[LimitKind]) -> Vec<&'r TrialRecord> {
     let measures = |other: &&TrialRecord| {
         other.trial.target == it.trial.target && other.trial.limit().is_some_and(|kind| kinds.contains(&kind))
@@ -15,16 +15,16 @@ fn controls<'r>(record: &'r Record, it: &TrialRecord, kinds: &[LimitKind]) -> Ve
     record.trials.iter().filter(measures).collect()
 }
 
-/// CPU time of the copy alone, for the same bytes by one thread; `None` past the page cache, where
-/// nothing is copied, for one that maps its file, and without the control.
+/// CPU time of copying the same bytes, by one thread. `None` for a trial that bypasses the page
+/// cache, where nothing is copied, for one that maps its file, and without the control.
 pub(super) fn copy_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     let size = float(record.targets.get(it.trial.target)?.size_bytes);
-    if it.trial.bypasses_cache() || of_mapping(it, size).is_some() {
+    if it.trial.bypasses_cache() || mapping_faults(it, size).is_some() {
         return None;
     }
     let copies = controls(record, it, &[LimitKind::Copy]).into_iter();
     let copy_ns = CpuTime::from_trial(copies.min_by_key(|it| it.trial.threads())?).ok()?.total_ns();
-    // Of many files, the control opens each, too.
+    // With many files, the control opens each file as well.
     Some((copy_ns - opens_cpu_ns(record, it).unwrap_or_default()).max(0.0))
 }
 
@@ -36,9 +36,10 @@ pub(super) fn opens_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
     Some(CpuTime::from_trial(same_state.or(opens.first())?).ok()?.total_ns())
 }
 
-/// The share of time for which a thread that never waits got a processor, by the controls of the
-/// same rounds that only work: 1 on an idle machine; `None` without such controls.
-pub(super) fn available(record: &Record, it: &TrialRecord) -> Option<f64> {
+/// The share of the time for which a thread that never waits got a processor: 1 on an idle machine.
+/// Computed from controls of the same rounds that only compute or copy; `None` without such
+/// controls.
+pub(super) fn available_share(record: &Record, it: &TrialRecord) -> Option<f64> {
     let works = controls(record, it, &[LimitKind::Memory, LimitKind::Copy]).into_iter();
     let of_rounds =
         works.filter(|control| control.trial.state == it.trial.state && control.trial.threads() == 1);

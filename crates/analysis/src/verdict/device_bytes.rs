@@ -1,5 +1,5 @@
-//! Explanations of device bytes: where the bytes requested, the bytes stored and the bytes from the
-//! device differ, a sentence says why.
+//! Explanations of device bytes: why the bytes requested, the bytes stored and the bytes read from
+//! the device differ.
 
 use crate::stats::float;
 use readlab_model::sample::Meter;
@@ -7,11 +7,11 @@ use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
 
-/// Bytes from the device below this share of the size want an explanation.
-const ALL: f64 = 0.97;
+/// If less than this share of the size comes from the device, an explanation is given.
+const NEARLY_ALL: f64 = 0.97;
 
-/// What makes cold readings of a target look faster than its device is, with the numbers; empty
-/// where nothing does.
+/// What makes cold readings of a target look faster than its device, with numbers; empty if nothing
+/// does.
 pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
     let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else {
         return Vec::new();
@@ -31,7 +31,9 @@ pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
             said.push(format!("{} of {size} are {what}", Bytes(bytes)));
         }
     }
-    if let Some((least, most)) = device_bytes(record, target).filter(|(least, _)| share(*least, size) < ALL) {
+    if let Some((least, most)) =
+        device_bytes(record, target).filter(|(least, _)| share(*least, size) < NEARLY_ALL)
+    {
         let from = if least == most {
             Bytes(least).to_string()
         } else {
@@ -45,7 +47,7 @@ pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
     said
 }
 
-/// The least and the most bytes that came from the device in cold readings with accepted samples,
+/// The smallest and the largest number of device bytes among the cold trials with accepted samples,
 /// each a median.
 fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
     let cold = |it: &&TrialRecord| {

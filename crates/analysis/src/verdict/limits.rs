@@ -1,9 +1,8 @@
-//! The limits of a record: the best that its controls show; for the device, without a control, the
-//! readings that bypass the page cache. A limit that a reading clearly exceeds is replaced by the
-//! rate of that reading.
+//! The limits of a record: the best rates of its controls. Without a control of the device,
+//! readings that bypass the page cache show its limit. If a reading is clearly faster than a limit,
+//! the rate of the reading replaces the limit.
 //!
-//! Everything is computed from samples of the same rounds as the readings that are compared with
-//! it.
+//! Limits are computed from samples of the same rounds as the readings that are compared with them.
 
 use super::parts::{self, TrialFacts};
 use super::server::connections;
@@ -15,40 +14,41 @@ use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Record, RunKind, Trial, TrialRecord};
 use std::collections::BTreeSet;
 
-/// Every limit of the record: those of its trials in their order, those that something else
-/// measured, and last the better figures for limits that readings of the record are beyond.
+/// All limits of the record, in this order: limits shown by trials, limits measured by other means,
+/// and readings that exceed a limit and so replace it.
 pub fn limits(record: &Record) -> Vec<Limit> {
-    let mut limits: Vec<Limit> = record.trials.iter().filter_map(|trial| of_trial(record, trial)).collect();
+    let mut limits: Vec<Limit> =
+        record.trials.iter().filter_map(|trial| limit_of_trial(record, trial)).collect();
     for limit in &record.limits {
-        // A control that was measured again: the better of its figures is the limit.
+        // If a control was measured again, the better of its two rates is the limit.
         keep_better(&mut limits, limit.clone(), |it| it.trial.is_some() && it.trial == limit.trial);
     }
     let of_readings = |limit: &Limit| is_of_reading(record, limit);
     let measured: BTreeSet<(LimitKind, usize)> =
         limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
-    // What may come from a cache below says nothing of a device. And a reading past the cache shows
-    // what the device does only where nothing else was made to show it.
+    // Readings above a cache say nothing about the device. A reading that bypasses the page cache
+    // shows the limit of the device only if no control measured it.
     let is_of_a_cache =
         |target: usize| record.targets.get(target).is_some_and(|it| it.cold_above().is_some());
     limits.retain(|it| it.kind != LimitKind::Device || !is_of_a_cache(it.target));
     limits.retain(|it| !of_readings(it) || !measured.contains(&(it.kind, it.target)));
-    let better = better(record, &limits);
+    let better = exceeding_readings(record, &limits);
     limits.extend(better);
     limits
 }
 
-/// Whether a limit is the rate of a reading, and not of what was made to measure it.
+/// Whether a limit is the rate of a reading, and not of a control.
 fn is_of_reading(record: &Record, limit: &Limit) -> bool {
     limit.trial.and_then(|index| record.trial(index)).is_some_and(|it| !it.trial.is_control())
 }
 
-/// The rates of readings that are clearly above a limit: for each such limit the fastest reading.
-fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
+/// The readings that clearly exceed a limit: the fastest one for each such limit.
+fn exceeding_readings(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
     for it in readings {
         let Some(facts) = TrialFacts::from_record(record, limits, it) else { continue };
-        for (near, ends) in facts.beaten() {
+        for (near, ends) in facts.exceeded_limits() {
             let beaten = near.limit;
             let value = whole(near.rate);
             let median = parts::wall_ns(it).unwrap_or_default();
@@ -73,7 +73,7 @@ fn better(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     found
 }
 
-/// Adds a limit, or has it replace the same one if that is lower.
+/// Adds a limit, or replaces the same limit if its value is lower.
 fn keep_better(limits: &mut Vec<Limit>, limit: Limit, is_same: impl Fn(&Limit) -> bool) {
     match limits.iter_mut().find(|it| is_same(it)) {
         Some(had) if had.value < limit.value => *had = limit,
@@ -82,8 +82,8 @@ fn keep_better(limits: &mut Vec<Limit>, limit: Limit, is_same: impl Fn(&Limit) -
     }
 }
 
-/// A sentence for each limit of a target in a state that was replaced, as a reading is beyond it.
-pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
+/// A sentence for each limit of a target in a state that a faster reading replaced.
+pub fn replaced_words(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
     let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
     let near = better.filter_map(|better| {
@@ -99,20 +99,21 @@ pub fn replaced(record: &Record, limits: &[Limit], target: usize, state: CacheSt
 }
 
 /// The limit that a trial shows; `None` for an ordinary reading, and without accepted samples.
-fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
+fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     let trial = &it.trial;
     let past_cache = || trial.bypasses_cache().then_some(LimitKind::Device);
-    let kind = trial.limit().or_else(past_cache).or_else(|| of_server(record, it))?;
+    let kind = trial.limit().or_else(past_cache).or_else(|| server_limit_kind(record, it))?;
     if !it.is_accepted() {
         return None;
     }
-    // A scan that reads one byte of a page does not measure memory.
+    // A scan that reads one byte of each page does not measure memory.
     if kind == LimitKind::Memory && !trial.work.touches_bytes() {
         return None;
     }
     let target = record.targets.get(trial.target)?;
     let size_bytes = target.size_bytes;
-    // A file system that stores a file encoded reads it through the page cache in any case.
+    // A file system that stores a file encoded reads it through the page cache even with
+    // `O_DIRECT`.
     let encoded_bytes = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
     if kind == LimitKind::Device && encoded_bytes > size_bytes / 2 {
         return None;
@@ -127,14 +128,14 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         LimitKind::Loopback | LimitKind::Decryption => trial.params.0.get("span_bytes").copied()?,
         _ => size_bytes,
     };
-    let number = |sample: &Sample| number(kind, sample, bytes, counted);
+    let number = |sample: &Sample| sample_value(kind, sample, bytes, counted);
     let observed: Vec<Observation> = it
         .samples
         .iter()
         .filter_map(|sample| Some(Observation { value: number(&sample)?, ..Observation::from(&sample) }))
         .collect();
     let median = stats::median(observed.iter().map(|observation| observation.value))?;
-    // It has noise of its own.
+    // A control has its own noise.
     let location = SharedNoise::new([(trial.index, &observed)]).location(trial.index);
     let ci95 = location.and_then(|it| it.ci95).map(|it| it.ends);
     Some(Limit {
@@ -148,12 +149,12 @@ fn of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
         value: whole(median),
         ci95: ci95.map(|ends| [whole(ends.low), whole(ends.high)]),
         samples: observed.iter().map(|observation| whole(observation.value)).collect(),
-        how: how(kind).to_owned(),
+        how: how_measured(kind).to_owned(),
     })
 }
 
-/// What a reading from a server shows where limits are measured: there it is made to show it.
-fn of_server(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
+/// The limit that a reading from a server shows. Only records of limits use such readings for that.
+fn server_limit_kind(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
     let target = record.targets.get(it.trial.target)?;
     let is_limit = record.header.kind == RunKind::Limits
         && target.transport().has_server()
@@ -162,14 +163,14 @@ fn of_server(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
     is_limit.then(|| if connections(it) > 1 { LimitKind::Connections } else { LimitKind::Connection })
 }
 
-/// One sample as a number of this limit; `None` where a meter is missing.
-fn number(kind: LimitKind, sample: &Sample, bytes: u64, counted: Option<u64>) -> Option<f64> {
+/// One sample as a value of this limit; `None` where a meter is missing.
+fn sample_value(kind: LimitKind, sample: &Sample, bytes: u64, counted: Option<u64>) -> Option<f64> {
     let wall_ns = float(sample.wall_ns.max(1));
     let rate = |bytes: u64| (bytes > 0).then(|| float(bytes) * 1e9 / wall_ns);
     let each = |count: u64| (count > 0).then(|| wall_ns / float(count));
     match (kind, unit(kind)) {
-        // The bytes from the device, not the requested bytes: holes cost nothing, and a file system
-        // may compress.
+        // The bytes read from the device, not the requested bytes: holes cost nothing, and a file
+        // system may compress.
         (LimitKind::Device, _) => rate(sample.device_read_bytes?),
         (LimitKind::Faults, _) => each(Meter::MinorFaults.read(sample)?),
         (_, LimitUnit::BytesPerSecond) => rate(bytes),
@@ -186,7 +187,7 @@ fn unit(kind: LimitKind) -> LimitUnit {
     }
 }
 
-fn how(kind: LimitKind) -> &'static str {
+fn how_measured(kind: LimitKind) -> &'static str {
     match kind {
         LimitKind::Memory => "the best scan over the file's bytes in anonymous memory",
         LimitKind::Copy => {
@@ -208,10 +209,11 @@ fn how(kind: LimitKind) -> &'static str {
     }
 }
 
-/// The limit that applies to a trial, which works with so many threads: a limit of its target, from
-/// the rounds of its state if there are any, with as many threads if that was measured, else with
-/// the next more, else with the most; of these the fastest. A trial's own rate is not its limit. What
-/// one of the targets `near_by`, on the same mount, shows of the device holds for all.
+/// The limit that applies to a trial that works with this many threads. It is a limit of the
+/// trial's target, measured in rounds of the same state if there are any, and with the same number
+/// of threads, else the next larger number, else the largest. Among several, the fastest is taken.
+/// A trial's own rate is never its limit. A device limit of another target in `near_by`, on the
+/// same mount, applies if the trial's target has none.
 pub(super) fn for_trial<'a>(
     limits: &'a [Limit],
     kind: LimitKind,

@@ -1,17 +1,17 @@
 //! The verdict: which resource limits a reading, decided from its meters and the limits of the same
 //! record.
 //!
-//! Pure. A trial's wall time, for each of its threads, is cut into [`Parts`]: user code, the copy,
-//! page faults, the rest of the kernel, waiting, and waiting for a processor that others use, which
-//! decides only where it is most of the time. Its rate is laid beside the limits. What decides is
-//! always one of these numbers, against the thresholds below; where a number is missing the verdict
-//! is [`Verdict::Unknown`] with the reason, never a guess.
+//! Pure. A trial's wall time, for each of its threads, is divided into [`Parts`]: user code, the
+//! copy, page faults, the rest of the kernel, waiting, and waiting for a busy processor, which
+//! decides only if it is most of the time. The trial's rate is compared with the limits. The
+//! verdict always follows from one of these numbers and the thresholds below. Where a number is
+//! missing, the verdict is [`Verdict::Unknown`] with the reason, never a guess.
 
 mod controls;
 mod cpu_time;
 mod device_bytes;
-mod faults;
 mod limits;
+mod page_faults;
 mod parts;
 mod quota;
 mod read_ahead;
@@ -25,7 +25,7 @@ mod tests;
 
 pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
 pub use device_bytes::explain_device_bytes;
-pub use limits::{limits, replaced};
+pub use limits::{limits, replaced_words};
 pub use parts::{Parts, TimeShare};
 pub use server::ServerWait;
 
@@ -38,121 +38,122 @@ use readlab_record::{Limit, LimitKind, Record, TrialRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// At this share of a limit a reading stops at it.
+/// A reading that reaches this share of a limit is stopped by the limit.
 const AT_LIMIT: f64 = 0.85;
 
-/// And at this one where its interval and that of the limit overlap.
+/// The same threshold if the intervals of the reading and of the limit overlap.
 const NEAR_LIMIT: f64 = 0.7;
 
-/// Above this share the limit was measured too low, and no share is reported.
-const ABOVE_LIMIT: f64 = Limit::BEYOND;
+/// Above this share, the limit was measured too low, and no share is reported.
+const ABOVE_LIMIT: f64 = Limit::BEYOND_FACTOR;
 
-/// A part of the time that is this large decides.
-const DOMINANT: f64 = 0.5;
+/// A part of the time that is at least this large decides the verdict.
+const DOMINANT_SHARE_MIN: f64 = 0.5;
 
 /// Another setting must be this many times as fast to count as a remedy.
-const REMEDY: f64 = 1.05;
+const REMEDY_TIMES_MIN: f64 = 1.05;
 
 /// What limits a reading.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Verdict {
     Device {
-        /// Whether it is busy, and if not, why.
+        /// Whether the device is busy, and if not, why.
         pace: DeviceUse,
     },
     /// The kernel's copy out of the page cache.
     Copy,
-    /// Memory: no scan visits its bytes faster.
+    /// Memory bandwidth: no scan visits the bytes faster.
     Memory,
     /// The contender's own code.
     Processing {
-        /// Another scan of the same method in this record that is faster beyond doubt, the fastest
-        /// of them.
+        /// The fastest other scan of the same method in this record, if it is clearly faster.
         lift: Option<Remedy>,
     },
-    /// Waiting, with an idle processor and an idle device.
+    /// Waiting, while the processor and the device are idle.
     Latency,
-    /// Its threads, which wait for each other.
+    /// The threads, which wait for each other.
     Lock {
-        /// The same with one thread, which does not wait.
+        /// The same reading with one thread, which does not wait.
         alone: Remedy,
     },
-    /// The scheduler, which gives its processors to others, or none beyond a quota.
+    /// The scheduler: other processes use the processors, or a quota withholds them.
     Scheduler {
-        /// The share of its time for which it waits for a processor.
+        /// The share of the time for which the threads wait for a processor.
         share: f64,
-        /// How many a control group grants, where that is fewer than there are.
+        /// The number of processors that a control group grants, where that is fewer than the
+        /// machine has.
         #[serde(skip_serializing_if = "Option::is_none")]
         quota: Option<f64>,
     },
-    /// The quota of processors of its control groups: it stands still until the next period.
+    /// The processor quota of the control groups: the reading is paused until the next period.
     ProcessorQuota {
-        /// The share of its quota that it uses, if that is visible.
+        /// The share of the quota that the reading uses, if that is visible.
         #[serde(skip_serializing_if = "Option::is_none")]
         used: Option<f64>,
-        /// Share of its threads' time in which the quota was used up.
+        /// The share of the threads' time in which the quota was used up.
         throttled: f64,
     },
-    /// The quota of reads of its control groups.
+    /// The I/O quota of the control groups.
     IoQuota {
         quota: IoQuota,
-        /// How much of it the reading gets; `None` for a quota of reads per second, for reads are
-        /// not counted.
+        /// The share of the quota that the reading gets; `None` for a quota of reads per second,
+        /// because reads are not counted.
         #[serde(skip_serializing_if = "Option::is_none")]
         share: Option<f64>,
     },
-    /// The device, busy with bytes that were not asked for.
+    /// The device, busy with bytes that the reading did not ask for.
     ReadAhead {
-        /// So many times the bytes that were asked for come from it.
+        /// The device bytes divided by the requested bytes.
         times: f64,
-        /// Whether the file is mapped, rather than read by calls.
+        /// Whether the file is mapped, and not read by read calls.
         is_mapped: bool,
-        /// Another reading of the same places that fetches less.
+        /// Another reading of the same places that fetches fewer bytes.
         remedy: Option<Remedy>,
     },
-    /// The processors of this machine, over a server that could give more.
+    /// The processors of this machine, reading from a server that could deliver faster.
     Processors {
-        /// The share of what it gets of them that it uses, or of its time for which it works or
-        /// waits for one: the greater of the two.
+        /// The greater of two shares: that of the available processors that the reading uses, and
+        /// that of the time for which its threads work or wait for a processor.
         share: f64,
-        /// How many a control group grants, where that is fewer than there are.
+        /// The number of processors that a control group grants, where that is fewer than the
+        /// machine has.
         #[serde(skip_serializing_if = "Option::is_none")]
         quota: Option<f64>,
     },
-    /// Waiting for the server that gives the bytes.
+    /// Waiting for the server that delivers the bytes.
     Server {
         #[serde(skip_serializing_if = "ServerWait::is_server")]
         wait: ServerWait,
     },
-    /// Decoding: the trial's own of an archive, or the file system's of what it stores otherwise
-    /// than it reads.
+    /// Decoding: by the trial, of an archive, or by the file system, of a file that it stores
+    /// encoded.
     Decoding,
-    /// The decoding of what the file system stores encoded, or the device that gives it: the kernel
-    /// does both meanwhile, and nothing shows the device alone.
+    /// The file system's decoding of an encoded file, or the device that stores the file. The
+    /// kernel does both at once, and no reading shows the device alone.
     DecodingOrDevice {
-        /// The share of its time in which the device had work, if that was counted: no more than
-        /// this is the device's.
+        /// The share of the time in which the device had work, if that was counted. The device
+        /// cannot take more of the time than this.
         #[serde(skip_serializing_if = "Option::is_none")]
         busy: Option<f64>,
     },
-    /// Page faults on the file's pages.
+    /// Page faults on the pages of the file.
     Faults,
-    /// Memory that it makes for each reading.
+    /// New memory that the reading allocates each time.
     NewMemory {
-        /// A reading of the same contender that uses its memory again.
+        /// A reading of the same contender that reuses its memory.
         reuse: Option<Remedy>,
     },
-    /// Finding names and inodes: opening and closing files.
+    /// Finding directory entries and inodes: opening and closing files.
     Metadata,
-    /// Several parts, none of which decides.
+    /// Several parts of the time, none of which decides.
     Mixed {
-        /// The parts of the time, largest first.
+        /// The parts of the time, the largest first.
         shares: Vec<(TimeShare, f64)>,
     },
-    /// It is faster than what should have limited it: the limit is not known here.
+    /// The trial is faster than the limit, so the limit was measured too low.
     BeyondLimit {
-        /// What was measured too low.
+        /// The kind of the limit that was measured too low.
         limit: LimitKind,
         name: String,
     },
@@ -161,29 +162,29 @@ pub enum Verdict {
     },
 }
 
-/// How a reading that waits for its device uses it.
+/// How a reading that waits for its device uses the device.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "pace", rename_all = "snake_case")]
 pub enum DeviceUse {
-    /// It is busy.
+    /// The device is busy.
     Saturated,
     /// The requests are too small.
     SmallBlocks {
-        /// The same depth with larger blocks.
+        /// A reading with larger blocks at the same depth.
         remedy: Remedy,
     },
     /// Too few requests are in flight.
     Shallow {
-        /// The same block with more of them in flight.
+        /// A reading with the same block and more requests in flight.
         remedy: Remedy,
     },
-    /// The kernel reads ahead for it, and somebody has set that to less than usual.
+    /// The kernel reads ahead for the reading, but read-ahead is set to less than the default.
     ReadAhead {
-        /// The setting of the file system, or of the device.
+        /// The read-ahead setting of the file system, or of the device.
         #[serde(flatten)]
         ahead: ReadAhead,
     },
-    /// The requests are too small or too few; no pair of trials in this record decides which.
+    /// The requests are too small or too few, and no pair of trials in this record shows which.
     TooLittle,
 }
 
@@ -191,44 +192,44 @@ pub enum DeviceUse {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Remedy {
     pub name: String,
-    /// So many times as fast.
+    /// The other trial's speed divided by this one's.
     pub times: f64,
 }
 
 /// A trial's verdict with its reasons.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diagnosis {
-    /// The limit it comes nearest to, of those it cannot do without.
+    /// The limit that the trial comes nearest to.
     pub limit: Option<Limit>,
-    /// Its rate over that limit; `None` where it is higher, but not clearly.
+    /// The trial's rate divided by that limit; `None` where the rate is higher, but not clearly.
     pub share_of_limit: Option<f64>,
-    /// What stops it.
+    /// What limits the trial.
     pub verdict: Verdict,
-    /// How its time divides; `None` without CPU times.
+    /// The parts of the trial's time; `None` without CPU times.
     pub parts: Option<Parts>,
     /// The verdict in one sentence with its numbers.
     pub sentence: String,
 }
 
-/// A trial that is judged, with what decides about it.
-struct Judged<'a> {
+/// A trial that is judged, with the facts that decide the verdict.
+struct JudgedTrial<'a> {
     record: &'a Record,
     it: &'a TrialRecord,
     target: &'a TargetFacts,
     facts: TrialFacts<'a>,
-    /// That of its contest.
+    /// The noise of the trial's contest.
     noise: &'a SharedNoise,
 }
 
-/// The verdict on one trial, by the noise of its contest ([`SharedNoise::of_contest`]); `None` for a
-/// control and for a trial without accepted samples.
+/// The verdict on one trial, with the noise of its contest ([`SharedNoise::of_contest`]); `None`
+/// for a control and for a trial without accepted samples.
 pub fn judge(record: &Record, limits: &[Limit], noise: &SharedNoise, it: &TrialRecord) -> Option<Diagnosis> {
     if it.trial.is_control() || !it.is_measured() {
         return None;
     }
     let target = record.targets.get(it.trial.target)?;
     let facts = TrialFacts::from_record(record, limits, it)?;
-    let judged = Judged { record, it, target, facts, noise };
+    let judged = JudgedTrial { record, it, target, facts, noise };
     let (verdict, facts) = (decide(&judged), &judged.facts);
     let nearest = facts.nearest().filter(|_| !matches!(verdict, Verdict::BeyondLimit { .. }));
     Some(Diagnosis {
@@ -240,13 +241,13 @@ pub fn judge(record: &Record, limits: &[Limit], noise: &SharedNoise, it: &TrialR
     })
 }
 
-/// The rules, in the order in which they are tried.
-fn decide(judged: &Judged) -> Verdict {
+/// Tries the rules in order; the first that applies gives the verdict.
+fn decide(judged: &JudgedTrial) -> Verdict {
     let facts = &judged.facts;
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
-    if let Some(quota) = quota::of_processors(judged).or_else(|| quota::of_device(judged)) {
+    if let Some(quota) = quota::processor_quota(judged).or_else(|| quota::device_quota(judged)) {
         return quota;
     }
     if facts.fetched_times.is_some() && facts.is_at(LimitKind::Device, AT_LIMIT) {
@@ -255,58 +256,63 @@ fn decide(judged: &Judged) -> Verdict {
     if let Some(near) = facts.beyond() {
         return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
     }
-    if let Some(verdict) = at_limit(judged) {
+    if let Some(verdict) = verdict_at_limit(judged) {
         return verdict;
     }
     let Some(parts) = facts.parts else {
         return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
     };
-    if let Some(verdict) = over_server(judged, parts) {
+    if let Some(verdict) = limited_by_processors(judged, parts) {
         return verdict;
     }
     let [queued, waiting] = [TimeShare::Queued, TimeShare::Waiting].map(|part| parts.of(part));
-    if queued >= DOMINANT {
+    if queued >= DOMINANT_SHARE_MIN {
         return Verdict::Scheduler { share: queued, quota: judged.record.header.machine.quota() };
     }
-    if let Some(alone) = threads::alone(judged, parts) {
+    if let Some(alone) = threads::remedy_by_single_thread(judged, parts) {
         return Verdict::Lock { alone };
     }
-    if parts.is_share(waiting, DOMINANT) {
-        return waiting::for_what(judged);
+    if parts.reaches_share(waiting, DOMINANT_SHARE_MIN) {
+        return waiting::verdict_on_wait(judged);
     }
-    // An overlap is not enough here: who copies and then visits comes near the copy's rate by both
-    // together.
+    // Overlapping intervals are not enough here: a trial that copies and then visits the bytes
+    // comes near the copy's rate by the sum of both.
     if facts.is_at(LimitKind::Copy, AT_LIMIT) {
-        // Of many files the copy's rate has opening each in it.
-        let opens = parts.is_share(parts.of(TimeShare::Opens), DOMINANT);
+        // With many files, the time of the copy control includes opening each file.
+        let opens = parts.reaches_share(parts.of(TimeShare::Opens), DOMINANT_SHARE_MIN);
         return if opens { Verdict::Metadata } else { Verdict::Copy };
     }
     let shares = parts.largest_first();
     let largest = shares.iter().find(|(part, _)| *part != TimeShare::Queued);
-    match largest.filter(|(_, share)| parts.is_share(*share, DOMINANT)) {
-        // It takes this share of its time to decode as fast as can be.
-        Some((TimeShare::User, _)) if facts.is_at(LimitKind::Decoding, DOMINANT) => Verdict::Decoding,
-        Some((TimeShare::User, _)) => Verdict::Processing { lift: judged.lift() },
+    match largest.filter(|(_, share)| parts.reaches_share(*share, DOMINANT_SHARE_MIN)) {
+        // A trial at this share of the decoding limit spends that share of its time in decoding
+        // that cannot be faster.
+        Some((TimeShare::User, _)) if facts.is_at(LimitKind::Decoding, DOMINANT_SHARE_MIN) => {
+            Verdict::Decoding
+        }
+        Some((TimeShare::User, _)) => Verdict::Processing { lift: judged.remedy_by_scan() },
         Some((TimeShare::Copy, _)) => Verdict::Copy,
         Some((TimeShare::Faults, _)) => Verdict::Faults,
-        Some((TimeShare::NewMemory, _)) => Verdict::NewMemory { reuse: faults::reusing(judged) },
-        // Beyond the copy, the kernel decodes what the file system stores encoded.
+        Some((TimeShare::NewMemory, _)) => Verdict::NewMemory { reuse: page_faults::remedy_by_reuse(judged) },
+        // Beyond the copy, the kernel decodes files that the file system stores encoded.
         Some((TimeShare::Kernel, _)) if facts.is_encoded() => Verdict::Decoding,
         Some((TimeShare::Opens, _)) => Verdict::Metadata,
-        None if facts.is_encoded() && parts.is_share(parts.of(TimeShare::Kernel) + waiting, DOMINANT) => {
-            waiting::decoding(facts)
+        None if facts.is_encoded()
+            && parts.reaches_share(parts.of(TimeShare::Kernel) + waiting, DOMINANT_SHARE_MIN) =>
+        {
+            waiting::decoding_or_device(facts)
         }
         _ => Verdict::Mixed { shares },
     }
 }
 
-/// The verdict on a reading that is near a limit that nothing else can explain.
-fn at_limit(judged: &Judged) -> Option<Verdict> {
+/// The verdict on a reading that is near a limit for which there is no other explanation.
+fn verdict_at_limit(judged: &JudgedTrial) -> Option<Verdict> {
     let facts = &judged.facts;
     let stops = |near: LimitShare| near.share >= AT_LIMIT || near.share >= NEAR_LIMIT && facts.overlaps(near);
     let at = |kind| facts.limit(kind).is_some_and(stops);
     if at(LimitKind::Device) {
-        let explained = read_ahead::unasked(judged).or_else(|| quota::of_reads(judged));
+        let explained = read_ahead::unrequested_bytes(judged).or_else(|| quota::quota_of_reads(judged));
         return Some(explained.unwrap_or(Verdict::Device { pace: DeviceUse::Saturated }));
     }
     if at(LimitKind::Link) {
@@ -318,8 +324,8 @@ fn at_limit(judged: &Judged) -> Option<Verdict> {
     at(LimitKind::Memory).then_some(Verdict::Memory)
 }
 
-/// The verdict on a reading from a server that takes all that it gets of this machine's processors.
-fn over_server(judged: &Judged, parts: Parts) -> Option<Verdict> {
+/// The verdict on a reading from a server that uses all processors that this machine gives it.
+fn limited_by_processors(judged: &JudgedTrial, parts: Parts) -> Option<Verdict> {
     let machine = &judged.record.header.machine;
     let used = cpu_time::processors_busy(judged.it).map_or(0.0, |busy| busy / machine.processors());
     let share = used.max(1.0 - parts.of(TimeShare::Waiting)).min(1.0);
@@ -327,23 +333,23 @@ fn over_server(judged: &Judged, parts: Parts) -> Option<Verdict> {
         return None;
     }
     let quota = machine.quota();
-    let own_code = quota.is_none() && parts.of(TimeShare::User) >= DOMINANT;
+    let own_code = quota.is_none() && parts.of(TimeShare::User) >= DOMINANT_SHARE_MIN;
     Some(if own_code {
-        Verdict::Processing { lift: judged.lift() }
+        Verdict::Processing { lift: judged.remedy_by_scan() }
     } else {
         Verdict::Processors { share, quota }
     })
 }
 
-impl<'a> Judged<'a> {
-    /// The measured trials of its contest, itself included.
+impl<'a> JudgedTrial<'a> {
+    /// The measured trials of the same contest, including the judged one.
     fn rivals(&self) -> impl Iterator<Item = &'a TrialRecord> {
         let noise = self.noise;
         self.record.trials.iter().filter(move |other| noise.holds(other.trial.index))
     }
 
     /// The fastest other scan of the same method with the same settings.
-    fn lift(&self) -> Option<Remedy> {
+    fn remedy_by_scan(&self) -> Option<Remedy> {
         let trial = &self.it.trial;
         let others = self.rivals().map(|other| (other, &other.trial));
         let scans = others.filter(|(_, other)| {
@@ -351,26 +357,26 @@ impl<'a> Judged<'a> {
                 == (trial.contender(), trial.method(), &trial.params)
                 && other.scan() != trial.scan()
         });
-        self.best(scans.map(|(other, _)| other))
+        self.clear_remedy(scans.map(|(other, _)| other))
     }
 
-    /// The fastest of these trials, if it is faster by more than [`REMEDY`], and beyond doubt.
-    fn best(&self, others: impl Iterator<Item = &'a TrialRecord>) -> Option<Remedy> {
+    /// The fastest of these trials, if it is clearly faster, and by at least [`REMEDY_TIMES_MIN`].
+    fn clear_remedy(&self, others: impl Iterator<Item = &'a TrialRecord>) -> Option<Remedy> {
         let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
         let (fastest, _) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let remedy = self.remedy(fastest)?;
-        let clear = || self.ratio(fastest)?.clear();
-        (remedy.times >= REMEDY && clear() == Some(Significance::Faster)).then_some(remedy)
+        let clear = || self.ratio(fastest)?.significance();
+        (remedy.times >= REMEDY_TIMES_MIN && clear() == Some(Significance::Faster)).then_some(remedy)
     }
 
-    /// Another trial, with how many times as fast it is by the medians.
+    /// Another trial as a remedy, with the ratio of the median times.
     fn remedy(&self, other: &TrialRecord) -> Option<Remedy> {
         let times = parts::wall_ns(self.it)? / parts::wall_ns(other)?.max(1.0);
         Some(Remedy { name: other.trial.id.to_string(), times })
     }
 
-    /// How many times as fast another trial is within rounds. One of another contest, and a control,
-    /// has noise of its own.
+    /// How many times as fast another trial is, within rounds. A control or a trial of another
+    /// contest is compared by the noise of these two trials alone.
     fn ratio(&self, other: &TrialRecord) -> Option<SharedRatio> {
         let (trial, reference) = (other.trial.index, self.it.trial.index);
         if self.noise.holds(trial) {
@@ -381,7 +387,7 @@ impl<'a> Judged<'a> {
 }
 
 impl Diagnosis {
-    /// What stops it, in two or three words: `copy 93 %`, `processing`.
+    /// What limits the trial, in two or three words: `copy 93 %`, `processing`.
     pub fn stops_at(&self) -> String {
         sentence::stops_at(self)
     }

@@ -1,12 +1,12 @@
-//! The facts behind a verdict: the medians of a trial's meters, how its time divides, and its share
-//! of each limit.
+//! The facts behind a verdict: the medians of a trial's meters, the parts of its time, and its
+//! share of each limit.
 
-use super::controls::{available, copy_cpu_ns, opens_cpu_ns};
-use super::cpu_time::{CpuTime, NoCpuTime, of_threads, whole_processors};
-use super::faults::{of_mapping, of_new_memory};
+use super::controls::{available_share, copy_cpu_ns, opens_cpu_ns};
+use super::cpu_time::{CpuTime, NoCpuTime, at_most_threads, whole_processors};
 use super::limits::for_trial;
-use super::quota::throttled;
-use super::{ABOVE_LIMIT, DOMINANT};
+use super::page_faults::{mapping_faults, new_memory_faults};
+use super::quota::throttled_share;
+use super::{ABOVE_LIMIT, DOMINANT_SHARE_MIN};
 use crate::stats::{self, Confidence, Interval, Observation, float};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
@@ -15,37 +15,39 @@ use readlab_record::{Limit, LimitKind, Record, TrialRecord};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-/// A file of which fewer bytes come from the device is stored in fewer.
-const INFLATED: f64 = 0.9;
+/// If less than this share of a file's bytes comes from the device, the file is stored compressed.
+const COMPRESSED_SHARE_MAX: f64 = 0.9;
 
-/// So many times the bytes asked for are more than the tables of a file system.
-const FETCHED_MORE: f64 = 1.1;
+/// Fetching more than this many times the requested bytes is not explained by the metadata of a
+/// file system.
+const FETCHED_TIMES_MIN: f64 = 1.1;
 
-/// Kernel time beyond this share of the copy's own shows that a reading copies.
-const COPIES: f64 = 0.5;
+/// If the rest of the kernel time is at least this share of the copy control's time, the reading
+/// copies.
+const COPY_SHARE_MIN: f64 = 0.5;
 
-/// A part of the time of a trial's threads.
+/// The parts into which the time of a trial's threads is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeShare {
     /// The contender's own code.
     User,
-    /// The kernel's copy out of the page cache, as long as the control takes for the same bytes.
+    /// The kernel's copy out of the page cache, estimated by the control for the same bytes.
     Copy,
-    /// Page faults on the file's pages, as long as the control takes for as many.
+    /// Page faults on the pages of the file, estimated by the control for the same number.
     Faults,
-    /// The kernel's work beyond the copy into one small buffer, where each reading makes itself new
-    /// memory: page faults, zeros, and a copy that misses the processor's caches.
+    /// The kernel's work beyond the copy into one small buffer, where each reading allocates new
+    /// memory: page faults, zeroing, and a copy that misses the CPU caches.
     NewMemory,
-    /// Opening and closing files, as long as the control takes for the same files.
+    /// Opening and closing files, estimated by the control for the same files.
     Opens,
-    /// All else in the kernel.
+    /// All other kernel time.
     Kernel,
-    /// No processor works for it, and it wants none.
+    /// The threads do not run and are not ready to run.
     Waiting,
-    /// It wants a processor, and others have them all: as long as a control that never waits for
-    /// anything else had to; where there is no such control, as over a server, as long as the kernel
-    /// counted.
+    /// The threads are ready to run, but other processes use all processors. Estimated from a
+    /// control that never waits for anything else; without such a control, as over a server, the
+    /// time is the kernel's own count.
     Queued,
 }
 
@@ -62,8 +64,8 @@ impl TimeShare {
     ];
 }
 
-/// How the time of a trial's threads divides, in the order of [`TimeShare`]; shares from 0 to 1 that
-/// add up to 1.
+/// The parts of the time of a trial's threads, in the order of [`TimeShare`]: shares from 0 to 1
+/// that add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema)]
 #[schemars(schema_with = "shares")]
 pub struct Parts([f64; TimeShare::ALL.len()]);
@@ -73,15 +75,15 @@ impl Parts {
         self.0[part as usize]
     }
 
-    /// Whether a part is at least so large a share of what is the reading's own doing: all but the
-    /// wait for a processor.
-    pub(super) fn is_share(&self, part: f64, share: f64) -> bool {
+    /// Whether a part is at least this share of the time that the reading itself causes: all time
+    /// but the wait for a processor.
+    pub(super) fn reaches_share(&self, part: f64, share: f64) -> bool {
         part >= share * (1.0 - self.of(TimeShare::Queued)) && part > 0.0
     }
 
-    /// The parts, without those that most readings do not have: most targets are a single file, and
-    /// most readings reuse their memory.
-    fn shown(&self) -> impl Iterator<Item = (TimeShare, f64)> {
+    /// The parts without those that are absent from most readings: most targets are a single file,
+    /// and most readings reuse their memory.
+    fn without_absent(&self) -> impl Iterator<Item = (TimeShare, f64)> {
         let is_rare = |part| matches!(part, TimeShare::Opens | TimeShare::NewMemory);
         let all = TimeShare::ALL.into_iter().zip(self.0);
         all.filter(move |(part, share)| !is_rare(*part) || *share > 0.0)
@@ -89,7 +91,7 @@ impl Parts {
 
     /// The parts, the largest first.
     pub fn largest_first(&self) -> Vec<(TimeShare, f64)> {
-        let mut parts: Vec<(TimeShare, f64)> = self.shown().collect();
+        let mut parts: Vec<(TimeShare, f64)> = self.without_absent().collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         parts
     }
@@ -97,7 +99,7 @@ impl Parts {
 
 impl Serialize for Parts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.shown())
+        serializer.collect_map(self.without_absent())
     }
 }
 
@@ -109,53 +111,55 @@ fn shares(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// All numbers that decide about one trial.
+/// All numbers that decide the verdict on one trial.
 #[derive(Debug)]
 pub(super) struct TrialFacts<'a> {
     pub(super) size_bytes: u64,
-    /// Bytes requested per second: for a trial that decodes, the decoded bytes.
+    /// Bytes requested per second; for a trial that decodes, the decoded bytes.
     pub(super) rate: f64,
-    /// Bytes from the device, median.
+    /// Median bytes read from the device.
     pub(super) device_bytes: Option<f64>,
     pub(super) device_rate: Option<f64>,
-    /// How many times the bytes that were asked for came from the device, where that is more: the
-    /// kernel reads around blocks, in larger pieces than the control asks for.
+    /// The device bytes divided by the requested bytes, where clearly more came from the device:
+    /// the kernel reads around blocks, in larger pieces than the control requests.
     pub(super) fetched_times: Option<f64>,
-    /// The caches that a cold reading may come from, by name; `None` where it comes from the
+    /// The names of the caches that a cold reading may come from; `None` where it comes from the
     /// device.
     pub(super) cold_above: Option<String>,
-    /// Share of the target that is stored otherwise than it reads.
+    /// The share of the target that is stored encoded (compressed or encrypted).
     pub(super) encoded_share: f64,
-    /// Whether its file system, which lists no extents, gave more bytes than it fetched.
-    pub(super) is_inflated: bool,
-    /// Share of its time in which the device had work; `None` where that was not counted.
+    /// Whether a file system that lists no extents delivered more bytes than it read from the
+    /// device.
+    pub(super) is_stored_compressed: bool,
+    /// The share of the time in which the device had work; `None` where that was not counted.
     pub(super) device_busy: Option<f64>,
-    /// Time in which their quota of processors was used up, over all processors, as a share of the
-    /// trial's.
+    /// The time in which the processor quota was used up, summed over all processors, as a share of
+    /// the trial's wall time.
     pub(super) throttled: f64,
-    /// Share of its threads' time in which their quota of processors was used up.
+    /// The share of the threads' time in which the processor quota was used up.
     pub(super) throttled_share: f64,
-    /// Processors at work, median.
+    /// Median number of processors at work.
     pub(super) busy: Option<f64>,
     pub(super) parts: Option<Parts>,
     /// Why the CPU times are not known.
     pub(super) why_no_cpu: String,
-    /// The limits that this trial cannot do without.
+    /// The limits that apply to this trial.
     near: Vec<LimitShare<'a>>,
     it: &'a TrialRecord,
 }
 
-/// A limit and how near a trial comes to it.
+/// A limit, and the share of it that a trial reaches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LimitShare<'a> {
     pub(super) limit: &'a Limit,
     pub(super) rate: f64,
-    /// That rate over the limit's.
+    /// The trial's rate divided by the limit's.
     pub(super) share: f64,
 }
 
 impl<'a> TrialFacts<'a> {
-    /// Collects them; `None` where the trial has no sample or its target is lost.
+    /// Collects the facts; `None` where the trial has no sample or its target is missing from the
+    /// record.
     pub(super) fn from_record(
         record: &Record,
         limits: &'a [Limit],
@@ -166,18 +170,19 @@ impl<'a> TrialFacts<'a> {
         let metered = CpuTime::from_trial(it);
         let why_no_cpu = metered.as_ref().err().map_or_else(String::new, |why| why_no_cpu(it, *why));
         let cpu = metered.ok();
-        let busy = cpu.map(|cpu| of_threads(cpu.total_ns() / wall_ns, it));
-        // Who does not say how many threads it has shows it by the processors it keeps busy.
+        let busy = cpu.map(|cpu| at_most_threads(cpu.total_ns() / wall_ns, it));
+        // A trial that does not declare its number of threads shows it by the processors that it
+        // keeps busy.
         let workers = it.trial.threads().max(busy.map_or(1, whole_processors));
-        // Of more threads than processors the others can do nothing but wait for one.
+        // With more threads than processors, the surplus threads can only wait for a processor.
         let at_once = float(workers).min(float(record.header.machine.cpus.max(1)));
         let near_by = on_same_mount(record, target);
         let limit = |kind| for_trial(limits, kind, &it.trial, workers, &near_by);
         let readers = float(it.trial.readers());
-        let explained = explained(record, it, size, limit(LimitKind::Faults));
+        let explained = explain_kernel_time(record, it, size, limit(LimitKind::Faults));
         let parts = cpu.map(|cpu| {
             let queued_ns = queued_ns(record, it, cpu, wall_ns);
-            divide(cpu, wall_ns * at_once, explained, queued_ns)
+            divide_time(cpu, wall_ns * at_once, explained, queued_ns)
         });
         let device_bytes = median(it, Meter::DeviceReadBytes);
         let per_second = |bytes: f64| bytes * 1e9 / wall_ns;
@@ -197,7 +202,8 @@ impl<'a> TrialFacts<'a> {
             (LimitKind::Link, read_rate.filter(|_| target.transport().has_server())),
         ];
         let near = rates.into_iter().filter_map(|(kind, rate)| Some(LimitShare::new(limit(kind)?, rate?)));
-        // What fewer threads showed is no limit for those who are faster by having more.
+        // A limit measured with fewer threads does not apply to trials that are faster because they
+        // have more.
         let near = near.filter(|near| {
             let as_many = near.limit.kind == LimitKind::Device || near.limit.threads >= workers;
             as_many || near.share <= ABOVE_LIMIT
@@ -207,53 +213,55 @@ impl<'a> TrialFacts<'a> {
             size_bytes: target.size_bytes,
             near: if size > 0.0 { near.collect() } else { Vec::new() },
             encoded_share: float(encoded) / size.max(1.0),
-            is_inflated: cold && is_inflated(target, device_bytes),
-            device_busy: of_turn_ns(it, |sample| sample.turn.device_busy_ns).map(|ns| ns / wall_ns),
-            throttled: throttled(it),
-            throttled_share: (throttled(it) / at_once).min(1.0),
+            is_stored_compressed: cold && is_stored_compressed(target, device_bytes),
+            device_busy: scaled_turn_time_ns(it, |sample| sample.turn.device_busy_ns).map(|ns| ns / wall_ns),
+            throttled: throttled_share(it),
+            throttled_share: (throttled_share(it) / at_once).min(1.0),
             cold_above,
             why_no_cpu,
             rate,
             device_bytes,
             device_rate,
-            fetched_times: times.filter(|times| cold && target.places().is_some() && *times > FETCHED_MORE),
+            fetched_times: times
+                .filter(|times| cold && target.places().is_some() && *times > FETCHED_TIMES_MIN),
             busy,
             parts,
             it,
         })
     }
 
-    /// Whether the file system decodes most of the target for this reading: the page cache has it
-    /// decoded.
+    /// Whether the file system decodes most of the target during this reading. The page cache holds
+    /// decoded pages, so a warm reading decodes nothing.
     pub(super) fn is_encoded(&self) -> bool {
-        self.it.trial.state == CacheState::Cold && (self.encoded_share >= DOMINANT || self.is_inflated)
+        self.it.trial.state == CacheState::Cold
+            && (self.encoded_share >= DOMINANT_SHARE_MIN || self.is_stored_compressed)
     }
 
-    /// The limit that the trial comes nearest to.
+    /// The limit of which the trial reaches the largest share.
     pub(super) fn nearest(&self) -> Option<LimitShare<'a>> {
         self.near.iter().copied().max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
-    /// The limit of one kind, with the trial's share of it.
+    /// The limit of this kind, with the trial's share of it.
     pub(super) fn limit(&self, kind: LimitKind) -> Option<LimitShare<'a>> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
 
-    /// Whether the trial reaches this share of a limit.
+    /// Whether the trial reaches at least this share of a limit.
     pub(super) fn is_at(&self, kind: LimitKind, share: f64) -> bool {
         self.limit(kind).is_some_and(|near| near.share >= share)
     }
 
-    /// The limit that this trial exceeds most; a limit that is exceeded limits nothing.
+    /// The limit that this trial clearly exceeds by most. Such a limit was measured too low.
     pub(super) fn beyond(&self) -> Option<LimitShare<'a>> {
         let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
         beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
-    /// The limits that the trial exceeds although both intervals are considered, each with the
-    /// higher figure and its interval.
-    pub(super) fn beaten(&self) -> Vec<(LimitShare<'a>, Interval)> {
-        // Larger pieces than the control's say nothing of its own.
+    /// The limits that the trial exceeds without an overlap of the intervals, each with the trial's
+    /// rate and its interval.
+    pub(super) fn exceeded_limits(&self) -> Vec<(LimitShare<'a>, Interval)> {
+        // Reads larger than the control's do not show the limit of the control's block size.
         let is_comparable =
             |near: &LimitShare| near.limit.kind != LimitKind::Device || self.fetched_times.is_none();
         let above = self.near.iter().copied().filter(|it| it.share > ABOVE_LIMIT && is_comparable(it));
@@ -269,8 +277,8 @@ impl<'a> TrialFacts<'a> {
         ends.is_some_and(|([low, high], own)| own.high >= float(low) && own.low <= float(high))
     }
 
-    /// The interval of a rate of the trial, by that of its median time, without an upper end where
-    /// times scatter so widely; `None` with too few samples.
+    /// The interval of one of the trial's rates, from the interval of its median time. The upper
+    /// end is infinite where the times scatter very widely; `None` with too few samples.
     fn interval(&self, rate: f64) -> Option<Interval> {
         let walls: Vec<Observation> = self.it.samples.iter().map(Observation::from).collect();
         let ends = stats::median_interval(&walls, Confidence::REPORTED)?;
@@ -279,36 +287,41 @@ impl<'a> TrialFacts<'a> {
     }
 }
 
-/// Whether a file system that may store files compressed, and has no extents that say so, fetched
-/// fewer bytes than it gave.
-fn is_inflated(target: &TargetFacts, device_bytes: Option<f64>) -> bool {
+/// Whether a file system that may compress files, and lists no extents, read fewer bytes from the
+/// device than it delivered.
+fn is_stored_compressed(target: &TargetFacts, device_bytes: Option<f64>) -> bool {
     let kind = target.filesystem.as_deref().unwrap_or_default();
     let zeros = target.extents.as_ref().map_or(0, |extents| extents.hole_bytes + extents.unwritten_bytes);
     let stored_bytes = float(target.size_bytes.saturating_sub(zeros));
     ["squashfs", "erofs", "cramfs"].contains(&kind)
-        && device_bytes.is_some_and(|bytes| bytes > 0.0 && bytes < INFLATED * stored_bytes)
+        && device_bytes.is_some_and(|bytes| bytes > 0.0 && bytes < COMPRESSED_SHARE_MAX * stored_bytes)
 }
 
-/// What controls explain of a trial's time in the kernel, of a target of this size.
-fn explained(record: &Record, it: &TrialRecord, size: f64, fault: Option<&Limit>) -> Explained {
+/// The part of a trial's kernel time that controls explain, for a target of this size.
+fn explain_kernel_time(
+    record: &Record,
+    it: &TrialRecord,
+    size: f64,
+    fault: Option<&Limit>,
+) -> ExplainedKernelTime {
     let readers = float(it.trial.readers());
-    Explained {
+    ExplainedKernelTime {
         copy_ns: copy_cpu_ns(record, it).map(|ns| ns * readers),
-        fault_ns: of_mapping(it, size).zip(fault).map(|(count, each)| count * float(each.value)),
+        fault_ns: mapping_faults(it, size).zip(fault).map(|(count, each)| count * float(each.value)),
         opens_ns: opens_cpu_ns(record, it).map(|ns| ns * readers),
-        new_memory: of_new_memory(it, size).is_some(),
+        new_memory: new_memory_faults(it, size).is_some(),
     }
 }
 
-/// How long the threads of a trial waited for a processor that others used, or that a quota kept
-/// from them.
+/// How long the threads of a trial waited for a processor that other processes used or a quota
+/// withheld.
 fn queued_ns(record: &Record, it: &TrialRecord, cpu: CpuTime, wall_ns: f64) -> f64 {
-    let by_others =
-        available(record, it).map_or_else(|| delayed_ns(it), |share| cpu.total_ns() * (1.0 / share - 1.0));
-    by_others.max(throttled(it) * wall_ns)
+    let by_others = available_share(record, it)
+        .map_or_else(|| delayed_ns(it), |share| cpu.total_ns() * (1.0 / share - 1.0));
+    by_others.max(throttled_share(it) * wall_ns)
 }
 
-/// The numbers of the targets on the mount of one.
+/// Indices of the targets on the same mount as this one.
 fn on_same_mount(record: &Record, target: &TargetFacts) -> Vec<usize> {
     let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
     record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index).collect()
@@ -320,25 +333,26 @@ impl<'a> LimitShare<'a> {
     }
 }
 
-/// Kernel time that controls explain; `None` where no control does.
+/// The kernel time that controls explain; `None` without the control.
 #[derive(Debug, Clone, Copy)]
-struct Explained {
+struct ExplainedKernelTime {
     copy_ns: Option<f64>,
     fault_ns: Option<f64>,
     opens_ns: Option<f64>,
     new_memory: bool,
 }
 
-/// Divides the time of all threads into parts. Kernel time is counted once: first as the opening of
-/// files, then as page faults, then as the copy, if at least half of the copy's own time is left.
-fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> Parts {
+/// Divides the time of all threads into parts. Each nanosecond of kernel time counts once: first as
+/// opening files, then as page faults, then as the copy, if at least half of the copy control's
+/// time is left.
+fn divide_time(cpu: CpuTime, whole_ns: f64, explained: ExplainedKernelTime, queued_ns: f64) -> Parts {
     let CpuTime { user_ns: user, system_ns: system } = cpu;
     // CPU times come from another clock than the wall time and may add up to a little more.
     let whole = whole_ns.max(cpu.total_ns());
     let opens = explained.opens_ns.map_or(0.0, |ns| ns.min(system));
     let faults = explained.fault_ns.map_or(0.0, |ns| ns.min(system - opens));
     let left = system - opens - faults;
-    let copy = explained.copy_ns.filter(|ns| left >= ns * COPIES).map_or(0.0, |ns| ns.min(left));
+    let copy = explained.copy_ns.filter(|ns| left >= ns * COPY_SHARE_MIN).map_or(0.0, |ns| ns.min(left));
     let idle = (whole - user - system).max(0.0);
     let queued = idle.min(queued_ns);
     let (rest, new_memory) = match explained.new_memory && copy > 0.0 {
@@ -349,14 +363,14 @@ fn divide(cpu: CpuTime, whole_ns: f64, explained: Explained, queued_ns: f64) -> 
     Parts([user, copy, faults, new_memory, opens, rest, waiting, queued].map(|ns| ns / whole))
 }
 
-/// How long its threads waited for a processor, median.
+/// Median time for which the threads waited for a processor.
 fn delayed_ns(it: &TrialRecord) -> f64 {
-    of_turn_ns(it, |sample| sample.turn.delayed_ns).unwrap_or(0.0)
+    scaled_turn_time_ns(it, |sample| sample.turn.delayed_ns).unwrap_or(0.0)
 }
 
-/// What the kernel counted in a turn, as a share of that turn and of the reading's time; the median
-/// over the samples that hold it.
-pub(super) fn of_turn_ns(it: &TrialRecord, counted: fn(&Sample) -> Option<u64>) -> Option<f64> {
+/// A time that the kernel counted over a whole turn, scaled to the reading's part of the turn; the
+/// median over the samples that hold it.
+pub(super) fn scaled_turn_time_ns(it: &TrialRecord, counted: fn(&Sample) -> Option<u64>) -> Option<f64> {
     let of = |sample: Sample| {
         let (counted_ns, turn_ns) = (counted(&sample)?, sample.turn.wall_ns?);
         Some(float(sample.wall_ns) * float(counted_ns) / float(turn_ns.max(1)))

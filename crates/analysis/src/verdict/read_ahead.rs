@@ -1,40 +1,44 @@
-//! Read-ahead: bytes that the kernel fetches and nobody asked for, and a kernel that fetches too
-//! little at a time.
+//! Read-ahead: the kernel fetches bytes that the reading did not ask for, or fetches too little at
+//! a time.
 
-use super::faults::reads_by_calls;
+use super::page_faults::reads_by_calls;
 use super::parts::median;
-use super::{Judged, Remedy, Verdict};
+use super::{JudgedTrial, Remedy, Verdict};
 use crate::stats::float;
 use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::ReadAhead;
 use readlab_model::trial::CacheState;
 
-/// From this many times the bytes that were asked for, what else was fetched decides.
-const AMPLIFIED: f64 = 2.0;
+/// From this many times the requested bytes on, read-ahead decides the verdict.
+const AMPLIFICATION_MIN: f64 = 2.0;
 
-/// The verdict on a cold reading of places for which the device gives many times the bytes that are
-/// read, while it waits for the device.
-pub(super) fn unasked(judged: &Judged) -> Option<Verdict> {
-    let Judged { it, target, facts, .. } = judged;
+/// The verdict on a cold reading of places that waits for the device while that delivers many times
+/// the requested bytes.
+pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
+    let JudgedTrial { it, target, facts, .. } = judged;
     let places = target.places().filter(|_| it.trial.state == CacheState::Cold)?;
     let asked_bytes = target.size_bytes.saturating_sub(places.repeated_bytes()).max(1);
     let times = facts.device_bytes? / float(asked_bytes);
     let is_mapped = !reads_by_calls(it);
-    (times >= AMPLIFIED).then(|| Verdict::ReadAhead { times, is_mapped, remedy: fetching_less(judged) })
+    (times >= AMPLIFICATION_MIN).then(|| Verdict::ReadAhead {
+        times,
+        is_mapped,
+        remedy: remedy_by_fewer_bytes(judged),
+    })
 }
 
-/// The fastest other reading of the same places that fetches at most half.
-fn fetching_less(judged: &Judged) -> Option<Remedy> {
+/// The fastest rival on the same places that fetches at most half as many bytes.
+fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
     let own = judged.facts.device_bytes?;
-    judged.best(judged.rivals().filter(|other| {
+    judged.clear_remedy(judged.rivals().filter(|other| {
         median(other, Meter::DeviceReadBytes).is_some_and(|bytes| bytes > 0.0 && bytes <= own / 2.0)
     }))
 }
 
-/// How far the kernel reads ahead for a reading through the page cache, in order, where that is
-/// less than usual. Files that are no larger are read at once.
-pub(super) fn short(target: &TargetFacts) -> Option<ReadAhead> {
+/// The kernel's read-ahead for a sequential reading through the page cache, where it is less than
+/// the default. Files that are no larger than the read-ahead are not affected.
+pub(super) fn shorter_than_default(target: &TargetFacts) -> Option<ReadAhead> {
     let file_bytes = target.tree().map_or(u64::MAX, |tree| target.size_bytes / tree.files.max(1));
     let is_short = |ahead: &ReadAhead| ahead.is_short() && ahead.bytes < file_bytes;
     target.read_ahead().filter(|ahead| target.places().is_none() && is_short(ahead))

@@ -8,7 +8,7 @@ use readlab_model::units::{Bytes, Throughput};
 use readlab_record::LimitKind;
 use std::fmt;
 
-/// Smaller parts are not mentioned.
+/// Smaller parts of the time are not mentioned.
 const SHARE_MIN: f64 = 0.05;
 
 impl fmt::Display for Remedy {
@@ -24,13 +24,13 @@ pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::Unknown { .. } => false,
         _ => true,
     };
-    let times = if has_times { times(facts) } else { String::new() };
+    let times = if has_times { time_shares(facts) } else { String::new() };
     let after = match verdict {
-        Verdict::Processing { lift: Some(remedy) } => format!("; {remedy}{}", distance(facts)),
+        Verdict::Processing { lift: Some(remedy) } => format!("; {remedy}{}", memory_distance(facts)),
         Verdict::Processing { lift: None } => {
-            format!("; no other scan of this method was faster beyond doubt{}", distance(facts))
+            format!("; no other scan of this method was faster beyond doubt{}", memory_distance(facts))
         }
-        Verdict::Faults | Verdict::Mixed { .. } => distance(facts),
+        Verdict::Faults | Verdict::Mixed { .. } => memory_distance(facts),
         _ => String::new(),
     };
     let above = facts.cold_above.as_ref();
@@ -38,14 +38,15 @@ pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
     format!("{}{times}{after}{}", what_stops(verdict, facts), above.unwrap_or_default())
 }
 
-/// The same without where its time goes, and what it says of a cache below.
+/// The first part of the sentence: what limits the trial, without the parts of its time and without
+/// the note on a cache below.
 fn what_stops(verdict: &Verdict, facts: &TrialFacts) -> String {
     match verdict {
         Verdict::Device { pace } => device(pace, facts),
         Verdict::Copy => {
-            format!("stopped by the copy out of the page cache: {}", of_limit(LimitKind::Copy, facts))
+            format!("stopped by the copy out of the page cache: {}", limit_words(LimitKind::Copy, facts))
         }
-        Verdict::Memory => format!("stopped by memory: {}", of_limit(LimitKind::Memory, facts)),
+        Verdict::Memory => format!("stopped by memory: {}", limit_words(LimitKind::Memory, facts)),
         Verdict::Processing { .. } => "stopped by its own code".to_owned(),
         Verdict::Latency => "stopped by waiting, with an idle processor and an idle device".to_owned(),
         Verdict::Lock { alone: Remedy { name, times } } => format!(
@@ -97,24 +98,25 @@ fn what_stops(verdict: &Verdict, facts: &TrialFacts) -> String {
         }
         Verdict::Metadata => "stopped by opening and closing files, not by their bytes".to_owned(),
         Verdict::Mixed { .. } => "no single thing stops it".to_owned(),
-        Verdict::BeyondLimit { limit, name } => beyond(*limit, name, facts),
+        Verdict::BeyondLimit { limit, name } => beyond_limit(*limit, name, facts),
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
     }
 }
 
-/// Of a trial's own decoding beside the decoder alone; of a file system's beside the device.
+/// The sentence on decoding: a trial's decoding is compared with the decoder alone, that of a file
+/// system with the device.
 fn decoding(facts: &TrialFacts) -> String {
     if facts.limit(LimitKind::Decoding).is_some() {
-        return format!("stopped by decoding: {}", of_limit(LimitKind::Decoding, facts));
+        return format!("stopped by decoding: {}", limit_words(LimitKind::Decoding, facts));
     }
     let busy = facts.device_busy.map(|it| format!(", with work for {} of the time", percent(it.min(1.0))));
     let busy = busy.unwrap_or_default();
-    let (stored, device) = (stored(facts), of_limit(LimitKind::Device, facts));
+    let (stored, device) = (how_stored(facts), limit_words(LimitKind::Device, facts));
     format!("stopped by decoding, by the file system: {stored}, and the device gives {device}{busy}")
 }
 
-/// The most that each of the two may take. The kernel decodes in the reading's own time or while
-/// that waits.
+/// The largest share that decoding and the device may each take. The kernel decodes in the
+/// reading's own CPU time or while the reading waits.
 fn decoding_or_device(busy: Option<f64>, facts: &TrialFacts) -> String {
     let beside = [TimeShare::Kernel, TimeShare::Waiting, TimeShare::Queued];
     let decoding = facts.parts.map_or(1.0, |parts| beside.map(|part| parts.of(part)).iter().sum::<f64>());
@@ -125,14 +127,14 @@ fn decoding_or_device(busy: Option<f64>, facts: &TrialFacts) -> String {
     format!(
         "stopped by decoding, by the file system, or by the device, which nothing shows alone: {}; decoding takes {} of \
          the time at most, and {device}",
-        stored(facts),
+        how_stored(facts),
         percent(decoding)
     )
 }
 
-/// How the file is stored that its file system decodes.
-fn stored(facts: &TrialFacts) -> String {
-    if facts.is_inflated {
+/// How the file is stored that the file system decodes.
+fn how_stored(facts: &TrialFacts) -> String {
+    if facts.is_stored_compressed {
         return "it stores the file in fewer bytes than it has".to_owned();
     }
     format!("{} of the file is stored encoded", percent(facts.encoded_share))
@@ -154,8 +156,9 @@ fn io_quota(quota: &IoQuota, share: Option<f64>, facts: &TrialFacts) -> String {
     format!("stopped by a quota of its control group, {used} the {granted} of {device} ({setting})")
 }
 
-/// `limit not known here: 1.03 GB/s is more than the 94.9 MB/s that rust/device showed`.
-fn beyond(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
+/// The sentence `limit not known here: 1.03 GB/s is more than the 94.9 MB/s that rust/device
+/// showed`.
+fn beyond_limit(kind: LimitKind, name: &str, facts: &TrialFacts) -> String {
     let rates = facts.limit(kind).map_or_else(
         || format!("it is faster than {name}"),
         |LimitShare { limit, rate, .. }| {
@@ -173,9 +176,9 @@ fn server(wait: &ServerWait, facts: &TrialFacts) -> String {
             format!("stopped by waiting for the server's first byte, which takes {share} of the time")
         }
         ServerWait::Connection { connections, remedy } => {
-            format!("stopped by what {} brings; with more, {remedy}", at_once(*connections))
+            format!("stopped by what {} brings; with more, {remedy}", connections_words(*connections))
         }
-        ServerWait::Link => format!("stopped by the link: {}", of_limit(LimitKind::Link, facts)),
+        ServerWait::Link => format!("stopped by the link: {}", limit_words(LimitKind::Link, facts)),
         ServerWait::Server => "stopped by waiting for the server".to_owned(),
         ServerWait::ServerOrNetwork => {
             "stopped by waiting for the server or the network before it, which look the same from here"
@@ -184,12 +187,12 @@ fn server(wait: &ServerWait, facts: &TrialFacts) -> String {
     }
 }
 
-fn at_once(connections: u64) -> String {
+fn connections_words(connections: u64) -> String {
     if connections == 1 { "one connection".to_owned() } else { format!("{connections} connections") }
 }
 
 fn device(pace: &DeviceUse, facts: &TrialFacts) -> String {
-    let used = of_limit(LimitKind::Device, facts) + &around(facts);
+    let used = limit_words(LimitKind::Device, facts) + &fetched_words(facts);
     let why = match pace {
         DeviceUse::Saturated => return format!("stopped by the device: {used}"),
         DeviceUse::SmallBlocks { remedy } => format!("its blocks are too small: {remedy}"),
@@ -202,18 +205,21 @@ fn device(pace: &DeviceUse, facts: &TrialFacts) -> String {
 
 pub(super) fn short_read_ahead(ahead: &ReadAhead) -> String {
     let bytes = Bytes(ahead.bytes).binary();
-    format!("the kernel reads ahead {bytes} at a time, less than usual: {} sets it", ahead.mend())
+    format!(
+        "the kernel reads ahead {bytes} at a time, less than usual: {} sets it",
+        ahead.command_for_default()
+    )
 }
 
-/// `; the kernel fetched 2.5 times the bytes that were asked for`.
-fn around(facts: &TrialFacts) -> String {
+/// `; the kernel fetched 2.5 time_shares the bytes that were asked for`.
+fn fetched_words(facts: &TrialFacts) -> String {
     let times = facts.fetched_times;
     let words = times.map(|it| format!("; the kernel fetched {it:.1} times the bytes that were asked for"));
     words.unwrap_or_default()
 }
 
-/// `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
-fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
+/// The words `7.51 GB/s is 93 % of the 8.07 GB/s that rust/copy showed`.
+fn limit_words(kind: LimitKind, facts: &TrialFacts) -> String {
     let own = if kind == LimitKind::Device { facts.device_rate } else { Some(facts.rate) };
     let (Some(LimitShare { limit, share, rate }), Some(_)) = (facts.limit(kind), own) else {
         return own.map_or_else(|| "at a rate that is not known".to_owned(), |it| Throughput(it).to_string());
@@ -231,8 +237,8 @@ fn of_limit(kind: LimitKind, facts: &TrialFacts) -> String {
     format!("{} {is} the {} that {name} showed{pieces}", Throughput(rate), Throughput(value))
 }
 
-/// `; of its time 61 % copy, 20 % own code, 12 % waiting`.
-fn times(facts: &TrialFacts) -> String {
+/// The words `; of its time 61 % copy, 20 % own code, 12 % waiting`.
+fn time_shares(facts: &TrialFacts) -> String {
     let Some(parts) = facts.parts else { return String::new() };
     let shown = parts.largest_first().into_iter().filter(|(_, share)| *share >= SHARE_MIN);
     let shown: Vec<String> =
@@ -241,8 +247,8 @@ fn times(facts: &TrialFacts) -> String {
     format!("; of its time {}{busy}", shown.join(", "))
 }
 
-/// `; it reaches 12 % of the memory limit`.
-fn distance(facts: &TrialFacts) -> String {
+/// The words `; it reaches 12 % of the memory limit`.
+fn memory_distance(facts: &TrialFacts) -> String {
     let near = facts.nearest().filter(|near| near.share <= ABOVE_LIMIT);
     let words =
         |it: LimitShare| format!("; it reaches {} of the {} limit", percent(it.share), it.limit.kind.word());
@@ -262,7 +268,7 @@ fn word(part: TimeShare) -> &'static str {
     }
 }
 
-/// What stops it in two or three words.
+/// What limits the trial, in two or three words.
 pub(super) fn stops_at(judgement: &Diagnosis) -> String {
     let share = |word: &str| match (&judgement.limit, judgement.share_of_limit) {
         (Some(limit), Some(share)) if limit.kind.word() == word => format!("{word} {}", percent(share)),
@@ -294,7 +300,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
             format!("first byte {}", percent(*share))
         }
         Verdict::Server { wait: ServerWait::Connection { connections, remedy } } => {
-            format!("{}, {:.1}× by more", at_once(*connections), remedy.times)
+            format!("{}, {:.1}× by more", connections_words(*connections), remedy.times)
         }
         Verdict::Server { wait: ServerWait::Link } => share("link"),
         Verdict::Server { wait: ServerWait::Server } => "server".to_owned(),

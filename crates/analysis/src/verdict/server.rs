@@ -1,10 +1,10 @@
-//! What a reading waits for that waits for a server: its first byte, the connections that bring the
-//! bytes, or the server and the way to it as a whole.
+//! What a reading from a server waits for: the first byte, the connections that carry the bytes, or
+//! the server and the network as a whole.
 //!
-//! A client sees no more than the speed of its own interface: whether a server or the network
-//! before it is the slower one, nothing on this side of it shows.
+//! A client sees only the speed of its own interface. Nothing on the client shows whether the
+//! server or the network before it is slower.
 
-use super::{DOMINANT, Judged, Remedy};
+use super::{DOMINANT_SHARE_MIN, JudgedTrial, Remedy};
 use crate::stats::float;
 use readlab_model::sample::Sample;
 use readlab_model::target::Http;
@@ -15,35 +15,35 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "for", rename_all = "snake_case")]
 pub enum ServerWait {
-    /// The first byte of the content.
+    /// Waiting for the first byte of the content.
     FirstByte {
-        /// The share of the time until it is there, median.
+        /// The median share of the time until the first byte arrives.
         share: f64,
     },
-    /// The bytes of its connections, where more connections bring more.
+    /// The throughput of the reading's connections, where more connections are faster.
     Connection {
-        /// How many it has at once.
+        /// The number of connections that the reading has at once.
         connections: u64,
-        /// A trial with more connections at once that is faster beyond doubt, the fastest of them.
+        /// The fastest trial with more connections at once, if it is clearly faster.
         remedy: Remedy,
     },
-    /// The link of this machine, whose rate it comes near.
+    /// The link of this machine: the rate is near the link's.
     Link,
-    /// Readlab's own server, to which no network leads.
+    /// Readlab's own server, which is reached without a network.
     Server,
-    /// A server, or the network before it.
+    /// A foreign server, or the network before it.
     ServerOrNetwork,
 }
 
 impl ServerWait {
-    /// Whether it is the server as a whole.
+    /// Whether the server as a whole limits the reading.
     pub fn is_server(&self) -> bool {
         *self == ServerWait::Server
     }
 }
 
-pub(super) fn waits_for(judged: &Judged) -> ServerWait {
-    if let Some(share) = first_byte_share(judged.it).filter(|share| *share >= DOMINANT) {
+pub(super) fn waits_for(judged: &JudgedTrial) -> ServerWait {
+    if let Some(share) = first_byte_share(judged.it).filter(|share| *share >= DOMINANT_SHARE_MIN) {
         return ServerWait::FirstByte { share };
     }
     let own = connections(judged.it);
@@ -52,16 +52,16 @@ pub(super) fn waits_for(judged: &Judged) -> ServerWait {
         Some(Http::Foreign { .. }) => ServerWait::ServerOrNetwork,
         Some(Http::Own) | None => ServerWait::Server,
     };
-    judged.best(more).map_or(whole, |remedy| ServerWait::Connection { connections: own, remedy })
+    judged.clear_remedy(more).map_or(whole, |remedy| ServerWait::Connection { connections: own, remedy })
 }
 
-/// How many connections a method has at once at most.
+/// The largest number of connections that a method has at once.
 pub(super) fn connections(it: &TrialRecord) -> u64 {
     it.trial.params.0.get("concurrency").copied().unwrap_or(1) * it.trial.readers()
 }
 
-/// The share of the time that is over when the first byte is there, median; `None` where it is not
-/// said.
+/// The median share of the time that has passed when the first byte arrives; `None` where that was
+/// not reported.
 fn first_byte_share(it: &TrialRecord) -> Option<f64> {
     let of = |sample: Sample| Some(float(sample.request.first_byte_ns?) / float(sample.wall_ns.max(1)));
     let mut shares: Vec<f64> = it.samples.iter().filter_map(of).collect();

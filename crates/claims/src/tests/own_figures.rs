@@ -1,9 +1,9 @@
-//! The answers that publications give to their own claims. The figures are computed from the
-//! published tables; here are the answers that a reading of those tables by hand gave.
+//! The answers to publications' claims by their own figures. The code computes figures from the
+//! published tables; the expected values here were read from those tables by hand.
 
 use super::*;
 
-fn own(file: &str, says: &str) -> Answer {
+fn own_answer(file: &str, says: &str) -> Answer {
     let judged = judge(&find(file).unwrap(), None);
     let found = judged.claims.into_iter().find(|it| it.claim.says.starts_with(says));
     found.unwrap_or_else(|| panic!("no claim begins with '{says}'")).own
@@ -11,7 +11,9 @@ fn own(file: &str, says: &str) -> Answer {
 
 /// The lowest and the highest number, with two decimals.
 fn range(answer: &Answer) -> (f64, f64) {
-    let (Shown::Times(found) | Shown::Shares(found) | Shown::Values(_, found)) = &answer.shown else {
+    let (ShownNumbers::Times(found) | ShownNumbers::Shares(found) | ShownNumbers::Values(_, found)) =
+        &answer.shown
+    else {
         panic!("no numbers: {answer:?}")
     };
     let values = || found.iter().map(|it| (it.estimate.value * 100.0).round() / 100.0);
@@ -19,23 +21,26 @@ fn range(answer: &Answer) -> (f64, f64) {
 }
 
 #[test]
-fn what_contradicts_its_own_tables_does_not_hold() {
-    let safe = own("byte-stream", "safe access");
+fn a_claim_that_contradicts_its_own_tables_does_not_hold() {
+    let safe = own_answer("byte-stream", "safe access");
     assert_eq!((range(&safe), safe.verdict), ((6.81, 19.97), Verdict::DoesNotHold));
-    let whole = own("byte-stream", "withUnsafeBytes doubles the peak of memory of a whole");
+    let whole = own_answer("byte-stream", "withUnsafeBytes doubles the peak of memory of a whole");
     assert_eq!((range(&whole), whole.verdict), ((1.14, 1.58), Verdict::DoesNotHold));
-    let delegate = own("byte-stream", "withUnsafeBytes doubles the peak of memory of the delegate");
+    let delegate = own_answer("byte-stream", "withUnsafeBytes doubles the peak of memory of the delegate");
     assert_eq!((range(&delegate), delegate.verdict), ((0.49, 0.57), Verdict::DoesNotHold));
-    let order = own("byte-stream", "the order of the fourteen");
-    assert_eq!((order.shown, order.verdict), (Shown::Ranks { differ: 7, of: 14 }, Verdict::DoesNotHold));
-    let twice = own("byte-stream", "the M2 MacBook Air");
+    let order = own_answer("byte-stream", "the order of the fourteen");
+    assert_eq!(
+        (order.shown, order.verdict),
+        (ShownNumbers::Ranks { differ: 7, of: 14 }, Verdict::DoesNotHold)
+    );
+    let twice = own_answer("byte-stream", "the M2 MacBook Air");
     assert_eq!((range(&twice), twice.verdict), ((1.48, 2.4), Verdict::DoesNotHold));
 }
 
 #[test]
 fn an_order_that_does_not_hold_names_the_pair_that_contradicts_it_most() {
-    let order = own("newlines", "from fastest to slowest");
-    assert_eq!(order.shown, Shown::Pairs { kept: 16, reversed: 2, of: 18 });
+    let order = own_answer("newlines", "from fastest to slowest");
+    assert_eq!(order.shown, ShownNumbers::Pairs { kept: 16, reversed: 2, of: 18 });
     let pair = order.beyond.unwrap();
     assert_eq!(pair.trials, "BufReader without appends / Direct IO");
     assert!(pair.side.contains("text") && (pair.estimate.value - 15.94 / 35.7).abs() < 1e-9, "{pair:?}");
@@ -44,12 +49,12 @@ fn an_order_that_does_not_hold_names_the_pair_that_contradicts_it_most() {
 #[test]
 fn the_summary_with_typing_errors_is_contradicted_by_its_percentiles() {
     for says in ["with the delegate, reduce", "with the completion handler, reduce"] {
-        assert_eq!(own("byte-stream", says).verdict, Verdict::DoesNotHold, "{says}");
+        assert_eq!(own_answer("byte-stream", says).verdict, Verdict::DoesNotHold, "{says}");
     }
 }
 
 #[test]
-fn what_the_tables_show_holds() {
+fn a_claim_that_the_tables_support_holds() {
     for (file, says) in [
         ("byte-stream", "the incremental delegate with withUnsafeBytes takes the least time"),
         ("byte-stream", "AsyncBytes is faster"),
@@ -63,27 +68,27 @@ fn what_the_tables_show_holds() {
         ("zip-lines", "reading from the zip"),
         ("zip-lines", "two threads that each"),
     ] {
-        let answer = own(file, says);
+        let answer = own_answer(file, says);
         assert_eq!(answer.verdict, Verdict::Holds, "{file}: {says}: {answer:?}");
     }
-    assert_eq!(range(&own("newlines", "the file is read faster")), (2.34, 2.34));
-    assert_eq!(range(&own("zip-lines", "two threads that each")), (1.83, 1.83));
+    assert_eq!(range(&own_answer("newlines", "the file is read faster")), (2.34, 2.34));
+    assert_eq!(range(&own_answer("zip-lines", "two threads that each")), (1.83, 1.83));
 }
 
 #[test]
 fn published_deviations_make_intervals() {
-    let zip = own("zip-lines", "reading from the zip");
-    let Shown::Times(found) = &zip.shown else { panic!("{zip:?}") };
+    let zip = own_answer("zip-lines", "reading from the zip");
+    let ShownNumbers::Times(found) = &zip.shown else { panic!("{zip:?}") };
     let of = |machine: &str| found.iter().find(|it| it.side == machine).unwrap().estimate;
     let m920 = of("M920").ci95.unwrap();
     assert!(m920.low > 1.9 && m920.high < 2.1, "{m920:?}");
     assert_eq!(of("Old desktop").ci95, None, "it was read once");
-    let drives = own("zip-lines", "two drives of one class");
+    let drives = own_answer("zip-lines", "two drives of one class");
     assert!(matches!(drives.verdict, Verdict::CannotBeTold(_)), "its intervals hold 0.95: {drives:?}");
 }
 
 #[test]
-fn what_was_not_published_cannot_be_told() {
+fn a_claim_about_unpublished_numbers_cannot_be_decided() {
     for (file, says, why) in [
         ("newlines", "the reader: with lines", "have no CPU time"),
         ("byte-stream", "yes: a mapped Data takes less time than the fastest", "do not have"),
@@ -92,7 +97,7 @@ fn what_was_not_published_cannot_be_told() {
         ("zip-lines", "the disk: the same reader", "one state of the cache"),
         ("zip-lines", "the reader: it keeps", "have no CPU time"),
     ] {
-        let Verdict::CannotBeTold(said) = own(file, says).verdict else { panic!("{says} is told") };
+        let Verdict::CannotBeTold(said) = own_answer(file, says).verdict else { panic!("{says} is told") };
         assert!(said.contains(why), "{says}: {said}");
     }
 }

@@ -1,5 +1,5 @@
-//! Records of suites made for a claim: the numbers of its trials are computed from its expression
-//! and its bounds.
+//! Scripted records of suites: the numbers of the trials are computed from the expression and the
+//! bounds of a claim.
 
 use super::super::figures::{Dataset, THE_DRIVE, rate_of};
 use super::super::machines;
@@ -17,24 +17,24 @@ pub(super) enum Script {
     Fails,
     /// Numbers scatter around a bound.
     Noisy,
-    /// As [`Script::Holds`], with one reading of each trial.
+    /// The numbers of [`Script::Holds`], with one reading of each trial.
     OneRound,
-    /// As [`Script::Holds`], with three readings of each trial.
+    /// The numbers of [`Script::Holds`], with three readings of each trial.
     ThreeRounds,
 }
 
-/// The size that the publication on byte streams reads.
+/// The file size in the publication on byte streams.
 const SIZE_BYTES: u64 = 134_217_728;
 
-const GHZ: f64 = 4.3;
+const MACHINE_GHZ: f64 = 4.3;
 
-type Place = (String, CacheState);
+type TrialAndState = (String, CacheState);
 
-/// The numbers of the trials.
+/// The numbers of each trial.
 #[derive(Debug, Default)]
-struct Numbers(BTreeMap<Place, BTreeMap<Metric, f64>>);
+struct Numbers(BTreeMap<TrialAndState, BTreeMap<Metric, f64>>);
 
-fn place(quantity: &Quantity) -> Place {
+fn trial_and_state(quantity: &Quantity) -> TrialAndState {
     (quantity.trial.clone(), quantity.state.unwrap_or(CacheState::Warm))
 }
 
@@ -43,15 +43,15 @@ impl Numbers {
         if of.metric == Metric::Size {
             return Some(SIZE_BYTES as f64);
         }
-        self.0.get(&place(of))?.get(&of.metric).copied()
+        self.0.get(&trial_and_state(of))?.get(&of.metric).copied()
     }
 
     fn set(&mut self, of: &Quantity, value: f64) {
-        self.0.entry(place(of)).or_default().insert(of.metric, value);
+        self.0.entry(trial_and_state(of)).or_default().insert(of.metric, value);
     }
 
-    /// Gives both of a pair a number; one may have its own already.
-    fn relate(&mut self, pair: &Pair, up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64) {
+    /// Sets the numbers of both quantities of a pair; one of them may be set already.
+    fn set_pair(&mut self, pair: &Pair, up: impl Fn(f64) -> f64, down: impl Fn(f64) -> f64) {
         match (self.get(&pair.of), self.get(&pair.to)) {
             (Some(of), None) => self.set(&pair.to, down(of)),
             (_, to) => {
@@ -63,8 +63,8 @@ impl Numbers {
     }
 }
 
-/// A number for which a claim with these bounds is as the script says.
-pub(super) fn target(bounds: &Bounds, script: Script) -> f64 {
+/// A number with which a claim with these bounds gives the script's answer.
+pub(super) fn number_for(bounds: &Bounds, script: Script) -> f64 {
     match (script, bounds.at_least, bounds.at_most) {
         (_, None, None) => 1.0,
         (Script::Fails, _, Some(high)) => high * 2.0,
@@ -78,19 +78,19 @@ pub(super) fn target(bounds: &Bounds, script: Script) -> f64 {
 
 fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
     let mut numbers = Numbers::default();
-    let value = target(&claim.bounds, script);
+    let value = number_for(&claim.bounds, script);
     let published = || Dataset::published(file.published.as_deref().unwrap());
     match &claim.expression {
         Expression::Ratio { pairs, .. } => {
-            pairs.iter().for_each(|pair| numbers.relate(pair, |to| to * value, |of| of / value));
+            pairs.iter().for_each(|pair| numbers.set_pair(pair, |to| to * value, |of| of / value));
         }
         Expression::Difference(pairs) => {
-            pairs.iter().for_each(|pair| numbers.relate(pair, |to| to + value, |of| of - value));
+            pairs.iter().for_each(|pair| numbers.set_pair(pair, |to| to + value, |of| of - value));
         }
         Expression::Value(all) => all.iter().for_each(|it| numbers.set(it, value)),
         Expression::Order(all) => {
             for (nth, it) in (0..).zip(all) {
-                numbers.set(it, 1e9 * step(script).powi(nth));
+                numbers.set(it, 1e9 * order_factor(script).powi(nth));
             }
         }
         Expression::SameOrder(all) => {
@@ -98,31 +98,36 @@ fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
                 let own = published()[0].operand(it).unwrap().estimate().value;
                 numbers.set(
                     it,
-                    if script == Script::Noisy { 1e9 } else { 1e9 * (own / 1e9).powf(step(script).ln()) },
+                    if script == Script::Noisy {
+                        1e9
+                    } else {
+                        1e9 * (own / 1e9).powf(order_factor(script).ln())
+                    },
                 );
             }
         }
         Expression::Machines { trials, to, .. } => {
             for it in trials {
-                let own = machines::named(&published(), to).unwrap().operand(it).unwrap().estimate().value;
+                let own =
+                    machines::machine_named(&published(), to).unwrap().operand(it).unwrap().estimate().value;
                 numbers.set(it, own * value);
             }
         }
         Expression::Slope { of, over, within } => {
-            let line = machines::line(&published(), of, over).unwrap().line;
+            let line = machines::fitted_line(&published(), of, over).unwrap().line;
             let off = match script {
                 Script::Holds | Script::OneRound | Script::ThreeRounds => 1.0,
                 Script::Fails => within * 2.0,
                 Script::Noisy => *within,
             };
-            numbers.set(&rate_of(of), 1e9 / (line.at(GHZ) * off));
+            numbers.set(&rate_of(of), 1e9 / (line.at(MACHINE_GHZ) * off));
         }
     }
     numbers
 }
 
-/// The factor from one trial of an order to the next.
-fn step(script: Script) -> f64 {
+/// The factor between successive trials of an order.
+fn order_factor(script: Script) -> f64 {
     match script {
         Script::Holds | Script::OneRound | Script::ThreeRounds => 1.5,
         Script::Fails => 1.0 / 1.5,
@@ -133,16 +138,16 @@ fn step(script: Script) -> f64 {
 /// A record with the numbers that a claim needs.
 pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record {
     let mut header = Header { kind: RunKind::Suite, ..testing::header() };
-    header.machine.max_turbo_ghz = Some(GHZ);
+    header.machine.max_turbo_ghz = Some(MACHINE_GHZ);
     header.machine.cpu = Some("11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz".into());
     let mut record = Record::new(header);
     record.add(testing::sized(0, SIZE_BYTES));
-    // Only what a claim compares scatters: else pairs would cancel it out.
-    let subjects: Vec<Place> = match &claim.expression {
+    // Only the first number of a pair is noisy: noise in both would cancel out within rounds.
+    let subjects: Vec<TrialAndState> = match &claim.expression {
         Expression::Ratio { pairs, .. } | Expression::Difference(pairs) => {
-            pairs.iter().map(|pair| place(&pair.of)).collect()
+            pairs.iter().map(|pair| trial_and_state(&pair.of)).collect()
         }
-        other => other.quantities().into_iter().map(place).collect(),
+        other => other.quantities().into_iter().map(trial_and_state).collect(),
     };
     for (index, (place, metrics)) in numbers(file, claim, script).0.into_iter().enumerate() {
         let rounds = match script {
@@ -173,7 +178,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
     record
 }
 
-fn trial(index: usize, (name, state): &Place) -> Trial {
+fn trial(index: usize, (name, state): &TrialAndState) -> Trial {
     let is_name = !name.contains(' ') && name.parse::<TrialId>().is_ok();
     let id = if is_name { name.clone() } else { format!("any/trial-{index}") };
     let Line::Trial(trial) = testing::trial(index, &id, *state, Cache::Through) else {
@@ -188,7 +193,7 @@ fn sample(bytes: u64, metrics: &BTreeMap<Metric, f64>, factor: f64) -> Sample {
     let of_rate = number(Measure::Rate).map(|rate| bytes as f64 * 1e9 / rate);
     Sample {
         turn_readings: 1,
-        // Where the share of a time is what scatters, the time itself does not.
+        // Where the share of a time is noisy, the time itself is not.
         wall_ns: match (of_rate, metrics.get(&Metric::WALL), metrics.len()) {
             (Some(wall), ..) => whole(wall),
             (None, Some(wall), 1) => whole(wall * factor),

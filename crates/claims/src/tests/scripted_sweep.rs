@@ -1,4 +1,4 @@
-//! Records of sweeps made for a claim: files of many sizes whose times come from a few numbers.
+//! Scripted records of sweeps: files of many sizes whose times are computed from a few numbers.
 
 use super::scripted::Script;
 use crate::Claim;
@@ -7,43 +7,51 @@ use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 use readlab_record::{Header, Line, Outcome, Record, RunKind, WriteTimes, WriteWay, testing};
 
-/// How files are read or written.
+/// The time model of reading or writing a file.
 #[derive(Debug, Clone, Copy)]
-struct Times {
+struct TimeModel {
     /// Bytes per second of large files.
     rate: f64,
     fixed_ns: f64,
-    /// How many times the rate files of 100 kB to 1 MB have.
+    /// The rate of files of 100 kB to 1 MB divided by `rate`.
     band: f64,
-    /// How many times the rate files of 2 MB to 500 MB have.
+    /// The rate of files of 2 MB to 500 MB divided by `rate`.
     middle: f64,
-    /// By what share times scatter.
+    /// The relative scatter of times.
     noise: f64,
-    /// The share of the band that comes from the device, and by what share that scatters.
+    /// The share of bytes of files of 100 kB to 1 MB that comes from the device; `device_noise` is
+    /// its relative scatter.
     device: f64,
     device_noise: f64,
 }
 
-const EVEN: Times =
-    Times { rate: 3e9, fixed_ns: 0.0, band: 1.0, middle: 1.0, noise: 1e-4, device: 1.0, device_noise: 0.0 };
+const EVEN_TIMES: TimeModel = TimeModel {
+    rate: 3e9,
+    fixed_ns: 0.0,
+    band: 1.0,
+    middle: 1.0,
+    noise: 1e-4,
+    device: 1.0,
+    device_noise: 0.0,
+};
 
-/// Reads, writes, and reads past the page cache.
+/// Reads, writes, and reads that bypass the page cache.
 #[derive(Debug, Clone, Copy)]
 struct Sweep {
-    read: Times,
-    write: Times,
-    direct: Times,
+    read: TimeModel,
+    write: TimeModel,
+    direct: TimeModel,
 }
 
-fn reads(read: Times) -> Sweep {
-    Sweep { read, write: EVEN, direct: EVEN }
+fn reads_sweep(read: TimeModel) -> Sweep {
+    Sweep { read, write: EVEN_TIMES, direct: EVEN_TIMES }
 }
 
-fn writes(write: Times) -> Sweep {
-    Sweep { read: EVEN, write, direct: EVEN }
+fn writes_sweep(write: TimeModel) -> Sweep {
+    Sweep { read: EVEN_TIMES, write, direct: EVEN_TIMES }
 }
 
-/// What makes a claim hold, what does not, and what shows neither.
+/// The sweeps that make a claim hold, that contradict it, and that decide nothing.
 struct Scripts {
     claim: &'static str,
     holds: Sweep,
@@ -52,48 +60,48 @@ struct Scripts {
 }
 
 fn scripts() -> Vec<Scripts> {
-    let line = |claim, of: fn(Times) -> Sweep, holds, fails, noisy| Scripts {
+    let line = |claim, of: fn(TimeModel) -> Sweep, holds, fails, noisy| Scripts {
         claim,
         holds: of(holds),
         fails: of(fails),
         noisy: of(noisy),
     };
-    let rate = |rate| Times { rate, ..EVEN };
-    let fixed = |fixed_ns| Times { fixed_ns, ..EVEN };
-    let band = |band| Times { band, ..EVEN };
-    let device = |device| Times { device, ..EVEN };
-    let noisy = |times, noise| Times { noise, ..times };
-    let unsure = |device| Times { device, device_noise: 0.2, ..EVEN };
-    let steep = Times { middle: 3.0, ..EVEN };
+    let rate = |rate| TimeModel { rate, ..EVEN_TIMES };
+    let fixed = |fixed_ns| TimeModel { fixed_ns, ..EVEN_TIMES };
+    let band = |band| TimeModel { band, ..EVEN_TIMES };
+    let device = |device| TimeModel { device, ..EVEN_TIMES };
+    let noisy = |times, noise| TimeModel { noise, ..times };
+    let unsure = |device| TimeModel { device, device_noise: 0.2, ..EVEN_TIMES };
+    let steep = TimeModel { middle: 3.0, ..EVEN_TIMES };
     vec![
-        line("the newer machine reads", reads, rate(4e9), rate(1e9), noisy(rate(2.2e9), 0.2)),
-        line("the newer machine does not write", writes, rate(2e9), rate(5e9), noisy(rate(2.9e9), 0.2)),
-        line("reading a file has a fixed", reads, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
-        line("writing a file has a fixed", writes, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
+        line("the newer machine reads", reads_sweep, rate(4e9), rate(1e9), noisy(rate(2.2e9), 0.2)),
+        line("the newer machine does not write", writes_sweep, rate(2e9), rate(5e9), noisy(rate(2.9e9), 0.2)),
+        line("reading a file has a fixed", reads_sweep, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
+        line("writing a file has a fixed", writes_sweep, fixed(1e5), fixed(1e7), noisy(fixed(1e6), 0.05)),
         line(
             "the rate by the slope and the median rate agree for reads",
-            reads,
-            EVEN,
+            reads_sweep,
+            EVEN_TIMES,
             fixed(3e6),
-            noisy(EVEN, 0.3),
+            noisy(EVEN_TIMES, 0.3),
         ),
         line(
             "the rate by the slope and the median rate agree for writes",
-            writes,
-            EVEN,
+            writes_sweep,
+            EVEN_TIMES,
             fixed(3e6),
-            noisy(EVEN, 0.3),
+            noisy(EVEN_TIMES, 0.3),
         ),
-        line("files of 100 kB", reads, band(3.0), EVEN, noisy(band(2.0), 0.2)),
-        line("files of 2 MB", reads, EVEN, steep, noisy(EVEN, 0.4)),
-        line("writes have no such band", writes, EVEN, band(3.0), noisy(band(1.25), 0.2)),
-        line("a cache", reads, device(0.2), EVEN, unsure(0.5)),
-        line("the drive", reads, EVEN, device(0.5), unsure(0.95)),
-        line("the line", reads, fixed(-1e3), fixed(1e7), noisy(EVEN, 0.05)),
+        line("files of 100 kB", reads_sweep, band(3.0), EVEN_TIMES, noisy(band(2.0), 0.2)),
+        line("files of 2 MB", reads_sweep, EVEN_TIMES, steep, noisy(EVEN_TIMES, 0.4)),
+        line("writes have no such band", writes_sweep, EVEN_TIMES, band(3.0), noisy(band(1.25), 0.2)),
+        line("a cache", reads_sweep, device(0.2), EVEN_TIMES, unsure(0.5)),
+        line("the drive", reads_sweep, EVEN_TIMES, device(0.5), unsure(0.95)),
+        line("the line", reads_sweep, fixed(-1e3), fixed(1e7), noisy(EVEN_TIMES, 0.05)),
         line(
             "the disk",
-            |direct| Sweep { read: EVEN, write: EVEN, direct },
-            EVEN,
+            |direct| Sweep { read: EVEN_TIMES, write: EVEN_TIMES, direct },
+            EVEN_TIMES,
             rate(9e9),
             noisy(rate(3.3e9), 0.3),
         ),
@@ -118,7 +126,7 @@ const SIZES: [u64; 14] = [
 ];
 const REPEATS: usize = 5;
 
-/// The record of a script for a claim on sizes.
+/// The record of a script for a claim about a sweep.
 pub(super) fn record(claim: &Claim, script: Script) -> Record {
     let scripts = scripts();
     let found = scripts.iter().find(|it| claim.says.starts_with(it.claim));
@@ -161,7 +169,7 @@ fn add_file(record: &mut Record, nth: usize, sweep: Sweep) {
     }
 }
 
-impl Times {
+impl TimeModel {
     fn wall_ns(&self, nth: usize, size_bytes: u64) -> u64 {
         let size = size_bytes as f64;
         let factor = match size_bytes {
@@ -180,7 +188,7 @@ impl Times {
     }
 }
 
-/// Up and down, not in step with the sizes.
+/// Alternates between two factors, out of step with the sizes.
 fn scatter(nth: usize, noise: f64) -> f64 {
     if (nth + nth / SIZES.len()).is_multiple_of(2) { 1.0 + noise } else { 1.0 / (1.0 + noise) }
 }

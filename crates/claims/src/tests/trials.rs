@@ -1,5 +1,6 @@
-//! The trials that claims name: each is a published case, a trial of the suite that answers the
-//! claim, or a series of a sweep. A misspelled one would make its claim silent for ever.
+//! Every trial that a claim names must exist: as a published case, as a trial of the suite that
+//! answers the claim, or as a series of a sweep. A claim with a misspelled name would never be
+//! decided.
 
 use super::super::figures::{Dataset, MissingFigure, THE_DRIVE};
 use super::*;

@@ -2,7 +2,7 @@
 //! users who do not own the file.
 
 use super::{CacheError, Eviction, PageCache, TargetCache};
-use crate::residency::Means;
+use crate::residency::ResidencyMeans;
 use crate::testing;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -12,24 +12,26 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Not a whole number of pages, and more pages than are probed.
-const SIZE: usize = 5_000_001;
+/// Size in bytes: no whole number of pages, and more pages than are probed.
+const FILE_SIZE: usize = 5_000_001;
 
-/// A file, unless it lives where nothing can be proven cold.
+/// A file on a disk; `None` where the file system cannot prove a file cold.
 fn disk_file() -> Option<(TempDir, PathBuf)> {
-    testing::disk_file(&vec![b'x'; SIZE], |backing| !matches!(backing, Backing::Memory | Backing::OwnCache))
+    testing::disk_file(&vec![b'x'; FILE_SIZE], |backing| {
+        !matches!(backing, Backing::Memory | Backing::OwnCache)
+    })
 }
 
 #[test]
-fn cold_is_cold_and_warm_is_warm() {
+fn an_evicted_file_is_cold_and_a_filled_file_is_warm() {
     let Some((_folder, path)) = disk_file() else { return };
     let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
     for _ in 0..3 {
         let evicted = cache.evict().unwrap();
-        assert_eq!([evicted.share(), cache.resident().unwrap().share()], [Some(0.0); 2]);
+        assert_eq!([evicted.share(), cache.residency().unwrap().share()], [Some(0.0); 2]);
         let filled = cache.refill().unwrap();
         assert!(filled.wall_ns > 0);
-        assert_eq!([filled.proof.share(), cache.resident().unwrap().share()], [Some(1.0); 2]);
+        assert_eq!([filled.proof.share(), cache.residency().unwrap().share()], [Some(1.0); 2]);
     }
 }
 
@@ -37,17 +39,17 @@ fn cold_is_cold_and_warm_is_warm() {
 fn a_dirty_file_is_written_back_and_becomes_cold() {
     let Some((_folder, path)) = disk_file() else { return };
     let cache = PageCache::open(&path, Eviction::OfFile).unwrap();
-    // In place: ext4 writes a file back at once that was cut and written again. A sync of somebody
-    // else may come between.
+    // Written in place, because ext4 writes a file that was truncated and written again to the
+    // device at once. Another program may call sync in between.
     let is_dirty = || {
         let mut file = File::options().write(true).open(&path).unwrap();
-        file.write_all(&vec![b'y'; SIZE]).unwrap();
-        cache.resident().unwrap().dirty > Some(0)
+        file.write_all(&vec![b'y'; FILE_SIZE]).unwrap();
+        cache.residency().unwrap().dirty > Some(0)
     };
     let written = (0..100).any(|_| is_dirty());
-    assert!(written || cache.resident().unwrap().means != Means::Cachestat);
+    assert!(written || cache.residency().unwrap().means != ResidencyMeans::Cachestat);
     assert!(cache.evict().unwrap().is_cold());
-    assert_eq!(fs::read(&path).unwrap(), vec![b'y'; SIZE]);
+    assert_eq!(fs::read(&path).unwrap(), vec![b'y'; FILE_SIZE]);
 }
 
 #[test]
@@ -58,16 +60,16 @@ fn pages_that_another_process_has_mapped_remain_with_an_error() {
     let file = File::open(&path).unwrap();
     let (nowhere, shared) = (std::ptr::null_mut(), MapFlags::SHARED);
     // SAFETY: a new mapping at an address that the kernel chooses, which nothing else refers to.
-    let map = unsafe { mmap(nowhere, SIZE, ProtFlags::READ, shared, &file, 0) }.unwrap();
-    // SAFETY: the mapping is `SIZE` bytes long and readable, and the file does not change while it
+    let map = unsafe { mmap(nowhere, FILE_SIZE, ProtFlags::READ, shared, &file, 0) }.unwrap();
+    // SAFETY: the mapping is `FILE_SIZE` bytes long and readable, and the file does not change while it
     // exists.
-    let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), SIZE) };
+    let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), FILE_SIZE) };
     assert!(bytes.iter().step_by(4096).all(|&byte| byte == b'x'));
     let error = cache.evict().unwrap_err();
-    assert!(matches!(error, CacheError::Remains { proof, .. } if proof.resident > 0), "{error}");
+    assert!(matches!(error, CacheError::PagesRemain { proof, .. } if proof.resident > 0), "{error}");
     assert!(error.to_string().contains("mapped"), "{error}");
     // SAFETY: the mapping was made above with this length, and `bytes` is not used any more.
-    unsafe { munmap(map, SIZE) }.unwrap();
+    unsafe { munmap(map, FILE_SIZE) }.unwrap();
     assert!(cache.evict().unwrap().is_cold());
 }
 
@@ -79,7 +81,7 @@ fn a_file_in_memory_cannot_be_cold_but_is_warm() {
     if Filesystem::read(file.as_file()).unwrap().backing != Backing::Memory {
         return eprintln!("SKIPPED: /dev/shm is not in memory");
     }
-    fs::write(file.path(), vec![b'x'; SIZE]).unwrap();
+    fs::write(file.path(), vec![b'x'; FILE_SIZE]).unwrap();
     let cache = PageCache::open(file.path(), Eviction::OfFile).unwrap();
     let error = cache.evict().unwrap_err();
     assert!(matches!(error, CacheError::RamBacked { .. }), "{error}");
@@ -97,11 +99,11 @@ fn a_file_larger_than_memory_cannot_be_warm_and_the_error_has_the_numbers() {
 }
 
 #[test]
-fn an_empty_file_is_both_and_has_no_share() {
+fn an_empty_file_is_both_cold_and_warm_and_has_no_share() {
     let folder = testing::disk_folder();
     let path = folder.path().join("empty");
     fs::write(&path, "").unwrap();
-    let proof = PageCache::open(&path, Eviction::OfFile).unwrap().resident().unwrap();
+    let proof = PageCache::open(&path, Eviction::OfFile).unwrap().residency().unwrap();
     assert_eq!((proof.share(), proof.is_cold(), proof.is_warm()), (None, true, true));
 }
 
@@ -119,22 +121,22 @@ fn a_user_who_may_only_read_the_file_gets_both_states_by_probes() {
     }
     let cache = as_nobody(|| PageCache::open(&path, Eviction::OfFile).unwrap());
     let cold = as_nobody(|| cache.evict().unwrap());
-    assert_eq!((cold.means, cold.share(), cold.is_estimate()), (Means::Probe, Some(0.0), true));
-    assert_eq!(owner.resident().unwrap().resident, 0, "probing left pages behind");
+    assert_eq!((cold.means, cold.share(), cold.is_estimate()), (ResidencyMeans::Probe, Some(0.0), true));
+    assert_eq!(owner.residency().unwrap().resident, 0, "probing left pages behind");
     let filled = as_nobody(|| cache.refill().unwrap());
-    assert_eq!((filled.proof.means, filled.proof.share()), (Means::Probe, Some(1.0)));
+    assert_eq!((filled.proof.means, filled.proof.share()), (ResidencyMeans::Probe, Some(1.0)));
     assert!(filled.proof.is_estimate());
-    assert_eq!(owner.resident().unwrap().share(), Some(1.0));
+    assert_eq!(owner.residency().unwrap().share(), Some(1.0));
 }
 
-/// The result of `look` as a user who owns no file. A thread's credentials are its own as far as
-/// the kernel is concerned: the other tests keep theirs.
-fn as_nobody<T: Send>(look: impl FnOnce() -> T + Send) -> T {
+/// The result of `check` as a user who owns no file. The kernel keeps credentials for each thread,
+/// so the other tests keep theirs.
+fn as_nobody<T: Send>(check: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let nobody = rustix::process::Uid::from_raw(65_534);
             rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
-            look()
+            check()
         });
         thread.join().unwrap()
     })

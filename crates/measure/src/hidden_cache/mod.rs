@@ -1,10 +1,12 @@
-//! Probes for a cache below everything that the lab can see: reads places of the file that this run
-//! has not read yet past the page cache, each twice, and compares the second time with the first.
+//! Probes for a cache below every cache that readlab can see: reads places of the file that this
+//! run has not read yet past the page cache, each twice, and compares the second time with the
+//! first.
 //!
 //! The probe is no part of a timed round, takes a second at most, and runs before anything else
-//! reads the file: a full read would fill a hidden cache first. The second reading of one place
-//! comes after the first of the next, so that drift cancels in the ratio and a device's own
-//! readahead plays no part. Where the interval holds 1, no cache is claimed.
+//! reads the file: a full read would fill a hidden cache first. A place is read for the second time
+//! after the next place was read for the first time. Thus drift cancels in the ratio, and a
+//! device's own readahead plays no part. Where the confidence interval of the ratio holds 1, no
+//! cache is claimed.
 
 use super::cache::{PageCache, TargetCache};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -17,29 +19,30 @@ use readlab_targets::target::Target;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Places that are read, all but the first and the last of them twice.
-const PLACES: usize = 14;
+/// Places that are read; all but the first and the last are read twice.
+const PLACE_COUNT: usize = 14;
 
-/// With fewer pairs there is no result.
+/// Smallest number of pairs of readings that gives a result.
 const PLACES_MIN: usize = 6;
 
 const PLACE_BYTES: usize = 1 << 20;
 
-/// Each place is in a stretch of its own of at least this length.
+/// Each place lies in a separate stretch of the file of at least this length.
 const STRETCH_BYTES: u64 = 2 << 20;
 
-/// The smallest file in which there are enough places.
-pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACES as u64;
+/// Size of the smallest file that has enough places.
+pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACE_COUNT as u64;
 
 pub const PROBE_TIME: Duration = Duration::from_secs(1);
 
-/// The interval must begin above this for a cache to be claimed: a second reading is seldom slower,
-/// and a little faster is no cache.
-const CLEARLY: f64 = 1.25;
+/// A cache is claimed only if the whole interval of the ratio lies above this: a second reading is
+/// seldom slower, and a slightly faster one proves no cache.
+const CLAIMED_RATIO_MIN: f64 = 1.25;
 
-/// How places are read: for real, or by a script in tests.
-pub trait Places {
-    /// Reads the place that begins at this byte from below the page cache; the time it took.
+/// Reads places: from a device, or by a script in tests.
+pub trait PlaceReader {
+    /// Reads the place that begins at this byte from below the page cache; returns the time it
+    /// took.
     fn read(&mut self, offset: u64) -> io::Result<Duration>;
 }
 
@@ -52,27 +55,27 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     if facts.cold_above().is_some() {
         return not_probed(NotProbed::KnownCache);
     }
-    // A block device has no extents: its bytes are its own.
+    // A block device has no extents: all its bytes are on the device.
     let has_extents = facts.filesystem.as_deref() != Some("block device");
     if has_extents && facts.expected_device_bytes() != Some(facts.size_bytes) {
         return not_probed(NotProbed::NotPlain);
     }
-    // Dirty pages would be written back by the first reading and not by the second. Pages that
-    // cannot be evicted answer no direct read.
+    // Dirty pages would be written back by the first reading and not by the second. Where pages
+    // cannot be evicted, a direct read gets no answer from the device.
     let _ = cache.evict();
     match DirectFile::open(path, PLACE_BYTES) {
         Ok(file) => {
             let start = target.part.map_or(0, |part| part.start_bytes);
             let offsets: Vec<u64> = offsets(facts.size_bytes, seed).iter().map(|at| start + at).collect();
-            measure(&mut DirectPlaces { file, cache }, &offsets)
+            measure(&mut DirectPlaceReader { file, cache }, &offsets)
         }
         Err(cause) => no_direct_reads(&cause),
     }
 }
 
-/// Reads the places in this order, and judges. The first wakes the device and the last separates
-/// the two readings of the one before it: these two are read once.
-fn measure(places: &mut dyn Places, offsets: &[u64]) -> HiddenCache {
+/// Reads the places in this order, and judges. The first and the last place are read only once: the
+/// first wakes the device, and the last separates the two readings of the place before it.
+fn measure(places: &mut dyn PlaceReader, offsets: &[u64]) -> HiddenCache {
     let begun = Instant::now();
     let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
     for (at, &offset) in offsets.iter().enumerate() {
@@ -91,7 +94,7 @@ fn measure(places: &mut dyn Places, offsets: &[u64]) -> HiddenCache {
             break;
         }
     }
-    judge(&pairs)
+    hidden_cache_from_pairs(&pairs)
 }
 
 fn not_probed(why: NotProbed) -> HiddenCache {
@@ -102,7 +105,7 @@ fn no_direct_reads(cause: &io::Error) -> HiddenCache {
     not_probed(NotProbed::NoDirectReads { cause: cause.to_string() })
 }
 
-fn judge(pairs: &[(Duration, Duration)]) -> HiddenCache {
+fn hidden_cache_from_pairs(pairs: &[(Duration, Duration)]) -> HiddenCache {
     let slow = not_probed(NotProbed::SlowDevice);
     if pairs.len() < PLACES_MIN {
         return slow;
@@ -118,14 +121,14 @@ fn judge(pairs: &[(Duration, Duration)]) -> HiddenCache {
     };
     let (ci95, pairs) = ([ends.low.exp(), ends.high.exp()], pairs.len() as u64);
     let times = Times { estimate: estimate.exp(), ci95, pairs };
-    if times.ci95[0] > CLEARLY { HiddenCache::Seen(times) } else { HiddenCache::NoneSeen(times) }
+    if times.ci95[0] > CLAIMED_RATIO_MIN { HiddenCache::Seen(times) } else { HiddenCache::NoneSeen(times) }
 }
 
-/// Where the places begin: one in each of as many equal stretches, at a random position, in
-/// shuffled order.
+/// Start offsets of the places in shuffled order: the file is split into equal stretches, and each
+/// stretch holds one place at a random position.
 fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let (count, place) = (PLACES as u64, PLACE_BYTES as u64);
+    let (count, place) = (PLACE_COUNT as u64, PLACE_BYTES as u64);
     let stretch = size_bytes / count;
     let room = ((stretch - place) / place).max(1);
     let begin = |nth: u64| (nth * stretch).next_multiple_of(4096) + random.next_u64() % room * place;
@@ -137,14 +140,14 @@ fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     offsets
 }
 
-struct DirectPlaces<'a> {
+struct DirectPlaceReader<'a> {
     file: DirectFile,
     cache: &'a PageCache,
 }
 
-impl Places for DirectPlaces<'_> {
+impl PlaceReader for DirectPlaceReader<'_> {
     fn read(&mut self, offset: u64) -> io::Result<Duration> {
-        // The caches below that the lab can see are evicted, so that only unseen ones can answer.
+        // Evict the caches below that readlab can see, so that only hidden caches can answer.
         self.cache.evict_below().map_err(io::Error::other)?;
         let before = fetched_bytes();
         let begun = Instant::now();

@@ -1,10 +1,10 @@
-//! Everything metered around one turn of a contender, from outside, by its process id: of its
-//! process and all that live below it.
+//! Everything metered around one turn of a contender, from outside, by process id: for the
+//! contender's process and all processes below it.
 //!
 //! For each process, a turn costs one write, five reads, a few more for each thread and two
 //! readings of a clock, none of them inside the contender's window. A meter that cannot be read is
-//! a [`Missing`] with its reason; nothing here panics and nothing becomes 0. How the kernel counts
-//! is in [`readlab_system::process`].
+//! a [`MeterError`] with its reason; it never panics and never becomes 0. [`readlab_system::process`]
+//! describes how the kernel counts.
 
 use readlab_model::sample::Meter;
 use readlab_system::control_group::ThrottledTime;
@@ -15,109 +15,109 @@ use readlab_system::process::{
 };
 use std::collections::BTreeMap;
 
-pub type MeterReading = Result<u64, Missing>;
+pub type MeterReading = Result<u64, MeterError>;
 
-/// Clock ticks of CPU time below which their proportion is too coarse to split a total by.
+/// Smallest number of clock ticks of CPU time whose proportion may split a total; fewer are too
+/// coarse.
 const TICKS_MIN: u64 = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Missing {
-    /// The kernel does not show the counter, or not to this user.
+pub enum MeterError {
+    /// The kernel does not show the counter, or does not show it to this user.
     #[error(transparent)]
     Counter(#[from] Unavailable),
-    /// A process that belongs to the contender does not show it, or which belong to it is not
-    /// known.
+    /// A process of the contender's family does not show the counter, or the family is not known.
     #[error("{0}")]
     Family(FamilyError),
-    /// It counted less than before: a process took its counts along when it ended.
+    /// The counter fell: a process that ended took its counts along.
     #[error("processes of its family ended where their counts are not seen")]
     Lost,
-    /// The high-water mark still includes the time before.
+    /// The high-water mark still includes the time before the turn.
     #[error("the high-water mark could not be reset: {0}")]
     NotReset(FamilyError),
-    /// The process ran other programs, and this meter counts the process alone.
+    /// The process ran other programs, but this meter counts only the process itself.
     #[error("it ran other programs, of which this meter knows nothing")]
     OtherPrograms,
     #[error("only {ticks} clock ticks passed: too few to split user from system time (at least {TICKS_MIN})")]
     TooFewTicks { ticks: u64 },
 }
 
-impl Missing {
-    /// Whether it is missing because not all processes of the contender were seen.
+impl MeterError {
+    /// Whether the meter is missing because not all processes of the contender were seen.
     pub fn is_of_family(&self) -> bool {
-        matches!(self, Missing::Family(_) | Missing::Lost)
+        matches!(self, MeterError::Family(_) | MeterError::Lost)
     }
 }
 
-impl From<FamilyError> for Missing {
-    fn from(error: FamilyError) -> Missing {
+impl From<FamilyError> for MeterError {
+    fn from(error: FamilyError) -> MeterError {
         match error {
-            FamilyError::Program(cause) => Missing::Counter(cause),
-            error => Missing::Family(error),
+            FamilyError::Program(cause) => MeterError::Counter(cause),
+            error => MeterError::Family(error),
         }
     }
 }
 
-/// CPU time by where it was spent.
+/// CPU time, split into user and system mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuSplit {
     pub user_ns: u64,
     pub system_ns: u64,
 }
 
-/// What was counted between [`Meters::begin`] and [`Meters::end`], summed over all readings of the
-/// turn.
+/// Counts between [`Meters::begin`] and [`Meters::end`], summed over all readings of the turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metered {
-    /// CPU time of its processes and their threads, by their own CPU clocks, split in the proportion
-    /// of the kernel's clock ticks, for contenders that cannot ask it.
-    pub cpu_split: Result<CpuSplit, Missing>,
-    /// High-water mark of resident memory since `begin`, mapped file pages included; of several
+pub struct MeterReadings {
+    /// CPU time of the contender's processes and their threads by their CPU clocks, split in the
+    /// proportion of the kernel's clock ticks. For contenders that cannot measure it themselves.
+    pub cpu_split: Result<CpuSplit, MeterError>,
+    /// High-water mark of resident memory since `begin`, mapped file pages included; for several
     /// processes, the sum of their marks.
     pub peak_rss_bytes: MeterReading,
-    /// Page faults served without the device, those of living and of reaped children included.
+    /// Page faults served without the device, including faults of living and of reaped children.
     pub minor_faults: MeterReading,
-    /// Those of reaped children alone: for a contender that starts a program for each reading, the
-    /// program's own.
+    /// Minor page faults of reaped children alone. For a contender that starts a program for each
+    /// reading, these are the program's.
     pub child_minor_faults: MeterReading,
-    /// Page faults that waited for the device, of the same processes.
+    /// Page faults that waited for the device, in the same processes.
     pub major_faults: MeterReading,
-    /// Bytes fetched from the device, for the same processes.
+    /// Bytes fetched from the device by the same processes.
     pub device_read_bytes: MeterReading,
-    pub whole: Whole,
-    /// All others, as they were read; samples have them by the table of meters. Most are what other
-    /// work took from the turn: waits of the contender and of the lab, and stalls of the whole machine.
+    pub whole: WholeTurnCounts,
+    /// All other meters, as they were read; the table of meters maps them to fields of samples.
+    /// Most show what other work took from the turn: waits of the contender and of readlab, and
+    /// stalls of the whole machine.
     ///
-    /// No reading is repeated or left out because of these meters; METHOD.md has the reason. The waits
-    /// only excuse what windows leave out of a turn.
+    /// These meters never cause a reading to be repeated or left out; METHOD.md has the reason.
+    /// Waits only excuse time of a turn that lies outside its windows.
     pub others: BTreeMap<Meter, MeterReading>,
 }
 
 /// The kernel's counts of a whole turn, including the programs that a contender ran. The
-/// contender's claims are compared with them, and they show whether the contender touched the
-/// bytes. They are in no sample.
+/// contender's claims are checked against them, and they show whether the contender touched the
+/// bytes. Samples do not contain them.
 ///
-/// The CPU time of reaped children is in whole clock ticks, so that a difference is wrong by less
-/// than a tick, in user and in system time each.
+/// CPU time of reaped children is in whole clock ticks, so a difference may be wrong by just under
+/// one tick, in user and in system time each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whole {
-    /// CPU time of the process, its threads, and of children, whether they were reaped or still
-    /// live.
+pub struct WholeTurnCounts {
+    /// CPU time of the process, its threads, and its children, reaped or living.
     ///
-    /// A contender behind a script is one of these children.
+    /// A contender that a script started is one of these children.
     pub cpu_ns: MeterReading,
-    /// Its largest error in either direction: only the time of reaped children is in clock ticks.
+    /// Largest error of `cpu_ns` in either direction; only the time of reaped children is in clock
+    /// ticks.
     pub cpu_error_ns: u64,
     /// Bytes that passed through read calls, from any file or pipe.
     pub passed_bytes: MeterReading,
     /// Bytes that passed through write calls, to any file or pipe.
     pub written_bytes: MeterReading,
-    /// Whether it ran no other program, so that its own high-water mark is that of the whole turn.
+    /// Whether the process ran no other program, so its own high-water mark covers the whole turn.
     pub alone: bool,
 }
 
-/// The meters of one contender. The caller holds its process unreaped for as long as it uses them,
-/// so that its number cannot come to mean another process.
+/// The meters of one contender. The caller must not reap the process as long as it uses them, so
+/// that the process id cannot be reused.
 #[derive(Debug)]
 pub struct Meters {
     counters: Counters,
@@ -137,20 +137,20 @@ struct Snapshot {
     stalls: MachineStalls,
     lab_delayed_ns: Result<u64, Unavailable>,
     throttled_ns: Result<u64, Unavailable>,
-    /// Whether the high-water mark was reset before.
-    reset: Result<(), Missing>,
+    /// Whether the high-water mark was reset before the turn.
+    reset: Result<(), MeterError>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct BothEnds<'a> {
+struct SnapshotPair<'a> {
     before: &'a Snapshot,
     after: &'a Snapshot,
 }
 
 impl Meters {
-    /// Opens the meters of a process and of all that belong to it: those below it and, with the
-    /// number of its supervisor, those that it leaves to that. What cannot be opened becomes the
-    /// reason of every reading that needs it.
+    /// Opens the meters of a process and its family: its descendants and, with the process id of
+    /// its supervisor, processes that it leaves to the supervisor. If a meter cannot be opened,
+    /// each of its readings gives the reason.
     pub fn open(pid: u32, supervisor: Option<u32>) -> Meters {
         let counters = Counters {
             family: Family::of_program(pid, supervisor),
@@ -166,39 +166,39 @@ impl Meters {
         self.before = self.counters.reset_and_read();
     }
 
-    /// Reads all counters again. Called after the contender has answered; `begin` comes before the
-    /// next turn.
-    pub fn end(&mut self) -> Metered {
+    /// Reads all counters again. Called after the contender has answered; the next turn begins with
+    /// `begin`.
+    pub fn end(&mut self) -> MeterReadings {
         self.counters.family.look();
         let after = self.counters.read(self.before.reset.clone());
-        let turn = BothEnds { before: &self.before, after: &after };
+        let turn = SnapshotPair { before: &self.before, after: &after };
         let activity = turn.activity();
         let reaped_none = match &activity {
-            Ok(activity) if activity.child_minor_faults > 0 => Err(Missing::OtherPrograms),
+            Ok(activity) if activity.child_minor_faults > 0 => Err(MeterError::OtherPrograms),
             Ok(_) => Ok(()),
             Err(why) => Err(why.clone()),
         };
-        let cpu_ns = reaped_none.clone().and(turn.risen(|counts| counts.cpu_ns.clone()));
-        Metered {
-            cpu_split: cpu_ns.and_then(|total_ns| split(total_ns, &activity.clone()?)),
-            peak_rss_bytes: reaped_none.and_then(|()| self.counters.peak(&after)),
-            minor_faults: turn.risen(|counts| counts.activity.clone().map(|it| it.faults()[0])),
+        let cpu_ns = reaped_none.clone().and(turn.family_increase(|counts| counts.cpu_ns.clone()));
+        MeterReadings {
+            cpu_split: cpu_ns.and_then(|total_ns| split_cpu_time(total_ns, &activity.clone()?)),
+            peak_rss_bytes: reaped_none.and_then(|()| self.counters.peak_rss(&after)),
+            minor_faults: turn.family_increase(|counts| counts.activity.clone().map(|it| it.faults()[0])),
             child_minor_faults: activity.map(|it| it.child_minor_faults),
-            major_faults: turn.risen(|counts| counts.activity.clone().map(|it| it.faults()[1])),
-            device_read_bytes: turn.risen(|counts| counts.io.clone().map(|io| io.from_devices)),
-            whole: turn.whole(),
-            others: turn.others().into_iter().chain(turn.of_threads()).collect(),
+            major_faults: turn.family_increase(|counts| counts.activity.clone().map(|it| it.faults()[1])),
+            device_read_bytes: turn.family_increase(|counts| counts.io.clone().map(|io| io.from_devices)),
+            whole: turn.whole_turn(),
+            others: turn.other_meters().into_iter().chain(turn.thread_counters()).collect(),
         }
     }
 }
 
 impl Counters {
     fn reset_and_read(&self) -> Snapshot {
-        self.read(self.family.reset_peak().map_err(Missing::NotReset))
+        self.read(self.family.reset_peak().map_err(MeterError::NotReset))
     }
 
     /// Reads every counter, in the same order at both ends of a turn.
-    fn read(&self, reset: Result<(), Missing>) -> Snapshot {
+    fn read(&self, reset: Result<(), MeterError>) -> Snapshot {
         Snapshot {
             counts: self.family.counts(),
             stalls: MachineStalls::read(),
@@ -208,8 +208,8 @@ impl Counters {
         }
     }
 
-    /// The high-water mark, which means something only when it was reset.
-    fn peak(&self, after: &Snapshot) -> MeterReading {
+    /// The high-water mark, which is meaningful only if it was reset.
+    fn peak_rss(&self, after: &Snapshot) -> MeterReading {
         after.reset.clone()?;
         if after.counts.activity.as_ref().is_ok_and(|activity| activity.has_ended) {
             return Err(Unavailable::Ended { pid: self.family.program() }.into());
@@ -218,67 +218,67 @@ impl Counters {
     }
 }
 
-impl BothEnds<'_> {
-    /// The increase of a sum of the family, which never falls unless a part of it is lost.
-    fn risen(self, count: fn(&FamilyCounts) -> Result<u64, FamilyError>) -> MeterReading {
+impl SnapshotPair<'_> {
+    /// The increase of a sum over the family, which falls only if a process of the family is lost.
+    fn family_increase(self, count: fn(&FamilyCounts) -> Result<u64, FamilyError>) -> MeterReading {
         let [before, after] = [self.before, self.after].map(|end| count(&end.counts));
         let before = before?;
-        after?.checked_sub(before).ok_or(Missing::Lost)
+        after?.checked_sub(before).ok_or(MeterError::Lost)
     }
 
-    /// The increase of another counter.
-    fn since(self, count: fn(&Snapshot) -> &Result<u64, Unavailable>) -> MeterReading {
+    /// The increase of a counter that is not of the family.
+    fn increase_of(self, count: fn(&Snapshot) -> &Result<u64, Unavailable>) -> MeterReading {
         let [before, after] = [self.before, self.after].map(|end| count(end).clone());
         let before = before?;
         Ok(after?.saturating_sub(before))
     }
 
-    fn activity(self) -> Result<Activity, Missing> {
+    fn activity(self) -> Result<Activity, MeterError> {
         let after = self.after.counts.activity.clone()?;
         Ok(after.since(&self.before.counts.activity.clone()?))
     }
 
-    /// What the kernel counted of the threads of the family, all together.
-    fn of_threads(self) -> Vec<(Meter, MeterReading)> {
+    /// The kernel's counters of threads, summed over all threads of the family.
+    fn thread_counters(self) -> Vec<(Meter, MeterReading)> {
         let [before, after] = [self.before, self.after].map(|end| end.counts.waits.as_ref());
         match after.and_then(|after| Ok((after, before?))) {
             Ok((after, before)) => {
-                after.since(before).map(|(meter, count)| (meter, count.map_err(Missing::from))).collect()
+                after.since(before).map(|(meter, count)| (meter, count.map_err(MeterError::from))).collect()
             }
             Err(why) => THREAD_COUNTERS.iter().map(|it| (it.meter, Err(why.clone().into()))).collect(),
         }
     }
 
-    fn whole(self) -> Whole {
-        // A child that was reaped has made faults; without any, nothing here is in ticks.
+    fn whole_turn(self) -> WholeTurnCounts {
+        // A reaped child has caused page faults; without a reaped child no time here is in ticks.
         let ran_others = self.activity().is_ok_and(|activity| activity.child_minor_faults > 0);
-        Whole {
-            cpu_ns: self.risen(FamilyCounts::whole_cpu_ns),
+        WholeTurnCounts {
+            cpu_ns: self.family_increase(FamilyCounts::whole_cpu_ns),
             cpu_error_ns: if ran_others { 2 * tick_ns() } else { 0 },
-            passed_bytes: self.risen(|counts| counts.io.clone().map(|io| io.through_calls)),
-            written_bytes: self.risen(|counts| counts.io.clone().map(|io| io.written)),
+            passed_bytes: self.family_increase(|counts| counts.io.clone().map(|io| io.through_calls)),
+            written_bytes: self.family_increase(|counts| counts.io.clone().map(|io| io.written)),
             alone: !ran_others && self.after.counts.processes == 1,
         }
     }
 
-    /// What is counted of the lab, of the machine and of control groups.
-    fn others(self) -> Vec<(Meter, MeterReading)> {
+    /// Counters of readlab itself, of the machine and of control groups.
+    fn other_meters(self) -> Vec<(Meter, MeterReading)> {
         vec![
-            (Meter::LabDelayedNs, self.since(|end| &end.lab_delayed_ns)),
-            (Meter::StealNs, self.since(|end| &end.stalls.steal_ns)),
-            (Meter::CpuPressureNs, self.since(|end| &end.stalls.cpu_pressure_ns)),
-            (Meter::IoPressureNs, self.since(|end| &end.stalls.io_pressure_ns)),
-            (Meter::MemoryPressureNs, self.since(|end| &end.stalls.memory_pressure_ns)),
-            (Meter::ThrottledNs, self.since(|end| &end.throttled_ns)),
+            (Meter::LabDelayedNs, self.increase_of(|end| &end.lab_delayed_ns)),
+            (Meter::StealNs, self.increase_of(|end| &end.stalls.steal_ns)),
+            (Meter::CpuPressureNs, self.increase_of(|end| &end.stalls.cpu_pressure_ns)),
+            (Meter::IoPressureNs, self.increase_of(|end| &end.stalls.io_pressure_ns)),
+            (Meter::MemoryPressureNs, self.increase_of(|end| &end.stalls.memory_pressure_ns)),
+            (Meter::ThrottledNs, self.increase_of(|end| &end.throttled_ns)),
         ]
     }
 }
 
 /// Splits an exact total in the proportion of clock ticks.
-fn split(total_ns: u64, activity: &Activity) -> Result<CpuSplit, Missing> {
+fn split_cpu_time(total_ns: u64, activity: &Activity) -> Result<CpuSplit, MeterError> {
     let ticks = activity.user_ticks + activity.system_ticks;
     if ticks < TICKS_MIN {
-        return Err(Missing::TooFewTicks { ticks });
+        return Err(MeterError::TooFewTicks { ticks });
     }
     let user_ns = u128::from(total_ns) * u128::from(activity.user_ticks) / u128::from(ticks);
     let user_ns = u64::try_from(user_ns).expect("a share of a u64 fits");

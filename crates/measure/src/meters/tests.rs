@@ -1,5 +1,5 @@
 //! The meters on a process that does exactly what it is commanded to do: a fork of the test that
-//! makes system calls only.
+//! only makes system calls.
 
 use super::*;
 use crate::testing::disk_file;
@@ -12,12 +12,12 @@ use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
 
-/// A file of 8 MiB, none of it in the page cache, where there is a device.
+/// A file of 8 MiB on a device, none of it in the page cache; `None` without a device.
 fn cold_file() -> Option<(TempDir, PathBuf)> {
     disk_file(&vec![0x41; 8 << 20], |backing| backing != Backing::Memory)
 }
 
-/// A process that does what it is commanded to do with this file, and its meters.
+/// A process that reads this file on command, and its meters.
 fn metered(file: &Path) -> (ForkedProcess, Meters) {
     let process = ForkedProcess::start(file);
     let meters = Meters::open(process.pid(), None);
@@ -25,14 +25,14 @@ fn metered(file: &Path) -> (ForkedProcess, Meters) {
 }
 
 #[test]
-fn the_peak_and_the_faults_are_those_of_the_turn_and_not_of_an_older_one() {
-    // The process begins as large as the test that it was forked from, so peaks are compared, with
-    // room for the kernel's approximate counters.
+fn peak_memory_and_page_faults_are_of_this_turn_and_not_of_an_earlier_one() {
+    // The process begins as large as the test that it was forked from, so peaks are compared with
+    // each other; the margin covers the kernel's approximate counters.
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
     let idle = meters.end().peak_rss_bytes.unwrap();
-    process.does(Deed::Touch64MiB);
+    process.perform(Deed::Touch64MiB);
     let touched = meters.end();
-    // Faults without the device are minor ones.
+    // Page faults that need no device are minor.
     assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
     assert_eq!((touched.major_faults, touched.device_read_bytes), (Ok(0), Ok(0)));
     let busy = touched.peak_rss_bytes.unwrap();
@@ -45,59 +45,59 @@ fn the_peak_and_the_faults_are_those_of_the_turn_and_not_of_an_older_one() {
 }
 
 #[test]
-fn bytes_from_the_device_are_counted_once_and_cached_ones_not_at_all() {
+fn bytes_from_the_device_are_counted_once_and_cached_bytes_are_not_counted() {
     let Some((_folder, path)) = cold_file() else { return };
     let (mut process, mut meters) = metered(&path);
-    process.does(Deed::ReadFile);
+    process.perform(Deed::ReadFile);
     let cold = meters.end().device_read_bytes.unwrap();
     assert!((8 * MIB..9 * MIB).contains(&cold), "{cold}");
     meters.begin();
-    process.does(Deed::ReadFile);
+    process.perform(Deed::ReadFile);
     assert_eq!(meters.end().device_read_bytes, Ok(0));
 }
 
 #[test]
-fn a_child_that_was_reaped_counts_in_bytes_and_faults_and_makes_the_other_meters_silent() {
+fn a_reaped_child_counts_in_bytes_and_page_faults_and_other_meters_are_missing() {
     let Some((_folder, path)) = cold_file() else { return };
     let (mut process, mut meters) = metered(&path);
-    process.does(Deed::ReadFileInChild);
+    process.perform(Deed::ReadFileInChild);
     let metered = meters.end();
     assert!(metered.device_read_bytes.unwrap() >= 8 * MIB);
     assert!(metered.minor_faults.unwrap() > 0);
-    assert_eq!(metered.cpu_split, Err(Missing::OtherPrograms));
-    assert_eq!(metered.peak_rss_bytes, Err(Missing::OtherPrograms));
+    assert_eq!(metered.cpu_split, Err(MeterError::OtherPrograms));
+    assert_eq!(metered.peak_rss_bytes, Err(MeterError::OtherPrograms));
     assert!(metered.whole.passed_bytes.unwrap() >= 8 * MIB, "what it read passed through calls");
     assert!(metered.whole.cpu_ns.is_ok(), "and its CPU time is known, in ticks");
     assert_eq!((metered.whole.cpu_error_ns, metered.whole.alone), (2 * tick_ns(), false));
 }
 
 #[test]
-fn what_a_living_child_reads_faults_and_holds_is_the_contenders() {
+fn reads_page_faults_and_memory_of_a_living_child_count_for_the_contender() {
     let Some((_folder, path)) = cold_file() else { return };
     let mut process = ForkedProcess::start(&path);
-    process.does(Deed::Fork);
+    process.perform(Deed::Fork);
     let mut meters = Meters::open(process.pid(), None);
     let idle = meters.end();
     meters.begin();
-    process.does(Deed::Touch64MiB);
+    process.perform(Deed::Touch64MiB);
     let touched = meters.end();
     assert!(touched.minor_faults.unwrap() >= 32, "64 MiB are at least 32 huge pages");
     let (busy, idle) = (touched.peak_rss_bytes.unwrap(), idle.peak_rss_bytes.unwrap());
     assert!(busy >= idle + 63 * MIB, "{busy} after {idle}");
     meters.begin();
-    process.does(Deed::ReadFile);
+    process.perform(Deed::ReadFile);
     let cold = meters.end();
     assert!((8 * MIB..9 * MIB).contains(cold.device_read_bytes.as_ref().unwrap()), "{cold:?}");
     assert!(cold.whole.passed_bytes.clone().unwrap() >= 8 * MIB && !cold.whole.alone, "{cold:?}");
     assert!(cold.others[&Meter::DelayedNs].is_ok());
     meters.begin();
-    process.does(Deed::Burn);
+    process.perform(Deed::Burn);
     let burnt = meters.end();
     assert!((250_000_000..500_000_000).contains(burnt.whole.cpu_ns.as_ref().unwrap()), "{burnt:?}");
 }
 
 #[test]
-fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
+fn the_cpu_time_of_a_contender_behind_a_script_is_counted() {
     let work = "read go; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read end";
     let mut script = std::process::Command::new("sh");
     script.args(["-c", "sh -c \"$1\"; :", "sh", work]);
@@ -116,7 +116,7 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
     go.write_all(b"end\n").unwrap();
     script.wait().unwrap();
     assert!(!whole.alone);
-    // The script itself waits; a shell needs more than 30 ns to add 1.
+    // The script itself only waits; a shell needs more than 30 ns to add 1.
     assert!(whole.cpu_ns.clone().unwrap() > 10_000_000, "{:?}", whole.cpu_ns);
     assert_eq!(whole.cpu_error_ns, 0, "of one that lives it is exact");
 }
@@ -125,7 +125,7 @@ fn of_a_contender_behind_a_script_the_cpu_time_is_counted() {
 fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
     let program = std::env::current_exe().unwrap();
     let (mut process, mut meters) = metered(&program);
-    process.does(Deed::ReadFile);
+    process.perform(Deed::ReadFile);
     let whole = meters.end().whole;
     let size = std::fs::metadata(&program).unwrap().len();
     assert!(whole.alone);
@@ -133,11 +133,11 @@ fn a_process_that_runs_nothing_else_is_alone_and_its_calls_are_counted() {
 }
 
 #[test]
-fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
+fn cpu_time_is_exact_and_user_and_system_time_add_up_to_it() {
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
-    assert!(matches!(meters.end().cpu_split, Err(Missing::TooFewTicks { .. })));
+    assert!(matches!(meters.end().cpu_split, Err(MeterError::TooFewTicks { .. })));
     meters.begin();
-    process.does(Deed::Burn);
+    process.perform(Deed::Burn);
     let metered = meters.end();
     let total = metered.whole.cpu_ns.unwrap();
     assert!((250_000_000..500_000_000).contains(&total), "{total}");
@@ -147,16 +147,16 @@ fn cpu_time_is_exact_and_its_two_parts_make_the_whole() {
 }
 
 #[test]
-fn what_other_work_takes_is_known_or_has_a_reason() {
+fn time_taken_by_other_work_is_metered_or_has_a_reason() {
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
-    process.does(Deed::Burn);
+    process.perform(Deed::Burn);
     let others = meters.end().others;
     let counted = [Meter::DelayedNs, Meter::LabDelayedNs, Meter::Preemptions, Meter::StealNs];
     assert!(counted.iter().all(|meter| others[meter].is_ok()), "{others:?}");
-    // Not every kernel has pressure stall information.
+    // Some kernels do not have pressure stall information.
     let is_counted = MachineStalls::read().cpu_pressure_ns.is_ok();
     assert_eq!(meters.end().others[&Meter::CpuPressureNs].is_ok(), is_counted);
-    process.dies();
+    process.die();
     process.reap();
     let ended = meters.end().others;
     assert!(ended[&Meter::DelayedNs].is_err() && ended[&Meter::Preemptions].is_err());
@@ -164,10 +164,10 @@ fn what_other_work_takes_is_known_or_has_a_reason() {
 }
 
 #[test]
-fn a_process_that_ends_leaves_reasons_and_no_zeros() {
+fn meters_of_a_process_that_ended_give_reasons_and_not_zeros() {
     let (mut process, mut meters) = metered(Path::new("/dev/null"));
     let pid = process.pid();
-    process.dies();
+    process.die();
     let zombie = meters.end();
     assert_eq!(zombie.peak_rss_bytes, Err(Unavailable::Ended { pid }.into()));
     assert!(zombie.device_read_bytes.is_ok(), "a zombie's input is still known");
@@ -181,10 +181,13 @@ fn a_process_that_ends_leaves_reasons_and_no_zeros() {
 }
 
 #[test]
-fn the_split_needs_ticks_and_never_overflows() {
+fn the_split_of_cpu_time_needs_ticks_and_never_overflows() {
     let idle = process::Family::of_program(std::process::id(), None).counts().activity.unwrap();
     let ticks = |user_ticks, system_ticks| Activity { user_ticks, system_ticks, ..idle };
-    assert_eq!(split(90, &ticks(4, 5)), Err(Missing::TooFewTicks { ticks: 9 }));
-    assert_eq!(split(1001, &ticks(9, 1)), Ok(CpuSplit { user_ns: 900, system_ns: 101 }));
-    assert_eq!(split(u64::MAX, &ticks(1 << 40, 0)), Ok(CpuSplit { user_ns: u64::MAX, system_ns: 0 }));
+    assert_eq!(split_cpu_time(90, &ticks(4, 5)), Err(MeterError::TooFewTicks { ticks: 9 }));
+    assert_eq!(split_cpu_time(1001, &ticks(9, 1)), Ok(CpuSplit { user_ns: 900, system_ns: 101 }));
+    assert_eq!(
+        split_cpu_time(u64::MAX, &ticks(1 << 40, 0)),
+        Ok(CpuSplit { user_ns: u64::MAX, system_ns: 0 })
+    );
 }

@@ -1,6 +1,6 @@
 //! Plans made by hand, for the tests of everything that reads plans.
 
-use super::{Budget, Focus, Plan, Planned, Role, Rules};
+use super::{Budget, Focus, Plan, PlannedTrial, Role, Rules};
 use readlab_catalog::roster::Warmup;
 use readlab_model::trial::{CacheState, Params};
 use readlab_model::units::Nanos;
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 pub const WARM: CacheState = CacheState::Warm;
 pub const COLD: CacheState = CacheState::Cold;
 
-/// Rules under which trials are settled by the number of their readings alone.
-pub fn runs(n: u32) -> Rules {
+/// Rules by which a trial is settled after exactly `n` readings.
+pub fn rules_of_runs(n: u32) -> Rules {
     Rules {
         warmup: 1,
         min_runs: n,
@@ -38,7 +38,7 @@ pub fn plan(rules: Rules, trials: &[(&str, CacheState)]) -> Plan {
     Plan { trials, absent: Vec::new(), states, rules }
 }
 
-fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
+fn planned_trial(index: usize, name: &str, state: CacheState) -> PlannedTrial {
     let cache = match name {
         "null" | "resident" | "device" => Cache::None,
         _ => Cache::Through,
@@ -62,5 +62,5 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> Planned {
     };
     let choice = ResolvedMethod { id: trial.id.method.clone(), params: Params::default(), method };
     let (trial, warmup, role) = (*trial, Warmup::Readings, Role::Candidate);
-    Planned { trial, choice, warmup, collects: false, role, is_first_named: false, waits: None }
+    PlannedTrial { trial, choice, warmup, collects: false, role, is_first_named: false, wait_reason: None }
 }

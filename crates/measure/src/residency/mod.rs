@@ -1,10 +1,10 @@
-//! How much of a file is in the page cache, by the best means that reports the truth here.
+//! How much of a file is in the page cache, by the best means that reports true values here.
 //!
-//! cachestat(2) counts exactly, and counts dirty pages too. mincore(2) counts exactly for those who
-//! own the file or may write it; to all others it reports "all resident" whatever is true, so it is
-//! not used then. What is left is to probe single pages with `preadv2(RWF_NOWAIT)`: a share from
-//! probes is an estimate and is marked as one. On overlayfs only mincore sees the pages, which
-//! belong to the file underneath; cachestat would report "none" whatever is true.
+//! cachestat(2) counts exactly, and counts dirty pages too. mincore(2) counts exactly for users who
+//! own the file or may write it. To all others it reports every page as resident, so it is not used
+//! then. The last means is to probe single pages with `preadv2(RWF_NOWAIT)`; a share from probes is
+//! marked as an estimate. On overlayfs only mincore sees the pages, which belong to the file of the
+//! lower layer; cachestat would always report none.
 //!
 //! [`super::cache`] makes the cache warm or cold.
 
@@ -21,29 +21,29 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Most pages that are probed, spread evenly, the first and the last among them.
-const PROBES: u64 = 128;
+/// Largest number of probed pages. They are spread evenly and include the first and the last page.
+const PROBES_MAX: u64 = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    /// cachestat(2): every page counted, dirty ones too. Since Linux 6.5.
+pub enum ResidencyMeans {
+    /// cachestat(2): counts every page, dirty pages too. Since Linux 6.5.
     Cachestat,
     Mincore,
     /// `preadv2(RWF_NOWAIT)` of one byte on pages spread evenly: an estimate.
     Probe,
 }
 
-/// What the page cache held of a file at one moment.
+/// Residency of a file in the page cache at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResidencyProof {
-    pub means: Means,
-    /// Pages that the file has, or its part.
+    pub means: ResidencyMeans,
+    /// Number of pages of the file, or of the part that is the target.
     pub file_pages: u64,
-    /// Pages that were checked: all, unless they were probed.
+    /// Pages that were checked: all pages, or only the probed ones.
     pub pages: u64,
-    /// Those of them that were in the page cache.
+    /// Checked pages that were in the page cache.
     pub resident: u64,
-    /// Pages that wait to be written to the device; `None` where the means does not count them.
+    /// Dirty pages; `None` if the means does not count them.
     pub dirty: Option<u64>,
 }
 
@@ -55,31 +55,31 @@ pub enum ResidencyError {
     Unknown { path: PathBuf, reason: &'static str },
 }
 
-/// The file system of a device on which cachestat(2) counts the pages of a file: of others there
-/// it need not be found out again.
+/// A device on which cachestat(2) counts the pages of a file, and its file system: for other files
+/// on this device, neither must be examined again.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedDevice {
     device: DeviceNumber,
     filesystem: Filesystem,
 }
 
-/// A file whose pages in the page cache can be counted, any number of times.
+/// A file whose resident pages can be counted repeatedly.
 #[derive(Debug)]
 pub struct Residency {
     pub(super) path: PathBuf,
-    /// What it was when it was opened, of one that is looked at once and not examined again.
+    /// Status of the file when it was opened; only for a file that is checked once.
     opened: Option<FileStatus>,
-    /// A description of its own: the probe switches its readahead off.
+    /// A separate file description, because the probe disables its readahead.
     pub(super) file: File,
-    /// The part whose pages are counted; `None` for all of it.
+    /// The part whose pages are counted; `None` for the whole file.
     pub(super) part: Option<Part>,
     pub(super) filesystem: Filesystem,
-    means: Means,
+    means: ResidencyMeans,
 }
 
 impl ResidencyProof {
-    /// Share of the file's pages that are in the page cache, 0 to 1; exactly 0 or 1 only when none
-    /// or all of the pages checked are. `None` for an empty file, which has no pages.
+    /// Share of the file's pages that are in the page cache, 0 to 1. Exactly 0 or 1 only if none or
+    /// all of the checked pages are resident. `None` for an empty file, which has no pages.
     #[expect(clippy::cast_precision_loss, reason = "no file has 2^53 pages")]
     pub fn share(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
@@ -97,9 +97,9 @@ impl ResidencyProof {
         self.pages < self.file_pages
     }
 
-    /// What is true of both files together, by the weaker of the two means.
-    pub fn and(&self, other: &ResidencyProof) -> ResidencyProof {
-        let is_weaker = other.means == Means::Probe || self.means == Means::Cachestat;
+    /// The proof of two files together, by the weaker of the two means.
+    pub fn combined_with(&self, other: &ResidencyProof) -> ResidencyProof {
+        let is_weaker = other.means == ResidencyMeans::Probe || self.means == ResidencyMeans::Cachestat;
         ResidencyProof {
             means: if is_weaker { other.means } else { self.means },
             file_pages: self.file_pages + other.file_pages,
@@ -118,95 +118,100 @@ impl fmt::Display for ResidencyProof {
 }
 
 impl Residency {
-    /// Opens the file read-only and chooses the means: the first that reports the truth here.
+    /// Opens the file read-only and chooses the first means that reports true values here.
     pub fn open(path: &Path) -> Result<Residency, ResidencyError> {
-        Residency::from_file(path, opened(path)?)
+        Residency::from_file(path, open_file(path)?)
     }
 
     fn from_file(path: &Path, file: File) -> Result<Residency, ResidencyError> {
-        let filesystem = Filesystem::read(&file).map_err(failed(path, "fstatfs"))?;
+        let filesystem = Filesystem::read(&file).map_err(call_failed(path, "fstatfs"))?;
         if filesystem.backing == Backing::Stacked {
             return Residency::open_stacked(path, file, filesystem);
         }
         if filesystem.backing == Backing::Program && page_cache::mincore_is_true_of_fuse(&file) {
-            return Residency::with(path, file, filesystem, Means::Mincore);
+            return Residency::open_with(path, file, filesystem, ResidencyMeans::Mincore);
         }
-        let counted = page_cache::count(&file, &(0..1)).map_err(failed(path, "cachestat"))?;
+        let counted = page_cache::count(&file, &(0..1)).map_err(call_failed(path, "cachestat"))?;
         let means = if counted.is_some() {
-            Means::Cachestat
+            ResidencyMeans::Cachestat
         } else if page_cache::mincore_is_true(&file, path) {
-            Means::Mincore
+            ResidencyMeans::Mincore
         } else {
-            Means::Probe
+            ResidencyMeans::Probe
         };
-        Residency::with(path, file, filesystem, means)
+        Residency::open_with(path, file, filesystem, means)
     }
 
-    /// One of many files, of which each is looked at once: on a device that is known
-    /// it takes the fewest calls.
-    pub fn open_once(path: &Path, known: Option<CountedDevice>) -> Result<Residency, ResidencyError> {
+    /// Opens one of many files that are checked once each; on a known device this takes the fewest
+    /// system calls.
+    pub fn open_for_one_check(
+        path: &Path,
+        known: Option<CountedDevice>,
+    ) -> Result<Residency, ResidencyError> {
         let Some(CountedDevice { device, filesystem }) = known else { return Residency::open(path) };
-        let file = opened(path)?;
-        let status = FileStatus::read(&file).map_err(failed(path, "fstat"))?;
+        let file = open_file(path)?;
+        let status = FileStatus::read(&file).map_err(call_failed(path, "fstat"))?;
         if status.device != device || status.kind != FileKind::Regular {
             return Residency::from_file(path, file);
         }
-        let of_device = Residency::with(path, file, filesystem, Means::Cachestat)?;
+        let of_device = Residency::open_with(path, file, filesystem, ResidencyMeans::Cachestat)?;
         Ok(Residency { opened: Some(status), ..of_device })
     }
 
-    /// What is known of its device then; `None` if its pages are not counted by cachestat(2).
+    /// The file's device, so that other files there can be opened faster; `None` if cachestat(2)
+    /// does not count the file's pages.
     pub fn counted_device(&self) -> io::Result<Option<CountedDevice>> {
         let device = self.status()?.device;
         let filesystem = self.filesystem;
-        Ok((self.means == Means::Cachestat).then_some(CountedDevice { device, filesystem }))
+        Ok((self.means == ResidencyMeans::Cachestat).then_some(CountedDevice { device, filesystem }))
     }
 
-    /// Its status: that at opening, of one that is looked at once.
+    /// The status of the file; for a file that is checked once, the status when it was opened.
     pub fn status(&self) -> io::Result<FileStatus> {
         self.opened.map_or_else(|| FileStatus::read(&self.file), Ok)
     }
 
-    /// The right to write does not count here: mincore(2) asks about the file underneath.
+    /// A user who may only write the file cannot use mincore(2) here, because it checks the lower
+    /// file.
     fn open_stacked(path: &Path, file: File, filesystem: Filesystem) -> Result<Residency, ResidencyError> {
         if page_cache::mincore_is_true_below(&file) {
-            return Residency::with(path, file, filesystem, Means::Mincore);
+            return Residency::open_with(path, file, filesystem, ResidencyMeans::Mincore);
         }
         let reason = "the file system is a stack of others, and mincore reports it only to the file's owner";
         Err(ResidencyError::Unknown { path: path.to_owned(), reason })
     }
 
-    /// By a given means, whether or not a better one exists.
-    fn with(
+    /// Opens a file with a given means, even if a better means exists.
+    fn open_with(
         path: &Path,
         file: File,
         filesystem: Filesystem,
-        means: Means,
+        means: ResidencyMeans,
     ) -> Result<Residency, ResidencyError> {
-        if means == Means::Probe {
-            // A probe that misses makes the kernel read ahead; without this it would fetch far more
-            // than one page.
-            page_cache::disable_readahead(&file).map_err(failed(path, "posix_fadvise"))?;
+        if means == ResidencyMeans::Probe {
+            // A probe of a page that is not resident makes the kernel read ahead; with readahead
+            // enabled it would fetch far more than one page.
+            page_cache::disable_readahead(&file).map_err(call_failed(path, "posix_fadvise"))?;
         }
         Ok(Residency { path: path.to_owned(), opened: None, file, part: None, filesystem, means })
     }
 
-    /// For a part of the file, which begins at a page.
-    pub fn of_part(self, part: Option<Part>) -> Residency {
+    /// Counts only a part of the file, which begins at a page boundary.
+    pub fn limited_to_part(self, part: Option<Part>) -> Residency {
         Residency { part, ..self }
     }
 
-    /// The bytes whose pages are counted, as far as the file goes.
+    /// The byte range whose pages are counted, cut at the end of the file.
     pub fn range(&self) -> io::Result<Range<u64>> {
         let size_bytes = self.opened.map_or_else(|| size_of(&self.file), |opened| Ok(opened.size_bytes))?;
         let range = self.part.map_or(0..size_bytes, Part::range);
         Ok(range.start.min(size_bytes)..range.end.min(size_bytes))
     }
 
-    /// Counts the file's pages in the page cache now. Leaves the cache as it was: pages that a
-    /// probe made the kernel fetch are evicted again.
-    pub fn share(&self) -> Result<ResidencyProof, ResidencyError> {
-        let range = self.range().map_err(failed(&self.path, "fstat"))?;
+    /// Counts the file's resident pages now. Leaves the cache as it was: pages that the kernel
+    /// fetched because of a probe are evicted again.
+    pub fn prove(&self) -> Result<ResidencyProof, ResidencyError> {
+        let range = self.range().map_err(call_failed(&self.path, "fstat"))?;
         let file_pages = (range.end - range.start).div_ceil(page_bytes());
         let empty =
             ResidencyProof { means: self.means, file_pages, pages: file_pages, resident: 0, dirty: None };
@@ -214,51 +219,51 @@ impl Residency {
             return Ok(empty);
         }
         match self.means {
-            Means::Cachestat => {
+            ResidencyMeans::Cachestat => {
                 let counted = page_cache::count(&self.file, &range);
-                let Some(counted) = counted.map_err(failed(&self.path, "cachestat"))? else {
-                    return self.share_by_other_means();
+                let Some(counted) = counted.map_err(call_failed(&self.path, "cachestat"))? else {
+                    return self.prove_by_other_means();
                 };
-                // The file may have grown since its size was read: a share above 1 means nothing.
+                // The file may have grown since its size was read; a share above 1 is meaningless.
                 let resident = counted.resident.min(file_pages);
                 Ok(ResidencyProof { resident, dirty: Some(counted.dirty), ..empty })
             }
-            Means::Mincore => {
+            ResidencyMeans::Mincore => {
                 let whole = page_cache::count_by_mincore(&self.file, range.clone())
-                    .map_err(failed(&self.path, "mincore"))?;
-                // Pages on their way into memory are counted by cachestat(2) alone, and those of a
-                // file that FUSE passes on by mincore(2) alone.
+                    .map_err(call_failed(&self.path, "mincore"))?;
+                // Only cachestat(2) counts pages that are being read into memory, and only
+                // mincore(2) counts pages of a file that FUSE passes through.
                 let counted = page_cache::count(&self.file, &range).ok().flatten();
                 let resident = counted.map_or(whole, |counted| counted.resident.max(whole)).min(file_pages);
                 Ok(ResidencyProof { resident, ..empty })
             }
-            Means::Probe => self.probe(range.start, file_pages),
+            ResidencyMeans::Probe => self.probe(range.start, file_pages),
         }
     }
 
-    /// Where cachestat(2) counts for others on this device, but not for this file: some kernels
-    /// count only for those who may write it.
-    fn share_by_other_means(&self) -> Result<ResidencyProof, ResidencyError> {
-        let again = Residency::open(&self.path)?.of_part(self.part);
-        if again.means == Means::Cachestat {
+    /// Used if cachestat(2) counts for other files on this device, but not for this file: some
+    /// kernels count only for users who may write the file.
+    fn prove_by_other_means(&self) -> Result<ResidencyProof, ResidencyError> {
+        let again = Residency::open(&self.path)?.limited_to_part(self.part);
+        if again.means == ResidencyMeans::Cachestat {
             return Err(self.unknown("the kernel stopped counting its pages with cachestat"));
         }
-        again.share()
+        again.prove()
     }
 
-    /// Checks pages spread evenly for whether they can be read without waiting.
+    /// Probes pages spread evenly: a page is resident if it can be read without waiting.
     fn probe(&self, start: u64, file_pages: u64) -> Result<ResidencyProof, ResidencyError> {
-        let pages = file_pages.min(PROBES);
-        let offset = |nth| start + evenly(nth, pages, file_pages) * page_bytes();
+        let pages = file_pages.min(PROBES_MAX);
+        let offset = |nth| start + probed_page(nth, pages, file_pages) * page_bytes();
         let offsets: Vec<u64> = (0..pages).map(offset).collect();
-        let resident = page_cache::probe(&self.file, &offsets).map_err(failed(&self.path, "preadv2"))?;
+        let resident = page_cache::probe(&self.file, &offsets).map_err(call_failed(&self.path, "preadv2"))?;
         let Some(resident) = resident else {
             return Err(self.unknown(
                 "cachestat and mincore report it only to those who may write the file, and the file system has \
                  no reads that do not wait",
             ));
         };
-        Ok(ResidencyProof { means: Means::Probe, file_pages, pages, resident, dirty: None })
+        Ok(ResidencyProof { means: ResidencyMeans::Probe, file_pages, pages, resident, dirty: None })
     }
 
     fn unknown(&self, reason: &'static str) -> ResidencyError {
@@ -266,17 +271,17 @@ impl Residency {
     }
 }
 
-fn opened(path: &Path) -> Result<File, ResidencyError> {
-    File::open(path).map_err(failed(path, "open"))
+fn open_file(path: &Path) -> Result<File, ResidencyError> {
+    File::open(path).map_err(call_failed(path, "open"))
 }
 
-fn failed(path: &Path, call: &'static str) -> impl FnOnce(io::Error) -> ResidencyError {
+fn call_failed(path: &Path, call: &'static str) -> impl FnOnce(io::Error) -> ResidencyError {
     move |cause| ResidencyError::Io { path: path.to_owned(), call, cause }
 }
 
-/// Page number of probe `nth` of `probes`, so that the first is the first page and the last the
-/// last.
-fn evenly(nth: u64, probes: u64, pages: u64) -> u64 {
+/// Page number of probe `nth` of `probes`. The first probe is of the first page and the last probe
+/// of the last page.
+fn probed_page(nth: u64, probes: u64, pages: u64) -> u64 {
     let page = u128::from(nth) * u128::from(pages - 1) / u128::from((probes - 1).max(1));
     u64::try_from(page).expect("a page number is below the number of pages")
 }

@@ -1,9 +1,8 @@
-//! Beaten limits: when the rounds of a state are over and a reading was clearly faster than the
-//! control that should have limited it, that control gets a few more turns, and the record a line
-//! with what they showed.
+//! Beaten limits: if a reading was clearly faster than the control that should have limited it, the
+//! control gets a few more turns when the rounds of the state are over, and the record gets a line
+//! with their result.
 //!
-//! Which of the two figures is the limit, and what it means for a reading, is decided by the
-//! verdict.
+//! The verdict decides which of the two figures is the limit, and what that means for the reading.
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
@@ -24,9 +23,9 @@ struct BeatenLimit {
 }
 
 impl Run<'_> {
-    /// Measures the controls again that a reading is beyond, while there is time.
+    /// Measures the controls again that a reading beats, while there is time.
     pub(super) fn remeasure_beaten_limits(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
-        for beaten in self.beaten(&state_run.progresses) {
+        for beaten in self.beaten_limits(&state_run.progresses) {
             let is_up = self.is_firmly_up(&state_run.clock)?;
             let control = state_run.progresses[beaten.control].trial;
             if !is_up && !self.resumed.is_measured_again(control) {
@@ -36,16 +35,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The controls that a reading is clearly beyond, each with the fastest of these readings.
-    fn beaten(&self, progresses: &[TrialProgress]) -> Vec<BeatenLimit> {
+    /// The controls that a reading clearly beats, each with the fastest of these readings.
+    fn beaten_limits(&self, progresses: &[TrialProgress]) -> Vec<BeatenLimit> {
         let mut found: Vec<BeatenLimit> = Vec::new();
-        for (by, reading) in progresses.iter().enumerate().filter(|(_, it)| self.may_beat(it)) {
+        for (by, reading) in progresses.iter().enumerate().filter(|(_, it)| self.may_beat_a_limit(it)) {
             for kind in [LimitKind::Device, LimitKind::Memory, LimitKind::Decoding] {
                 let Some(control) = self.control_of(kind, reading, progresses) else { continue };
-                if !self.is_beyond(kind, reading, &progresses[control]) {
+                if !self.is_clearly_faster(kind, reading, &progresses[control]) {
                     continue;
                 }
-                let rate = |at: usize| self.rate(kind, &progresses[at]).unwrap_or_default();
+                let rate = |at: usize| self.median_rate(kind, &progresses[at]).unwrap_or_default();
                 match found.iter_mut().find(|had| had.control == control) {
                     Some(had) if rate(had.by) < rate(by) => had.by = by,
                     Some(_) => {}
@@ -57,21 +56,21 @@ impl Run<'_> {
     }
 
     /// Whether the readings of a trial will be kept, as far as is known by now.
-    fn may_beat(&self, it: &TrialProgress) -> bool {
-        let trial = &self.planned(it).trial;
+    fn may_beat_a_limit(&self, it: &TrialProgress) -> bool {
+        let trial = &self.planned_trial(it).trial;
         let refused = it.fastest_ns.is_none_or(|ns| self.plausibility.is_beyond_ceiling(trial, ns));
         !it.ended && !trial.is_control() && !refused
     }
 
-    /// The control that limits a reading: of those with at least as many threads as the reading
-    /// keeps busy, the one with the fewest.
+    /// The control that limits a reading: among the controls with at least as many threads as the
+    /// reading keeps busy, the one with the fewest.
     fn control_of(
         &self,
         kind: LimitKind,
         reading: &TrialProgress,
         progresses: &[TrialProgress],
     ) -> Option<usize> {
-        let own = &self.planned(reading).trial;
+        let own = &self.planned_trial(reading).trial;
         let applies = match kind {
             LimitKind::Memory => own.work.touches_bytes() && own.decodes.is_none(),
             LimitKind::Decoding => own.decodes.is_some(),
@@ -79,7 +78,7 @@ impl Run<'_> {
         };
         let workers = own.threads().max(reading.processors());
         let fits = |it: &TrialProgress| {
-            let control = &self.planned(it).trial;
+            let control = &self.planned_trial(it).trial;
             let visits = kind != LimitKind::Memory || control.work.touches_bytes();
             let same =
                 control.target == own.target && (kind == LimitKind::Device || control.decodes == own.decodes);
@@ -87,57 +86,58 @@ impl Run<'_> {
             !it.ended && control.limit() == Some(kind) && visits && same && enough
         };
         let controls = progresses.iter().enumerate().filter(|(_, it)| applies && fits(it));
-        // Every control of the device is a limit, and the fastest of them counts.
+        // For the device, the fastest control counts, because every control of the device is a
+        // limit.
         let fastest =
-            |it: &TrialProgress| self.rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
+            |it: &TrialProgress| self.median_rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
         let best = controls.min_by_key(|(_, it)| match kind {
             LimitKind::Device => (0, fastest(it)),
-            _ => (self.planned(it).trial.threads(), fastest(it)),
+            _ => (self.planned_trial(it).trial.threads(), fastest(it)),
         });
         best.map(|(at, _)| at)
     }
 
-    /// Whether a reading is so much faster than a control that their intervals lie apart.
-    fn is_beyond(&self, kind: LimitKind, reading: &TrialProgress, control: &TrialProgress) -> bool {
-        let rates = self.rate(kind, reading).zip(self.rate(kind, control));
+    /// Whether a reading is so much faster than a control that their intervals do not overlap.
+    fn is_clearly_faster(&self, kind: LimitKind, reading: &TrialProgress, control: &TrialProgress) -> bool {
+        let rates = self.median_rate(kind, reading).zip(self.median_rate(kind, control));
         let interval =
             |it: &TrialProgress| stats::median_interval(&self.rates(kind, it), Confidence::REPORTED);
         let apart = || {
             let ends = interval(reading).zip(interval(control));
             ends.is_some_and(|(reading, control)| reading.low > control.high)
         };
-        rates.is_some_and(|(rate, limit)| rate > limit * Limit::BEYOND) && apart()
+        rates.is_some_and(|(rate, limit)| rate > limit * Limit::BEYOND_FACTOR) && apart()
     }
 
-    /// The readings of a trial as rates of a limit; none if a meter or the number of bytes is not
-    /// known.
+    /// The readings of a trial as rates, in the unit of the limit; empty if a meter or the number
+    /// of bytes is missing.
     fn rates(&self, kind: LimitKind, it: &TrialProgress) -> Vec<Observation> {
         if kind == LimitKind::Device {
             return it.device_rates.clone();
         }
-        let trial = &self.planned(it).trial;
-        let Some(bytes) = self.sampler.bytes(it.trial) else { return Vec::new() };
+        let trial = &self.planned_trial(it).trial;
+        let Some(bytes) = self.sampler.bytes_per_reading(it.trial) else { return Vec::new() };
         #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
         let bytes = bytes.saturating_mul(trial.readers()) as f64;
         let rate = |wall: &Observation| Observation { value: bytes * 1e9 / wall.value.max(1.0), ..*wall };
         it.walls.iter().map(rate).collect()
     }
 
-    fn rate(&self, kind: LimitKind, it: &TrialProgress) -> Option<f64> {
+    fn median_rate(&self, kind: LimitKind, it: &TrialProgress) -> Option<f64> {
         stats::median(self.rates(kind, it).iter().map(|it| it.value))
     }
 
-    /// A few more turns of a control, and the limit that they show. What the control showed before
-    /// is kept.
+    /// Takes a few more turns of a control and records the limit that they show. Earlier readings
+    /// of the control are kept.
     fn measure_again(&mut self, beaten: &BeatenLimit, state_run: &StateRun) -> Result<(), RunStop> {
         let (control, by) = (&state_run.progresses[beaten.control], &state_run.progresses[beaten.by]);
-        let again = self.further_readings(control.trial)?;
-        let Some(limit) = self.limit(beaten.kind, &again, by) else { return Ok(()) };
-        let shown = |it| Throughput(self.rate(beaten.kind, it).unwrap_or_default());
+        let again = self.take_further_turns(control.trial)?;
+        let Some(limit) = self.limit_of_control(beaten.kind, &again, by) else { return Ok(()) };
+        let shown = |it| Throughput(self.median_rate(beaten.kind, it).unwrap_or_default());
         let text = format!(
             "the {} limit was beaten: {} reached {}, and {} showed {}; measured again, it showed {}",
             limit.kind.word(),
-            self.planned(by).trial.id,
+            self.planned_trial(by).trial.id,
             shown(by),
             limit.name,
             shown(control),
@@ -147,32 +147,33 @@ impl Run<'_> {
         Ok(self.sink.append(Line::Warning { text })?)
     }
 
-    /// The readings of a few more turns of a control, as many as it gives.
-    fn further_readings(&mut self, control: TrialIndex) -> Result<TrialProgress, RunStop> {
+    /// The readings of a few more turns of a control; fewer if a turn ends without samples.
+    fn take_further_turns(&mut self, control: TrialIndex) -> Result<TrialProgress, RunStop> {
         let mut again = TrialProgress::new(control);
-        let state = self.plan.planned(control).trial.state;
+        let state = self.plan.planned_trial(control).trial.state;
         for round in 0..ROUNDS_MIN {
-            self.sink.about_to(Step::Turn { trial: control, round, position: 0, of: 1 });
+            self.sink.announce_step(Step::Turn { trial: control, round, position: 0, of: 1 });
             let slot = Slot { round, fill: round, ..Slot::unrecorded(state) };
-            let taken = attempt::proven(self.sampler, control, &slot, |_, _| Ok::<(), RunStop>(()))?;
+            let taken =
+                attempt::take_until_proven(self.sampler, control, &slot, |_, _| Ok::<(), RunStop>(()))?;
             match taken {
-                Ok(samples) => again.take(&samples, &self.plan.rules),
+                Ok(samples) => again.add_samples(&samples, &self.plan.rules),
                 Err(end) => {
                     end.outcome()?;
                     break;
                 }
             }
             self.write_notes()?;
-            // Why a meter could not be read was recorded in the rounds.
-            self.sampler.missing();
+            // The rounds have already recorded why a meter could not be read.
+            self.sampler.missing_meters();
         }
         Ok(again)
     }
 
-    /// The limit that a control shows which was measured again because of a reading; `None` if it
-    /// shows none.
-    fn limit(&self, kind: LimitKind, again: &TrialProgress, by: &TrialProgress) -> Option<Limit> {
-        let trial = &self.planned(again).trial;
+    /// The limit shown by the further readings of a control; `None` if they show none. `by` is the
+    /// reading that beat the control.
+    fn limit_of_control(&self, kind: LimitKind, again: &TrialProgress, by: &TrialProgress) -> Option<Limit> {
+        let trial = &self.planned_trial(again).trial;
         let rates = self.rates(kind, again);
         let ends = stats::median_interval(&rates, Confidence::REPORTED);
         Some(Limit {
@@ -183,10 +184,13 @@ impl Run<'_> {
             trial: Some(trial.index),
             threads: trial.threads(),
             unit: LimitUnit::BytesPerSecond,
-            value: whole(self.rate(kind, again)?),
+            value: whole(self.median_rate(kind, again)?),
             ci95: ends.map(|ends| [whole(ends.low), whole(ends.high)]),
             samples: rates.iter().map(|it| whole(it.value)).collect(),
-            how: format!("measured again after the rounds, as {} was faster", self.planned(by).trial.id),
+            how: format!(
+                "measured again after the rounds, as {} was faster",
+                self.planned_trial(by).trial.id
+            ),
         })
     }
 }

@@ -1,5 +1,5 @@
 //! The end of a state and of a run: outcomes, counts of what contenders do inside, and inspections.
-//! Why a state is over is decided by the rounds.
+//! `rounds` decides why a state is over.
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
@@ -12,16 +12,17 @@ use std::collections::BTreeMap;
 
 const TIME_USED_UP: &str = "the time for the whole run was used up";
 
-/// Why nothing is counted of a trial that is not the fastest.
-const LEFT_BEHIND: &str = "another trial is faster, and counting all trials would take too long";
+/// Why a trial that is not the fastest is not counted.
+const NOT_FASTEST: &str = "another trial is faster, and counting all trials would take too long";
 
-/// How many contenders are counted side by side: nothing is timed meanwhile.
-const COUNTED_AT_ONCE: usize = 2;
+/// Number of contenders that are counted side by side, which is harmless because nothing is timed
+/// meanwhile.
+const CONTENDERS_COUNTED_AT_ONCE: usize = 2;
 
-/// Counting again may take one part in this many of the time that the state took before.
-const RECOUNTING_PART: u64 = 2;
+/// Divisor of the time that the state has taken so far; counting again may take the quotient.
+const RECOUNTING_PARTS: u64 = 2;
 
-const COUNTED: [&str; 2] = ["mallocs", "syscalls"];
+const COUNT_NAMES: [&str; 2] = ["mallocs", "syscalls"];
 
 impl Run<'_> {
     /// Ends a state: every trial gets its outcome, and what contenders do inside is counted.
@@ -30,35 +31,35 @@ impl Run<'_> {
         state_run: &mut StateRun,
         end: Result<EndReason, RunStop>,
     ) -> Result<EndReason, RunStop> {
-        let judged = end.and_then(|reason| Ok((self.refutations(state_run)?, reason)));
+        let judged = end.and_then(|reason| Ok((self.find_refutations(state_run)?, reason)));
         let (refuted, end) = match judged {
             Ok((refuted, reason)) => (refuted, Ok(reason)),
             Err(stop) => {
-                let doubts = state_run.progresses.iter().map(|it| self.doubt_when_stopped(it));
+                let doubts = state_run.progresses.iter().map(|it| self.why_implausible_when_stopped(it));
                 (doubts.collect(), Err(stop))
             }
         };
-        self.conclude(state_run, refuted, end.as_ref().ok().copied())?;
+        self.conclude_trials(state_run, refuted, end.as_ref().ok().copied())?;
         let reason = end?;
         self.count_all(state_run)?;
         Ok(reason)
     }
 
-    /// Why the numbers of each trial cannot be true, in order, while all contenders can have
-    /// further turns.
-    fn refutations(&mut self, state_run: &mut StateRun) -> Result<Vec<Option<String>>, RunStop> {
+    /// Why the numbers of each trial cannot be true, in order. Called while all contenders can
+    /// still have further turns.
+    fn find_refutations(&mut self, state_run: &mut StateRun) -> Result<Vec<Option<String>>, RunStop> {
         let mut refuted = Vec::new();
         for progress in &mut state_run.progresses {
             let has_numbers = !progress.ended && progress.fastest_ns.is_some();
-            refuted.push(if has_numbers { self.refutation(progress)? } else { None });
+            refuted.push(if has_numbers { self.find_refutation(progress)? } else { None });
         }
         Ok(refuted)
     }
 
-    /// Closes all contenders; trials whose samples are kept are measured. `end` is why the state is
-    /// over. In a run that was stopped, a trial without a turn has no outcome: it was only cut
-    /// short.
-    fn conclude(
+    /// Closes all contenders; the outcome of trials whose samples are kept is `Measured`. `end` is
+    /// why the state is over. In a run that was stopped, a trial without a turn gets no outcome,
+    /// because it was only cut short.
+    fn conclude_trials(
         &mut self,
         state_run: &mut StateRun,
         refuted: Vec<Option<String>>,
@@ -70,17 +71,17 @@ impl Run<'_> {
                 _ if progress.fastest_ns.is_some() => self.conclude_trial(progress, refuted)?,
                 None => self.sampler.close(progress.trial),
                 Some(end) => {
-                    self.announce(progress, &Params::default())?;
-                    let waits = self.planned(progress).waits.clone();
-                    let outcome = waits.map(|reason| Outcome::Unavailable { reason });
-                    self.end(progress, outcome.unwrap_or_else(|| untried(end)))?;
+                    self.announce_trial(progress, &Params::default())?;
+                    let wait_reason = self.planned_trial(progress).wait_reason.clone();
+                    let outcome = wait_reason.map(|reason| Outcome::Unavailable { reason });
+                    self.end_trial(progress, outcome.unwrap_or_else(|| outcome_without_reading(end)))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Ends a trial that has samples: it is measured unless they are refused.
+    /// Ends a trial that has samples: it counts as measured unless its numbers are refused.
     pub(crate) fn conclude_trial(
         &mut self,
         progress: &mut TrialProgress,
@@ -90,53 +91,55 @@ impl Run<'_> {
         let refused = refuted.or_else(|| self.sampler.refusal(progress.trial));
         let outcome = refused.unwrap_or(Outcome::Measured);
         progress.measured = outcome == Outcome::Measured;
-        self.end(progress, outcome)
+        self.end_trial(progress, outcome)
     }
 
-    /// Counts what each measured contender does inside. A count that fails has its reason in the
-    /// counts and spoils nothing.
+    /// Counts what each measured contender does inside. If a count fails, the counts give the
+    /// reason and the run goes on.
     fn count_all(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
         let mut due = Vec::new();
         for progress in state_run.progresses.iter().filter(|it| it.measured && !it.counted) {
             match self.why_uncounted(state_run, progress) {
-                Some(why) => self.keep_counts(progress.trial, uncounted(why))?,
+                Some(why) => self.record_counts(progress.trial, missing_counts(why))?,
                 None => due.push(progress),
             }
         }
-        for (at, some) in due.chunks(COUNTED_AT_ONCE).enumerate() {
-            let so_far = self.progress_of_counting(state_run, &due[at * COUNTED_AT_ONCE..]);
-            self.count_some(state_run, some, so_far)?;
+        for (at, chunk) in due.chunks(CONTENDERS_COUNTED_AT_ONCE).enumerate() {
+            let so_far = self.progress_of_counting(state_run, &due[at * CONTENDERS_COUNTED_AT_ONCE..]);
+            self.count_chunk(state_run, chunk, so_far)?;
         }
         let counted: Vec<TrialIndex> = due.iter().map(|it| it.trial).collect();
         self.count_again(state_run, &counted)
     }
 
-    /// Why a trial is not counted, if so. What was counted in another state costs no more time.
+    /// Why a trial is not counted, if so. A trial that was counted in another cache state is always
+    /// counted, because that takes no time.
     fn why_uncounted(&self, state_run: &StateRun, progress: &TrialProgress) -> Option<&'static str> {
         let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
         match progress.trial {
             trial if self.sampler.is_counted(trial) => None,
             trial if is_late && self.plan.is_control(trial) => Some(TIME_USED_UP),
-            _ => self.is_left_behind(state_run, progress).then_some(LEFT_BEHIND),
+            _ => self.is_left_behind(state_run, progress).then_some(NOT_FASTEST),
         }
     }
 
-    /// Counts again as often as the rules say, all trials in turn, so that all have about as many
-    /// counts where time is short: half as long as all before, or to the end of a firm time.
+    /// Counts again as often as the rules say, all trials in turn, so that all have about the same
+    /// number of counts if time runs out: after half of the time that the state has taken before,
+    /// or at the end of a firm budget.
     fn count_again(&mut self, state_run: &StateRun, counted: &[TrialIndex]) -> Result<(), RunStop> {
         let begun_ns = self.sampler.elapsed_ns();
-        let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_PART;
+        let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_PARTS;
         for _ in 1..self.plan.rules.counts {
-            for some in counted.chunks(COUNTED_AT_ONCE) {
+            for chunk in counted.chunks(CONTENDERS_COUNTED_AT_ONCE) {
                 let now_ns = self.sampler.elapsed_ns();
                 let is_long = now_ns.saturating_sub(begun_ns) >= time_ns;
                 if is_long || self.is_time_up(|now_ns| state_run.clock.is_counting_up(now_ns))? {
                     return Ok(());
                 }
                 let so_far = self.display.progress(1.0, now_ns);
-                self.sink.about_to(Step::Count(some[0], so_far));
-                let again = self.sampler.count_again(some);
-                for (&trial, counts) in some.iter().zip(again) {
+                self.sink.announce_step(Step::Count(chunk[0], so_far));
+                let again = self.sampler.count_again(chunk);
+                for (&trial, counts) in chunk.iter().zip(again) {
                     self.sink.append(Line::Counts { trial, counts: counts_or_reason(counts)? })?;
                 }
             }
@@ -144,38 +147,38 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Counts what these contenders do inside, while the state has time for it.
-    fn count_some(
+    /// Counts what these contenders do inside, while the state has time left.
+    fn count_chunk(
         &mut self,
         state_run: &StateRun,
-        some: &[&TrialProgress],
+        chunk: &[&TrialProgress],
         so_far: Progress,
     ) -> Result<(), RunStop> {
         let is_up = self.is_time_up(|now_ns| state_run.clock.is_counting_up(now_ns))?;
         let is_due = |trial: &TrialIndex| !is_up || self.sampler.is_counted(*trial);
-        let (due, late): (Vec<_>, Vec<_>) = some.iter().map(|it| it.trial).partition(is_due);
+        let (due, late): (Vec<_>, Vec<_>) = chunk.iter().map(|it| it.trial).partition(is_due);
         for trial in late {
-            self.keep_counts(trial, uncounted(TIME_USED_UP))?;
+            self.record_counts(trial, missing_counts(TIME_USED_UP))?;
         }
         if let Some(&first) = due.first() {
-            self.sink.about_to(Step::Count(first, so_far));
+            self.sink.announce_step(Step::Count(first, so_far));
         }
         let counted = self.sampler.count(&due);
         for (trial, counts) in due.into_iter().zip(counted) {
-            self.keep_counts(trial, counts_or_reason(counts)?)?;
+            self.record_counts(trial, counts_or_reason(counts)?)?;
         }
         Ok(())
     }
 
-    fn keep_counts(&mut self, trial: TrialIndex, counts: BTreeMap<String, Count>) -> Result<(), RunStop> {
+    fn record_counts(&mut self, trial: TrialIndex, counts: BTreeMap<String, Count>) -> Result<(), RunStop> {
         self.sink.append(Line::Counts { trial, counts })?;
         self.measured.push(trial);
         Ok(())
     }
 
-    /// Inspects what was measured, if that is wanted, when all rounds of all states are over, so
-    /// that no round has less time or another cache because of an inspection. The current state of
-    /// the cache comes first.
+    /// Inspects the measured trials, if inspections are enabled. Runs after all rounds of all
+    /// states, so that no round loses time or has another cache state because of an inspection.
+    /// Begins with the last state, because the cache is in that state.
     pub(super) fn inspect_measured(&mut self) -> Result<(), RunStop> {
         if !self.sampler.inspects() {
             return Ok(());
@@ -189,7 +192,7 @@ impl Run<'_> {
             let lines = if self.is_time_up(is_up)? {
                 self.sampler.not_inspected(trial, TIME_USED_UP)
             } else {
-                self.sink.about_to(Step::Inspect(trial));
+                self.sink.announce_step(Step::Inspect(trial));
                 self.sampler.inspect(trial)?
             };
             lines.into_iter().try_for_each(|line| self.sink.append(line))?;
@@ -198,7 +201,7 @@ impl Run<'_> {
     }
 }
 
-fn untried(end: EndReason) -> Outcome {
+fn outcome_without_reading(end: EndReason) -> Outcome {
     let reason = match end {
         EndReason::Budget => "the time for the whole run was used up before the first reading",
         _ => "no other trial was left to race against",
@@ -209,9 +212,9 @@ fn untried(end: EndReason) -> Outcome {
 fn counts_or_reason(
     counts: Result<BTreeMap<String, Count>, TrialEnd>,
 ) -> Result<BTreeMap<String, Count>, RunStop> {
-    counts.or_else(|end| Ok(uncounted(end.outcome()?.reason().unwrap_or("it could not be counted"))))
+    counts.or_else(|end| Ok(missing_counts(end.outcome()?.reason().unwrap_or("it could not be counted"))))
 }
 
-fn uncounted(how: &str) -> BTreeMap<String, Count> {
-    COUNTED.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
+fn missing_counts(how: &str) -> BTreeMap<String, Count> {
+    COUNT_NAMES.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
 }

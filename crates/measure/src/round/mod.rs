@@ -1,10 +1,10 @@
 //! The order of a run: executes a plan state by state, in each state fill by fill and round by
 //! round, and in each round every trial once, until every trial is settled.
 //!
-//! Everything outside is behind [`Sampler`] and [`Sink`], so whole runs are tested to the digit
-//! against a script, and every finding is written at once, so a run may end at any moment. Rounds
-//! and turns are in `rounds`, the end of a state in `finish`. How a reading is taken and its state
-//! proven lives in [`super::sampler`].
+//! Files, processes and the record are reached only through [`Sampler`] and [`Sink`], so whole runs
+//! are tested to the digit against a script. Every result is written at once, so a run may end at
+//! any moment. Rounds and turns are in `rounds`, the end of a state in `finish`. [`super::sampler`]
+//! takes readings and proves their cache state.
 
 mod beaten_limits;
 mod finish;
@@ -24,7 +24,7 @@ pub(super) mod trial_progress;
 mod unaccounted;
 
 use super::interface::{CleanUpError, Sampler, Sink, Step, TrialEnd};
-use super::plan::{Plan, Planned};
+use super::plan::{Plan, PlannedTrial};
 use plausibility::Plausibility;
 use progress_display::ProgressDisplay;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
@@ -60,16 +60,16 @@ pub struct Run<'a> {
     plausibility: Plausibility,
     pub(super) display: ProgressDisplay,
     resumed: ResumeState<'a>,
-    /// Trials that were measured and counted, and are inspected at the end.
+    /// Trials that were measured and counted; they are inspected at the end.
     measured: Vec<TrialIndex>,
 }
 
-/// Executes a plan; every trial that was announced gets its outcome.
+/// Executes a plan; every announced trial gets an outcome.
 pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
     Run::new(plan, ResumeState::default(), sampler, sink).execute(Run::measure_state)
 }
 
-/// Executes the rest of a plan of which a part was executed and recorded.
+/// Executes the rest of a plan that was partly executed and recorded.
 pub fn resume(
     plan: &Plan,
     record: &Record,
@@ -87,7 +87,7 @@ pub(super) fn end_reason(ended: Result<EndReason, RunStop>) -> Result<EndReason,
 }
 
 impl<'a> Run<'a> {
-    /// A run of a plan of which `resumed` is done.
+    /// A run of a plan; `resumed` holds what an earlier part of the run has done.
     pub(super) fn new(
         plan: &'a Plan,
         resumed: ResumeState<'a>,
@@ -105,8 +105,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Measures each state of the plan by `measure`, then inspects what was measured. Whatever
-    /// happens, the record gets its last line.
+    /// Measures each state of the plan with `measure`, then inspects the measured trials. The
+    /// record gets its last line in any case.
     pub(super) fn execute(
         mut self,
         measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> Result<EndReason, RunStop>,
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
         let settled = self.run_states(measure);
         let ended = settled.and_then(|reason| self.inspect_measured().map(|()| reason));
         let ended = self.write_notes().and(ended);
-        // Also where the record cannot be written any more.
+        // The clean-up also runs if the record can no longer be written.
         let cleaned = self.sampler.clean_up();
         let mut reason = end_reason(ended)?;
         if let Err(CleanUpError { end, text }) = cleaned {
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// All states in order; whether time was up in one of them.
+    /// Runs all states in order; returns whether time was up in one of them.
     fn run_states(
         &mut self,
         mut measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> Result<EndReason, RunStop>,
@@ -160,11 +160,11 @@ impl<'a> Run<'a> {
         Ok(reason)
     }
 
-    /// Begins a state; `states_left` of the run are left, this one included.
+    /// Begins a state; `states_left` is the number of states still to run, this one included.
     pub(super) fn begin_state(&mut self, state: CacheState, states_left: usize) -> StateRun {
         let trials = self.plan.trials_of(state);
-        self.sink.about_to(Step::State(state, trials.len()));
-        // What controls have shown in one state says nothing of the next.
+        self.sink.announce_step(Step::State(state, trials.len()));
+        // Results of controls in one state do not apply to the next.
         self.plausibility = Plausibility::default();
         for (trial, turn) in self.resumed.turns_of_controls(self.plan, state) {
             self.learn(trial, &turn);
@@ -181,70 +181,79 @@ impl<'a> Run<'a> {
         if let Some(reason) = self.resumed.rounds_ended(self.plan, state) {
             return Ok(reason);
         }
-        // An earlier part may have ended before its last round was judged.
+        // An earlier part of the run may have ended before its last round was judged.
         self.qualify(state_run)?;
-        let is_settled = state_run.live(self.plan).is_empty();
-        let first = self.resumed.first(state);
+        let is_settled = state_run.live_trials(self.plan).is_empty();
+        let first = self.resumed.next_round(state);
         let end = if is_settled { EndReason::Settled } else { self.measure_from(first, state_run)? };
         self.record_stops(state_run).map(|()| end)
     }
 
-    /// Records why each trial has no more readings. That another one is faster was recorded when the
-    /// trial stopped; if it had rounds since then, their number is recorded, too.
+    /// Records why each trial has no more readings. If the reason is that another trial is faster,
+    /// it was recorded when the trial stopped; it is recorded again if the trial had more rounds
+    /// since then.
     fn record_stops(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
         let read = state_run.progresses.iter().filter(|it| !it.ended && !it.walls.is_empty());
         let is_recorded = |it: &TrialProgress| it.stopped_after == Some(it.rounds());
         for progress in read.filter(|it| !is_recorded(it)) {
-            let stopped = progress.stop(&self.plan.rules);
+            let stopped = progress.describe_stop(&self.plan.rules);
             self.sink.append(Line::Stopped { trial: progress.trial, stopped })?;
         }
         Ok(())
     }
 
-    fn planned(&self, progress: &TrialProgress) -> &'a Planned {
-        self.plan.planned(progress.trial)
+    fn planned_trial(&self, progress: &TrialProgress) -> &'a PlannedTrial {
+        self.plan.planned_trial(progress.trial)
     }
 
     fn is_control(&self, progress: &TrialProgress) -> bool {
         self.plan.is_control(progress.trial)
     }
 
-    /// Whether the user ends the run, which is as if all time were used up, or `is_up` says so of the time
-    /// since it began.
+    /// Whether time is up: the user ended the run, or `is_up` holds for the time since the run
+    /// began.
     fn is_time_up(&mut self, is_up: impl FnOnce(u64) -> bool) -> Result<bool, RunStop> {
         Ok(self.sink.wants_end()? || is_up(self.sampler.elapsed_ns()))
     }
 
-    /// Whether even the next turn of a state is too late.
+    /// Whether a firm budget is used up, so that not even one more turn may begin.
     pub(crate) fn is_firmly_up(&mut self, clock: &StateClock) -> Result<bool, RunStop> {
         self.is_time_up(|now_ns| clock.is_firmly_up(now_ns))
     }
 
-    /// Writes the trial's line, once, with the parameters in force.
-    pub(crate) fn announce(&mut self, progress: &mut TrialProgress, params: &Params) -> Result<(), RunStop> {
+    /// Writes the trial's line with the parameters in force, if it is not written yet.
+    pub(crate) fn announce_trial(
+        &mut self,
+        progress: &mut TrialProgress,
+        params: &Params,
+    ) -> Result<(), RunStop> {
         if progress.announced {
             return Ok(());
         }
         progress.announced = true;
-        let mut trial = self.planned(progress).trial.clone();
+        let mut trial = self.planned_trial(progress).trial.clone();
         trial.params.0.extend(params.0.clone());
         Ok(self.sink.append(Line::Trial(Box::new(trial)))?)
     }
 
-    /// Ends what a call of the sampler ended: the trial, the run, or both.
-    fn take_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> Result<(), RunStop> {
+    /// Handles an error of the sampler, which ends the trial, the run, or both.
+    fn handle_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> Result<(), RunStop> {
         match end {
-            TrialEnd::Trial(outcome) => self.end(progress, outcome),
+            TrialEnd::Trial(outcome) => self.end_trial(progress, outcome),
             TrialEnd::Run(reason) => Err(reason.into()),
             TrialEnd::Both(outcome, reason) => {
-                self.end(progress, outcome)?;
+                self.end_trial(progress, outcome)?;
                 Err(reason.into())
             }
         }
     }
 
-    /// Writes the trial's outcome; it has no further turns.
-    pub(crate) fn end(&mut self, progress: &mut TrialProgress, outcome: Outcome) -> Result<(), RunStop> {
+    /// Writes the trial's outcome; the trial has no further turns.
+    pub(crate) fn end_trial(
+        &mut self,
+        progress: &mut TrialProgress,
+        outcome: Outcome,
+    ) -> Result<(), RunStop> {
         progress.ended = true;
         match outcome {
             Outcome::Measured => self.sampler.retire(progress.trial),

@@ -1,12 +1,13 @@
-//! How much of a run is done, for the progress bar: of a state by what its trials need or by its
-//! time, whichever is further, and of the counting that follows. Nothing is decided by it.
+//! Progress of a run, for the progress bar. The progress of a state is the share that its trials
+//! have of the readings they need, or the used share of its time, whichever is larger. The counting
+//! after the rounds is added. The progress decides nothing.
 
 use super::Run;
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use crate::interface::Progress;
 
-/// Counting what a contender does inside takes about as long as this many readings.
+/// Counting what a contender does inside takes about as long as this many of its readings.
 const COUNTING_READINGS: u64 = 4;
 
 /// The share of a run that is shown as done. It never decreases.
@@ -25,22 +26,23 @@ impl ProgressDisplay {
         self.states_done = states_done;
     }
 
-    /// The share of the whole run that is done when this share of the current state is.
+    /// The share of the whole run that is done, if `of_state` is the share of the current state
+    /// that is done.
     #[expect(clippy::cast_precision_loss, reason = "numbers of states")]
     pub(crate) fn progress(&mut self, of_state: f64, elapsed_ns: u64) -> Progress {
         let share = (self.states_done as f64 + of_state) / self.states.max(1) as f64;
-        // `share` is not a number if nothing was done in no time; `max` ignores it.
+        // `share` is NaN if nothing was done in no time; `max` ignores NaN.
         self.share_shown = self.share_shown.max(share);
         Progress { share: self.share_shown, elapsed_ns }
     }
 }
 
 impl Run<'_> {
-    /// The share of the whole run that is done after so many rounds of a state.
+    /// The share of the whole run that is done after `rounds` rounds of a state.
     #[expect(clippy::cast_precision_loss, reason = "numbers of trials, and times below 104 days")]
     pub(super) fn progress(&mut self, state_run: &StateRun, rounds: u32) -> Progress {
         let (now_ns, progresses) = (self.sampler.elapsed_ns(), &state_run.progresses);
-        let needed = progresses.iter().map(|it| it.done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
+        let needed = progresses.iter().map(|it| it.share_done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
         let by_trials = needed / progresses.len().max(1) as f64;
         let of_rounds = by_trials.max(state_run.clock.share_done(rounds, now_ns));
         let state_ns = state_run.clock.since_start_ns(now_ns) as f64;
@@ -48,8 +50,8 @@ impl Run<'_> {
         self.display.progress(state_ns / whole_ns, now_ns)
     }
 
-    /// The same when the rounds are over and the contenders of the trials from this one on are
-    /// still to be counted.
+    /// The share of the whole run that is done when the rounds of a state are over and the
+    /// contenders of `left` are still to be counted.
     #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
     pub(super) fn progress_of_counting(&mut self, state_run: &StateRun, left: &[&TrialProgress]) -> Progress {
         let now_ns = self.sampler.elapsed_ns();

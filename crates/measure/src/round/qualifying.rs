@@ -1,15 +1,15 @@
 //! Qualifying: which trials of a race get further rounds. A trial stops when a rival is faster by
-//! more than matters; when one is left, the time that is left is for its confirmation and for the
-//! intervals that a report needs most. Rivals do the same with the same bytes: what comes out of an
-//! archive is not compared with its bytes.
+//! more than matters. When one trial is left, the rest of the time is spent to confirm it and to
+//! narrow the intervals that a report needs most. Only trials that deliver the same bytes are
+//! rivals: decoded content of an archive is not compared with the archive's bytes.
 //!
-//! After each round the readings of all rivals, stopped ones included, say how noisy each of them
-//! is ([`Field`]), and [`stats::stops`] says which of those that compete are behind. A stop never
-//! changes what is reported: a trial keeps its readings and their interval. The trial that the
-//! others are compared with must itself be possible, or it would stop all others.
+//! After each round, the noise of each rival is estimated from the readings of all rivals, stopped
+//! ones included ([`ContestRivals`]), and [`stats::find_stops`] returns the competing trials that are
+//! behind. A stop never changes what is reported: a trial keeps its readings and their interval. The
+//! leader's own numbers must be plausible, because otherwise it would stop all other trials.
 //!
-//! Whatever is decided follows from the readings and from which trials were stopped before. So a
-//! run that was cut short goes on as it would have without.
+//! All decisions follow from the readings and from which trials were stopped before. So a run that
+//! was interrupted and resumed decides as it would have without the interruption.
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
@@ -18,17 +18,17 @@ use crate::plan::{Focus, Plan, ROUNDS_MIN, Role};
 use readlab_analysis::stats::{self, Confidence, Indifference, SharedVariance, Significance};
 use readlab_record::{Contest, Line, Outcome, StopReason};
 
-/// Two trials tie when the half-width of their ratio's interval is at most so many times the
+/// Two trials tie if the half-width of their ratio's interval is at most this many times the
 /// requested precision of a median.
 const TIE_PRECISIONS: f64 = 2.0;
 
-/// The one that is left was chosen because its readings were fast. It has so many times as many
-/// fresh rounds, so that they outweigh those by which it was chosen.
+/// The winner was chosen because its readings were fast, so it gets further rounds: this many times
+/// as many as it was chosen by, so that they outweigh those.
 const FRESH_ROUNDS: u32 = 2;
 
-/// The rivals of one contest that were read, and the noise that they share. They are named by their
-/// places here.
-struct Field<'a> {
+/// The rivals of one contest that have readings, and the noise that they share. Rivals are referred
+/// to by their index in `rivals`.
+struct ContestRivals<'a> {
     rivals: Vec<Rival<'a>>,
     shared: SharedVariance,
 }
@@ -40,11 +40,11 @@ struct Rival<'a> {
     median_ns: f64,
 }
 
-impl<'a> Field<'a> {
-    fn new(state_run: &StateRun, plan: &'a Plan, contest: Contest) -> Field<'a> {
+impl<'a> ContestRivals<'a> {
+    fn new(state_run: &StateRun, plan: &'a Plan, contest: Contest) -> ContestRivals<'a> {
         let mut rivals = Vec::new();
         for (at, it) in state_run.progresses.iter().enumerate() {
-            let planned = plan.planned(it.trial);
+            let planned = plan.planned_trial(it.trial);
             let is_rival = !planned.trial.is_control() && planned.trial.contest() == contest;
             if let Some(median_ns) = it.median_ns().filter(|_| is_rival && !it.ended) {
                 let (contender, role) = (planned.trial.contender(), planned.role);
@@ -52,46 +52,47 @@ impl<'a> Field<'a> {
             }
         }
         let shared = SharedVariance::new(rivals.iter().map(|it| &state_run.progresses[it.at].walls));
-        Field { rivals, shared }
+        ContestRivals { rivals, shared }
     }
 
-    fn ways(&self, it: usize) -> Vec<usize> {
+    fn methods_of_language(&self, it: usize) -> Vec<usize> {
         let contender = self.rivals[it].contender;
         (0..self.rivals.len()).filter(|&other| self.rivals[other].contender == contender).collect()
     }
 
-    fn best_of(&self, ways: &[usize]) -> Option<usize> {
+    fn fastest_of(&self, methods_of_language: &[usize]) -> Option<usize> {
         let median_ns = |it: usize| self.rivals[it].median_ns;
-        ways.iter().copied().min_by(|&a, &b| median_ns(a).total_cmp(&median_ns(b)))
+        methods_of_language.iter().copied().min_by(|&a, &b| median_ns(a).total_cmp(&median_ns(b)))
     }
 
-    /// Whether a trial is the usual way of its language, or the best, and the two are not told
-    /// apart.
-    fn is_open_way(&self, it: usize) -> bool {
-        let ways = self.ways(it);
-        let usual = ways.iter().copied().find(|&way| self.rivals[way].role == Role::Usual);
-        let (Some(best), Some(usual)) = (self.best_of(&ways), usual) else { return false };
+    /// Whether a trial is the usual or the best method of its language, and the two are not yet
+    /// told apart.
+    fn is_open_method(&self, it: usize) -> bool {
+        let methods_of_language = self.methods_of_language(it);
+        let usual =
+            methods_of_language.iter().copied().find(|&method| self.rivals[method].role == Role::Usual);
+        let (Some(best), Some(usual)) = (self.fastest_of(&methods_of_language), usual) else { return false };
         if best == usual || it != best && it != usual {
             return false;
         }
-        let ratio = self.shared.ratio_of_chosen(best, usual, ways.len() - 1);
-        ratio.and_then(|ratio| ratio.clear()).is_none_or(|clear| clear == Significance::Tie)
+        let ratio = self.shared.ratio_of_chosen(best, usual, methods_of_language.len() - 1);
+        ratio.and_then(|ratio| ratio.significance()).is_none_or(|clear| clear == Significance::Tie)
     }
 
-    /// Whether a trial is the fastest way of its language.
-    fn is_best_way(&self, it: usize) -> bool {
-        self.best_of(&self.ways(it)) == Some(it)
+    /// Whether a trial is the fastest method of its language.
+    fn is_best_method(&self, it: usize) -> bool {
+        self.fastest_of(&self.methods_of_language(it)) == Some(it)
     }
 }
 
 impl Run<'_> {
-    /// Stops the trials that need no further round, after a round of a state.
+    /// Stops the trials that need no further round. Called after each round of a state.
     pub(super) fn qualify(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
         if self.plan.rules.focus != Focus::First {
             return Ok(());
         }
         let contests: Vec<Contest> = state_run.leaders(self.plan).into_keys().collect();
-        // Without one that competes there is nothing to compare further readings with.
+        // In a contest without a competing trial there is nothing to compare further readings with.
         for progress in &mut state_run.progresses {
             progress.is_refined &= contests.contains(&self.plan.contest(progress.trial));
         }
@@ -99,51 +100,51 @@ impl Run<'_> {
     }
 
     fn qualify_in(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<(), RunStop> {
-        let Some(leader) = self.leader(state_run, contest)? else { return Ok(()) };
-        let field = Field::new(state_run, self.plan, contest);
+        let Some(leader) = self.find_leader(state_run, contest)? else { return Ok(()) };
+        let field = ContestRivals::new(state_run, self.plan, contest);
         let place = |it: usize| field.rivals[it].at;
         let mut running: Vec<usize> = (0..field.rivals.len()).collect();
         running.retain(|&it| state_run.progresses[place(it)].competes());
         let zone = Indifference::within(self.plan.rules.indifference);
         let behind: Vec<usize> =
-            stats::stops(&field.shared, &running, zone).into_iter().map(|stop| stop.trial).collect();
+            stats::find_stops(&field.shared, &running, zone).into_iter().map(|stop| stop.trial).collect();
         for &it in &behind {
             if !self.is_needed(state_run, &field, leader, it) {
-                self.stop(&mut state_run.progresses[place(it)], StopReason::NotFirst)?;
+                self.stop_trial(&mut state_run.progresses[place(it)], StopReason::NotFirst)?;
             }
         }
         let left: Vec<usize> = running.iter().copied().filter(|it| !behind.contains(it)).collect();
-        let Some(first) = self.decided(&field, &left, leader) else { return Ok(()) };
+        let Some(first) = self.decided_winner(&field, &left, leader) else { return Ok(()) };
         let winner = &state_run.progresses[place(first)];
         if self.waits_for_others(state_run, contest) || !self.is_confirmed(state_run, winner) {
             return Ok(());
         }
-        if !self.refine(state_run, &field, first) {
+        if !self.resume_needed_trials(state_run, &field, first) {
             for it in running {
                 let progress = &mut state_run.progresses[place(it)];
                 if progress.competes() {
-                    self.stop(progress, StopReason::Decided)?;
+                    self.stop_trial(progress, StopReason::Decided)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The fastest trial of a contest that can still have rounds. One that cannot be true is
-    /// refused here.
-    fn leader(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<Option<usize>, RunStop> {
+    /// The fastest trial of a contest that can still have rounds. A leader whose numbers cannot be
+    /// true is refused here.
+    fn find_leader(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<Option<usize>, RunStop> {
         loop {
             let Some(&at) = state_run.leaders(self.plan).get(&contest) else { return Ok(None) };
-            match self.refutation(&mut state_run.progresses[at])? {
+            match self.find_refutation(&mut state_run.progresses[at])? {
                 None => return Ok(Some(at)),
-                Some(reason) => self.end(&mut state_run.progresses[at], Outcome::Refused { reason })?,
+                Some(reason) => self.end_trial(&mut state_run.progresses[at], Outcome::Refused { reason })?,
             }
         }
     }
 
-    /// The fastest, if that is decided: one is left that no other is faster than, or, without an
-    /// indifference zone, all that are left tie.
-    fn decided(&self, field: &Field, left: &[usize], leader: usize) -> Option<usize> {
+    /// The fastest trial, if it is decided: only one trial is left, or, without an indifference
+    /// zone, all trials that are left tie with the leader.
+    fn decided_winner(&self, field: &ContestRivals, left: &[usize], leader: usize) -> Option<usize> {
         if let [first] = left {
             return Some(*first);
         }
@@ -156,7 +157,7 @@ impl Run<'_> {
         (self.plan.rules.indifference <= 0.0 && left.iter().all(ties)).then_some(first)
     }
 
-    /// Whether the one that is left is precise, or has enough fresh rounds beside those by which it was
+    /// Whether the winner is precise, or has enough further rounds beside those by which it was
     /// chosen.
     fn is_confirmed(&self, state_run: &StateRun, winner: &TrialProgress) -> bool {
         let rules = &self.plan.rules;
@@ -166,28 +167,28 @@ impl Run<'_> {
         winner.is_settled(rules) || winner.rounds() >= rules.min_runs.max(chosen_after.saturating_add(fresh))
     }
 
-    /// Whether a rival has no reading yet and will have one if there is time.
+    /// Whether a rival has no reading yet and gets one if there is time.
     fn waits_for_others(&self, state_run: &StateRun, contest: Contest) -> bool {
-        let waiting = self.waiting(state_run);
+        let waiting = self.waiting_trials(state_run);
         let trials = waiting.into_iter().map(|at| state_run.progresses[at].trial);
         trials.filter(|&it| !self.plan.is_control(it)).any(|it| self.plan.contest(it) == contest)
     }
 
-    /// Gives rounds to stopped trials whose intervals are asked for most, while there is time;
-    /// whether there are any: those that share the first rank, the best way of each language, and
-    /// its usual way as long as the two are not told apart.
-    fn refine(&self, state_run: &mut StateRun, field: &Field, first: usize) -> bool {
+    /// Gives further rounds to stopped trials whose intervals are needed most, while there is time:
+    /// trials that share the first rank, the best method of each language, and its usual method as
+    /// long as the two are not told apart. Returns whether there are such trials.
+    fn resume_needed_trials(&self, state_run: &mut StateRun, field: &ContestRivals, first: usize) -> bool {
         let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
         let is_asked_for = |it: usize| {
             let is_first_rank =
                 || !matches!(field.shared.against_first(first, it), Some(Significance::Slower));
-            field.is_open_way(it) || field.is_best_way(it) || is_first_rank()
+            field.is_open_method(it) || field.is_best_method(it) || is_first_rank()
         };
         let mut any = false;
         for (it, rival) in field.rivals.iter().enumerate() {
             let progress = &mut state_run.progresses[rival.at];
             let is_out = progress.stopped == Some(StopReason::NotFirst);
-            let may_improve = !is_late && is_out && progress.is_rough(&self.plan.rules);
+            let may_improve = !is_late && is_out && progress.is_imprecise(&self.plan.rules);
             progress.is_refined = may_improve && is_asked_for(it);
             any |= progress.is_refined;
         }
@@ -198,11 +199,12 @@ impl Run<'_> {
         self.plan.contest(one.trial) == self.plan.contest(other.trial)
     }
 
-    /// Whether a trial has further rounds although another one is faster. The usual way of a
-    /// language and its best have them until the two are told apart, or as many as an interval
-    /// takes that needs no other trial. Once the state has had its time, which readings of seconds
-    /// take in two rounds, only those of the leader's language have, and what the user named.
-    fn is_needed(&self, state_run: &StateRun, field: &Field, leader: usize, it: usize) -> bool {
+    /// Whether a trial has further rounds although another is faster. The usual and the best method
+    /// of a language have further rounds until the two are told apart, or until they have enough
+    /// rounds for an interval without the shared noise. Once the time of the state is used up,
+    /// which takes two rounds if readings take seconds, only the methods of the leader's language
+    /// and the trials that the user named have further rounds.
+    fn is_needed(&self, state_run: &StateRun, field: &ContestRivals, leader: usize, it: usize) -> bool {
         let rival = &field.rivals[it];
         let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
         match rival.role {
@@ -210,15 +212,15 @@ impl Run<'_> {
             Role::Common => return !is_late,
             Role::Usual | Role::Candidate => {}
         }
-        let is_own = rival.contender == self.planned(&state_run.progresses[leader]).trial.contender();
+        let is_own = rival.contender == self.planned_trial(&state_run.progresses[leader]).trial.contender();
         let has_few = state_run.progresses[rival.at].rounds() < ROUNDS_MIN;
-        has_few && (!is_late || is_own) && field.is_open_way(it)
+        has_few && (!is_late || is_own) && field.is_open_method(it)
     }
 
-    /// Whether another trial of a race is faster, by the readings of both, and not all others are
-    /// compared with this one.
+    /// Whether another trial of a race is faster, by the readings of both, and this trial is no
+    /// baseline.
     pub(super) fn is_left_behind(&self, state_run: &StateRun, progress: &TrialProgress) -> bool {
-        let role = self.planned(progress).role;
+        let role = self.planned_trial(progress).role;
         let is_baseline = role == Role::Baseline || role == Role::Common && progress.stopped.is_none();
         if self.plan.rules.focus != Focus::First || is_baseline || self.is_control(progress) {
             return false;
@@ -232,14 +234,14 @@ impl Run<'_> {
         progress.stopped == Some(StopReason::NotFirst) || ratio.is_some_and(|ends| ends.high < 1.0)
     }
 
-    /// A trial has no further round; its process is ended.
-    fn stop(&mut self, progress: &mut TrialProgress, why: StopReason) -> Result<(), RunStop> {
+    /// Stops a trial: it has no further round, and its process is ended.
+    fn stop_trial(&mut self, progress: &mut TrialProgress, why: StopReason) -> Result<(), RunStop> {
         progress.stopped = Some(why);
         if why != StopReason::NotFirst {
             return Ok(());
         }
         self.sampler.retire(progress.trial);
-        let stopped = progress.stop(&self.plan.rules);
+        let stopped = progress.describe_stop(&self.plan.rules);
         progress.stopped_after = Some(stopped.rounds);
         Ok(self.sink.append(Line::Stopped { trial: progress.trial, stopped })?)
     }

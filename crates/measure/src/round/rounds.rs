@@ -1,8 +1,9 @@
-//! The rounds of one state: fills, blocks of rounds for which contenders are started together, single
-//! rounds in shuffled order, and turns, whose readings are proven and recorded. Whether the numbers
-//! of a trial can be true is decided in `refutation`, at the end of a state, or at once in a search.
+//! The rounds of one state: fills, blocks of rounds for which contenders are started together,
+//! single rounds in shuffled order, and turns, whose cache state is proven and whose readings are
+//! recorded. `refutation` decides whether the numbers of a trial can be true, at the end of a
+//! state, or at once in a search.
 
-use super::plausibility::stood_still;
+use super::plausibility::why_window_is_zero;
 use super::resume_state::NextRound;
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
@@ -15,28 +16,28 @@ use readlab_model::trial::{CacheState, Params};
 use readlab_record::{EndReason, Line, Outcome};
 use std::ops::Range;
 
-/// So many contenders are started while another one reads untimed.
+/// Number of contenders that are started ahead while another one reads untimed.
 const STARTED_AHEAD: usize = 2;
 
-/// A turn may take so many times as long as a start with its untimed reading, which may come from
-/// memory.
+/// A turn may take this many times as long as a start with its untimed reading, because that
+/// reading may come from memory.
 const STARTS_PER_TURN: u64 = 4;
 
-/// A trial that waits is started if there is time for so many turns of it, and for as many of each of
-/// the others: an untimed one, and one in each of two rounds.
+/// A waiting trial is started if there is time for this many turns of it and of each other trial:
+/// an untimed one, and one in each of two rounds.
 const TURNS_MIN: u64 = 3;
 
 /// Rounds for which contenders are started together.
 struct Block {
     fill: u32,
-    /// Blocks of this run part before this one.
+    /// Number of blocks before this one in this part of the run.
     blocks_before: u32,
     rounds: Range<u32>,
 }
 
 impl Run<'_> {
-    /// Rounds from this one on until every trial is settled or time is up: cold rounds in one
-    /// block, warm rounds over fills. Then the limits that a reading exceeded are measured again.
+    /// Takes rounds from `first` on until every trial is settled or time is up: cold rounds in one
+    /// block, warm rounds over several fills. Then measures beaten limits again.
     pub(crate) fn measure_from(
         &mut self,
         first: NextRound,
@@ -46,37 +47,41 @@ impl Run<'_> {
             CacheState::Cold | CacheState::Unknown => {
                 self.run_block(&Block { fill: 0, blocks_before: 0, rounds: first.round..u32::MAX }, state_run)
             }
-            CacheState::Warm => self.fills(first, state_run),
+            CacheState::Warm => self.measure_over_fills(first, state_run),
         };
         let end = end?;
         self.remeasure_beaten_limits(state_run)?;
         Ok(end)
     }
 
-    fn fills(&mut self, first: NextRound, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
-        let each = self.plan.rules.rounds_per_fill();
+    fn measure_over_fills(
+        &mut self,
+        first: NextRound,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        let rounds_per_fill = self.plan.rules.rounds_per_fill();
         for blocks_before in 0_u32.. {
-            let begin = first.round.saturating_add(blocks_before.saturating_mul(each));
+            let begin = first.round.saturating_add(blocks_before.saturating_mul(rounds_per_fill));
             if self.is_time_up(|now_ns| state_run.clock.is_up(begin, now_ns))? {
                 return Ok(EndReason::Budget);
             }
             let fill = first.fill.saturating_add(blocks_before);
-            if !self.filled(fill, state_run)? {
+            if !self.try_fill(fill, state_run)? {
                 return Ok(EndReason::Settled);
             }
-            let block = Block { fill, blocks_before, rounds: begin..begin.saturating_add(each) };
+            let block = Block { fill, blocks_before, rounds: begin..begin.saturating_add(rounds_per_fill) };
             let end = self.run_block(&block, state_run)?;
-            if end != EndReason::Settled || state_run.live(self.plan).is_empty() {
+            if end != EndReason::Settled || state_run.live_trials(self.plan).is_empty() {
                 return Ok(end);
             }
         }
         Ok(EndReason::Settled)
     }
 
-    /// Fills the cache; `false` if it cannot be filled, which is then the outcome of every trial
-    /// without a sample.
-    pub(crate) fn filled(&mut self, fill: u32, state_run: &mut StateRun) -> Result<bool, RunStop> {
-        self.sink.about_to(Step::Fill(fill));
+    /// Fills the cache. If it cannot be filled, returns `false`, and that is the outcome of every
+    /// trial without a sample.
+    pub(crate) fn try_fill(&mut self, fill: u32, state_run: &mut StateRun) -> Result<bool, RunStop> {
+        self.sink.announce_step(Step::Fill(fill));
         match self.sampler.fill(fill) {
             Ok(fill) => {
                 self.sink.append(Line::Fill(fill))?;
@@ -86,8 +91,8 @@ impl Run<'_> {
         }
     }
 
-    /// Ends every trial without a sample, because the cache could not be filled. What was measured
-    /// from earlier fills is kept.
+    /// Ends every trial without a sample, because the cache could not be filled. Samples from
+    /// earlier fills are kept.
     fn end_unfilled(
         &mut self,
         fill: u32,
@@ -100,32 +105,32 @@ impl Run<'_> {
         }
         for progress in &mut state_run.progresses {
             if !progress.ended && progress.walls.is_empty() {
-                self.announce(progress, &Params::default())?;
-                self.end(progress, outcome.clone())?;
+                self.announce_trial(progress, &Params::default())?;
+                self.end_trial(progress, outcome.clone())?;
             }
         }
         Ok(())
     }
 
     /// Starts the contenders that are due, then takes rounds until all trials are settled, the
-    /// rounds of the block are done, or time is up. Contenders that were not started in a firm time
+    /// rounds of the block are done, or time is up. Contenders that a firm budget left unstarted
     /// are started when all others are settled.
     fn run_block(&mut self, block: &Block, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         if block.blocks_before.is_multiple_of(FILLS_PER_START) {
-            let mut due = state_run.live(self.plan);
-            due.retain(|&at| !self.waits(&state_run.progresses[at]));
-            self.start_all(&due, state_run)?;
+            let mut due = state_run.live_trials(self.plan);
+            due.retain(|&at| !self.is_waiting(&state_run.progresses[at]));
+            self.start_trials(&due, state_run)?;
         }
         for round in block.rounds.clone() {
-            self.start_named(state_run)?;
-            self.start_waiting(state_run)?;
-            let mut live = state_run.live_among(self.plan, |it| it.announced);
+            self.start_named_trials(state_run)?;
+            self.start_waiting_trials(state_run)?;
+            let mut live = state_run.live_trials_among(self.plan, |it| it.announced);
             if live.is_empty() {
-                let mut waiting = state_run.live_among(self.plan, |it| !it.announced);
+                let mut waiting = state_run.live_trials_among(self.plan, |it| !it.announced);
                 let has_time = !state_run.clock.is_late(self.sampler.elapsed_ns());
-                waiting.retain(|&at| has_time || !self.waits(&state_run.progresses[at]));
-                self.start_all(&waiting, state_run)?;
-                live = state_run.live_among(self.plan, |it| it.announced);
+                waiting.retain(|&at| has_time || !self.is_waiting(&state_run.progresses[at]));
+                self.start_trials(&waiting, state_run)?;
+                live = state_run.live_trials_among(self.plan, |it| it.announced);
             }
             if live.is_empty() {
                 let is_up = self.is_firmly_up(&state_run.clock)?;
@@ -135,35 +140,35 @@ impl Run<'_> {
                 return Ok(EndReason::Budget);
             }
             let state = state_run.state;
-            // Where nothing is filled, every round has a state of its own.
+            // If the cache is not filled, every round counts as a fill.
             let fill = if state == CacheState::Warm { block.fill } else { round };
             let begin = Slot { state, fill, round, position: 0, rung: None };
-            if self.round(begin, &live, state_run)? == EndReason::Budget {
+            if self.run_round(begin, &live, state_run)? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }
             self.qualify(state_run)?;
             let progress = self.progress(state_run, round + 1);
-            self.sink.about_to(Step::RoundOver(progress));
+            self.sink.announce_step(Step::RoundOver(progress));
         }
         Ok(EndReason::Settled)
     }
 
-    /// Starts these trials in the order of the plan. In a firm time those come first that the user
-    /// named, as many as leave time for a turn of each; of the others only as many are started as
-    /// leave time for their rounds, but at least one that is no control.
-    fn start_all(&mut self, due: &[usize], state_run: &mut StateRun) -> Result<(), RunStop> {
+    /// Starts these trials in the order of the plan. With a firm budget, trials that the user named
+    /// come first, as many as leave time for a turn of each. Other trials are started only as long
+    /// as they leave time for the rounds, but at least one of them is started that is no control.
+    fn start_trials(&mut self, due: &[usize], state_run: &mut StateRun) -> Result<(), RunStop> {
         if due.is_empty() {
             return Ok(());
         }
-        let due = self.named_first(due, state_run);
+        let due = self.named_trials_first(due, state_run);
         let only_controls = state_run.progresses.iter().all(|it| self.is_control(it));
-        let end_ns = state_run.clock.starts_end_ns(self.sampler.elapsed_ns());
+        let end_ns = state_run.clock.starting_end_ns(self.sampler.elapsed_ns());
         let has_others = |it: &TrialProgress| only_controls || !self.is_control(it);
         let mut any = state_run.progresses.iter().any(|it| it.announced && !it.ended && has_others(it));
         let mut longest_ns = state_run.longest_start_ns;
         for (place, &at) in due.iter().enumerate() {
             let now_ns = self.sampler.elapsed_ns();
-            let is_late = match self.planned(&state_run.progresses[at]).is_first_named {
+            let is_late = match self.planned_trial(&state_run.progresses[at]).is_first_named {
                 // A turn takes about as long as a start with its untimed reading.
                 true => state_run.clock.ends_within(now_ns, longest_ns * (place as u64 + 1)),
                 false => now_ns >= end_ns,
@@ -179,93 +184,99 @@ impl Run<'_> {
             longest_ns = longest_ns.max(self.sampler.elapsed_ns().saturating_sub(now_ns));
         }
         state_run.longest_start_ns = longest_ns;
-        // No contender may be starting while another one is timed.
+        // No contender may still be starting while another one is timed.
         self.sampler.launch(&[]);
         Ok(())
     }
 
-    /// Starts what the user named and what had to wait until others were read, while there is a
-    /// firm time for it.
-    fn start_named(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+    /// With a firm budget, starts trials that the user named and that are not started yet.
+    fn start_named_trials(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
         if !matches!(self.plan.rules.budget, Budget::Firm(_)) {
             return Ok(());
         }
-        let mut waiting = state_run.live_among(self.plan, |it| !it.announced);
-        waiting.retain(|&at| self.planned(&state_run.progresses[at]).is_first_named);
-        self.start_all(&waiting, state_run)
+        let mut waiting = state_run.live_trials_among(self.plan, |it| !it.announced);
+        waiting.retain(|&at| self.planned_trial(&state_run.progresses[at]).is_first_named);
+        self.start_trials(&waiting, state_run)
     }
 
     /// Whether a trial is not started because a prediction leaves no time for it.
-    fn waits(&self, progress: &TrialProgress) -> bool {
-        !progress.announced && !progress.ended && self.planned(progress).waits.is_some()
+    fn is_waiting(&self, progress: &TrialProgress) -> bool {
+        !progress.announced && !progress.ended && self.planned_trial(progress).wait_reason.is_some()
     }
 
-    /// The trials that have no reading yet and may have one, as long as the state has time: those that
-    /// wait, and in a race also those that a firm time left unstarted before the first round.
-    pub(super) fn waiting(&self, state_run: &StateRun) -> Vec<usize> {
+    /// Trials without a reading that may still have one, if the state has time: trials that wait,
+    /// and in a race also trials that a firm budget left unstarted before the first round.
+    pub(super) fn waiting_trials(&self, state_run: &StateRun) -> Vec<usize> {
         let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
         let is_race = self.plan.rules.focus == Focus::First;
         let may_start = |at: &usize| {
             let progress = &state_run.progresses[*at];
             let is_unread = is_race && !progress.announced && !progress.ended;
-            !is_late && (is_unread || self.waits(progress))
+            !is_late && (is_unread || self.is_waiting(progress))
         };
         (0..state_run.progresses.len()).filter(may_start).collect()
     }
 
-    /// Starts these trials in the order of the plan, as many as the turns so far leave time for: the
-    /// reading that predicted too little may have been slower than any of theirs.
-    fn start_waiting(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
-        let mut waiting = self.waiting(state_run);
+    /// Starts waiting trials in the order of the plan, as many as the turns so far leave time for.
+    /// The reading on which the prediction was based may have been slower than readings of these
+    /// trials.
+    fn start_waiting_trials(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+        let mut waiting = self.waiting_trials(state_run);
         if waiting.is_empty() || state_run.turns == 0 {
             return Ok(());
         }
         let turns_ns = (state_run.turns_ns / state_run.turns).max(1).saturating_mul(TURNS_MIN);
         let each_ns = turns_ns.saturating_add(state_run.longest_start_ns);
-        let others = state_run.live_among(self.plan, |it| it.announced).len() as u64;
+        let others = state_run.live_trials_among(self.plan, |it| it.announced).len() as u64;
         let left_ns = state_run.clock.left_ns(self.sampler.elapsed_ns());
         let affordable = left_ns.saturating_sub(turns_ns.saturating_mul(others)) / each_ns;
         waiting.truncate(usize::try_from(affordable).unwrap_or(usize::MAX));
-        self.start_all(&waiting, state_run)
+        self.start_trials(&waiting, state_run)
     }
 
-    /// The same trials; in a firm time those first that the user named and that have no reading
-    /// yet.
-    fn named_first(&self, trials: &[usize], state_run: &StateRun) -> Vec<usize> {
+    /// Sorts trials: with a firm budget, trials that the user named and that have no reading yet
+    /// come first.
+    fn named_trials_first(&self, trials: &[usize], state_run: &StateRun) -> Vec<usize> {
         let mut sorted = trials.to_vec();
         if matches!(self.plan.rules.budget, Budget::Firm(_)) {
             let waits = |at: usize| {
                 let progress = &state_run.progresses[at];
-                progress.walls.is_empty() && self.planned(progress).is_first_named
+                progress.walls.is_empty() && self.planned_trial(progress).is_first_named
             };
             sorted.sort_by_key(|&at| !waits(at));
         }
         sorted
     }
 
-    /// Starts a contender and has it read untimed until it is warm; if it fails, that is its
-    /// outcome.
+    /// Starts a contender and makes it read untimed until it is warm. If that fails, the failure is
+    /// the trial's outcome.
     pub(crate) fn start(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
-        self.sink.about_to(Step::Start(progress.trial));
+        self.sink.announce_step(Step::Start(progress.trial));
         let opened = self.sampler.open(progress.trial);
         let params = opened.as_ref().cloned().unwrap_or_default();
-        self.announce(progress, &params)?;
+        self.announce_trial(progress, &params)?;
         let warm_ups = self.plan.rules.warmup.max(u32::from(progress.walls.is_empty()));
         let ready = opened.and_then(|_| (0..warm_ups).try_for_each(|_| self.sampler.warm_up(progress.trial)));
         self.write_notes()?;
         match ready {
             Ok(()) => Ok(()),
-            Err(end) => self.take_end(progress, end),
+            Err(end) => self.handle_end(progress, end),
         }
     }
 
-    /// Every live trial once, in the shuffled order of the round that begins with this slot. Where
-    /// a firm time may end in it, what the user named and was not read yet comes first.
-    fn round(&mut self, begin: Slot, live: &[usize], state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+    /// Takes a turn of every live trial in the shuffled order of the round; `begin` is the round's
+    /// first slot. If a firm budget may end in this round, trials that the user named and that have
+    /// no reading come first.
+    fn run_round(
+        &mut self,
+        begin: Slot,
+        live: &[usize],
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
         let mut order = self.plan.order(begin.state, begin.round, live);
         let round_ns = state_run.longest_start_ns.saturating_mul(STARTS_PER_TURN * order.len() as u64);
         if state_run.clock.ends_within(self.sampler.elapsed_ns(), round_ns) {
-            order = self.named_first(&order, state_run);
+            order = self.named_trials_first(&order, state_run);
         }
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
         for (position, at) in (0..).zip(order) {
@@ -273,44 +284,44 @@ impl Run<'_> {
                 return Ok(EndReason::Budget);
             }
             let progress = &mut state_run.progresses[at];
-            self.sink.about_to(Step::Turn { trial: progress.trial, round: begin.round, position, of });
+            self.sink.announce_step(Step::Turn { trial: progress.trial, round: begin.round, position, of });
             let begun_ns = self.sampler.elapsed_ns();
-            self.turn(&Slot { position, ..begin }, progress)?;
+            self.take_turn(&Slot { position, ..begin }, progress)?;
             state_run.turns += 1;
             state_run.turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
         }
         Ok(EndReason::Settled)
     }
 
-    /// One turn of one trial, repeated while its state cannot be proven.
-    pub(crate) fn turn(&mut self, slot: &Slot, progress: &mut TrialProgress) -> Result<(), RunStop> {
+    /// Takes one turn of one trial, repeated while its cache state cannot be proven.
+    pub(crate) fn take_turn(&mut self, slot: &Slot, progress: &mut TrialProgress) -> Result<(), RunStop> {
         let trial = progress.trial;
         let Run { sampler, sink, .. } = self;
-        let taken = attempt::proven(*sampler, trial, slot, |sampler, reason| {
+        let taken = attempt::take_until_proven(*sampler, trial, slot, |sampler, reason| {
             sink.append(Line::Rejected { trial, round: slot.round, reason })?;
             if slot.state == CacheState::Warm { refill(slot.fill, sampler, *sink) } else { Ok(()) }
         })?;
         self.write_notes()?;
         match taken {
             Ok(samples) => self.record_samples(slot, progress, samples),
-            Err(end) => self.take_end(progress, end),
+            Err(end) => self.handle_end(progress, end),
         }
     }
 
-    /// Records the samples of a turn. In a search a trial whose numbers cannot be true must not
-    /// outrun the others, so it is refused at once.
+    /// Records the samples of a turn. In a search, a trial whose numbers cannot be true is refused
+    /// at once, so that it does not outrun the others.
     fn record_samples(
         &mut self,
         slot: &Slot,
         progress: &mut TrialProgress,
         samples: Vec<Sample>,
     ) -> Result<(), RunStop> {
-        let trial = &self.planned(progress).trial;
-        if let Some(reason) = stood_still(trial, &samples) {
-            return self.end(progress, Outcome::Refused { reason });
+        let trial = &self.planned_trial(progress).trial;
+        if let Some(reason) = why_window_is_zero(trial, &samples) {
+            return self.end_trial(progress, Outcome::Refused { reason });
         }
         self.learn(progress.trial, &samples);
-        progress.take(&samples, &self.plan.rules);
+        progress.add_samples(&samples, &self.plan.rules);
         for sample in samples {
             self.sink.append(Line::Sample(Box::new(sample)))?;
         }
@@ -318,15 +329,15 @@ impl Run<'_> {
         if slot.rung.is_none() {
             return Ok(());
         }
-        match self.refutation(progress)? {
-            Some(reason) => self.end(progress, Outcome::Refused { reason }),
+        match self.find_refutation(progress)? {
+            Some(reason) => self.end_trial(progress, Outcome::Refused { reason }),
             None => Ok(()),
         }
     }
 
-    /// Records once of a trial which meters could not be read.
+    /// Records, once for each trial, the meters that could not be read.
     fn record_missing(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
-        for (meter, reason) in self.sampler.missing() {
+        for (meter, reason) in self.sampler.missing_meters() {
             if progress.missing.insert(meter.clone()) {
                 self.sink.append(Line::Missing { trial: progress.trial, meter, reason })?;
             }
@@ -335,11 +346,11 @@ impl Run<'_> {
     }
 }
 
-/// The standard fill again, with the same number: a part of the file was evicted.
+/// Fills the cache again with the same fill number, because a part of the file was evicted.
 fn refill(fill: u32, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<(), RunStop> {
     match sampler.fill(fill) {
         Ok(fill) => Ok(sink.append(Line::Fill(fill))?),
-        // The next try finds the state unproven again, with a reason.
+        // On failure, the next try finds the state unproven again and gives the reason.
         Err(end) => Ok(end.outcome().map(drop)?),
     }
 }

@@ -1,21 +1,20 @@
 //! The time of one state of a run: when it must end, and how much of that time is used up. The
-//! callers give it the current time.
+//! callers pass the current time.
 
 use crate::plan::{Budget, Plan};
 use readlab_model::trial::CacheState;
 
-/// Of what is left of a firm time, starting contenders may take one part in this many: a start
-/// takes as long as a turn or more, and each contender needs a few readings.
-const STARTING_PART: u64 = 4;
+/// Divisor of the rest of a firm budget; starting contenders may take the quotient. A start takes
+/// as long as a turn or more, and each contender needs a few readings.
+const STARTING_PARTS: u64 = 4;
 
-/// When a state must end: it has an equal share of the time left, together with the states after
-/// it.
+/// When a state must end: the time left is shared equally by this state and the states after it.
 pub(crate) struct StateClock {
     budget: Budget,
     start_ns: u64,
     end_ns: u64,
     counting_end_ns: u64,
-    /// Rounds that are taken even if an advised time is up.
+    /// Rounds that are taken even if an advised budget is used up.
     rounds_min: u32,
 }
 
@@ -34,14 +33,15 @@ impl StateClock {
         }
     }
 
-    /// The clock of the first part of this state, a share from 0 to 1.
+    /// The clock of the first part of this state; `share`, 0 to 1, is the part's share of the
+    /// state's time.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a share of a time that is exact up to 104 days"
     )]
-    pub(crate) fn first_part(&self, share: f64) -> StateClock {
+    pub(crate) fn clock_of_first_part(&self, share: f64) -> StateClock {
         let part_ns = (self.end_ns.saturating_sub(self.start_ns) as f64 * share) as u64;
         StateClock { end_ns: self.start_ns + part_ns, ..*self }
     }
@@ -54,30 +54,32 @@ impl StateClock {
         matches!(self.budget, Budget::Firm(_))
     }
 
-    /// The share that is done of the rounds that are taken even if time is up.
+    /// The share of the minimum number of rounds that is done; 1 with a firm budget, which has no
+    /// minimum.
     fn share_of_rounds(&self, rounds_done: u32) -> f64 {
         if self.is_firm() { 1.0 } else { f64::from(rounds_done) / f64::from(self.rounds_min) }
     }
 
-    /// Whether the state has had its time, so that only what decides should take more.
+    /// Whether the time of the state is used up, so that only rounds that decide the race should
+    /// follow.
     pub(crate) fn is_late(&self, now_ns: u64) -> bool {
         now_ns >= self.end_ns
     }
 
-    /// Whether even the next turn is too late.
+    /// Whether a firm budget is used up, so that not even one more turn may begin.
     pub(crate) fn is_firmly_up(&self, now_ns: u64) -> bool {
         self.is_firm() && now_ns >= self.end_ns
     }
 
-    /// When no further contender may be started for the rounds that begin now: starting may take a
-    /// part of what is left of a firm time. A contender that is started and never read gives no
-    /// number and takes time from the others.
-    pub(crate) fn starts_end_ns(&self, now_ns: u64) -> u64 {
-        let part_ns = self.left_ns(now_ns) / STARTING_PART;
+    /// Until when contenders may be started for the rounds that begin now. Starting may take only a
+    /// part of the rest of a firm budget, because a contender that is started and never read gives
+    /// no number and takes time from the others.
+    pub(crate) fn starting_end_ns(&self, now_ns: u64) -> u64 {
+        let part_ns = self.left_ns(now_ns) / STARTING_PARTS;
         if self.is_firm() { now_ns.saturating_add(part_ns) } else { u64::MAX }
     }
 
-    /// Whether a firm time of the rounds ends within so much from now.
+    /// Whether a firm budget for the rounds ends within `time_ns` from now.
     pub(crate) fn ends_within(&self, now_ns: u64, time_ns: u64) -> bool {
         self.is_firm() && now_ns.saturating_add(time_ns) >= self.end_ns
     }
@@ -86,9 +88,9 @@ impl StateClock {
         self.is_firm() && now_ns >= self.counting_end_ns
     }
 
-    /// The share of the state that is done if only its time ends it, 0 to 1.
+    /// The share of the state that is done, 0 to 1, if only its time ends it.
     pub(crate) fn share_done(&self, rounds_done: u32, now_ns: u64) -> f64 {
-        self.share(now_ns).min(self.share_of_rounds(rounds_done))
+        self.share_used(now_ns).min(self.share_of_rounds(rounds_done))
     }
 
     pub(crate) fn since_start_ns(&self, now_ns: u64) -> u64 {
@@ -101,7 +103,7 @@ impl StateClock {
 
     /// The share of the state's time that is used up, 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
-    pub(crate) fn share(&self, now_ns: u64) -> f64 {
+    pub(crate) fn share_used(&self, now_ns: u64) -> f64 {
         let whole = self.end_ns.saturating_sub(self.start_ns).max(1);
         (now_ns.saturating_sub(self.start_ns) as f64 / whole as f64).min(1.0)
     }

@@ -1,9 +1,9 @@
-//! Whole runs against a script, exact to the digit: a scripted sampler and a recording sink. Both write into
-//! one log, which reads like the run. The sampler has a clock of its own, which only the script moves.
+//! Whole runs against a script, exact to the digit: a scripted sampler and a recording sink. Both
+//! write into one log, which lists the steps of the run. Only the script moves the sampler's clock.
 
 use super::{resume, run};
 use crate::interface::{CleanUpError, Progress, SampleError, Sampler, Sink, Slot, Step, TrialEnd};
-pub(crate) use crate::plan::testing::{COLD, WARM, plan, runs};
+pub(crate) use crate::plan::testing::{COLD, WARM, plan, rules_of_runs};
 use crate::plan::{Plan, Rules};
 use readlab_model::sample::Sample;
 use readlab_model::trial::{Answer, CacheState, Params, TrialIndex};
@@ -15,17 +15,17 @@ use std::rc::Rc;
 /// Time that every call except a turn takes.
 pub(crate) const STEP_NS: u64 = 1_000;
 
-/// A window, unless the script says otherwise.
+/// Window of a reading without a script.
 const WALL_NS: u64 = 100;
 
-/// What the sampler and the sink were called with, in order.
+/// Calls of the sampler and the sink, in order.
 type Log = Rc<RefCell<Vec<String>>>;
 
 type Alteration = Box<dyn FnMut(&mut Sample)>;
 
 type Turns = VecDeque<Result<Vec<u64>, SampleError>>;
 
-/// What each call returns; a call without a script succeeds.
+/// The result of each call; a call without a script succeeds.
 #[derive(Default)]
 pub(crate) struct ScriptedSampler {
     pub(crate) log: Log,
@@ -39,30 +39,30 @@ pub(crate) struct ScriptedSampler {
     pub(crate) counts: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) refusals: BTreeMap<TrialIndex, &'static str>,
     /// Bytes that come from the device in a reading of a trial.
-    pub(crate) device: BTreeMap<TrialIndex, u64>,
+    pub(crate) device_bytes: BTreeMap<TrialIndex, u64>,
     pub(crate) counted: BTreeSet<String>,
     pub(crate) counted_again: BTreeMap<TrialIndex, u64>,
     pub(crate) fills: VecDeque<Result<(), TrialEnd>>,
     pub(crate) missing: VecDeque<Vec<(&'static str, String)>>,
-    /// Time that a start takes besides.
+    /// Additional time of a start.
     pub(crate) start_ns: u64,
-    /// Time that a count takes besides.
+    /// Additional time of a count.
     pub(crate) count_ns: u64,
     /// Trials that keep two processors busy.
-    pub(crate) busy: BTreeSet<TrialIndex>,
-    /// Which trials were to be started ahead, call by call.
+    pub(crate) two_processor_trials: BTreeSet<TrialIndex>,
+    /// Trials to start ahead, for each call.
     pub(crate) launches: Rc<RefCell<Vec<Vec<TrialIndex>>>>,
-    /// The turn before which the user ends the run, from 0; `None` if it is not ended so.
+    /// The turn, from 0, before which the user ends the run; `None` if the user does not end it.
     pub(crate) user_ends_at: Option<usize>,
-    /// What each inspection returns; without a script, nothing is inspected.
+    /// The result of each inspection; without a script, nothing is inspected.
     pub(crate) inspections: VecDeque<Result<Vec<Line>, EndReason>>,
-    /// What goes wrong after the last reading.
+    /// Error of the clean-up after the last reading.
     pub(crate) clean_up_error: Option<CleanUpError>,
 }
 
-/// The script, by the numbers of trials.
+/// Methods that write the script; they identify trials by number.
 impl ScriptedSampler {
-    /// A start of a trial ends it, or the run.
+    /// Makes the start of a trial end the trial or the run.
     pub(crate) fn at_open(mut self, trial: usize, end: TrialEnd) -> Self {
         self.opens.insert(TrialIndex::new(trial), end);
         self
@@ -73,7 +73,7 @@ impl ScriptedSampler {
         self
     }
 
-    /// After turns of these windows, one ends so.
+    /// Makes a turn end the trial or the run, after turns with these windows.
     pub(crate) fn at_turn(self, trial: usize, walls: &[u64], end: TrialEnd) -> Self {
         let before = walls.iter().map(|&wall_ns| Ok(vec![wall_ns]));
         self.turns(trial, before.chain([Err(end.into())]))
@@ -84,7 +84,7 @@ impl ScriptedSampler {
         self
     }
 
-    /// The first turns of a trial: the windows of each, or why it has none.
+    /// Sets the first turns of a trial: the windows of each, or why it has none.
     pub(crate) fn turns(
         mut self,
         trial: usize,
@@ -94,24 +94,24 @@ impl ScriptedSampler {
         self
     }
 
-    /// The first turns of a trial, of one window each.
+    /// Sets the first turns of a trial, with one window each.
     pub(crate) fn windows(self, trial: usize, walls: impl IntoIterator<Item = u64>) -> Self {
         self.turns(trial, walls.into_iter().map(|wall_ns| Ok(vec![wall_ns])))
     }
 
-    /// The windows of all turns that have no script of their own.
+    /// Sets the window of all turns that have no script.
     pub(crate) fn walls(mut self, walls: impl IntoIterator<Item = (usize, u64)>) -> Self {
         self.walls.extend(walls.into_iter().map(|(trial, wall_ns)| (TrialIndex::new(trial), wall_ns)));
         self
     }
 
-    /// So many bytes come from the device in each reading of these trials.
+    /// Makes `bytes` come from the device in each reading of these trials.
     pub(crate) fn device_reads(mut self, bytes: u64, trials: impl IntoIterator<Item = usize>) -> Self {
-        self.device.extend(trials.into_iter().map(|trial| (TrialIndex::new(trial), bytes)));
+        self.device_bytes.extend(trials.into_iter().map(|trial| (TrialIndex::new(trial), bytes)));
         self
     }
 
-    pub(crate) fn alters(mut self, trial: usize, alter: impl FnMut(&mut Sample) + 'static) -> Self {
+    pub(crate) fn altering(mut self, trial: usize, alter: impl FnMut(&mut Sample) + 'static) -> Self {
         self.alterations.insert(TrialIndex::new(trial), Box::new(alter));
         self
     }
@@ -163,11 +163,11 @@ impl Sampler for ScriptedSampler {
         self.now_ns += walls.iter().sum::<u64>();
         let visits = !["null", "device"].contains(&self.names[&trial].as_str());
         let sample = |(reading, wall_ns)| Sample {
-            cpu_user_ns: self.busy.contains(&trial).then_some(wall_ns),
-            cpu_system_ns: self.busy.contains(&trial).then_some(wall_ns),
+            cpu_user_ns: self.two_processor_trials.contains(&trial).then_some(wall_ns),
+            cpu_system_ns: self.two_processor_trials.contains(&trial).then_some(wall_ns),
             reading,
             wall_ns,
-            device_read_bytes: self.device.get(&trial).copied(),
+            device_read_bytes: self.device_bytes.get(&trial).copied(),
             answer: Answer { newlines: visits.then_some(1), ..Answer::default() },
             ..slot.sample(trial)
         };
@@ -194,7 +194,7 @@ impl Sampler for ScriptedSampler {
         counts
     }
 
-    /// Each time one more than the time before.
+    /// Each count is one more than the one before.
     fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
         self.now_ns += self.count_ns;
         let mut counts = Vec::new();
@@ -207,7 +207,7 @@ impl Sampler for ScriptedSampler {
         counts
     }
 
-    /// Trials of one name make the same readings.
+    /// Trials of the same name make the same readings.
     fn is_counted(&self, trial: TrialIndex) -> bool {
         self.counted.contains(&self.names[&trial])
     }
@@ -227,7 +227,7 @@ impl Sampler for ScriptedSampler {
         Vec::new()
     }
 
-    fn bytes(&self, _trial: TrialIndex) -> Option<u64> {
+    fn bytes_per_reading(&self, _trial: TrialIndex) -> Option<u64> {
         Some(1_000)
     }
 
@@ -243,7 +243,7 @@ impl Sampler for ScriptedSampler {
         self.clean_up_error.take().map_or(Ok(()), Err)
     }
 
-    fn missing(&mut self) -> Vec<(String, String)> {
+    fn missing_meters(&mut self) -> Vec<(String, String)> {
         let missing = self.missing.pop_front().unwrap_or_default().into_iter();
         missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
     }
@@ -257,12 +257,12 @@ fn syscalls(value: u64) -> BTreeMap<String, Count> {
     [("syscalls".to_owned(), Count { value: Some(value), how: "scripted".to_owned() })].into()
 }
 
-/// Keeps the lines of the record and writes lines and steps into the log.
+/// Keeps the lines of the record, and writes lines and steps into the log.
 struct RecordingSink {
     log: Log,
     lines: Vec<Line>,
     names: BTreeMap<TrialIndex, String>,
-    /// The record takes only so many lines.
+    /// Number of lines after which the record is full.
     full_after: usize,
     user_ends_at: Option<usize>,
     turns: usize,
@@ -313,7 +313,7 @@ impl Sink for RecordingSink {
         Ok(())
     }
 
-    fn about_to(&mut self, step: Step) {
+    fn announce_step(&mut self, step: Step) {
         self.turns += usize::from(matches!(step, Step::Turn { .. }));
         if let Step::Count(_, progress) | Step::RoundOver(progress) = step {
             self.progress.push(progress);
@@ -349,7 +349,7 @@ pub(crate) fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
     play_until_full(plan, sampler, usize::MAX)
 }
 
-/// The same of these trials.
+/// A run of a plan with these trials.
 pub(crate) fn play_trials(
     rules: Rules,
     trials: &[(&str, CacheState)],
@@ -358,18 +358,18 @@ pub(crate) fn play_trials(
     play(&plan(rules, trials), sampler)
 }
 
-/// A run whose record takes only so many lines.
+/// A run whose record is full after `full_after` lines.
 pub(super) fn play_until_full(plan: &Plan, sampler: ScriptedSampler, full_after: usize) -> RecordedRun {
-    play_by(plan, sampler, full_after, |sampler, sink| run(plan, sampler, sink))
+    play_with(plan, sampler, full_after, |sampler, sink| run(plan, sampler, sink))
 }
 
-/// The rest of a run of which these lines were recorded.
-pub(super) fn play_rest(plan: &Plan, lines: &[Line], sampler: ScriptedSampler) -> RecordedRun {
-    play_by(plan, sampler, usize::MAX, |sampler, sink| resume(plan, &record_of(lines), sampler, sink))
+/// The rest of a run whose first part recorded these lines.
+pub(super) fn play_resumed(plan: &Plan, lines: &[Line], sampler: ScriptedSampler) -> RecordedRun {
+    play_with(plan, sampler, usize::MAX, |sampler, sink| resume(plan, &record_of(lines), sampler, sink))
 }
 
-/// A run that is executed by `run`, with a record that takes only so many lines.
-pub(crate) fn play_by(
+/// A run that is executed by `run`, with a record that is full after `full_after` lines.
+pub(crate) fn play_with(
     plan: &Plan,
     mut sampler: ScriptedSampler,
     full_after: usize,
@@ -396,13 +396,13 @@ pub(crate) fn play_by(
 
 impl RecordedRun {
     /// The lines of the log that begin with one of these words, without marks and indents.
-    pub(crate) fn only(&self, words: &[&str]) -> Vec<&str> {
+    pub(crate) fn log_lines(&self, words: &[&str]) -> Vec<&str> {
         let lines = self.log.iter().map(|line| line.trim_start_matches(['>', ' ']));
         lines.filter(|line| words.iter().any(|word| line.starts_with(word))).collect()
     }
 
     pub(crate) fn outcomes(&self) -> Vec<&str> {
-        self.only(&["measured", "refused", "failed", "unavailable", "ruled out"])
+        self.log_lines(&["measured", "refused", "failed", "unavailable", "ruled out"])
     }
 
     pub(crate) fn samples(&self) -> Vec<&Sample> {
@@ -419,13 +419,13 @@ impl RecordedRun {
         samples
     }
 
-    /// How many readings each trial of the plan has.
+    /// Number of readings of each trial of the plan.
     pub(crate) fn readings(&self) -> Vec<usize> {
         (0..self.trials).map(|trial| self.samples_of(trial).len()).collect()
     }
 
-    /// The lines of the record up to the first that is so.
-    pub(super) fn until(&self, is_last: impl Fn(&Line) -> bool) -> &[Line] {
+    /// The lines of the record up to the first for which `is_last` holds.
+    pub(super) fn lines_until(&self, is_last: impl Fn(&Line) -> bool) -> &[Line] {
         &self.lines[..=self.lines.iter().position(is_last).unwrap()]
     }
 }
@@ -445,6 +445,6 @@ pub(crate) fn failed(reason: &str) -> TrialEnd {
     TrialEnd::Trial(Outcome::Failed { reason: reason.to_owned() })
 }
 
-pub(crate) fn unproven(times: usize) -> Vec<Result<Vec<u64>, SampleError>> {
+pub(crate) fn unproven_turns(times: usize) -> Vec<Result<Vec<u64>, SampleError>> {
     (1..=times).map(|n| Err(SampleError::Unproven(format!("try {n}")))).collect()
 }

@@ -1,13 +1,13 @@
-//! The states of the page cache: the files of a plan made cold or warm, and proven.
+//! The states of the page cache: makes the files of a plan cold or warm, and proves it.
 //!
-//! What a state is and how it is made lives in [`crate::cache`]; what is done about
-//! processes that keep pages in memory, in `holder_search`.
+//! [`crate::cache`] defines the states and makes them; `holder_search` handles processes that keep
+//! pages in memory.
 
-use super::holder_search::{Evict, HolderSearch, KnownHolders, is_kept};
+use super::holder_search::{Evict, HolderSearch, KnownHolders, leaves_pages};
 use super::notes::Notes;
 use super::session_pool::SessionPool;
 use super::trials::Trials;
-use crate::cache::{CacheError, FILL, FILL_OF_MISSING, FILL_OVER, Filled};
+use crate::cache::{CacheError, FILL_OF_EVICTED_FILES, FILL_WITHOUT_EVICTION, FillResult, STANDARD_FILL};
 use crate::holders::{Hold, Processes};
 use crate::interface::{SampleError, TrialEnd};
 use crate::residency::ResidencyProof;
@@ -16,19 +16,19 @@ use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{Fill, Line, Trial};
 use std::time::Duration;
 
-/// How often a file is filled before it counts as one that cannot be warm.
+/// Number of tries to fill a file before it counts as impossible to make warm.
 const FILL_TRIES: u32 = 4;
 
-/// How often it is checked whether a contender has released the file, with doubling pauses from
-/// [`FIRST_PAUSE`]: some runtimes close a file in a thread of their own, after they have answered.
+/// Number of checks whether a contender has released the file, with doubling pauses from
+/// [`FIRST_PAUSE`]: some runtimes close a file in another thread after they have answered.
 const RELEASE_CHECKS: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Which processes keep pages in memory, and what was filled.
+/// Processes that keep pages in memory, and the number of the last fill.
 #[derive(Default)]
 pub(super) struct CacheStates {
     pub(super) holders: KnownHolders,
-    filled: Option<u32>,
+    last_fill: Option<u32>,
 }
 
 impl CacheStates {
@@ -37,7 +37,7 @@ impl CacheStates {
     }
 }
 
-/// Makes states, with the parts of the sampler that it takes to do so.
+/// Makes cache states, with borrowed parts of the sampler.
 pub(super) struct StateMaker<'s, 'a> {
     pub(super) states: &'s mut CacheStates,
     pub(super) trials: &'s Trials<'a>,
@@ -46,53 +46,54 @@ pub(super) struct StateMaker<'s, 'a> {
 }
 
 impl StateMaker<'_, '_> {
-    /// Brings the cache into the state that a trial's turn starts from; what is resident then.
+    /// Brings the cache into the state from which a trial's turn starts; returns the pages resident
+    /// then.
     ///
-    /// The warm state was made by the last fill. The cold state is proven by its eviction: another
-    /// proof would bring pages back where residency is probed.
+    /// The last fill has made the warm state. The cold state is proven by its eviction alone: where
+    /// residency is probed, a second proof would bring pages back.
     pub(super) fn prepare(&mut self, trial: &Trial) -> Result<Option<ResidencyProof>, SampleError> {
         let target = self.trials.target_of(trial.index);
         match (trial.state, target.cache()) {
             _ if self.trials.leaves_cache_alone(trial) => Ok(None),
             (CacheState::Cold, Some(_)) => self.make_cold(trial).map(Some),
-            _ => Ok(self.notes.value("resident_before", target.resident())),
+            _ => Ok(self.notes.value("resident_before", target.residency())),
         }
     }
 
-    /// The state before a cold turn: nothing resident. A method past the page cache is measured
-    /// even where pages stay: its bytes come from the device all the same, which is proven after
-    /// the turn.
+    /// Makes the state before a cold turn: no page resident. A method that bypasses the page cache
+    /// is measured even if pages stay, because its bytes come from the device anyway, which is
+    /// proven after the turn.
     fn make_cold(&mut self, trial: &Trial) -> Result<ResidencyProof, SampleError> {
-        let was_running = self.pool.has(trial.index);
+        let was_running = self.pool.has_session(trial.index);
         let evicted = self.evict(trial.target, |cache| cache.evict());
         self.states.check_not_refused(trial.index)?;
-        if was_running && !self.pool.has(trial.index) {
+        if was_running && !self.pool.has_session(trial.index) {
             let reason = "its process was ended to find out which process keeps pages of the file in memory";
             return Err(SampleError::Unproven(reason.to_owned()));
         }
         match evicted {
-            Err(CacheError::Remains { proof, .. }) if trial.bypasses_cache() => Ok(proof),
+            Err(CacheError::PagesRemain { proof, .. }) if trial.bypasses_cache() => Ok(proof),
             evicted => Ok(evicted?),
         }
     }
 
-    /// Evicts the file of a target. Where pages stay, the process that keeps them is searched for.
+    /// Evicts the file of a target. If pages stay, searches for the process that keeps them.
     fn evict(&mut self, target: usize, evict: Evict) -> Result<ResidencyProof, CacheError> {
         let evicted = evict(self.trials.page_cache(target));
         let measured = self.trials.target(target);
         match measured.cache_control.identity() {
-            Some(file) if is_kept(&evicted) => {
+            Some(file) if leaves_pages(&evicted) => {
                 let now = Processes::now();
-                HolderSearch { maker: self, target: measured, file, now, evict }.evict_after(evicted)
+                HolderSearch { maker: self, target: measured, file, now, evict }.search_and_evict(evicted)
             }
             _ => evicted,
         }
     }
 
-    /// Fills every file of the plan, or what was evicted since the last fill if this one has its
-    /// number; the fill of the first file. The fills of the others become notes.
+    /// Fills every file of the plan; if `fill` is the number of the last fill, only files that lost
+    /// pages since then. Returns the fill of the first file; the fills of the others become notes.
     pub(super) fn fill_all(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
-        let is_again = self.states.filled.take() == Some(fill);
+        let is_again = self.states.last_fill.take() == Some(fill);
         let mut fills = Vec::new();
         let trials = self.trials;
         for file in trials.files() {
@@ -100,35 +101,36 @@ impl StateMaker<'_, '_> {
             let is_of_many = matches!(file.cache_control, CacheControl::Tree { .. });
             let refilled = (is_again && is_of_many).then(|| trials.page_cache(target).refill());
             let (filled, how) = match refilled {
-                Some(Ok(filled)) => (filled, FILL_OF_MISSING),
+                Some(Ok(filled)) => (filled, FILL_OF_EVICTED_FILES),
                 Some(Err(CacheError::NotFilled { .. })) | None => self.fill_one(target)?,
                 Some(Err(error)) => return Err(error.into()),
             };
             let resident_after = filled.proof.share();
             fills.push(Fill { fill, target, how: how.to_owned(), wall_ns: filled.wall_ns, resident_after });
         }
-        self.states.filled = Some(fill);
+        self.states.last_fill = Some(fill);
         let first = fills.remove(0);
         fills.into_iter().for_each(|fill| self.notes.add(Line::Fill(fill)));
         Ok(first)
     }
 
-    /// The standard fill of one file, repeated if pages were evicted meanwhile, and how it was
-    /// done. Pages that another program keeps in memory stay, and the rest is filled around them.
-    fn fill_one(&mut self, target: usize) -> Result<(Filled, &'static str), CacheError> {
+    /// Fills one file by the standard fill, again if pages were evicted meanwhile, and returns how
+    /// it was filled. Pages that another program keeps in memory stay, and the rest is filled
+    /// around them.
+    fn fill_one(&mut self, target: usize) -> Result<(FillResult, &'static str), CacheError> {
         let mut tries = 1;
         loop {
             let how = match self.evict(target, |cache| cache.evict_to_fill()) {
-                Ok(_) | Err(CacheError::RamBacked { .. }) => Ok(FILL),
-                Err(CacheError::Remains { .. })
-                    if tries == FILL_TRIES || self.states.holders.are_others() =>
+                Ok(_) | Err(CacheError::RamBacked { .. }) => Ok(STANDARD_FILL),
+                Err(CacheError::PagesRemain { .. })
+                    if tries == FILL_TRIES || self.states.holders.holds_by_other_programs() =>
                 {
-                    Ok(FILL_OVER)
+                    Ok(FILL_WITHOUT_EVICTION)
                 }
                 Err(error) => Err(error),
             };
             match how.and_then(|how| Ok((self.trials.page_cache(target).fill_evicted()?, how))) {
-                Err(CacheError::NotFilled { .. } | CacheError::Remains { .. }) if tries < FILL_TRIES => {
+                Err(CacheError::NotFilled { .. } | CacheError::PagesRemain { .. }) if tries < FILL_TRIES => {
                     tries += 1;
                 }
                 filled => return filled,
@@ -136,7 +138,7 @@ impl StateMaker<'_, '_> {
         }
     }
 
-    /// Makes a target warm again, once more if pages are evicted meanwhile.
+    /// Makes a target warm again, with another try if pages are evicted meanwhile.
     pub(super) fn refill(&self, target: usize) -> Result<(), CacheError> {
         let mut tries = 1;
         loop {
@@ -148,7 +150,7 @@ impl StateMaker<'_, '_> {
     }
 
     /// Checks once, after the first turn of a contender, that it has released the file as
-    /// PROTOCOL.md says.
+    /// PROTOCOL.md demands.
     pub(super) fn check_released(&mut self, trial: &Trial) -> Result<(), TrialEnd> {
         let target = self.trials.target_of(trial.index);
         let opens_file = !target.target.facts.transport().has_server() && !trial.is_control();
@@ -182,51 +184,54 @@ mod tests {
     use crate::cache::{Eviction, PageCache, TargetCache};
     use crate::round::testing::{COLD, WARM};
 
-    /// What a maker of states says that has made none, and what it noted.
-    fn made<T>(trials: &Trials, make: impl FnOnce(&mut StateMaker) -> T) -> (T, Notes) {
+    /// The result of `make` on a new `StateMaker`, and its notes.
+    fn with_state_maker<T>(trials: &Trials, make: impl FnOnce(&mut StateMaker) -> T) -> (T, Notes) {
         let (mut states, mut pool, mut notes) =
             (CacheStates::default(), SessionPool::default(), Notes::default());
-        let made = make(&mut StateMaker { states: &mut states, trials, pool: &mut pool, notes: &mut notes });
-        (made, notes)
+        let result =
+            make(&mut StateMaker { states: &mut states, trials, pool: &mut pool, notes: &mut notes });
+        (result, notes)
     }
 
     #[test]
-    fn every_file_is_filled_once_and_proven_and_a_warm_state_is_only_looked_at() {
+    fn every_file_is_filled_once_and_proven_and_a_warm_state_is_only_inspected() {
         let fixture = Fixture::with_file(&[b'a'; 70_000]);
         let trials = fixture.trials(&[("a", WARM), ("b", WARM)]);
-        let ((fill, before), mut notes) =
-            made(&trials, |maker| (maker.fill_all(3).unwrap(), maker.prepare(trials.nth(0)).unwrap()));
+        let ((fill, before), mut notes) = with_state_maker(&trials, |maker| {
+            (maker.fill_all(3).unwrap(), maker.prepare(trials.nth_trial(0)).unwrap())
+        });
         assert_eq!((fill.fill, fill.target, fill.resident_after), (3, 0, Some(1.0)));
         assert!(notes.take_lines().is_empty(), "one file has one fill");
         assert!(before.is_some_and(|proof| proof.is_warm()), "{before:?}");
     }
 
     #[test]
-    fn the_fill_of_the_last_number_fills_only_what_was_evicted_since() {
+    fn a_fill_with_the_last_number_fills_only_files_evicted_since() {
         let fixture = Fixture::with_files(3, &[b'a'; 9000]);
-        made(&fixture.trials(&[("a", WARM)]), |maker| {
+        with_state_maker(&fixture.trials(&[("a", WARM)]), |maker| {
             let mut fill = |number| maker.fill_all(number).unwrap();
-            assert_eq!(fill(0).how, FILL);
+            assert_eq!(fill(0).how, STANDARD_FILL);
             let second = PageCache::open(&fixture.path().join("1"), Eviction::OfFile).unwrap();
             second.evict().unwrap();
             let again = fill(0);
             let shown = (again.fill, again.how.as_str(), again.resident_after);
-            assert_eq!(shown, (0, FILL_OF_MISSING, Some(1.0)));
-            assert!(second.resident().unwrap().is_warm());
-            assert_eq!(fill(1).how, FILL, "another number is another fill");
+            assert_eq!(shown, (0, FILL_OF_EVICTED_FILES, Some(1.0)));
+            assert!(second.residency().unwrap().is_warm());
+            assert_eq!(fill(1).how, STANDARD_FILL, "another number is another fill");
         });
         let fixture = Fixture::with_file(&[b'a'; 9000]);
-        made(&fixture.trials(&[("a", WARM)]), |maker| {
+        with_state_maker(&fixture.trials(&[("a", WARM)]), |maker| {
             let fills = [2, 2].map(|number| maker.fill_all(number).unwrap().how);
-            assert_eq!(fills, [FILL; 2], "a single file is filled as a whole");
+            assert_eq!(fills, [STANDARD_FILL; 2], "a single file is filled as a whole");
         });
     }
 
     #[test]
-    fn behind_a_foreign_server_no_state_is_made_and_its_absence_is_noted() {
+    fn behind_a_foreign_server_no_cache_state_is_made_and_that_is_noted() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", COLD)]);
-        let (proof, mut notes) = made(&trials, |maker| maker.prepare(trials.nth(0)).unwrap());
+        let (proof, mut notes) =
+            with_state_maker(&trials, |maker| maker.prepare(trials.nth_trial(0)).unwrap());
         assert_eq!((proof, notes.take_missing().len()), (None, 1));
     }
 }

@@ -1,10 +1,10 @@
-//! The search for the process that keeps pages of a file in memory, so that eviction fails for
-//! every trial.
+//! The search for the process that keeps pages of a file in memory, so that eviction fails for all
+//! trials.
 //!
-//! A contender of this run that does so breaks PROTOCOL.md: its trial is refused, its process is
-//! ended, and the other trials go on. Another program is named once in a warning, and what can be
-//! measured in spite of it is measured. Which process holds a file is looked up in
-//! [`crate::holders`]; how often eviction is tried is in [`crate::cache`].
+//! A contender of this run that keeps pages breaks PROTOCOL.md: its trial is refused, its process
+//! is ended, and the other trials go on. Another program is named once in a warning, and trials
+//! that can be measured in spite of it are measured. [`crate::holders`] finds out which process
+//! holds a file; [`crate::cache`] defines how often eviction is tried.
 
 use super::cache_states::StateMaker;
 use crate::cache::{CacheError, TargetCache};
@@ -18,17 +18,17 @@ use readlab_system::process::may_be_inspected;
 use readlab_system::terminal::printable::display_path;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often in a run a holder is searched for that is neither a visible contender of this run nor
-/// known: it takes seconds. The first search only reads /proc; the others end contenders to see
-/// whether the pages go with them.
+/// Number of searches in a run for a holder that is neither a visible contender of this run nor
+/// known; a search takes seconds. The first search only reads /proc; later ones end contenders to
+/// see whether the pages can be evicted then.
 const SEARCHES_MAX: u32 = 4;
 
-/// How often pages must have gone with the end of one contender before it is refused: once may be
-/// chance.
-const SUSPICIONS: u32 = 2;
+/// How often pages must become evictable by the end of one contender before it is refused: once may
+/// be chance.
+const SUSPICIONS_TO_REFUSE: u32 = 2;
 
-/// Most programs of others that are named at a time.
-const NAMED_MAX: usize = 3;
+/// Largest number of other programs that one warning names.
+const NAMED_PROGRAMS_MAX: usize = 3;
 
 #[derive(Default)]
 pub(super) struct KnownHolders {
@@ -36,7 +36,7 @@ pub(super) struct KnownHolders {
     checked: BTreeSet<TrialIndex>,
     /// Trials that are refused for keeping the file, with the reason.
     refused: BTreeMap<TrialIndex, String>,
-    /// How often the pages went when the contender of a trial was ended.
+    /// How often pages became evictable when the contender of a trial was ended.
     suspicions: BTreeMap<TrialIndex, u32>,
     /// Processes of other programs that were named in a warning.
     named: BTreeSet<u32>,
@@ -44,13 +44,13 @@ pub(super) struct KnownHolders {
 }
 
 impl KnownHolders {
-    /// That a trial keeps the file between turns, if it was seen to.
+    /// The refusal of a trial that was seen to keep the file between turns.
     pub(super) fn refusal(&self, trial: TrialIndex) -> Option<Outcome> {
         self.refused.get(&trial).map(|reason| Outcome::Refused { reason: reason.clone() })
     }
 
     /// Whether pages are known to stay because of another program.
-    pub(super) fn are_others(&self) -> bool {
+    pub(super) fn holds_by_other_programs(&self) -> bool {
         !self.named.is_empty()
     }
 
@@ -58,7 +58,7 @@ impl KnownHolders {
         self.checked.insert(trial)
     }
 
-    /// Refuses a trial because of how a process of its contender holds the file of this path.
+    /// Refuses a trial because a process of its contender holds the file of this path.
     pub(super) fn refuse_holder(&mut self, trial: TrialIndex, path: &str, holder: &Holder) {
         let why = match holder.hold {
             Hold::Mapped => "so the cache cannot be emptied for any trial",
@@ -69,14 +69,14 @@ impl KnownHolders {
         self.refused.insert(trial, reason);
     }
 
-    /// Counts that pages of the file of this path went with the end of a trial's contender, and
-    /// refuses the trial if that was no chance.
+    /// Counts that pages of the file of this path became evictable by the end of a trial's
+    /// contender, and refuses the trial if that can be no chance.
     fn suspect(&mut self, trial: TrialIndex, path: &str) {
         let suspicions = self.suspicions.entry(trial).or_default();
         *suspicions += 1;
-        if *suspicions == SUSPICIONS {
+        if *suspicions == SUSPICIONS_TO_REFUSE {
             let reason = format!(
-                "pages of {path} could be evicted only when its process was ended, {SUSPICIONS} times: it keeps them in \
+                "pages of {path} could be evicted only when its process was ended, {SUSPICIONS_TO_REFUSE} times: it keeps them in \
                  memory between turns"
             );
             self.refused.insert(trial, reason);
@@ -84,7 +84,7 @@ impl KnownHolders {
     }
 }
 
-/// How pages are evicted: for a cold reading, or to be filled.
+/// An eviction: for a cold reading, or before a fill.
 pub(super) type Evict = fn(&dyn TargetCache) -> Result<ResidencyProof, CacheError>;
 
 pub(super) struct HolderSearch<'m, 's, 'a> {
@@ -96,9 +96,9 @@ pub(super) struct HolderSearch<'m, 's, 'a> {
 }
 
 impl<'a> HolderSearch<'_, '_, 'a> {
-    /// Searches after an eviction that left pages: what the last eviction proved, after contenders
-    /// of this run that keep pages were ended and their trials refused.
-    pub(super) fn evict_after(
+    /// Searches after an eviction that left pages; contenders of this run that keep pages are
+    /// ended, and their trials refused. Returns the proof of the last eviction.
+    pub(super) fn search_and_evict(
         &mut self,
         mut evicted: Result<ResidencyProof, CacheError>,
     ) -> Result<ResidencyProof, CacheError> {
@@ -106,15 +106,16 @@ impl<'a> HolderSearch<'_, '_, 'a> {
             evicted = self.evict();
         }
         let named_still_hold = || !self.now.holders(&self.maker.states.holders.named, &self.file).is_empty();
-        if !is_kept(&evicted) || named_still_hold() || self.maker.states.holders.searches == SEARCHES_MAX {
+        if !leaves_pages(&evicted) || named_still_hold() || self.maker.states.holders.searches == SEARCHES_MAX
+        {
             return evicted;
         }
         self.maker.states.holders.searches += 1;
-        if self.name_others() || self.maker.states.holders.searches == 1 {
+        if self.warn_of_other_holders() || self.maker.states.holders.searches == 1 {
             return evicted;
         }
         let evicted = self.evict_without_contenders();
-        if is_kept(&evicted) && self.maker.states.holders.searches == 2 {
+        if leaves_pages(&evicted) && self.maker.states.holders.searches == 2 {
             let path = self.path();
             self.maker.notes.warn(format!(
                 "{path}: some of its pages stay in the cache, and no process that this user can inspect has them mapped"
@@ -131,7 +132,7 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         &self.target.target.facts.path
     }
 
-    /// The running contenders that read this file, by trial, with their processes.
+    /// The running contenders that read this file: each trial with its processes.
     fn contenders(&self) -> Vec<(TrialIndex, u32)> {
         let mut running = self.maker.pool.processes();
         running.retain(|(trial, _)| self.maker.trials.target_of(*trial).shares_file(self.target));
@@ -139,7 +140,7 @@ impl<'a> HolderSearch<'_, '_, 'a> {
     }
 
     /// Refuses every trial whose contender, or a process that it started, has the file mapped, and
-    /// ends those processes; whether there was one.
+    /// ends those processes. Returns whether there was one.
     fn end_own_holders(&mut self) -> bool {
         let mut any = false;
         for (trial, process) in self.contenders() {
@@ -154,15 +155,17 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         any
     }
 
-    /// Names other programs that have the file mapped, each once in a run; whether there are any.
-    fn name_others(&mut self) -> bool {
+    /// Names other programs that have the file mapped, each once in a run; returns whether there
+    /// are any.
+    fn warn_of_other_holders(&mut self) -> bool {
         let own = BTreeSet::from([std::process::id()]);
         let others = self.now.others_that_map(&own, &self.file);
         if others.is_empty() {
             return false;
         }
-        let named = others.iter().take(NAMED_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let more = match others.len().saturating_sub(NAMED_MAX) {
+        let named =
+            others.iter().take(NAMED_PROGRAMS_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let more = match others.len().saturating_sub(NAMED_PROGRAMS_MAX) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -176,9 +179,10 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         true
     }
 
-    /// Ends one running contender after the other until the pages go: suspects first, then those
-    /// whose processes this user may not inspect. Ended contenders are started again before their
-    /// next turn; the one whose end released the pages is refused when that happens again.
+    /// Ends one running contender after the other until the pages can be evicted: suspects first,
+    /// then contenders whose processes this user may not inspect. Ended contenders are started
+    /// again before their next turn. If the end of the same contender releases the pages again, its
+    /// trial is refused.
     fn evict_without_contenders(&mut self) -> Result<ResidencyProof, CacheError> {
         let mut running = self.contenders();
         running.sort_by_key(|(trial, process)| {
@@ -187,7 +191,7 @@ impl<'a> HolderSearch<'_, '_, 'a> {
         for (trial, _) in running {
             self.maker.pool.close(trial);
             let evicted = self.evict();
-            if !is_kept(&evicted) {
+            if !leaves_pages(&evicted) {
                 self.maker.states.holders.suspect(trial, &self.maker.trials.facts(trial).path);
                 return evicted;
             }
@@ -196,34 +200,34 @@ impl<'a> HolderSearch<'_, '_, 'a> {
     }
 }
 
-pub(super) fn is_kept(evicted: &Result<ResidencyProof, CacheError>) -> bool {
-    matches!(evicted, Err(CacheError::Remains { .. }))
+pub(super) fn leaves_pages(evicted: &Result<ResidencyProof, CacheError>) -> bool {
+    matches!(evicted, Err(CacheError::PagesRemain { .. }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::FIRST;
+    use super::super::testing::FIRST_TRIAL;
     use super::*;
 
     #[test]
     fn a_holder_is_refused_with_how_it_holds_the_file() {
         let mut known = KnownHolders::default();
-        assert_eq!(known.refusal(FIRST), None);
+        assert_eq!(known.refusal(FIRST_TRIAL), None);
         let program = "keeper".to_owned();
         let holder = Holder { pid: 7, handle: None, program, hold: Hold::Mapped, file: None };
-        known.refuse_holder(FIRST, "/data", &holder);
+        known.refuse_holder(FIRST_TRIAL, "/data", &holder);
         let reason = "it keeps /data mapped between turns (process 7 (keeper)), so the cache cannot be emptied for any trial";
-        assert_eq!(known.refusal(FIRST), Some(Outcome::Refused { reason: reason.to_owned() }));
+        assert_eq!(known.refusal(FIRST_TRIAL), Some(Outcome::Refused { reason: reason.to_owned() }));
         assert_eq!(known.refusal(TrialIndex::new(2)), None);
     }
 
     #[test]
     fn one_suspicion_refuses_no_trial() {
         let mut known = KnownHolders::default();
-        known.suspect(FIRST, "/data");
-        assert_eq!(known.refusal(FIRST), None);
-        known.suspect(FIRST, "/data");
-        assert!(known.refusal(FIRST).is_some());
-        assert!(known.is_first_check(FIRST) && !known.is_first_check(FIRST));
+        known.suspect(FIRST_TRIAL, "/data");
+        assert_eq!(known.refusal(FIRST_TRIAL), None);
+        known.suspect(FIRST_TRIAL, "/data");
+        assert!(known.refusal(FIRST_TRIAL).is_some());
+        assert!(known.is_first_check(FIRST_TRIAL) && !known.is_first_check(FIRST_TRIAL));
     }
 }

@@ -1,16 +1,16 @@
-//! The inspector: flame graphs and traces of a contender, taken in untimed processes of its own. A
-//! flame graph shows where the processor's time goes while it reads; a trace shows the calls that
-//! read the bytes once.
+//! The inspector: flame graphs and traces of a contender, taken in separate untimed processes. A
+//! flame graph shows where the processor's time goes during readings; a trace shows the calls of
+//! one reading that bring the bytes.
 //!
-//! What cannot be inspected has its reason in the record and spoils nothing; only an interruption
+//! If an inspection fails, the record gives the reason and the run goes on; only an interruption
 //! ends the run.
 
 use super::cache_states::StateMaker;
 use super::observed_turn::minor_faults;
-use super::own_commands::before_reading;
+use super::own_commands::run_prepare_hook;
 use super::session_pool::PooledSession;
-use crate::inspect::profile::{self, Maps, Profiling, Sampled};
-use crate::inspect::trace::{Tracing, untraced};
+use crate::inspect::profile::{self, Profiling, RuntimeMaps, UnnamedProfile};
+use crate::inspect::trace::{Tracing, trace_without_calls};
 use crate::interface::TrialEnd;
 use readlab_catalog::roster::Warmup;
 use readlab_model::trial::{COMMAND, CacheState};
@@ -26,26 +26,26 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InspectPlan {
-    /// Where flame graphs are written; `None` if none are drawn.
+    /// Folders of the flame graphs; `None` if none are drawn.
     pub flame_graphs: Option<FlameGraphPaths>,
     pub trace: bool,
 }
 
 impl InspectPlan {
-    /// Whether contenders are inspected after their rounds, which takes a part of the time of the run.
+    /// Whether contenders are inspected after their rounds, which takes a part of the run's time.
     pub fn inspects(&self) -> bool {
         *self != InspectPlan::default()
     }
 }
 
-/// Where flame graphs are written.
+/// The folders of the flame graphs, and the files that they must not replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlameGraphPaths {
-    /// Their folder, which is made with the first of them.
+    /// Folder of the flame graphs, which is created with the first of them.
     pub folder: PathBuf,
-    /// The record's folder; the record names pictures below it by their path from there.
+    /// The record's folder; the record stores paths of pictures below this folder relative to it.
     pub record_folder: PathBuf,
-    /// What the run reads: no picture replaces it.
+    /// Files that the run reads; no picture may replace one of them.
     pub inputs: Inputs,
 }
 
@@ -54,53 +54,53 @@ impl FlameGraphPaths {
         FlameGraphPaths { folder, record_folder, inputs: Inputs::default() }
     }
 
-    pub fn pictures<'t>(&self, trials: impl Iterator<Item = &'t Trial>) -> Vec<PathBuf> {
-        trials.filter(|trial| !trial.is_control()).map(|trial| self.picture(trial)).collect()
+    pub fn picture_paths<'t>(&self, trials: impl Iterator<Item = &'t Trial>) -> Vec<PathBuf> {
+        trials.filter(|trial| !trial.is_control()).map(|trial| self.picture_path(trial)).collect()
     }
 
-    fn picture(&self, trial: &Trial) -> PathBuf {
+    fn picture_path(&self, trial: &Trial) -> PathBuf {
         self.folder.join(file_name(trial))
     }
 }
 
-/// Functions that are named in the record of a flame graph.
-const HOTTEST: usize = 5;
+/// Number of functions that the record lists for a flame graph.
+const HOT_SPOTS_MAX: usize = 5;
 
-/// Letters of a file name that come from the trial's name.
-const NAME_LETTERS: usize = 80;
+/// Largest number of characters of the trial's name in a file name.
+const NAME_CHARS_MAX: usize = 80;
 
-/// Samples that are enough for a flame graph: the share of a function that has a tenth of them is
-/// known to about a fiftieth of all.
+/// Number of samples that is enough for a flame graph: the share of a function with a tenth of them
+/// has an error of about two percentage points.
 const SAMPLES_ENOUGH: u64 = 1500;
 
-/// Longest time of reading for one flame graph, beyond which no reading begins.
+/// Time after which no further reading begins for one flame graph.
 const SAMPLING_TIME: Duration = Duration::from_secs(2);
 
 /// Time for which a contender that must warm up reads before it is inspected.
-const WARM_UP: Duration = Duration::from_secs(2);
+const WARM_UP_TIME: Duration = Duration::from_secs(2);
 
-/// Time of the readings of a turn: as many short readings as fit, so that most of a turn is not
-/// waiting for the lab.
+/// Target duration of the readings of a turn: as many short readings as fit, so that most of a turn
+/// is not spent waiting for readlab.
 const TURN_NS: u64 = 100_000_000;
 
 const READINGS_MAX: u64 = 100_000;
 
-fn no_graph(reason: String) -> FlameGraph {
+fn missing_graph(reason: String) -> FlameGraph {
     FlameGraph { reason: Some(reason), ..FlameGraph::default() }
 }
 
-fn no_trace(reason: String) -> Trace {
-    untraced(reason, Trace::default())
+fn missing_trace(reason: String) -> Trace {
+    trace_without_calls(reason, Trace::default())
 }
 
-/// What was found, or the reason why nothing was; the end of the run if the user wants to stop.
-fn or_reason<T>(found: Result<T, TrialEnd>, without: fn(String) -> T) -> Result<T, EndReason> {
+/// The result of an inspection, or the reason why there is none; the end of the run if the user
+/// wants to stop.
+fn found_or_reason<T>(found: Result<T, TrialEnd>, without: fn(String) -> T) -> Result<T, EndReason> {
     found.or_else(|end| Ok(without(end.outcome()?.reason().unwrap_or("it ended").to_owned())))
 }
 
 impl InspectPlan {
-    /// Everything that is inspected of a trial, as lines for the record. A control has nothing
-    /// inside.
+    /// All inspections of a trial, as lines for the record. Controls are not inspected.
     pub(super) fn inspect(&self, mut inspection: Inspection) -> Result<Vec<Line>, EndReason> {
         let mut lines = Vec::new();
         let trial = inspection.trial.index;
@@ -108,17 +108,17 @@ impl InspectPlan {
             return Ok(lines);
         }
         if let Some(paths) = &self.flame_graphs {
-            let graph = Box::new(or_reason(inspection.flame_graph(paths), no_graph)?);
+            let graph = Box::new(found_or_reason(inspection.flame_graph(paths), missing_graph)?);
             lines.push(Line::FlameGraph { trial, graph });
         }
         if self.trace {
-            let trace = Box::new(or_reason(inspection.trace(), no_trace)?);
+            let trace = Box::new(found_or_reason(inspection.trace(), missing_trace)?);
             lines.push(Line::Trace { trial, trace });
         }
         Ok(lines)
     }
 
-    /// The same lines, each with the reason why the trial was not inspected.
+    /// The lines of [`InspectPlan::inspect`] with the reason why the trial was not inspected.
     pub(super) fn not_inspected(&self, trial: &Trial, reason: &str) -> Vec<Line> {
         let mut lines = Vec::new();
         let (index, reason) = (trial.index, || reason.to_owned());
@@ -126,30 +126,30 @@ impl InspectPlan {
             return lines;
         }
         if self.flame_graphs.is_some() {
-            lines.push(Line::FlameGraph { trial: index, graph: Box::new(no_graph(reason())) });
+            lines.push(Line::FlameGraph { trial: index, graph: Box::new(missing_graph(reason())) });
         }
         if self.trace {
-            lines.push(Line::Trace { trial: index, trace: Box::new(no_trace(reason())) });
+            lines.push(Line::Trace { trial: index, trace: Box::new(missing_trace(reason())) });
         }
         lines
     }
 }
 
-/// The inspection of one trial, with what makes the state which it reads from.
+/// The inspection of one trial, with the maker of its cache state.
 pub(super) struct Inspection<'s, 'a> {
     pub(super) trial: &'a Trial,
     pub(super) maker: StateMaker<'s, 'a>,
 }
 
 impl Inspection<'_, '_> {
-    /// Starts the contender so that its runtime writes the names of its functions, to a file that
-    /// is its own; without the names where something else has that file's name.
+    /// Starts the contender so that its runtime writes the names of its functions to a file. If
+    /// that file name is taken, the contender starts without names.
     fn launch_profiled(&self) -> Result<LaunchedSession, SessionError> {
         let index = self.trial.index;
         if self.trial.contender() == COMMAND {
-            return self.maker.trials.launch(index, 0, profile::additions_of_commands());
+            return self.maker.trials.launch(index, 0, profile::naming_additions_for_commands());
         }
-        match self.maker.trials.launch(index, 0, profile::additions()) {
+        match self.maker.trials.launch(index, 0, profile::naming_additions()) {
             Err(SessionError::NotStarted { cause, .. }) if cause.kind() == io::ErrorKind::AlreadyExists => {
                 self.maker.trials.launch(index, 0, Additions::default())
             }
@@ -157,31 +157,30 @@ impl Inspection<'_, '_> {
         }
     }
 
-    /// Samples readings until there are enough, and draws them.
+    /// Samples readings until there are enough samples, and draws a flame graph.
     fn flame_graph(&mut self, paths: &FlameGraphPaths) -> Result<FlameGraph, TrialEnd> {
         let launched = self.launch_profiled()?;
-        let _map = Maps::of_process(launched.id());
+        let _map = RuntimeMaps::of_process(launched.id());
         let mut session = launched.hello()?;
-        session.ready()?;
-        // From the start on, so that the map of names is known, and removed, of every process that
-        // leaves one.
+        session.wait_until_ready()?;
+        // Profiling begins at the start, so that it knows every process that leaves a map of names,
+        // and can remove the map.
         let profiling = Profiling::begin(session.id()).map_err(TrialEnd::failed)?;
-        let readings = self.sample(&mut session, &profiling);
+        let readings = self.sample_readings(&mut session, &profiling);
         let sampled = profiling.end();
-        // Some runtimes write the names of their functions when they end; no map is written after
-        // that.
+        // Some runtimes write the names of their functions when they end; no map is written later.
         session.finish();
-        Ok(draw(self.trial, readings?, sampled, paths))
+        Ok(draw_flame_graph(self.trial, readings?, sampled, paths))
     }
 
-    /// Reads until there are enough samples; the number of readings.
-    fn sample(&mut self, session: &mut Session, profiling: &Profiling) -> Result<u32, TrialEnd> {
+    /// Reads until there are enough samples; returns the number of readings.
+    fn sample_readings(&mut self, session: &mut Session, profiling: &Profiling) -> Result<u32, TrialEnd> {
         let lead = self.warm_up(session)?;
         profiling.count_from_now();
         let (began, mut readings) = (Instant::now(), 0);
         while profiling.samples() < SAMPLES_ENOUGH && began.elapsed() < SAMPLING_TIME {
             self.make_state()?;
-            self.read(session, lead)?;
+            self.take_turn(session, lead)?;
             readings += lead + 1;
         }
         Ok(readings)
@@ -204,25 +203,25 @@ impl Inspection<'_, '_> {
         tracing.begin().map_err(TrialEnd::failed)?;
         let turns = pooled.metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0), || {})?;
         let turn = turns.into_iter().next().expect("it has one reader");
-        trials.compare(self.trial, &turn.answer)?;
+        trials.compare_answers(self.trial, &turn.answer)?;
         let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
         let minor_faults = minor_faults(self.trial, &turn.metered).clone().ok();
         let major_faults = turn.metered.major_faults.ok();
         Ok(tracing.end(Trace { wall_ns, minor_faults, major_faults, ..Trace::default() }))
     }
 
-    /// Reads once, or for a while if the contender must warm up; the number of untimed readings
-    /// that make a turn of a tenth of a second. Each cold reading has a turn of its own, because
-    /// the next one would not be cold.
+    /// Reads once, or for a while if the contender must warm up. Returns how many untimed readings
+    /// make a turn of a tenth of a second. Each cold reading has a separate turn, because a second
+    /// reading in the turn would not be cold.
     fn warm_up(&mut self, session: &mut Session) -> Result<u32, TrialEnd> {
         let duration = match self.maker.trials.warmup(self.trial.index) {
-            Warmup::UntilSteady => WARM_UP,
+            Warmup::UntilSteady => WARM_UP_TIME,
             Warmup::Readings => Duration::ZERO,
         };
         let began = Instant::now();
         loop {
             self.make_state()?;
-            let turn = self.read(session, 0)?;
+            let turn = self.take_turn(session, 0)?;
             if began.elapsed() >= duration {
                 let wall_ns = turn.samples.last().map_or(1, |sample| sample.wall_ns.max(1));
                 let readings = (TURN_NS / wall_ns).clamp(1, READINGS_MAX);
@@ -233,19 +232,18 @@ impl Inspection<'_, '_> {
         }
     }
 
-    /// Does what comes before each reading of a command, and makes the state of the trial. The
-    /// warm state is there since the last fill; where pages were evicted since then, the file is
-    /// filled again.
+    /// Runs the preparation of a command and makes the trial's cache state. The warm state exists
+    /// since the last fill; if pages were evicted since then, the file is filled again.
     fn make_state(&mut self) -> Result<(), TrialEnd> {
-        before_reading(self.trial, self.maker.trials)?;
+        run_prepare_hook(self.trial, self.maker.trials)?;
         let proof = self.maker.prepare(self.trial)?;
         let is_missing = self.trial.state == CacheState::Warm && proof.is_some_and(|it| !it.is_warm());
         if is_missing { Ok(self.maker.refill(self.trial.target)?) } else { Ok(()) }
     }
 
-    fn read(&self, session: &mut Session, lead: u32) -> Result<Turn, TrialEnd> {
+    fn take_turn(&self, session: &mut Session, lead: u32) -> Result<Turn, TrialEnd> {
         let turn = session.turn(TurnRequest { lead, count: 1 }, self.time_limit(lead))?;
-        self.maker.trials.compare(self.trial, &turn)?;
+        self.maker.trials.compare_answers(self.trial, &turn)?;
         Ok(turn)
     }
 
@@ -254,15 +252,20 @@ impl Inspection<'_, '_> {
     }
 }
 
-/// Draws the samples of so many readings of a trial and writes the picture.
-fn draw(trial: &Trial, readings: u32, sampled: Sampled, paths: &FlameGraphPaths) -> FlameGraph {
-    let profile = sampled.named();
+/// Draws the samples of `readings` readings of a trial and writes the picture.
+fn draw_flame_graph(
+    trial: &Trial,
+    readings: u32,
+    sampled: UnnamedProfile,
+    paths: &FlameGraphPaths,
+) -> FlameGraph {
+    let profile = sampled.with_names();
     let samples = profile.folded.samples();
     let mut graph = FlameGraph {
         how: profile.how,
         samples,
         readings,
-        hottest: profile.folded.hottest(HOTTEST),
+        hottest: profile.folded.hottest(HOT_SPOTS_MAX),
         blind: profile.blind,
         ..FlameGraph::default()
     };
@@ -273,7 +276,7 @@ fn draw(trial: &Trial, readings: u32, sampled: Sampled, paths: &FlameGraphPaths)
     } else {
         profile::svg(&profile.folded, &title, &subtitle)
     };
-    match picture.and_then(|svg| write(trial, &svg, paths)) {
+    match picture.and_then(|svg| write_picture(trial, &svg, paths)) {
         Ok(file) => graph.file = Some(file),
         Err(reason) => graph.reason = Some(reason),
     }
@@ -284,9 +287,9 @@ pub fn picture_file(file: &Path) -> OutputFile<'_> {
     OutputFile { option: "--flamegraph", file, is_earlier: markup::is_picture }
 }
 
-/// Writes a picture; its name as the record gives it.
-fn write(trial: &Trial, svg: &str, paths: &FlameGraphPaths) -> Result<String, String> {
-    let path = paths.picture(trial);
+/// Writes a picture; returns its name as it appears in the record.
+fn write_picture(trial: &Trial, svg: &str, paths: &FlameGraphPaths) -> Result<String, String> {
+    let path = paths.picture_path(trial);
     std::fs::create_dir_all(&paths.folder).map_err(|cause| format!("{}: {cause}", paths.folder.display()))?;
     picture_file(&path)
         .write(&paths.inputs, |out| out.write_all(svg.as_bytes()))
@@ -294,51 +297,51 @@ fn write(trial: &Trial, svg: &str, paths: &FlameGraphPaths) -> Result<String, St
     Ok(path.strip_prefix(&paths.record_folder).unwrap_or(&path).to_string_lossy().into_owned())
 }
 
-/// `warm-12-rust-mmap-avx512.svg`: letters and digits alone, and the trial's number, so that no two
-/// trials share a name.
+/// File name such as `warm-12-rust-mmap-avx512.svg`: only letters, digits and hyphens, and the
+/// trial's number, so that no two trials share a name.
 fn file_name(trial: &Trial) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    let name: String = trial.id.to_string().chars().map(letter).take(NAME_LETTERS).collect();
+    let name: String = trial.id.to_string().chars().map(letter).take(NAME_CHARS_MAX).collect();
     format!("{}-{:02}-{}.svg", trial.state, trial.index, name.trim_matches('-'))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{FIRST, Fixture};
+    use super::super::testing::{FIRST_TRIAL, Fixture};
     use super::*;
-    use crate::round::testing::{WARM, plan, runs};
+    use crate::round::testing::{WARM, plan, rules_of_runs};
 
     #[test]
     fn every_planned_inspection_that_is_left_out_has_its_reason() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", WARM), ("null", WARM)]);
         let plan = InspectPlan { trace: true, ..InspectPlan::default() };
-        let lines = plan.not_inspected(trials.nth(0), "no time");
-        assert!(matches!(lines.as_slice(), [Line::Trace { trial: FIRST, .. }]), "{lines:?}");
-        assert!(plan.not_inspected(trials.nth(1), "no time").is_empty(), "a control");
+        let lines = plan.not_inspected(trials.nth_trial(0), "no time");
+        assert!(matches!(lines.as_slice(), [Line::Trace { trial: FIRST_TRIAL, .. }]), "{lines:?}");
+        assert!(plan.not_inspected(trials.nth_trial(1), "no time").is_empty(), "a control");
     }
 
     #[test]
     fn only_an_interruption_ends_the_run() {
-        let found = or_reason(Err(TrialEnd::failed("no".to_owned())), no_graph).unwrap();
+        let found = found_or_reason(Err(TrialEnd::failed("no".to_owned())), missing_graph).unwrap();
         assert_eq!(found.reason.as_deref(), Some("no"));
-        let stopped = or_reason(Err(TrialEnd::Run(EndReason::Interrupted)), no_graph);
+        let stopped = found_or_reason(Err(TrialEnd::Run(EndReason::Interrupted)), missing_graph);
         assert_eq!(stopped, Err(EndReason::Interrupted));
     }
 
     #[test]
     fn a_picture_is_named_after_its_trial_and_lies_below_the_record() {
-        let plan = plan(runs(1), &[("a", WARM), ("mmap", WARM)]);
+        let plan = plan(rules_of_runs(1), &[("a", WARM), ("mmap", WARM)]);
         let trial = &plan.trials[1].trial;
         assert_eq!(file_name(trial), "warm-01-rust-mmap.svg");
         let record = tempfile::tempdir().unwrap();
         let paths = FlameGraphPaths::new(record.path().join("flames"), record.path().to_owned());
-        assert_eq!(write(trial, "<svg/>", &paths), Ok("flames/warm-01-rust-mmap.svg".to_owned()));
+        assert_eq!(write_picture(trial, "<svg/>", &paths), Ok("flames/warm-01-rust-mmap.svg".to_owned()));
         assert_eq!(std::fs::read(paths.folder.join(file_name(trial))).unwrap(), b"<svg/>");
         let file = record.path().join("file");
         std::fs::write(&file, "").unwrap();
         let elsewhere = FlameGraphPaths { folder: file.join("flames"), ..paths };
-        let error = write(trial, "<svg/>", &elsewhere).unwrap_err();
+        let error = write_picture(trial, "<svg/>", &elsewhere).unwrap_err();
         assert!(error.starts_with(&file.display().to_string()), "{error}");
     }
 }

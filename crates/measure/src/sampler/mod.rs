@@ -1,11 +1,11 @@
 //! The sampler: takes the samples of one turn of one trial from real contender processes. Every
 //! number of readlab comes from `proven_turn` in this file.
 //!
-//! Each part owns one thing: `trials` what is read, `session_pool` the started contenders and
-//! their meters, `cache_states` the state of the page cache, `runtime_counters` the counts of
-//! what contenders do inside, `inspector` flame graphs and traces, `single_reads` the files
-//! that are read only once, `notes` what was found besides samples. Which turn comes when is
-//! decided in [`super::round`].
+//! Each module owns one thing: `trials` what is read, `session_pool` the started contenders and
+//! their meters, `cache_states` the state of the page cache, `runtime_counters` the counts of what
+//! contenders do inside, `inspector` flame graphs and traces, `single_reads` the files that are
+//! read only once, `notes` lines for the record that are no samples. [`super::round`] decides the
+//! order of turns.
 
 mod cache_states;
 mod claims;
@@ -29,14 +29,14 @@ mod warm_up;
 use super::interface::{CleanUpError, SampleError, Sampler, Slot, StartingGate, TrialEnd};
 use super::plan::Plan;
 use super::residency::ResidencyProof;
-use super::target::{Look, MeasuredTarget, SweepTarget};
+use super::target::{MeasuredTarget, SweepTarget, TargetState};
 use super::warm_up_file::WarmUpFile;
 use cache_states::{CacheStates, StateMaker};
 use inspector::Inspection;
 pub use inspector::{FlameGraphPaths, InspectPlan, picture_file};
 use notes::Notes;
 use observed_turn::CacheBeforeAfter;
-use own_commands::{OwnCommands, before_reading};
+use own_commands::{OwnCommands, run_prepare_hook};
 use readlab_catalog::roster::Warmup;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{Answer, Params, TrialIndex};
@@ -51,7 +51,7 @@ use single_reads::SingleReads;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trials::Trials;
-use warm_up::{Next, UntilSteady};
+use warm_up::{NextStep, WarmUpUntilSteady};
 
 pub struct ProcessSampler<'a> {
     trials: Trials<'a>,
@@ -61,14 +61,14 @@ pub struct ProcessSampler<'a> {
     counters: RuntimeCounters,
     inspected: InspectPlan,
     notes: Notes,
-    /// The files, where no file may be read before its only reading.
+    /// The files of a plan that may read each file only once.
     single_reads: Option<SingleReads<'a>>,
-    /// Where turns wait for those of other hosts.
+    /// The gate at which turns wait for turns of other hosts.
     gate: Option<Box<dyn StartingGate>>,
 }
 
 impl<'a> ProcessSampler<'a> {
-    /// A sampler for a plan and its targets, whose right answers are known.
+    /// A sampler for a plan and its targets, whose expected answers are known.
     pub fn new(
         plan: &'a Plan,
         contenders: &'a Contenders,
@@ -87,8 +87,8 @@ impl<'a> ProcessSampler<'a> {
         }
     }
 
-    /// A sampler for a plan whose trials read these files once, one trial after the other. What is
-    /// read untimed is readlab's own file, never one of them.
+    /// A sampler for a plan whose trials read each of these files once, one trial after the other.
+    /// Untimed readings use readlab's own file, never one of these.
     pub fn of_single_reads(
         plan: &'a Plan,
         contenders: &'a Contenders,
@@ -99,49 +99,49 @@ impl<'a> ProcessSampler<'a> {
         ProcessSampler { single_reads, ..ProcessSampler::new(plan, contenders, Vec::new()) }
     }
 
-    /// The same, reading each file once, untimed, before the only reading that counts.
-    pub fn priming(mut self) -> ProcessSampler<'a> {
+    /// Reads each file once, untimed, before the only reading that counts.
+    pub fn with_priming(mut self) -> ProcessSampler<'a> {
         self.single_reads.iter_mut().for_each(|reads| reads.is_primed = true);
         self
     }
 
-    /// The same, where so many processes of a contender read together for the trials of these
-    /// numbers.
-    pub fn reading_together(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
+    /// Sets the number of processes of a contender that read together, by trial.
+    pub fn with_readers(mut self, readers: BTreeMap<TrialIndex, u32>) -> ProcessSampler<'a> {
         self.trials.reads_singly = !readers.is_empty();
         self.trials.readers = readers;
         self
     }
 
-    pub fn inspecting(self, inspected: InspectPlan) -> ProcessSampler<'a> {
+    pub fn with_inspections(self, inspected: InspectPlan) -> ProcessSampler<'a> {
         ProcessSampler { inspected, ..self }
     }
 
-    /// The same, whose turns begin when this gate lets them, each with one reading.
-    pub fn starting_at(mut self, gate: Box<dyn StartingGate>) -> ProcessSampler<'a> {
+    /// Makes turns begin when this gate allows it, each with one reading.
+    pub fn with_starting_gate(mut self, gate: Box<dyn StartingGate>) -> ProcessSampler<'a> {
         self.trials.reads_singly = true;
         self.gate = Some(gate);
         self
     }
 
-    pub fn after(mut self, earlier: Duration) -> ProcessSampler<'a> {
+    pub fn with_earlier_time(mut self, earlier: Duration) -> ProcessSampler<'a> {
         self.trials.clock.earlier = earlier;
         self
     }
 
-    /// One turn whose samples are proven: the state is made and proven, the turn is taken between
-    /// meters, the state is proven again, the answers are compared, the claims are checked.
+    /// One turn whose samples are proven: makes and proves the state, takes the turn between
+    /// meters, proves the state again, compares the answers, checks the claims.
     fn proven_turn(&mut self, trial: &Trial, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let request = self.trials.turn_request(trial);
-        before_reading(trial, &self.trials)?;
+        run_prepare_hook(trial, &self.trials)?;
         self.gate.as_mut().map_or(Ok(()), |gate| gate.before_state())?;
         let prepared = self.state_maker().prepare(trial)?;
-        self.gate.as_mut().map_or(Ok(()), |gate| gate.ready())?;
-        let before = self.gate.as_ref().map_or(prepared, |_| self.trials.still_resident(trial, prepared));
-        let below_before = self.trials.below(trial.index);
+        self.gate.as_mut().map_or(Ok(()), |gate| gate.report_ready())?;
+        let before =
+            self.gate.as_ref().map_or(prepared, |_| self.trials.residency_after_wait(trial, prepared));
+        let below_before = self.trials.below_counters(trial.index);
         let turns = self.metered_turns(trial, request);
-        let (device_busy, below) = self.trials.below_since(trial.index, below_before);
-        let after = self.look_after(trial, turns.is_ok())?;
+        let (device_busy, below) = self.trials.below_difference(trial.index, below_before);
+        let after = self.residency_after(trial, turns.is_ok())?;
         let turns = turns?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
         self.proven_samples(trial, slot, turns, CacheBeforeAfter { before, after, below, device_busy })
@@ -152,34 +152,38 @@ impl<'a> ProcessSampler<'a> {
         StateMaker { states, trials: &self.trials, pool, notes }
     }
 
-    /// What is resident after a turn; the run ends if the target has changed.
-    fn look_after(&mut self, trial: &Trial, is_taken: bool) -> Result<Option<ResidencyProof>, SampleError> {
+    /// The resident pages after a turn; an error that ends the run if the target has changed.
+    fn residency_after(
+        &mut self,
+        trial: &Trial,
+        is_taken: bool,
+    ) -> Result<Option<ResidencyProof>, SampleError> {
         if !is_taken || self.trials.leaves_cache_alone(trial) {
             return self.trials.check_unchanged_after(trial.index, is_taken).map(|()| None);
         }
-        let Look { resident, change } = self.trials.target_of(trial.index).look();
+        let TargetState { resident, change } = self.trials.target_of(trial.index).observe();
         self.trials.check_change(trial.index, change)?;
         Ok(self.notes.value("resident_after", resident))
     }
 
-    /// Compares every answer of a turn with the right one, and what a command printed with what it
-    /// must print.
-    fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
-        self.trials.compare(trial, turn)?;
-        self.own_commands.compare(trial, turn)
+    /// Compares every answer of a turn with the expected one, and the output of a command with the
+    /// expected output.
+    fn compare_turn(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
+        self.trials.compare_answers(trial, turn)?;
+        self.own_commands.compare_output(trial, turn)
     }
 
-    /// Notes once of a trial how readlab adjusts its answers.
+    /// Notes, once for each trial, how readlab adjusts its answers.
     fn note_adjusted(&mut self, trial: &Trial, turn: &Turn) {
         let truth = &self.trials.truth(trial.index).answer;
         let first = turn.samples.first().map(Answer::from);
         if let Some(how) = first.and_then(|answer| answer.added(trial.work, truth)) {
-            self.notes.adjusted(&trial.id, how);
+            self.notes.note_adjustment(&trial.id, how);
         }
     }
 
     /// Starts the contender of a trial again if it was closed for lack of memory, and warms it up
-    /// as at the beginning.
+    /// as after the first start.
     fn ensure_running(&mut self, trial: &Trial) -> Result<(), SampleError> {
         let was_started = self.pool.ensure_running(&self.trials, trial.index)?;
         if !was_started || self.single_reads.is_some() {
@@ -188,8 +192,8 @@ impl<'a> ProcessSampler<'a> {
         (0..self.trials.plan.rules.warmup.max(1)).try_for_each(|_| self.warm_up_until_ready(trial))
     }
 
-    /// One untimed reading of the current target, and what the trial ends with if that fails. A
-    /// contender that has read in another state of the cache needs none.
+    /// Makes one untimed reading of the current target; an error ends the trial. A contender that
+    /// has read in another cache state needs no reading.
     fn warm_up_on_target(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         if self.pool.session(trial)?.is_taken_over {
             return self.states.check_not_refused(trial);
@@ -199,8 +203,8 @@ impl<'a> ProcessSampler<'a> {
         warmed_up.map_err(|error| self.with_read_offset(trial, error.into()))
     }
 
-    /// One untimed reading whose answer is compared. If the contender must read until it is steady
-    /// and has not done so since its start, it does.
+    /// Makes one untimed reading and compares its answer. If the contender must read until it is
+    /// steady and has not done so since its start, it does now.
     fn warm_up_until_ready(&mut self, trial: &Trial) -> Result<(), SampleError> {
         self.states.check_not_refused(trial.index)?;
         self.ensure_running(trial)?;
@@ -214,15 +218,15 @@ impl<'a> ProcessSampler<'a> {
         Ok(())
     }
 
-    /// Reads until the readings stay at one level, or for as long as a warm-up may take.
+    /// Reads until the times of readings no longer change, or until the time limit of a warm-up.
     fn read_until_steady(&mut self, trial: &Trial, first_ns: Vec<u64>) -> Result<(), SampleError> {
         let contenders = self.trials.contenders_until_steady(trial.index);
         let time_limit = warm_up::time_limit(self.trials.plan.rules.budget.time(), contenders);
-        let (began, mut warm_up) = (Instant::now(), UntilSteady { walls_ns: first_ns, time_limit });
+        let (began, mut warm_up) = (Instant::now(), WarmUpUntilSteady { walls_ns: first_ns, time_limit });
         loop {
-            match warm_up.next(began.elapsed()) {
-                Next::Read(count) => warm_up.walls_ns.extend(self.untimed_turn(trial, count)?),
-                Next::End(end) => {
+            match warm_up.next_step(began.elapsed()) {
+                NextStep::Read(count) => warm_up.walls_ns.extend(self.untimed_turn(trial, count)?),
+                NextStep::End(end) => {
                     let warmed_up = warm_up.warmed_up(trial.index, began.elapsed(), end);
                     self.notes.add(Line::Warmup(warmed_up));
                     return Ok(());
@@ -231,23 +235,23 @@ impl<'a> ProcessSampler<'a> {
         }
     }
 
-    /// Readings whose times count for the warm-up alone; their answers are compared.
+    /// Readings whose times are used only for the warm-up; their answers are compared.
     fn untimed_turn(&mut self, trial: &Trial, count: u32) -> Result<Vec<u64>, SampleError> {
-        before_reading(trial, &self.trials)?;
+        run_prepare_hook(trial, &self.trials)?;
         let turns = self.metered_turns(trial, TurnRequest { lead: 0, count });
         self.trials.check_unchanged_after(trial.index, turns.is_ok())?;
         let turns = turns?;
-        turns.iter().try_for_each(|turn| self.compare(trial, &turn.answer))?;
+        turns.iter().try_for_each(|turn| self.compare_turn(trial, &turn.answer))?;
         let first = turns.iter().take(1).flat_map(|turn| &turn.answer.samples);
         Ok(first.map(|sample| sample.wall_ns).collect())
     }
 
     /// Closes the session whose turn just ended if memory would run short.
     fn release_if_low_memory(&mut self, trial: TrialIndex) {
-        self.pool.release_if_low_memory(trial, self.trials.cached_bytes(trial));
+        self.pool.release_if_low_memory(trial, self.trials.bytes_to_keep_cached(trial));
     }
 
-    /// The end of a trial, with the byte at which its file cannot be read.
+    /// Adds to the end of a trial the byte at which its file cannot be read.
     fn with_read_offset(&self, trial: TrialIndex, end: TrialEnd) -> TrialEnd {
         read_offset::with_read_offset(end, self.trials.target_of(trial).target.file())
     }
@@ -257,7 +261,7 @@ impl Sampler for ProcessSampler<'_> {
     fn open(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         self.states.check_not_refused(trial)?;
         if self.single_reads.is_some() {
-            return self.open_once(trial);
+            return self.start_for_single_read(trial);
         }
         self.own_commands.begin(self.trials.trial(trial), &self.trials)?;
         Ok(self.pool.restart(&self.trials, trial)?)
@@ -265,7 +269,8 @@ impl Sampler for ProcessSampler<'_> {
 
     fn launch(&mut self, next: &[TrialIndex]) {
         if self.single_reads.is_none() {
-            // What a set-up makes may be the program itself.
+            // A set-up command may build the program itself, so the contender is not started before
+            // it.
             let is_set_up =
                 |&trial: &TrialIndex| self.own_commands.is_set_up(self.trials.trial(trial), &self.trials);
             let next: Vec<TrialIndex> = next.iter().copied().filter(is_set_up).collect();
@@ -274,7 +279,11 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
-        if self.single_reads.is_some() { self.warm_up_once(trial) } else { self.warm_up_on_target(trial) }
+        if self.single_reads.is_some() {
+            self.warm_up_for_single_read(trial)
+        } else {
+            self.warm_up_on_target(trial)
+        }
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
@@ -330,7 +339,7 @@ impl Sampler for ProcessSampler<'_> {
         self.states.holders.refusal(trial)
     }
 
-    fn bytes(&self, trial: TrialIndex) -> Option<u64> {
+    fn bytes_per_reading(&self, trial: TrialIndex) -> Option<u64> {
         let readers = u64::from(self.trials.readers(trial));
         self.trials.truth(trial).answer.bytes.map(|bytes| bytes.saturating_mul(readers))
     }
@@ -352,7 +361,7 @@ impl Sampler for ProcessSampler<'_> {
         self.notes.take_lines()
     }
 
-    fn missing(&mut self) -> Vec<(String, String)> {
+    fn missing_meters(&mut self) -> Vec<(String, String)> {
         let missing = self.notes.take_missing().into_iter();
         missing.map(|(meter, reason)| (meter.to_owned(), reason)).collect()
     }

@@ -1,25 +1,25 @@
-//! What the sampler found besides samples: lines for the record, the meters that could not be read
-//! in a turn, and what was noted before, so that it is noted once.
+//! Notes of the sampler: lines for the record that are no samples, meters that could not be read in
+//! a turn, and which notes were made before, so that none is repeated.
 
 use readlab_model::trial::{TrialId, TrialIndex};
 use readlab_record::{Line, OwnScheduling};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-/// Most kinds of scheduling that are noted of one trial.
+/// Largest number of scheduling kinds that are noted for one trial.
 const SCHEDULINGS_MAX: usize = 4;
 
 #[derive(Default)]
 pub(super) struct Notes {
     lines: Vec<Line>,
     missing: Vec<(&'static str, String)>,
-    /// Trials of whose answers it was noted that readlab adjusts them.
+    /// Trials for which it is noted that readlab adjusts their answers.
     adjusted: BTreeSet<TrialId>,
     schedulings: BTreeMap<TrialIndex, Vec<OwnScheduling>>,
 }
 
 impl Notes {
-    /// Forgets which meters were missing in an earlier turn, of whichever trial.
+    /// Forgets the missing meters of an earlier turn, of any trial.
     pub(super) fn begin_turn(&mut self) {
         self.missing.clear();
     }
@@ -36,19 +36,20 @@ impl Notes {
         self.missing.push((meter, reason.to_string()));
     }
 
-    /// What a meter shows; if it could not be read, the reason becomes a note.
+    /// The value of a meter; if it could not be read, the reason becomes a note.
     pub(super) fn value<T>(&mut self, meter: &'static str, reading: Result<T, impl Display>) -> Option<T> {
         reading.map_err(|reason| self.missing(meter, reason)).ok()
     }
 
-    pub(super) fn adjusted(&mut self, trial: &TrialId, how: &str) {
+    pub(super) fn note_adjustment(&mut self, trial: &TrialId, how: &str) {
         if self.adjusted.insert(trial.clone()) {
             self.warn(format!("{trial} {how}"));
         }
     }
 
-    /// Notes a scheduling that a contender gave itself, each kind once, a few of each trial.
-    pub(super) fn scheduling(&mut self, trial: TrialIndex, scheduling: OwnScheduling) {
+    /// Notes a scheduling that a contender gave itself, each kind once and at most a few for each
+    /// trial.
+    pub(super) fn note_scheduling(&mut self, trial: TrialIndex, scheduling: OwnScheduling) {
         let noted = self.schedulings.entry(trial).or_default();
         if noted.len() < SCHEDULINGS_MAX && !noted.contains(&scheduling) {
             noted.push(scheduling.clone());
@@ -56,9 +57,9 @@ impl Notes {
         }
     }
 
-    /// Forgets the lines that are not about the conduct of a contender: what is missing or warmed
-    /// up on another file than the measured one says nothing of that.
-    pub(super) fn keep_conduct(&mut self) {
+    /// Keeps only lines about side effects of a contender: missing meters and warm-ups on a file
+    /// that is not measured are irrelevant.
+    pub(super) fn keep_side_effect_lines(&mut self) {
         self.lines.retain(|line| matches!(line, Line::LeftBehind { .. } | Line::Scheduling { .. }));
     }
 
@@ -77,7 +78,7 @@ mod tests {
     use readlab_record::LeftBehind;
 
     #[test]
-    fn a_meter_without_a_reading_leaves_its_reason() {
+    fn a_meter_without_a_reading_gives_its_reason() {
         let mut notes = Notes::default();
         assert_eq!(notes.value("before", Err::<u64, _>("an earlier turn")), None);
         notes.begin_turn();
@@ -88,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn of_a_warm_up_on_another_file_only_the_conduct_is_kept() {
+    fn after_a_warm_up_on_another_file_only_side_effects_are_kept() {
         let mut notes = Notes::default();
         let left =
             Line::LeftBehind { trial: TrialIndex::new(0), left: LeftBehind { processes: 1, readings: 1 } };
         notes.warn("of the other file".to_owned());
         notes.add(left.clone());
-        notes.keep_conduct();
+        notes.keep_side_effect_lines();
         assert_eq!(notes.take_lines(), [left]);
     }
 
@@ -103,7 +104,7 @@ mod tests {
         let mut notes = Notes::default();
         let [a, b]: [TrialId; 2] = ["rust/a", "rust/b"].map(|name| name.parse().unwrap());
         for trial in [&a, &a, &b] {
-            notes.adjusted(trial, "counts newlines");
+            notes.note_adjustment(trial, "counts newlines");
         }
         let text = |text: &str| Line::Warning { text: text.to_owned() };
         assert_eq!(notes.take_lines(), [text("rust/a counts newlines"), text("rust/b counts newlines")]);

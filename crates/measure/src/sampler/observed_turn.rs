@@ -1,9 +1,9 @@
-//! One observed turn: the contender's answer, the meters around it and the page cache before and
-//! after it, from which its samples are made.
+//! One observed turn: the contender's answer, the meters around the turn, and the page cache before
+//! and after. The turn's samples are made from them.
 
 use super::notes::Notes;
 use crate::interface::Slot;
-use crate::meters::{CpuSplit, Metered, Missing, Whole};
+use crate::meters::{CpuSplit, MeterError, MeterReadings, WholeTurnCounts};
 use crate::next_layer::{LayerBytes, NextLayer};
 use crate::residency::ResidencyProof;
 use readlab_model::sample::{Delivered, Meter, RequestMeters, Sample, TurnSeen};
@@ -14,26 +14,27 @@ use readlab_protocol::{SampleLine, TurnRequest};
 use readlab_record::{LimitKind, Trial};
 use readlab_roster::session::Turn;
 
-/// Why a reading from a server has no bytes from a device.
-const BEHIND_SERVER: &str = "the server reads the device, not the contender";
+/// Reason why a reading from a server has no count of device bytes.
+const DEVICE_BEHIND_SERVER: &str = "the server reads the device, not the contender";
 
-/// Why a control has no reading of most meters.
-const OUTSIDE_WINDOW: &str = "a control: what it does outside its window would be counted";
+/// Reason why a control lacks most meters.
+const WORK_OUTSIDE_WINDOW: &str = "a control: what it does outside its window would be counted";
 
-/// What one page fault maps of pages that are in memory, where these are small: the kernel's
+/// Bytes that one page fault maps if the pages are small and in memory: the kernel's
 /// `fault_around_bytes`.
-const MAPPED_AROUND_BYTES: u64 = 64 << 10;
+const FAULT_AROUND_BYTES: u64 = 64 << 10;
 
-/// What the programs of a command read at most besides its files: their libraries and settings.
-const PROGRAMS_BYTES: u64 = 1 << 20;
+/// Largest number of bytes that a command's programs read besides the target: their libraries and
+/// settings.
+const PROGRAM_FILES_BYTES_MAX: u64 = 1 << 20;
 
-/// One answered turn of one reader with what the meters counted around it.
+/// One answered turn of one reader, with the meters around it.
 pub(super) struct MeteredTurn {
     pub(super) request: TurnRequest,
-    /// How long after the first of the readers that read at the same time it was told to read.
+    /// Delay of this reader's start after the first of the readers that read at the same time.
     pub(super) began_ns: u64,
     pub(super) answer: Turn,
-    pub(super) metered: Metered,
+    pub(super) metered: MeterReadings,
 }
 
 impl MeteredTurn {
@@ -55,9 +56,10 @@ pub(super) struct CacheBeforeAfter {
     /// The page cache before the turn; `None` where it could not be read.
     pub(super) before: Option<ResidencyProof>,
     pub(super) after: Option<ResidencyProof>,
-    /// What the layer below the file system counted during the turn, where there is one.
+    /// Bytes that the layer below the file system counted during the turn, if there is such a
+    /// layer.
     pub(super) below: Option<LowerLayerBytes>,
-    /// How long the device had work during the turn; `None` where none is known.
+    /// Busy time of the device during the turn; `None` without a known device.
     pub(super) device_busy: Option<Result<u64, String>>,
 }
 
@@ -67,14 +69,15 @@ pub(super) struct LowerLayerBytes {
     pub(super) bytes: LayerBytes,
 }
 
-/// The minor page faults of what is measured. Those of a command are the faults of its own process:
-/// forking makes memory shared, so what starts it faults some thirty times a reading.
-pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m Metered) -> &'m Result<u64, Missing> {
+/// The minor page faults of a turn's readings. For a command, only faults of the command's process
+/// count: the contender that starts it causes some thirty more for each reading, because forking
+/// shares its memory.
+pub(super) fn minor_faults<'m>(trial: &Trial, metered: &'m MeterReadings) -> &'m Result<u64, MeterError> {
     if trial.contender() == COMMAND { &metered.child_minor_faults } else { &metered.minor_faults }
 }
 
 impl ObservedTurn<'_> {
-    /// The samples of the turn. What was metered around it is shared out among its readings.
+    /// The samples of the turn. Meters around the turn are divided by its number of readings.
     pub(super) fn samples(&self, slot: &Slot, notes: &mut Notes) -> Vec<Sample> {
         let CacheBeforeAfter { before, after, .. } = &self.around;
         let mut common = Sample {
@@ -82,10 +85,10 @@ impl ObservedTurn<'_> {
             resident_before: before.as_ref().and_then(ResidencyProof::share),
             resident_after: after.as_ref().and_then(ResidencyProof::share),
             resident_is_estimate: [before, after].into_iter().flatten().any(ResidencyProof::is_estimate),
-            turn: self.seen_from_outside(),
+            turn: self.turn_seen_from_outside(),
             ..slot.sample(self.trial.index)
         };
-        for (meter, of_turn) in self.metered(notes) {
+        for (meter, of_turn) in self.meter_values(notes) {
             let reading = of_turn.map(|count| meter.of_reading(count, self.turn.readings()));
             meter.field(&mut common).into_iter().for_each(|field| *field = reading);
         }
@@ -93,16 +96,16 @@ impl ObservedTurn<'_> {
         lines.map(|(reading, line)| Sample { reading, ..self.sample(&common, line, notes) }).collect()
     }
 
-    /// What each meter counted around the turn.
-    fn metered(&self, notes: &mut Notes) -> Vec<(Meter, Option<u64>)> {
+    /// The value of each meter around the turn.
+    fn meter_values(&self, notes: &mut Notes) -> Vec<(Meter, Option<u64>)> {
         let metered = &self.turn.metered;
-        // These depend on what is read, and by what.
+        // These meters depend on the target and on the contender.
         let own = [
             (Meter::PeakRssBytes, self.peak(notes)),
             (Meter::MinorFaults, self.meter(Meter::MinorFaults, minor_faults(self.trial, metered), notes)),
             (Meter::MajorFaults, self.meter(Meter::MajorFaults, &metered.major_faults, notes)),
             (Meter::DeviceReadBytes, self.device_bytes(notes)),
-            (Meter::BelowReadBytes, self.below_bytes(notes)),
+            (Meter::BelowReadBytes, self.next_layer_bytes(notes)),
             (Meter::DeviceBusyNs, self.device_busy_ns(notes)),
         ];
         let others = metered.others.iter();
@@ -110,7 +113,7 @@ impl ObservedTurn<'_> {
         own.into_iter().chain(others).collect()
     }
 
-    /// One sample: what the contender said, over what the lab saw from outside.
+    /// One sample: the contender's own values, completed by readlab's meters from outside.
     fn sample(&self, common: &Sample, line: &SampleLine, notes: &mut Notes) -> Sample {
         let mut cpu = |said: Option<u64>, meter: Meter, part: fn(&CpuSplit) -> u64| match said {
             Some(ns) => Some(ns),
@@ -130,8 +133,8 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// What is known of the turn besides the meters that may be missing for a reason of their own.
-    fn seen_from_outside(&self) -> TurnSeen {
+    /// Readlab's own view of the turn, without the meters that may be missing for separate reasons.
+    fn turn_seen_from_outside(&self) -> TurnSeen {
         let whole = &self.turn.metered.whole;
         TurnSeen {
             wall_ns: Some(self.turn.answer.seen_ns),
@@ -142,17 +145,17 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// How long the device had work, or a note of why it is not known.
+    /// Busy time of the device; if it is missing, the reason becomes a note.
     fn device_busy_ns(&self, notes: &mut Notes) -> Option<u64> {
         notes.value(Meter::DeviceBusyNs.name(), self.around.device_busy.as_ref()?.as_ref().copied())
     }
 
-    /// By which meter enough bytes for every reading were seen to reach the contender.
+    /// The meter that saw enough bytes for every reading reach the contender.
     fn delivered(&self) -> Option<Delivered> {
         let metered = &self.turn.metered;
         let bytes = self.facts.size_bytes.saturating_mul(self.turn.readings());
-        let passed = self.passed_as_many(bytes);
-        let mapped = |&faults: &u64| faults.saturating_mul(MAPPED_AROUND_BYTES) >= bytes;
+        let passed = self.passed_through_calls(bytes);
+        let mapped = |&faults: &u64| faults.saturating_mul(FAULT_AROUND_BYTES) >= bytes;
         match metered.minor_faults.as_ref().is_ok_and(mapped) {
             _ if bytes == 0 => None,
             _ if passed => Some(Delivered::Calls),
@@ -161,22 +164,24 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Whether read calls brought as many bytes. What the processes of a command write they may read
-    /// again from each other, which is from no file; and more than its programs need of their own
-    /// is from another file, or the same part once more.
-    fn passed_as_many(&self, bytes: u64) -> bool {
-        let Whole { passed_bytes: Ok(passed), written_bytes, .. } = &self.turn.metered.whole else {
+    /// Whether read calls brought at least `bytes` bytes. For a command, bytes that its processes
+    /// wrote are subtracted, because other processes of the command may have read them from a pipe.
+    /// More bytes than its programs need in addition are from another file, or from a part that was
+    /// read twice.
+    fn passed_through_calls(&self, bytes: u64) -> bool {
+        let WholeTurnCounts { passed_bytes: Ok(passed), written_bytes, .. } = &self.turn.metered.whole else {
             return false;
         };
         if self.trial.contender() != COMMAND {
             return *passed >= bytes;
         }
         let from_files = written_bytes.as_ref().ok().map(|written| passed.saturating_sub(*written));
-        let most = bytes.saturating_add(bytes / 100).saturating_add(PROGRAMS_BYTES * self.turn.readings());
+        let most =
+            bytes.saturating_add(bytes / 100).saturating_add(PROGRAM_FILES_BYTES_MAX * self.turn.readings());
         from_files.is_some_and(|from_files| (least_fetched(bytes)..=most).contains(&from_files))
     }
 
-    /// The high-water mark of memory, unless the contender reports that of a program which it
+    /// The high-water mark of memory; `None` if the contender reports the mark of a program that it
     /// started for each reading.
     fn peak(&self, notes: &mut Notes) -> Option<u64> {
         let is_reported = self.turn.answer.samples.iter().all(|line| line.peak_rss_bytes.is_some());
@@ -187,27 +192,29 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Bytes from the device, where it is the contender that makes the kernel fetch them.
+    /// Bytes from the device; missing if a server and not the contender makes the kernel fetch
+    /// them.
     fn device_bytes(&self, notes: &mut Notes) -> Option<u64> {
         if !self.trial.is_control() && self.facts.transport().has_server() {
-            notes.missing(Meter::DeviceReadBytes.name(), BEHIND_SERVER);
+            notes.missing(Meter::DeviceReadBytes.name(), DEVICE_BEHIND_SERVER);
             return None;
         }
         self.meter(Meter::DeviceReadBytes, &self.turn.metered.device_read_bytes, notes)
     }
 
-    /// Bytes that the next layer read. A control reads nothing through it.
-    fn below_bytes(&self, notes: &mut Notes) -> Option<u64> {
+    /// Bytes that the next layer read; `None` for a control, which reads nothing through that
+    /// layer.
+    fn next_layer_bytes(&self, notes: &mut Notes) -> Option<u64> {
         let counted = self.around.below.as_ref().filter(|_| !self.trial.is_control())?;
         notes.value(Meter::BelowReadBytes.name(), counted.bytes.read.as_ref().copied())
     }
 
-    /// What a meter shows, or a note of why it shows nothing.
-    fn meter(&self, meter: Meter, reading: &Result<u64, Missing>, notes: &mut Notes) -> Option<u64> {
-        // These two controls do nothing outside their windows that a meter would count.
+    /// The value of a meter; if it is missing, the reason becomes a note.
+    fn meter(&self, meter: Meter, reading: &Result<u64, MeterError>, notes: &mut Notes) -> Option<u64> {
+        // Outside their windows, these two controls do nothing that a meter would count.
         let is_plain = matches!(self.trial.limit(), Some(LimitKind::Device | LimitKind::Faults));
         if self.trial.is_control() && !is_plain && !meter.is_of_turn() {
-            notes.missing(meter.name(), OUTSIDE_WINDOW);
+            notes.missing(meter.name(), WORK_OUTSIDE_WINDOW);
             return None;
         }
         notes.value(meter.name(), reading.as_ref().copied())
@@ -216,19 +223,20 @@ impl ObservedTurn<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Fixture, metered, metered_turn, observed, sample_line, turn};
+    use super::super::testing::{Fixture, metered, metered_turn, observed_turn, sample_line, turn};
     use super::*;
     use crate::round::testing::WARM;
 
     const SLOT: Slot = Slot { state: WARM, fill: 2, round: 5, position: 1, rung: Some(3) };
 
-    /// The samples of a turn with one untimed reading before so many, and the meters that are missing.
+    /// The samples of a turn with one untimed and `readings` timed readings, and the missing
+    /// meters.
     fn samples(name: &str, readings: usize) -> (Vec<Sample>, Vec<(&'static str, String)>) {
         let fixture = Fixture::of_size(1);
-        let mut metered = Metered { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
+        let mut metered = MeterReadings { minor_faults: Ok(9), device_read_bytes: Ok(6), ..metered() };
         metered.others.insert(Meter::Preemptions, Ok(4));
         let turn = metered_turn(turn(vec![sample_line(Some(1)); readings]), metered);
-        let mut observed = observed(&fixture.trials(&[(name, WARM)]), turn);
+        let mut observed = observed_turn(&fixture.trials(&[(name, WARM)]), turn);
         observed.turn.request.lead = 1;
         let bytes = LayerBytes { read: Ok(3), arrived: Ok(3) };
         observed.around.below = Some(LowerLayerBytes { layer: NextLayer::Lustre, bytes });
@@ -237,14 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_whole_and_has_its_share_of_what_was_metered() {
+    fn a_sample_is_complete_and_has_its_share_of_the_turns_meters() {
         let (samples, missing) = samples("a", 2);
         let shown: Vec<_> =
             samples.iter().map(|it| (it.reading, it.turn_readings, it.minor_faults)).collect();
         assert_eq!(shown, [(0, 3, Some(3)), (1, 3, Some(3))]);
         assert!(samples.iter().all(|it| (it.fill, it.round, it.position, it.rung) == (2, 5, 1, Some(3))));
         assert_eq!((samples[0].device_read_bytes, samples[0].below_read_bytes), (Some(2), Some(1)));
-        // What other work took is of the whole turn.
+        // Time that other work took is given for the whole turn.
         assert!(samples.iter().all(|it| (it.turn.preemptions, it.turn.steal_ns) == (Some(4), None)));
         let is_missing = |name| missing.iter().any(|(meter, _)| *meter == name);
         assert!(is_missing("major_faults") && is_missing("turn.steal_ns"), "{missing:?}");
@@ -252,14 +260,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_passes_on_between_its_processes_is_no_file() {
+    fn bytes_that_a_command_passes_between_its_processes_are_from_no_file() {
         let fixture = Fixture::of_size(1_000);
         let trials = fixture.trials(&[("a", WARM)]);
         let delivered = |name: &str, passed, written| {
-            let mut metered = Metered { minor_faults: Ok(0), ..metered() };
+            let mut metered = MeterReadings { minor_faults: Ok(0), ..metered() };
             (metered.whole.passed_bytes, metered.whole.written_bytes) = (Ok(passed), Ok(written));
-            let trial = Trial { id: name.parse().unwrap(), ..trials.nth(0).clone() };
-            let observed = observed(&trials, metered_turn(turn(vec![sample_line(Some(1))]), metered));
+            let trial = Trial { id: name.parse().unwrap(), ..trials.nth_trial(0).clone() };
+            let observed = observed_turn(&trials, metered_turn(turn(vec![sample_line(Some(1))]), metered));
             let observed = ObservedTurn { trial: &trial, ..observed };
             observed.samples(&SLOT, &mut Notes::default()).remove(0).turn.delivered
         };
@@ -270,9 +278,9 @@ mod tests {
     }
 
     #[test]
-    fn a_control_has_no_meters_for_they_would_count_what_it_does_outside_its_window() {
+    fn a_control_has_no_meters_because_they_would_count_work_outside_its_window() {
         let (samples, missing) = samples("null", 1);
         assert_eq!((samples[0].minor_faults, samples[0].below_read_bytes), (None, None));
-        assert!(missing.contains(&("minor_faults", OUTSIDE_WINDOW.to_owned())));
+        assert!(missing.contains(&("minor_faults", WORK_OUTSIDE_WINDOW.to_owned())));
     }
 }

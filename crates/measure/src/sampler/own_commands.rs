@@ -1,8 +1,8 @@
-//! The user's commands as they are: what each of them must print, and the commands that are run
-//! around its readings.
+//! The user's own commands: the output that each must print, and the hooks that run around its
+//! readings.
 //!
-//! What is run around a reading is outside of every window, and before the state of the cache is
-//! made: what it does to the cache is undone. What must be printed is found in an untimed reading.
+//! A hook runs outside of every window, and before the cache state is made, so that its effect on
+//! the cache is undone. The expected output is found in an untimed reading.
 
 use super::trials::Trials;
 use crate::interface::{CleanUpError, SampleError, TrialEnd};
@@ -16,33 +16,33 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-/// Longest time of a command that is run around readings, where the user's budget does not end it.
-const TIME_LIMIT: Duration = Duration::from_secs(3600);
+/// Longest time of a hook, unless the user's budget ends it earlier.
+const HOOK_TIME_LIMIT: Duration = Duration::from_secs(3600);
 
 #[derive(Default)]
 pub(super) struct OwnCommands {
-    /// A trial of each command that was set up, in order.
+    /// One trial of each command that was set up, in order.
     set_up: Vec<TrialIndex>,
-    /// The digest of what a command must print.
+    /// Digest of the output that each command must print.
     outputs: BTreeMap<TrialId, u64>,
 }
 
 impl OwnCommands {
-    /// Sets a command up before its first reading, and finds out what it must print.
+    /// Runs the set-up of a command before its first reading, and finds out its expected output.
     pub(super) fn begin(&mut self, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
         self.set_up(trial, trials)?;
         match &trial.command.check {
             Check::Count | Check::Unchecked => Ok(()),
             Check::Accepted { by } => self.find_output(trial, Some(by), trials),
             Check::Same { of } => {
-                let first = trials.named(of).unwrap_or(trial);
+                let first = trials.trial_named(of).unwrap_or(trial);
                 self.set_up(first, trials)?;
-                self.find_output(first, None, trials).map_err(|end| of_first(end, first, trial))
+                self.find_output(first, None, trials).map_err(|end| end_after_first(end, first, trial))
             }
         }
     }
 
-    /// Whether nothing must be run before a command can be started.
+    /// Whether no set-up has to run before the command can be started.
     pub(super) fn is_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
         trial.command.setup.is_none() || self.was_set_up(trial, trials)
     }
@@ -55,18 +55,18 @@ impl OwnCommands {
         if self.was_set_up(trial, trials) {
             return Ok(());
         }
-        // What a set-up did before it failed is cleaned up, too.
+        // A set-up that fails is cleaned up, too, because it may have done a part of its work.
         self.set_up.push(trial.index);
         let Some(line) = &trial.command.setup else { return Ok(()) };
         run_hook("--setup", line, trial, trials, program::run_to_end)
     }
 
-    /// Reads once untimed, and keeps the digest of what was printed if the check accepts it.
+    /// Reads once untimed, and keeps the digest of the output if the check accepts it.
     fn find_output(&mut self, trial: &Trial, check: Option<&str>, trials: &Trials) -> Result<(), TrialEnd> {
         if self.outputs.contains_key(&trial.id) {
             return Ok(());
         }
-        before_reading(trial, trials)?;
+        run_prepare_hook(trial, trials)?;
         let env = check.map(|line| (OsString::from(CHECK_VARIABLE), line.into()));
         let (mut session, _) = trials.start(trial.index, env.into_iter().collect::<Vec<_>>().into())?;
         let turn = session.turn(TurnRequest { lead: 0, count: 1 }, trials.time_limit(trial.index, 1))?;
@@ -75,8 +75,8 @@ impl OwnCommands {
         Ok(())
     }
 
-    /// Refuses a turn in which a command printed something else than it must.
-    pub(super) fn compare(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
+    /// Refuses a turn in which a command printed another output than it must.
+    pub(super) fn compare_output(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
         let (right, reason) = match &trial.command.check {
             Check::Count | Check::Unchecked => return Ok(()),
             Check::Same { of } if *of != trial.id.to_string() => {
@@ -92,8 +92,8 @@ impl OwnCommands {
         if is_right { Ok(()) } else { Err(SampleError::refused(reason)) }
     }
 
-    /// Cleans up after every command that was set up, whatever the others did; that one changed a
-    /// target, or else the first failure.
+    /// Runs the clean-up of every command that was set up, even if others fail. Returns that a
+    /// clean-up changed a target, or else the first failure.
     pub(super) fn clean_up(&mut self, trials: &Trials) -> Result<(), CleanUpError> {
         let set_up = std::mem::take(&mut self.set_up).into_iter().map(|trial| trials.trial(trial));
         let due: Vec<_> = set_up.filter_map(|trial| Some((trial, trial.command.cleanup.as_ref()?))).collect();
@@ -101,15 +101,15 @@ impl OwnCommands {
             return Ok(());
         }
         let (mut failed, mut changed) = (None, None);
-        // What changed before is no work of these commands.
-        let was_changed = trials.changed_file().is_some();
+        // A change from before is not caused by these commands.
+        let was_changed_before = trials.describe_first_change().is_some();
         for (trial, line) in due {
             let ended = run_hook("--cleanup", line, trial, trials, program::run_in_any_case);
             if let Err(TrialEnd::Both(Outcome::Failed { reason }, _)) = ended {
                 failed.get_or_insert(reason);
             }
-            if changed.is_none() && !was_changed {
-                let change = trials.changed_file();
+            if changed.is_none() && !was_changed_before {
+                let change = trials.describe_first_change();
                 changed =
                     change.map(|change| format!("{change}, seen after --cleanup '{line}', {WHILE_RACED}"));
             }
@@ -120,37 +120,37 @@ impl OwnCommands {
     }
 }
 
-/// Runs what must be run before each reading of a command.
-pub(super) fn before_reading(trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
+/// Runs the hook before each reading of a command.
+pub(super) fn run_prepare_hook(trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
     let Some(line) = &trial.command.prepare else { return Ok(()) };
     run_hook("--prepare", line, trial, trials, program::run_to_end)
 }
 
-type Runner =
+type ProgramRunner =
     fn(&CommandLine, &Path, &std::fs::File, Duration) -> Result<std::process::ExitStatus, ReadError>;
 
-/// Runs a line for a shell, in which `{}` is the path, to its end or that of its time. If it fails, the run
-/// ends.
+/// Runs a shell command line in which `{}` is the path, until it ends or its time is up. If it
+/// fails, the run ends.
 fn run_hook(
     option: &str,
     line: &str,
     trial: &Trial,
     trials: &Trials,
-    runner: Runner,
+    runner: ProgramRunner,
 ) -> Result<(), TrialEnd> {
     let failed = |what: String| {
         let reason = format!("{option} '{line}' {what}");
         TrialEnd::Both(Outcome::Failed { reason }, EndReason::CommandFailed)
     };
-    // Without a name, so that nothing is left however the lab ends.
+    // The output goes to an unnamed file, so that nothing is left behind however readlab ends.
     let said = tempfile::tempfile().map_err(|error| failed(format!("has nowhere to write to: {error}")))?;
     let script = readlab_protocol::command_line::script(line);
     let args = vec!["-c".into(), script.into(), "sh".into(), trials.target_of(trial.index).target.name()];
     let shell = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
-    let time_limit = trials.clock.wait_limit(TIME_LIMIT, Duration::ZERO);
+    let time_limit = trials.clock.wait_limit(HOOK_TIME_LIMIT, Duration::ZERO);
     let status = runner(&shell, Path::new("."), &said, time_limit).map_err(|error| match error {
         ReadError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
-        ReadError::Timeout(limit) if limit < TIME_LIMIT => {
+        ReadError::Timeout(limit) if limit < HOOK_TIME_LIMIT => {
             failed(format!("was ended after {limit:.1?}, by when the budget was over"))
         }
         ReadError::Timeout(limit) => failed(format!("was ended after {limit:.0?}")),
@@ -164,8 +164,8 @@ fn run_hook(
     Err(failed(format!("{how}{last}")))
 }
 
-/// The end of another trial than the first, whose output it should have printed.
-fn of_first(end: TrialEnd, first: &Trial, trial: &Trial) -> TrialEnd {
+/// The end of a trial whose expected output comes from the first trial, when the first trial ends.
+fn end_after_first(end: TrialEnd, first: &Trial, trial: &Trial) -> TrialEnd {
     match end {
         TrialEnd::Trial(outcome) if first.id != trial.id => {
             let reason = outcome.reason().unwrap_or("it ended");

@@ -1,5 +1,5 @@
-//! The byte at which a file cannot be read: searched for when a contender failed, because few
-//! contenders report it.
+//! The byte at which a file cannot be read. It is searched for after a contender failed, because
+//! few contenders report it.
 
 use crate::interface::TrialEnd;
 use readlab_record::Outcome;
@@ -9,23 +9,23 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A file that could be read for so long is not read any further.
+/// Time after which the search stops, although the file could be read so far.
 const SEARCH_MAX: Duration = Duration::from_secs(2);
 
-/// The same end, with the byte at which the file fails, if it does and the contender did not report
-/// it.
+/// Adds to the end of a trial the byte at which the file fails, if it does and the contender did
+/// not report it.
 pub(super) fn with_read_offset(end: TrialEnd, file: Option<&Path>) -> TrialEnd {
     match (end, file) {
         (TrialEnd::Trial(Outcome::Failed { reason }), Some(file)) if !reason.contains(" at byte ") => {
-            let place = unreadable(file).map(|place| format!("; the file itself: {place}"));
+            let place = find_read_error(file).map(|place| format!("; the file itself: {place}"));
             TrialEnd::failed(reason + &place.unwrap_or_default())
         }
         (end, _) => end,
     }
 }
 
-/// Why and where a file cannot be read, if that is found soon.
-fn unreadable(file: &Path) -> Option<io::Error> {
+/// Why and where a file cannot be read, if the search finds it in time.
+fn find_read_error(file: &Path) -> Option<io::Error> {
     let begun = Instant::now();
     let check = |_| if begun.elapsed() < SEARCH_MAX { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) };
     let error = oracle::truth_of(|| File::open(file), &check).err();
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_with_its_offset_and_a_file_that_can_be_read_change_nothing() {
+    fn a_reason_with_an_offset_and_a_readable_file_are_left_unchanged() {
         let missing = Path::new("/nonexistent/file");
         assert_eq!(with_read_offset(failed("EIO at byte 7"), Some(missing)), failed("EIO at byte 7"));
         let file = tempfile::NamedTempFile::new().unwrap();

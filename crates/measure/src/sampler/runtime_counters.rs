@@ -1,14 +1,13 @@
 //! Counts of what one reading of a trial does inside. The kernel and a preloaded library count in a
-//! process of its own that is not timed; runtimes that count anyway report their counts in every
-//! turn.
+//! separate process that is not timed; some runtimes report counts of their own in every turn.
 //!
-//! How counting works lives in [`crate::counts`]; here is decided what is counted, and per
-//! what.
+//! [`crate::counts`] does the counting; this module decides what is counted, and divides counts by
+//! readings.
 
 use super::observed_turn::MeteredTurn;
-use super::own_commands::before_reading;
+use super::own_commands::run_prepare_hook;
 use super::trials::Trials;
-use crate::counts::{self, ArcWay, Counting};
+use crate::counts::{self, ArcCounting, Counting};
 use crate::interface::TrialEnd;
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::{CountLine, TurnRequest};
@@ -18,13 +17,13 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 
-/// A reading that takes longer than this while it is counted is counted once: starting and
-/// answering hardly matter in it, and three more readings would cost too much.
+/// A reading that takes longer than this while it is counted is counted only once: starting and
+/// answering hardly matter in it, and three more readings would cost too much time.
 const LONG_READING_NS: u64 = 500_000_000;
 
 type Counts = BTreeMap<String, Count>;
 
-/// What a contender's runtime reported in all recorded turns of one trial.
+/// Counts that a contender's runtime reported in all recorded turns of one trial.
 #[derive(Default)]
 struct RuntimeCounts {
     readings: u64,
@@ -37,7 +36,7 @@ impl RuntimeCounts {
         for line in lines {
             let nothing = Count { value: Some(0), how: line.how.clone() };
             let sum = self.counts.entry(line.of.clone()).or_insert(nothing);
-            // Once unknown, the sum stays unknown, with the first reason.
+            // If one count is unknown, the sum stays unknown, with the first reason.
             if let Some(before) = sum.value {
                 let value = line.value.map(|more| before.saturating_add(more));
                 *sum = Count { value, how: line.how.clone() };
@@ -60,34 +59,34 @@ impl RuntimeCounts {
 #[derive(Default)]
 pub(super) struct RuntimeCounters {
     reported: BTreeMap<TrialIndex, RuntimeCounts>,
-    /// What was counted in untimed runs, by trial, without what runtimes reported.
+    /// Counts from untimed runs, by trial, without the counts that runtimes reported.
     counted: BTreeMap<TrialIndex, Counts>,
 }
 
 impl RuntimeCounters {
-    /// Adds what the runtime of a trial's contender reported in a turn.
+    /// Adds the counts that the runtime of a trial's contender reported in a turn.
     pub(super) fn add(&mut self, trial: TrialIndex, turn: &MeteredTurn) {
         self.reported.entry(trial).or_default().add(turn.readings(), &turn.answer.counts);
     }
 
-    /// Counts what one reading of each of these trials does inside, where that is not known, and adds what
-    /// runtimes reported.
+    /// Counts what one reading of each of these trials does inside, if that is not known yet, and
+    /// adds the counts that runtimes reported.
     pub(super) fn count(&mut self, numbers: &[TrialIndex], trials: &Trials) -> Vec<Result<Counts, TrialEnd>> {
         let known = |trial| self.counted_before(trial, trials).cloned();
         let counted = count_side_by_side(numbers, trials, known);
         let found = numbers.iter().zip(counted);
-        found.map(|(&trial, counts)| Ok(self.with_reported(trial, counts?))).collect()
+        found.map(|(&trial, counts)| Ok(self.with_reported_counts(trial, counts?))).collect()
     }
 
-    /// Keeps what was counted of a trial, and adds what its runtime reported.
-    fn with_reported(&mut self, trial: TrialIndex, mut counts: Counts) -> Counts {
+    /// Keeps the counts of a trial, and adds the counts that its runtime reported.
+    fn with_reported_counts(&mut self, trial: TrialIndex, mut counts: Counts) -> Counts {
         self.counted.insert(trial, counts.clone());
         counts.extend(self.reported.get(&trial).map(RuntimeCounts::per_reading).unwrap_or_default());
         counts
     }
 
-    /// What was counted of the same readings from another state of the cache: the file is in memory
-    /// during counting.
+    /// Counts of the same readings from another cache state; they are equal, because the file is in
+    /// memory during counting.
     pub(super) fn counted_before(&self, trial: TrialIndex, trials: &Trials) -> Option<&Counts> {
         let own = trials.trial(trial);
         let before = self.counted.iter().find(|(other, _)| trials.trial(**other).reads_like(own));
@@ -95,8 +94,9 @@ impl RuntimeCounters {
     }
 }
 
-/// Counts what one reading of each of these trials does inside, each in a new process, side by side, as
-/// nothing is timed; what is known is not counted.
+/// Counts what one reading of each of these trials does inside, each in a new process; counts for
+/// which `known` returns a value are not taken again. The processes run side by side, because
+/// nothing is timed.
 pub(super) fn count_side_by_side(
     numbers: &[TrialIndex],
     trials: &Trials,
@@ -105,7 +105,7 @@ pub(super) fn count_side_by_side(
     let alone = &Mutex::new(());
     thread::scope(|scope| {
         let counting = |&trial: &TrialIndex| {
-            known(trial).ok_or_else(|| scope.spawn(move || count_anew(trial, trials, alone)))
+            known(trial).ok_or_else(|| scope.spawn(move || count_trial(trial, trials, alone)))
         };
         let counting: Vec<_> = numbers.iter().map(counting).collect();
         let ended = |known: Result<Counts, ScopedJoinHandle<Result<Counts, TrialEnd>>>| {
@@ -115,29 +115,30 @@ pub(super) fn count_side_by_side(
     })
 }
 
-/// Counts in untimed runs. Loading the library into programs that are started for each reading
-/// makes system calls, so those of a contender that does this are counted once more without it.
-fn count_anew(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<Counts, TrialEnd> {
-    // What is run before the readings of one command must not disturb those of another.
+/// Counts in untimed runs. Programs that a contender starts for each reading load the counting
+/// library, which makes system calls; system calls of such a contender are counted once more
+/// without the library.
+fn count_trial(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<Counts, TrialEnd> {
+    // A hook before the readings of one command must not disturb the readings of another.
     let is_prepared = trials.trial(trial).command.prepare.is_some();
     let _alone = is_prepared.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut loaded = Counting::prepare(ArcWay::for_runtime(trials.runtime(trial)));
+    let mut loaded = Counting::prepare(ArcCounting::for_runtime(trials.runtime(trial)));
     let mut counts = count_reading(trial, trials, &mut loaded)?;
     if loaded.programs_were_started() {
-        counts.extend(count_reading(trial, trials, &mut Counting::of_kernel())?);
+        counts.extend(count_reading(trial, trials, &mut Counting::syscalls_only())?);
     }
     Ok(counts)
 }
 
 /// The difference between a turn of two readings and a turn of one, in a process that has read
-/// before: neither contains what is done once, nor the answer. A long reading is counted once, and
-/// one before which something is run.
+/// before, so that one-time work and the answer cancel out. A long reading, or one with a hook
+/// before it, is counted only once.
 fn count_reading(trial: TrialIndex, trials: &Trials, counting: &mut Counting) -> Result<Counts, TrialEnd> {
     let (mut session, _) = trials.start(trial, counting.env().into())?;
     counting.attach(session.id());
     let is_prepared = trials.trial(trial).command.prepare.is_some();
     let mut turn = |lead: u32| {
-        before_reading(trials.trial(trial), trials)?;
+        run_prepare_hook(trials.trial(trial), trials)?;
         counting.begin();
         let turn = session.turn(TurnRequest { lead, count: 1 }, trials.time_limit(trial, lead + 1))?;
         Ok::<_, TrialEnd>((counting.end(), turn.seen_ns))
@@ -165,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_of_turns_is_divided_by_all_their_readings() {
+    fn counts_reported_for_turns_are_divided_by_all_their_readings() {
         let mut reported = RuntimeCounts::default();
         reported.add(4, &[line("bytes", Some(401))]);
         reported.add(2, &[line("bytes", Some(200))]);
         let counts = reported.per_reading();
         assert_eq!(counts["bytes"].value, Some(100));
         assert!(counts["bytes"].how.starts_with("beans"));
-        // What was not counted in one turn is not known.
+        // A count that is missing in one turn is unknown for all turns.
         for value in [None, Some(1)] {
             reported.add(1, &[line("bytes", value)]);
         }
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_readings_from_another_state_are_counted_once() {
+    fn equal_readings_from_another_cache_state_are_counted_once() {
         let fixture = Fixture::of_size(1);
         let trials = fixture.trials(&[("a", COLD), ("b", COLD), ("a", WARM)]);
         let mut counters = RuntimeCounters::default();

@@ -1,9 +1,9 @@
-//! The started contenders that wait for their next turn, as many as memory allows.
+//! The pool of started contenders that wait for their next turn, as many as memory allows.
 //!
-//! A contender that keeps running keeps what its runtime has compiled and allocated. Where memory
-//! would run short, the session whose turn just ended is closed: in round order it is needed last.
-//! It is started and warmed up again before its next turn, outside of every window. Memory that the
-//! measured files need to stay in the page cache does not count as free.
+//! A contender that keeps running keeps what its runtime has compiled and allocated. If memory
+//! would run short, the session whose turn just ended is closed, because in round order it is
+//! needed last. It is started and warmed up again before its next turn, outside of every window.
+//! Memory that the measured files need to stay in the page cache does not count as free.
 
 use super::observed_turn::MeteredTurn;
 use super::trials::Trials;
@@ -19,42 +19,45 @@ use readlab_system::program::Additions;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Memory that is left free in any case: how much a contender needs is known only after it started.
-const ROOM_MIN_BYTES: u64 = 256 << 20;
+/// Memory that stays free in any case, because the memory that a contender needs is known only
+/// after its start.
+const FREE_BYTES_MIN: u64 = 256 << 20;
 
-/// A contender that holds less than this is not closed for its memory: starting it again costs more
-/// than its memory is worth.
-const LIGHT_BYTES: u64 = 32 << 20;
+/// A contender with less memory than this is not closed for its memory, because starting it again
+/// costs more.
+const SMALL_CONTENDER_BYTES: u64 = 32 << 20;
 
-/// A started contender of a trial: a process of it for each reader that reads at the same time.
+/// The started contender of a trial: one process for each reader that reads at the same time.
 pub(super) struct PooledSession {
-    pub(super) readers: Vec<Reader>,
+    pub(super) readers: Vec<PooledReader>,
     params: Params,
-    /// Whether it has read until it was steady, where it must.
+    /// Whether the contender has read until it was steady, if it must.
     pub(super) is_steady: bool,
-    /// Whether it read in another state of the cache before.
+    /// Whether the contender made readings in another cache state before.
     pub(super) is_taken_over: bool,
     held_bytes: u64,
 }
 
-pub(super) struct Reader {
+pub(super) struct PooledReader {
     pub(super) session: Session,
     meters: Meters,
 }
 
 impl PooledSession {
     pub(super) fn new(sessions: Vec<Session>, params: Params) -> PooledSession {
-        let reader =
-            |session: Session| Reader { meters: Meters::open(session.id(), session.supervisor()), session };
+        let reader = |session: Session| PooledReader {
+            meters: Meters::open(session.id(), session.supervisor()),
+            session,
+        };
         let readers = sessions.into_iter().map(reader).collect();
         PooledSession { readers, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn process_ids(&self) -> impl Iterator<Item = u32> {
         self.readers.iter().map(|reader| reader.session.id())
     }
 
-    /// One turn of all readers between two readings of their meters, which begins when `wait`
+    /// Takes one turn of all readers between two readings of their meters; it begins when `wait`
     /// returns.
     pub(super) fn metered_turn(
         &mut self,
@@ -74,9 +77,10 @@ impl PooledSession {
             let answer = reader.session.end_turn(request, start, time_limit);
             (reader, Nanos::from(start.duration_since(first.unwrap_or(start))).0, answer)
         });
-        // Meters are read only when the last has answered: that would disturb the others.
-        let answered: Vec<(&mut Reader, u64, Result<Turn, SessionError>)> = answered.collect();
-        let turn = |(reader, began_ns, answer): (&mut Reader, u64, Result<Turn, SessionError>)| {
+        // Meters are read only after the last answer, because reading them would disturb readers
+        // still at work.
+        let answered: Vec<(&mut PooledReader, u64, Result<Turn, SessionError>)> = answered.collect();
+        let turn = |(reader, began_ns, answer): (&mut PooledReader, u64, Result<Turn, SessionError>)| {
             let metered = reader.meters.end();
             Ok(MeteredTurn { request, began_ns, answer: answer?, metered })
         };
@@ -88,7 +92,7 @@ impl PooledSession {
 pub(super) struct SessionPool {
     sessions: BTreeMap<TrialIndex, PooledSession>,
     launched: BTreeMap<TrialIndex, Result<LaunchedSession, SessionError>>,
-    /// Contenders of trials that are done, for trials that differ only in the state of the cache.
+    /// Contenders of finished trials, kept for trials that differ only in the cache state.
     retired: BTreeMap<TrialIndex, PooledSession>,
 }
 
@@ -97,7 +101,7 @@ impl SessionPool {
         self.sessions.get_mut(&trial).ok_or_else(|| TrialEnd::failed("it was not started".to_owned()))
     }
 
-    pub(super) fn has(&self, trial: TrialIndex) -> bool {
+    pub(super) fn has_session(&self, trial: TrialIndex) -> bool {
         self.sessions.contains_key(&trial)
     }
 
@@ -113,22 +117,23 @@ impl SessionPool {
         }
     }
 
-    /// Starts the contenders of these trials without waiting for them; others that were started
-    /// like this are ended.
+    /// Starts the contenders of these trials without waiting for them. Contenders that were started
+    /// ahead earlier and are not in `next` are ended.
     pub(super) fn launch(&mut self, trials: &Trials, next: &[TrialIndex]) {
         self.launched.retain(|trial, _| next.contains(trial));
         for &trial in next {
-            if self.retired_for(trials, trial).is_none() {
+            if self.retired_with_same_readings(trials, trial).is_none() {
                 self.launched.entry(trial).or_insert_with(|| trials.launch(trial, 0, Additions::default()));
             }
         }
     }
 
-    /// Starts the contender of a trial; a session that it had before is closed first. A contender
-    /// that has made the same readings in another state is taken over instead.
+    /// Starts the contender of a trial and closes its earlier session. If a retired contender has
+    /// made the same readings in another cache state, it is taken over instead.
     pub(super) fn restart(&mut self, trials: &Trials, trial: TrialIndex) -> Result<Params, SessionError> {
         self.close(trial);
-        let taken = self.retired_for(trials, trial).and_then(|other| self.retired.remove(&other));
+        let taken =
+            self.retired_with_same_readings(trials, trial).and_then(|other| self.retired.remove(&other));
         let pooled = match taken {
             Some(pooled) => pooled,
             None => {
@@ -138,7 +143,8 @@ impl SessionPool {
                 for reader in 1..trials.readers(trial) as usize {
                     sessions.push(launch(reader)?.hello()?);
                 }
-                let params = sessions.iter_mut().map(Session::ready).collect::<Result<Vec<_>, _>>()?;
+                let params =
+                    sessions.iter_mut().map(Session::wait_until_ready).collect::<Result<Vec<_>, _>>()?;
                 PooledSession::new(sessions, params.into_iter().next().unwrap_or_default())
             }
         };
@@ -147,8 +153,8 @@ impl SessionPool {
         Ok(params)
     }
 
-    /// The trial whose contender can make the readings of this one.
-    fn retired_for(&self, trials: &Trials, trial: TrialIndex) -> Option<TrialIndex> {
+    /// The retired trial whose contender can make the readings of this trial.
+    fn retired_with_same_readings(&self, trials: &Trials, trial: TrialIndex) -> Option<TrialIndex> {
         let own = trials.trial(trial);
         let reads_like = |&other: &TrialIndex| {
             trials.trial(other).reads_like(own) && trials.readers(other) == trials.readers(trial)
@@ -156,8 +162,8 @@ impl SessionPool {
         self.retired.keys().copied().find(reads_like)
     }
 
-    /// Starts the contender of a trial unless it is running; whether it had to be started. One that
-    /// was retired and took over no other trial goes on.
+    /// Starts the contender of a trial unless it is running, and returns whether it had to be
+    /// started. A contender that was retired and not taken over continues.
     pub(super) fn ensure_running(
         &mut self,
         trials: &Trials,
@@ -166,59 +172,59 @@ impl SessionPool {
         if let Some(pooled) = self.retired.remove(&trial) {
             self.sessions.insert(trial, PooledSession { is_taken_over: false, ..pooled });
         }
-        if self.has(trial) {
+        if self.has_session(trial) {
             return Ok(false);
         }
         self.restart(trials, trial).map(|_| true)
     }
 
     pub(super) fn processes_of(&self, trial: TrialIndex) -> Vec<u32> {
-        self.sessions.get(&trial).into_iter().flat_map(PooledSession::ids).collect()
+        self.sessions.get(&trial).into_iter().flat_map(PooledSession::process_ids).collect()
     }
 
     pub(super) fn processes(&self) -> Vec<(TrialIndex, u32)> {
         let running = self.sessions.iter().chain(&self.retired);
-        running.flat_map(|(&trial, pooled)| pooled.ids().map(move |id| (trial, id))).collect()
+        running.flat_map(|(&trial, pooled)| pooled.process_ids().map(move |id| (trial, id))).collect()
     }
 
-    /// Closes the session whose turn just ended if memory would run short for the next one.
-    /// `cached_bytes` of files must stay in the page cache.
+    /// Closes the session whose turn just ended if memory would run short for the next turn.
+    /// `cached_bytes` is the size of the files that must stay in the page cache.
     pub(super) fn release_if_low_memory(&mut self, trial: TrialIndex, cached_bytes: u64) {
         let Some(pooled) = self.sessions.get_mut(&trial) else { return };
-        pooled.held_bytes = pooled.ids().filter_map(anonymous_bytes).sum();
+        pooled.held_bytes = pooled.process_ids().filter_map(anonymous_bytes).sum();
         let own_bytes = pooled.held_bytes;
         let held: Vec<u64> = self.sessions.values().map(|pooled| pooled.held_bytes).collect();
         let memory = Memory::read();
-        if is_short(&memory, &held, cached_bytes) {
+        if is_memory_short(&memory, &held, cached_bytes) {
             self.retired.clear();
         }
-        let is_worth_it = own_bytes >= LIGHT_BYTES || is_crowded(&memory, &held);
-        if is_worth_it && is_short(&memory, &held, cached_bytes) {
+        let is_worth_it = own_bytes >= SMALL_CONTENDER_BYTES || is_memory_crowded(&memory, &held);
+        if is_worth_it && is_memory_short(&memory, &held, cached_bytes) {
             self.close(trial);
         }
     }
 }
 
-/// Whether there is too little room for one more contender as large as the largest so far. The
-/// limit of a control group covers the memory of all contenders; what is available on the machine
-/// does not include it.
-fn is_short(memory: &Memory, held_bytes: &[u64], cached_bytes: u64) -> bool {
-    let largest_bytes = held_bytes.iter().copied().max().unwrap_or(0).max(ROOM_MIN_BYTES);
+/// Whether there is too little memory for another contender as large as the largest so far. A
+/// control group's limit covers the memory of all contenders; the machine's available memory does
+/// not include that memory.
+fn is_memory_short(memory: &Memory, held_bytes: &[u64], cached_bytes: u64) -> bool {
+    let largest_bytes = held_bytes.iter().copied().max().unwrap_or(0).max(FREE_BYTES_MIN);
     let needed_bytes = largest_bytes.saturating_add(cached_bytes);
     let within_limit = |limit: u64| limit.saturating_sub(held_bytes.iter().sum());
     let room_bytes = memory.available_bytes.min(memory.limit_bytes.map_or(u64::MAX, within_limit));
     room_bytes < needed_bytes
 }
 
-/// Whether all sessions together hold half of what the control group may have, however light each
-/// one is.
-fn is_crowded(memory: &Memory, held_bytes: &[u64]) -> bool {
+/// Whether all sessions together hold more than half of the control group's limit, even if each is
+/// small.
+fn is_memory_crowded(memory: &Memory, held_bytes: &[u64]) -> bool {
     memory.limit_bytes.is_some_and(|limit| held_bytes.iter().sum::<u64>() > limit / 2)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::FIRST;
+    use super::super::testing::FIRST_TRIAL;
     use super::*;
 
     const GIB: u64 = 1 << 30;
@@ -228,27 +234,31 @@ mod tests {
     }
 
     #[test]
-    fn room_is_kept_for_a_contender_as_large_as_the_largest_and_for_the_files() {
-        assert!(!is_short(&memory(GIB, None), &[GIB / 8; 4], 0));
-        assert!(is_short(&memory(GIB, None), &[GIB / 8, 2 * GIB], 0));
-        assert!(is_short(&memory(GIB, None), &[GIB / 8], GIB));
-        assert!(is_short(&memory(ROOM_MIN_BYTES - 1, None), &[], 0));
-        // Within a limit the memory of all contenders counts.
-        assert!(!is_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 4], 0));
-        assert!(is_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 7], 0));
+    fn memory_is_kept_free_for_a_contender_as_large_as_the_largest_and_for_the_files() {
+        assert!(!is_memory_short(&memory(GIB, None), &[GIB / 8; 4], 0));
+        assert!(is_memory_short(&memory(GIB, None), &[GIB / 8, 2 * GIB], 0));
+        assert!(is_memory_short(&memory(GIB, None), &[GIB / 8], GIB));
+        assert!(is_memory_short(&memory(FREE_BYTES_MIN - 1, None), &[], 0));
+        // Under a limit, the memory of all contenders counts.
+        assert!(!is_memory_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 4], 0));
+        assert!(is_memory_short(&memory(4 * GIB, Some(GIB)), &[GIB / 8; 7], 0));
     }
 
     #[test]
-    fn many_light_contenders_fill_a_small_limit() {
-        assert!(is_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 33]));
-        assert!(!is_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 32]));
-        assert!(!is_crowded(&memory(4 * GIB, None), &[GIB; 4]));
+    fn many_small_contenders_fill_a_small_limit() {
+        assert!(is_memory_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 33]));
+        assert!(!is_memory_crowded(&memory(4 * GIB, Some(GIB)), &[GIB / 64; 32]));
+        assert!(!is_memory_crowded(&memory(4 * GIB, None), &[GIB; 4]));
     }
 
     #[test]
     fn a_trial_that_was_not_started_has_no_session() {
         let mut pool = SessionPool::default();
-        assert!(!pool.has(FIRST) && pool.processes_of(FIRST).is_empty() && pool.processes().is_empty());
-        assert_eq!(pool.session(FIRST).err(), Some(TrialEnd::failed("it was not started".to_owned())));
+        assert!(
+            !pool.has_session(FIRST_TRIAL)
+                && pool.processes_of(FIRST_TRIAL).is_empty()
+                && pool.processes().is_empty()
+        );
+        assert_eq!(pool.session(FIRST_TRIAL).err(), Some(TrialEnd::failed("it was not started".to_owned())));
     }
 }

@@ -1,9 +1,9 @@
-//! Starts the contenders of trials that read their file once: each is warmed up on readlab's own
-//! file, then its target becomes the file of its trial. One file and one contender are open at a
-//! time.
+//! Starts the contenders of trials that read their file once. Each contender is warmed up on
+//! readlab's own file; then the file of its trial becomes its target. One file and one contender
+//! are open at a time.
 //!
-//! Why contenders are warmed up there, and how they get from one file to the other, is described
-//! in [`crate::warm_up_file`].
+//! [`crate::warm_up_file`] describes why contenders are warmed up there, and how they get from one
+//! file to the other.
 
 use super::ProcessSampler;
 use crate::interface::TrialEnd;
@@ -21,15 +21,15 @@ pub(super) struct SingleReads<'a> {
     warm_up_file: Option<&'a WarmUpFile>,
     /// Whether the contender that was started last reads readlab's own file.
     is_warming_up: bool,
-    /// Whether each file is read once before the reading that counts.
+    /// Whether each file is read once untimed before the reading that counts.
     pub(super) is_primed: bool,
-    /// Warnings that were noted: what fails once fails before every file.
+    /// Warnings that were noted; a failure that occurs before every file is noted only once.
     warned: BTreeSet<String>,
 }
 
 impl<'a> SingleReads<'a> {
-    /// These files, by the numbers of their targets. Without a file of readlab's own, contenders
-    /// start cold.
+    /// Single reads of these files, which are indexed by target number. Without a warm-up file,
+    /// contenders are not warmed up.
     pub(super) fn new(files: &'a [SweepTarget], warm_up_file: Option<&'a WarmUpFile>) -> SingleReads<'a> {
         SingleReads { files, warm_up_file, is_warming_up: false, is_primed: false, warned: BTreeSet::new() }
     }
@@ -37,8 +37,8 @@ impl<'a> SingleReads<'a> {
 
 impl ProcessSampler<'_> {
     /// Starts the contender of a trial that reads its file once, on readlab's own file if it can be
-    /// warmed up there; its parameters.
-    pub(super) fn open_once(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
+    /// warmed up there. Returns its parameters.
+    pub(super) fn start_for_single_read(&mut self, trial: TrialIndex) -> Result<Params, TrialEnd> {
         if interrupt::requested() {
             return Err(TrialEnd::Run(EndReason::Interrupted));
         }
@@ -49,17 +49,18 @@ impl ProcessSampler<'_> {
     }
 
     /// Warms up a contender that reads its file once, and makes that file its target. A contender
-    /// that cannot be warmed up is started again and reads its file cold.
-    pub(super) fn warm_up_once(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
+    /// that cannot be warmed up is started again and reads its file without a warm-up.
+    pub(super) fn warm_up_for_single_read(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         let Some(reads) = &mut self.single_reads else { return Ok(()) };
         if !std::mem::take(&mut reads.is_warming_up) {
             return Ok(());
         }
         let warmed_up = self.warm_up_on_target(trial);
-        self.notes.keep_conduct();
+        self.notes.keep_side_effect_lines();
         let goes_on = match warmed_up {
             Ok(()) => self.link_to_measured_file(trial),
-            // A method may fail there and not here: a file system that knows no O_DIRECT.
+            // A method may fail only on the warm-up file, for example if its file system does not
+            // support O_DIRECT.
             Err(TrialEnd::Trial(Outcome::Failed { reason } | Outcome::Unavailable { reason })) => Err(reason),
             Err(end) => return Err(end),
         };
@@ -91,7 +92,8 @@ impl ProcessSampler<'_> {
                 self.single_reads.iter_mut().for_each(|reads| reads.is_warming_up = true);
                 Ok(Some(params))
             }
-            // It is started once more, for the file of its trial, and fails in the same way.
+            // The contender is started once more, for the file of its trial, and fails there in the
+            // same way.
             Err(TrialEnd::Trial(_)) => Ok(None),
             Err(end) => Err(end),
         }
@@ -102,14 +104,14 @@ impl ProcessSampler<'_> {
         Ok(self.pool.restart(&self.trials, trial)?)
     }
 
-    /// Makes the path of a warm contender lead to the file of its trial; `false` if it was given no
-    /// link and must be started again. The reason if it cannot be used.
+    /// Makes the path of a warm contender lead to the file of its trial. Returns `false` if the
+    /// contender was given no link and must be started again, or the reason why it cannot be used.
     fn link_to_measured_file(&self, trial: TrialIndex) -> Result<bool, String> {
         let planned = self.trials.trial(trial);
         if !WarmUpFile::is_linked(planned) {
             return Ok(false);
         }
-        if !self.pool.has(trial) {
+        if !self.pool.has_session(trial) {
             return Err("memory ran short".to_owned());
         }
         let link = self
@@ -122,7 +124,7 @@ impl ProcessSampler<'_> {
     fn open_measured_file(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         let Some(reads) = &self.single_reads else { return Ok(()) };
         let target = self.trials.trial(trial).target;
-        let measured = reads.files[target].measured(target);
+        let measured = reads.files[target].measured_target(target);
         let measured =
             measured.map_err(|error| TrialEnd::Trial(Outcome::Unavailable { reason: error.to_string() }))?;
         if reads.is_primed {
@@ -132,7 +134,7 @@ impl ProcessSampler<'_> {
         Ok(())
     }
 
-    /// Warns once of a trial that its contender reads its file cold.
+    /// Warns once that the contender of a trial reads its file without a warm-up.
     fn warn_not_warmed_up(&mut self, trial: TrialIndex, reason: &str) {
         let id = &self.trials.trial(trial).id;
         let text = format!("{id} was not warmed up before its reading: {reason}");
@@ -142,8 +144,8 @@ impl ProcessSampler<'_> {
     }
 }
 
-/// Reads the whole file of a target from its device, as it was evicted, into the page cache, from
-/// which it is evicted again before the turn.
+/// Evicts the file of a target and reads the whole file untimed from its device; it is evicted
+/// again before the turn.
 fn read_untimed(measured: &MeasuredTarget) -> Result<(), TrialEnd> {
     let Some(path) = measured.target.file() else { return Ok(()) };
     measured.cache().map_or(Ok(()), |cache| cache.evict().map(drop))?;
@@ -153,18 +155,18 @@ fn read_untimed(measured: &MeasuredTarget) -> Result<(), TrialEnd> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::FIRST;
+    use super::super::testing::FIRST_TRIAL;
     use super::*;
     use crate::interface::Sampler;
     use crate::plan::Plan;
-    use crate::round::testing::{COLD, plan, runs};
+    use crate::round::testing::{COLD, plan, rules_of_runs};
     use crate::testing::sweep_target;
     use readlab_record::Line;
     use readlab_roster::discovery::Contenders;
     use std::fs;
 
     /// A file that is read once, and readlab's own file in another folder.
-    struct Files {
+    struct SweepFiles {
         plan: Plan,
         contenders: Contenders,
         folder: tempfile::TempDir,
@@ -172,14 +174,14 @@ mod tests {
         warm_up_file: WarmUpFile,
     }
 
-    impl Files {
-        fn new() -> Files {
+    impl SweepFiles {
+        fn new() -> SweepFiles {
             let folder = tempfile::tempdir().unwrap();
             let (timed, untimed) = (folder.path().join("timed"), folder.path().join("warm-up"));
             fs::write(&timed, "bytes").unwrap();
             fs::write(&untimed, "bytes").unwrap();
-            Files {
-                plan: plan(runs(1), &[("a", COLD)]),
+            SweepFiles {
+                plan: plan(rules_of_runs(1), &[("a", COLD)]),
                 contenders: Contenders::default(),
                 folder,
                 files: vec![sweep_target(&timed, 0)],
@@ -194,12 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_opened_is_the_outcome_and_a_warm_up_that_fails_is_noted_once() {
-        let files = Files::new();
+    fn a_file_that_cannot_be_opened_gives_the_outcome_and_a_failed_warm_up_is_noted_once() {
+        let files = SweepFiles::new();
         fs::remove_dir_all(files.folder.path()).unwrap();
         let mut sampler = files.sampler();
         for _ in 0..2 {
-            let end = sampler.open(FIRST).unwrap_err();
+            let end = sampler.open(FIRST_TRIAL).unwrap_err();
             assert!(matches!(end, TrialEnd::Trial(Outcome::Unavailable { .. })), "{end:?}");
         }
         let notes = sampler.notes();
@@ -208,26 +210,26 @@ mod tests {
     }
 
     #[test]
-    fn while_it_is_warmed_up_the_target_is_the_file_of_readlab() {
-        let files = Files::new();
+    fn during_a_warm_up_the_target_is_the_file_of_readlab() {
+        let files = SweepFiles::new();
         let mut sampler = files.sampler();
         let trial = &files.plan.trials[0].trial;
         sampler.trials.replace_target(files.warm_up_file.in_place_of(trial).unwrap());
         let path_of = |sampler: &ProcessSampler| {
-            fs::canonicalize(sampler.trials.target_of(FIRST).target.file().unwrap()).unwrap()
+            fs::canonicalize(sampler.trials.target_of(FIRST_TRIAL).target.file().unwrap()).unwrap()
         };
         assert!(path_of(&sampler).ends_with("warm-up"));
-        assert_eq!(sampler.link_to_measured_file(FIRST), Err("memory ran short".to_owned()));
+        assert_eq!(sampler.link_to_measured_file(FIRST_TRIAL), Err("memory ran short".to_owned()));
         assert!(path_of(&sampler).ends_with("warm-up"), "a contender that ended leaves the link");
-        sampler.open_measured_file(FIRST).unwrap();
+        sampler.open_measured_file(FIRST_TRIAL).unwrap();
         assert!(path_of(&sampler).ends_with("timed"));
     }
 
     #[test]
-    fn a_contender_that_is_not_on_the_file_of_readlab_reads_nothing_before_its_turn() {
-        let files = Files::new();
+    fn a_contender_without_a_warm_up_file_reads_nothing_before_its_turn() {
+        let files = SweepFiles::new();
         let mut sampler = files.sampler();
-        sampler.open_measured_file(FIRST).unwrap();
-        assert_eq!(sampler.warm_up(FIRST), Ok(()), "nothing was started that could read");
+        sampler.open_measured_file(FIRST_TRIAL).unwrap();
+        assert_eq!(sampler.warm_up(FIRST_TRIAL), Ok(()), "nothing was started that could read");
     }
 }

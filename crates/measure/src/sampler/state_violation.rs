@@ -1,10 +1,10 @@
-//! Reasons why the samples of a turn did not start from the state that they claim: pages that were
-//! or were not resident, bytes that did or did not come from the device. Such a turn is repeated
-//! ([`crate::attempt`]).
+//! Reasons why the samples of a turn did not start from the cache state that they claim: pages that
+//! were or were not resident, bytes that did or did not come from the device. Such a turn is
+//! repeated ([`crate::attempt`]).
 
 use super::observed_turn::ObservedTurn;
 use crate::interface::SampleError;
-use crate::meters::Missing;
+use crate::meters::MeterError;
 use crate::next_layer::{LayerBytes, NextLayer};
 use readlab_model::sample::Sample;
 use readlab_model::target::cold_bytes::least_fetched;
@@ -16,7 +16,7 @@ impl ObservedTurn<'_> {
         self.state_violation(samples).map_or(Ok(()), |reason| Err(SampleError::Unproven(reason)))
     }
 
-    /// Why these samples did not start from the state that they claim; `None` if they did.
+    /// Why these samples did not start from the cache state that they claim; `None` if they did.
     fn state_violation(&self, samples: &[Sample]) -> Option<String> {
         if self.trial.is_control() || self.facts.size_bytes == 0 {
             return None;
@@ -25,22 +25,22 @@ impl ObservedTurn<'_> {
             CacheState::Warm => samples
                 .iter()
                 .find_map(|sample| self.warm_violation(sample))
-                .or_else(|| self.arrival_violation(NextLayer::too_much)),
+                .or_else(|| self.arrival_violation(NextLayer::why_not_warm)),
             CacheState::Unknown => None,
             CacheState::Cold => match &self.around.before {
-                // A method past the page cache is proven by its bytes alone.
+                // A method that bypasses the page cache is proven by its device bytes alone.
                 Some(proof) if !proof.is_cold() && !self.trial.bypasses_cache() => {
                     Some(format!("{proof} before the reading"))
                 }
                 _ => self
-                    .arrival_violation(NextLayer::too_little)
+                    .arrival_violation(NextLayer::why_not_cold)
                     .or_else(|| samples.iter().find_map(|sample| self.cold_violation(sample))),
             },
         }
     }
 
-    /// Checks that as many bytes arrived at the layer below as belong to the state, where that
-    /// counts them.
+    /// Checks the bytes that arrived at the layer below, if that layer counts them: `why` returns a
+    /// reason if their number contradicts the cache state.
     fn arrival_violation(
         &self,
         why: impl FnOnce(&NextLayer, u64, &LayerBytes) -> Option<String>,
@@ -51,9 +51,10 @@ impl ObservedTurn<'_> {
         why(&below.layer, size_bytes, &below.bytes)
     }
 
-    /// The bytes of the part that was read, where a part may do: what a command as it is reads is
-    /// its own affair. It is what the turn has brought into the cache, of which an estimate shows
-    /// nothing for certain; `None` where that is not known, and for trials that read all.
+    /// Bytes of the part of the target that was read, for trials that may read only a part: a
+    /// user's own command reads what it likes. They are the pages that the turn has brought into
+    /// the cache; with an estimate, none is certain. `None` if that is not known, and for trials
+    /// that read all bytes.
     fn part_bytes(&self) -> Option<u64> {
         let after = self.around.after.filter(|_| self.reads_part() && !self.trial.bypasses_cache())?;
         let pages = if after.is_estimate() { 0 } else { after.resident };
@@ -64,8 +65,8 @@ impl ObservedTurn<'_> {
         self.trial.work == Work::Output && self.trial.state == CacheState::Cold
     }
 
-    /// The least that a cold reading must fetch from the device; `None` where that is not known. Of
-    /// a part that may lie in holes, only what cannot.
+    /// Smallest number of bytes that a cold reading must fetch from the device; `None` if that is
+    /// not known. For a part of a file with holes, all bytes that may lie in holes are subtracted.
     fn expected_bytes(&self) -> Option<u64> {
         let whole_bytes = self.facts.expected_device_bytes()?;
         let Some(part_bytes) = self.part_bytes() else { return Some(whole_bytes) };
@@ -73,8 +74,8 @@ impl ObservedTurn<'_> {
         Some(part_bytes.saturating_sub(elsewhere_bytes))
     }
 
-    /// Checks that the bytes came from the device. That nothing was resident was proven before the
-    /// turn.
+    /// Checks that the bytes came from the device. It was already proven before the turn that no
+    /// page was resident.
     fn cold_violation(&self, sample: &Sample) -> Option<String> {
         let expected_bytes = self.expected_bytes().map(least_fetched);
         match (sample.device_read_bytes, expected_bytes) {
@@ -82,7 +83,8 @@ impl ObservedTurn<'_> {
                 "only {device_bytes} bytes came from the device, at least {expected_bytes} were expected"
             )),
             (Some(_), Some(1..)) => None,
-            // No bytes can be expected: all that can be proven is that nothing was resident.
+            // If no bytes are expected from the device, the only possible proof is that no page was
+            // resident.
             (Some(_), _) => self.around.before.filter(|proof| !proof.is_cold()).map(|proof| {
                 format!("{proof} before the reading, and no meter shows where its bytes came from")
             }),
@@ -90,8 +92,9 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Checks a cold sample without a count of device bytes: what is read through the page cache is
-    /// resident afterwards and was not before. A method past the page cache leaves no trace.
+    /// Checks a cold sample without a count of device bytes: pages that are read through the page
+    /// cache are resident afterwards and were not before. A method that bypasses the page cache
+    /// leaves no trace.
     fn unmetered_violation(&self) -> Option<String> {
         const UNKNOWN: &str = "how many bytes came from the device cannot be read";
         if self.trial.bypasses_cache() {
@@ -107,7 +110,7 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Checks that everything was resident and nothing waited for the device.
+    /// Checks that every page was resident and nothing waited for the device.
     fn warm_violation(&self, sample: &Sample) -> Option<String> {
         for (when, proof) in [("before", &self.around.before), ("after", &self.around.after)] {
             if let Some(proof) = proof.as_ref().filter(|proof| !proof.is_warm()) {
@@ -121,12 +124,13 @@ impl ObservedTurn<'_> {
             return Some(format!("how many bytes came from the device is not known: {why}"));
         }
         let metered = &self.turn.metered;
-        let major_faults = of_turn(sample.major_faults, &metered.major_faults);
-        let device_bytes = of_turn(sample.device_read_bytes, &metered.device_read_bytes);
-        // The kernel counts a fault as major, too, that waited for another process at its page.
+        let major_faults = whole_turn_count(sample.major_faults, &metered.major_faults);
+        let device_bytes = whole_turn_count(sample.device_read_bytes, &metered.device_read_bytes);
+        // The kernel also counts a page fault as major if it waited for another process that
+        // faulted on the same page.
         let is_from_memory = self.facts.device.is_some() && device_bytes == Some(0);
         match (major_faults.filter(|_| !is_from_memory), device_bytes) {
-            // A contender that reads from a server maps nothing of the file.
+            // A contender that reads from a server does not map the file.
             (Some(faults), _) if faults > 0 && !self.facts.transport().has_server() => {
                 Some(format!("{faults} page faults waited for the device"))
             }
@@ -136,19 +140,19 @@ impl ObservedTurn<'_> {
     }
 }
 
-/// What a meter shows of the whole turn, where a sample has its share of that: one fault among ten
-/// readings is none of each.
-fn of_turn(of_sample: Option<u64>, metered: &Result<u64, Missing>) -> Option<u64> {
+/// The meter's value for the whole turn, because a sample has only its share: one page fault
+/// divided by ten readings gives zero for each.
+fn whole_turn_count(of_sample: Option<u64>, metered: &Result<u64, MeterError>) -> Option<u64> {
     of_sample.map(|share| metered.as_ref().map_or(share, |&whole| whole.max(share)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::observed_turn::LowerLayerBytes;
-    use super::super::testing::{Fixture, metered, metered_turn, observed, turn};
+    use super::super::testing::{Fixture, metered, metered_turn, observed_turn, turn};
     use super::*;
-    use crate::meters::Metered;
-    use crate::residency::{Means, ResidencyProof};
+    use crate::meters::MeterReadings;
+    use crate::residency::{ResidencyMeans, ResidencyProof};
     use crate::round::testing::{COLD, WARM};
     use readlab_model::target::TargetFacts;
     use readlab_model::target::device::Device;
@@ -156,16 +160,16 @@ mod tests {
     use readlab_record::Trial;
     use readlab_system::process::FamilyError;
 
-    /// A turn of a file of ten pages, and one of its samples.
+    /// A turn that reads a file of ten pages, and one of its samples.
     struct Case {
         work: Work,
         state: CacheState,
-        /// So many of ten pages are resident before and after, of so many that the file has.
+        /// Number of resident pages before and after the turn, out of `file_pages`.
         pages: [u64; 2],
         file_pages: u64,
         readings: u32,
         sample: Sample,
-        metered: Metered,
+        metered: MeterReadings,
         device: Option<Device>,
         extents: Option<Extents>,
         /// Bytes that came over the network.
@@ -183,12 +187,12 @@ mod tests {
         fn violation(self) -> Option<String> {
             let fixture = Fixture::of_size(40_960);
             let trials = fixture.trials(&[("a", self.state)]);
-            let observed = observed(&trials, metered_turn(turn(Vec::new()), self.metered));
+            let observed = observed_turn(&trials, metered_turn(turn(Vec::new()), self.metered));
             let trial = Trial { work: self.work, ..observed.trial.clone() };
             let facts = TargetFacts { device: self.device, extents: self.extents, ..observed.facts.clone() };
             let mut observed = ObservedTurn { trial: &trial, facts: &facts, ..observed };
             observed.turn.request.count = self.readings;
-            let (means, file_pages, pages) = (Means::Mincore, self.file_pages, 10);
+            let (means, file_pages, pages) = (ResidencyMeans::Mincore, self.file_pages, 10);
             let proof = |resident| ResidencyProof { means, file_pages, pages, resident, dirty: None };
             [observed.around.before, observed.around.after] = self.pages.map(|it| Some(proof(it)));
             observed.around.below = self.arrived.map(|bytes| LowerLayerBytes {
@@ -203,7 +207,7 @@ mod tests {
         Case::new(state, pages).violation()
     }
 
-    /// The same of a command as it is, of a plain file with so many bytes in holes.
+    /// The turn of a user's own command, on a plain file with `hole_bytes` bytes in holes.
     fn command(hole_bytes: u64, pages: [u64; 2], device_read_bytes: Option<u64>) -> Case {
         let extents = Some(Extents { count: 1, hole_bytes, ..Extents::default() });
         let sample = Sample { device_read_bytes, ..Sample::default() };
@@ -211,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_of_what_a_command_left_asks_for_no_bytes() {
+    fn an_estimate_of_pages_left_by_a_command_demands_no_bytes() {
         assert!(command(0, [0, 5], Some(0)).violation().is_some());
         assert_eq!(Case { file_pages: 1000, ..command(0, [0, 5], Some(0)) }.violation(), None);
     }
 
     #[test]
-    fn a_command_as_it_is_is_cold_by_the_part_that_it_brought_into_the_cache() {
+    fn a_users_command_is_cold_by_the_pages_that_it_brought_into_the_cache() {
         for (hole_bytes, pages, device_bytes, why) in [
             (0, [0, 2], Some(8192), "the first two pages"),
             (0, [0, 0], Some(0), "it reads nothing of the content"),
@@ -234,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_sample_has_all_pages_before_and_after_and_nothing_from_the_device() {
+    fn a_warm_sample_has_all_pages_resident_before_and_after_and_no_bytes_from_the_device() {
         assert_eq!(violation(WARM, [10, 10]), None);
         assert!(violation(WARM, [9, 10]).unwrap().contains("before the reading"));
         assert!(violation(WARM, [10, 9]).unwrap().contains("after the reading"));
@@ -249,10 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn one_fault_among_the_readings_of_a_turn_is_judged_before_it_is_divided() {
+    fn one_page_fault_in_a_turn_is_judged_before_it_is_divided_by_readings() {
         let violation = |faults: u64, bytes: u64| {
-            let metered = Metered { major_faults: Ok(faults), device_read_bytes: Ok(bytes), ..metered() };
-            // Of ten readings each has a tenth.
+            let metered =
+                MeterReadings { major_faults: Ok(faults), device_read_bytes: Ok(bytes), ..metered() };
+            // Each of the ten readings has a tenth.
             let (major_faults, device_read_bytes) = (Some(faults / 10), Some(bytes / 10));
             let sample = Sample { major_faults, device_read_bytes, ..Sample::default() };
             Case { readings: 10, metered, sample, ..Case::new(WARM, [10, 10]) }.violation()
@@ -263,15 +268,15 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_sample_of_a_family_that_was_not_seen_is_not_proven() {
-        let hidden = Missing::from(FamilyError::NotListed("proc is mounted with hidepid".to_owned()));
-        let metered = Metered { device_read_bytes: Err(hidden), ..metered() };
+    fn a_warm_sample_of_processes_that_were_not_seen_is_not_proven() {
+        let hidden = MeterError::from(FamilyError::NotListed("proc is mounted with hidepid".to_owned()));
+        let metered = MeterReadings { device_read_bytes: Err(hidden), ..metered() };
         let why = Case { metered, ..Case::new(WARM, [10, 10]) }.violation().unwrap();
         assert!(why.contains("the processes that it started are not visible: proc is mounted"), "{why}");
     }
 
     #[test]
-    fn a_sample_of_a_network_file_is_judged_by_what_came_over_the_network() {
+    fn a_sample_of_a_network_file_is_judged_by_bytes_from_the_network() {
         let violation =
             |state, pages, bytes| Case { arrived: Some(bytes), ..Case::new(state, pages) }.violation();
         assert_eq!(violation(COLD, [0, 10], 40_960), None);

@@ -1,12 +1,12 @@
-//! Fixtures for the tests of the sampler's parts: trials of a small target, and turns around which nothing
-//! could be metered.
+//! Fixtures for the tests of the sampler's modules: trials of a small target, and turns without any
+//! meters.
 
 use super::observed_turn::{CacheBeforeAfter, MeteredTurn, ObservedTurn};
 use super::trials::Trials;
 use crate::cache::Eviction;
-use crate::meters::{Metered, Missing, Whole};
+use crate::meters::{MeterError, MeterReadings, WholeTurnCounts};
 use crate::plan::Plan;
-use crate::round::testing::{plan, runs};
+use crate::round::testing::{plan, rules_of_runs};
 use crate::target::{CacheControl, MeasuredTarget};
 use crate::testing::{disk_folder, target, truth};
 use readlab_model::sample::Meter;
@@ -19,17 +19,17 @@ use readlab_roster::session::Turn;
 use readlab_targets::corpus::oracle::Truth;
 use readlab_targets::target::source::Source;
 use readlab_targets::target::tree::{ListSource, TreeRequest};
-use readlab_targets::target::web::Remote;
+use readlab_targets::target::web::RemoteTarget;
 use readlab_targets::target::{Place, Target};
 use std::fs;
 use std::path::Path;
 
-/// Time of the plainest reading of the target.
-const PLAINEST_NS: u64 = 1_000_000;
+/// Time of the simplest reading of the target.
+const SIMPLEST_READING_NS: u64 = 1_000_000;
 
-pub(super) const FIRST: TrialIndex = TrialIndex::new(0);
+pub(super) const FIRST_TRIAL: TrialIndex = TrialIndex::new(0);
 
-/// A target with its right answer, read by no contender.
+/// A target with its expected answer; no contender reads it.
 pub(super) struct Fixture {
     target: Target,
     truth: Truth,
@@ -38,10 +38,10 @@ pub(super) struct Fixture {
 }
 
 impl Fixture {
-    /// A target of this size behind a foreign server: nothing is read from it.
+    /// A target of this size behind a foreign server; its bytes are never read.
     pub(super) fn of_size(size_bytes: u64) -> Fixture {
         let source = Source::Url("http://localhost/f".parse().unwrap());
-        let remote = Remote::new(source, &ServerOptions::default());
+        let remote = RemoteTarget::new(source, &ServerOptions::default());
         Fixture::new(Place::Web(Box::new(remote)), size_bytes)
     }
 
@@ -52,7 +52,7 @@ impl Fixture {
         Fixture { folder: Some(folder), ..Fixture::new(Place::File(path), content.len() as u64) }
     }
 
-    /// So many files of this content, of which each has its number for a name.
+    /// `count` files of this content, each named by its number.
     pub(super) fn with_files(count: usize, content: &[u8]) -> Fixture {
         let folder = disk_folder();
         (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), content).unwrap());
@@ -68,12 +68,12 @@ impl Fixture {
     fn new(place: Place, size_bytes: u64) -> Fixture {
         let answer =
             Answer { bytes: Some(size_bytes), newlines: Some(1), lines: Some(1), ..Answer::default() };
-        let (target, truth) = (target(place, size_bytes), truth(answer, PLAINEST_NS));
+        let (target, truth) = (target(place, size_bytes), truth(answer, SIMPLEST_READING_NS));
         Fixture { target, truth, contenders: Contenders::default(), folder: None }
     }
 
     pub(super) fn trials(&self, trials: &[(&str, CacheState)]) -> Trials<'_> {
-        let plan: &'static Plan = Box::leak(Box::new(plan(runs(20), trials)));
+        let plan: &'static Plan = Box::leak(Box::new(plan(rules_of_runs(20), trials)));
         let cache_control = match &self.folder {
             Some(_) => CacheControl::open(&self.target, Eviction::OfFile).unwrap(),
             None => CacheControl::Web,
@@ -85,7 +85,7 @@ impl Fixture {
 }
 
 impl<'a> Trials<'a> {
-    pub(super) fn nth(&self, number: usize) -> &'a Trial {
+    pub(super) fn nth_trial(&self, number: usize) -> &'a Trial {
         self.trial(TrialIndex::new(number))
     }
 }
@@ -99,28 +99,28 @@ pub(super) fn turn(samples: Vec<SampleLine>) -> Turn {
 }
 
 /// A turn without untimed readings.
-pub(super) fn metered_turn(answer: Turn, metered: Metered) -> MeteredTurn {
+pub(super) fn metered_turn(answer: Turn, metered: MeterReadings) -> MeteredTurn {
     let count = u32::try_from(answer.samples.len().max(1)).unwrap();
     MeteredTurn { request: TurnRequest { lead: 0, count }, began_ns: 0, answer, metered }
 }
 
-/// A turn of the first trial; what was around it could not be observed.
-pub(super) fn observed<'t>(trials: &Trials<'t>, turn: MeteredTurn) -> ObservedTurn<'t> {
-    let (trial, facts) = (trials.nth(0), trials.facts(FIRST));
+/// A turn of the first trial, with no observations around it.
+pub(super) fn observed_turn<'t>(trials: &Trials<'t>, turn: MeteredTurn) -> ObservedTurn<'t> {
+    let (trial, facts) = (trials.nth_trial(0), trials.facts(FIRST_TRIAL));
     ObservedTurn { trial, facts, turn, around: CacheBeforeAfter::default() }
 }
 
 /// Meters that could not be read.
-pub(super) fn metered() -> Metered {
-    let missing = || Missing::from(readlab_system::process::Unavailable::Ended { pid: 1 });
-    Metered {
+pub(super) fn metered() -> MeterReadings {
+    let missing = || MeterError::from(readlab_system::process::Unavailable::Ended { pid: 1 });
+    MeterReadings {
         cpu_split: Err(missing()),
         peak_rss_bytes: Err(missing()),
         minor_faults: Err(missing()),
         child_minor_faults: Err(missing()),
         major_faults: Err(missing()),
         device_read_bytes: Err(missing()),
-        whole: Whole {
+        whole: WholeTurnCounts {
             cpu_ns: Err(missing()),
             cpu_error_ns: 0,
             passed_bytes: Err(missing()),

@@ -1,9 +1,9 @@
-//! A turn that several processes of a contender take together, each on the whole target: told to
-//! read one after the other, checked one by one, and one sample of them all.
+//! A turn that several processes of a contender take together, each on the whole target. They are
+//! told to read one after the other and checked one by one, and together they give one sample.
 //!
-//! The time of that sample is by the lab's clock, from the first `go` until the last answer: a
-//! reader that waits for a processor begins its own window late, so that windows alone would hide
-//! the wait. A trial of one reader is measured so as well where others have several.
+//! Readlab's clock times that sample, from the first `go` until the last answer: a reader that
+//! waits for a processor begins its own window late, so windows alone would hide the wait. Trials
+//! of one reader are timed the same way if other trials have several readers.
 
 use super::notes::Notes;
 use super::observed_turn::{CacheBeforeAfter, MeteredTurn, ObservedTurn};
@@ -18,7 +18,7 @@ use readlab_system::program::Leftovers;
 use std::io;
 
 impl ProcessSampler<'_> {
-    /// One turn of every reader between meters, after which the conduct of each is checked.
+    /// Takes one turn of every reader between meters, then checks the side effects of each reader.
     pub(super) fn metered_turns(
         &mut self,
         trial: &Trial,
@@ -29,26 +29,26 @@ impl ProcessSampler<'_> {
         let wait = || self.gate.iter_mut().for_each(|gate| gate.wait());
         let turns = pooled.metered_turn(request, time_limit, wait);
         for (reader, turn) in pooled.readers.iter().zip(turns.iter().flatten()) {
-            check_conduct(&reader.session, trial.index, turn, &mut self.notes)?;
+            check_side_effects(&reader.session, trial.index, turn, &mut self.notes)?;
         }
         Ok(turns?)
     }
 
-    /// Compares the answers of one reader's turn, and refuses claims that cannot be true. Those of
-    /// a control are not recorded.
+    /// Compares the answers of one reader's turn, and refuses claims that cannot be true. Claims of
+    /// controls are not recorded.
     pub(super) fn check_turn(&mut self, trial: &Trial, turn: &MeteredTurn) -> Result<(), SampleError> {
-        self.compare(trial, &turn.answer)?;
+        self.compare_turn(trial, &turn.answer)?;
         self.note_adjusted(trial, &turn.answer);
-        let claim = claims::refuted(turn).filter(|_| !trial.is_control());
+        let claim = claims::refute_claims(turn).filter(|_| !trial.is_control());
         let places = self.trials.facts(trial.index).places();
-        if let Some(reason) = claim.or_else(|| claims::refuted_latencies(&turn.answer, places)) {
+        if let Some(reason) = claim.or_else(|| claims::refute_latencies(&turn.answer, places)) {
             return Err(SampleError::refused(reason));
         }
         self.counters.add(trial.index, turn);
         Ok(())
     }
 
-    /// The samples of a turn, if they started from the state that they claim.
+    /// The samples of a turn, if they started from the cache state that they claim.
     pub(super) fn proven_samples(
         &mut self,
         trial: &Trial,
@@ -56,12 +56,12 @@ impl ProcessSampler<'_> {
         turns: Vec<MeteredTurn>,
         around: CacheBeforeAfter,
     ) -> Result<Vec<Sample>, SampleError> {
-        let timings: Vec<ReaderTiming> = turns.iter().map(timing).collect();
-        let latencies = claims::latencies(trial, slot, &turns);
+        let timings: Vec<ReaderTiming> = turns.iter().map(reader_timing).collect();
+        let latencies = claims::latency_lines(trial, slot, &turns);
         let facts = self.trials.facts(trial.index);
         let mut turns = turns.into_iter();
         let first = turns.next().expect("a contender has one reader at least");
-        // What the layer below counted is of all readers, and is noted once.
+        // The count of the layer below covers all readers, so it is noted only once.
         let around_others = CacheBeforeAfter { below: None, ..around.clone() };
         let first = ObservedTurn { trial, facts, turn: first, around };
         let mut samples = first.samples(slot, &mut self.notes);
@@ -71,11 +71,11 @@ impl ProcessSampler<'_> {
                 let other = ObservedTurn { trial, facts, turn, around: around_others.clone() };
                 samples.extend(other.samples(slot, &mut self.notes));
             }
-            let joint = joint_sample(trial.state, together_ns(trial, &timings), &samples);
+            let joint = joint_sample(trial.state, joint_time_ns(trial, &timings), &samples);
             let answer = samples[0].answer;
             samples = joint.into_iter().map(|it| Sample { below_read_bytes, answer, ..it }).collect();
         }
-        // What the joint sample must have fetched is all that is read.
+        // The joint sample must have fetched the bytes of all readers.
         let copied = self.trials.target_of(trial.index).target.copies.as_ref();
         let facts = copied.map_or(facts, |copies| &copies.all.facts);
         ObservedTurn { facts, ..first }.check_state(&samples)?;
@@ -88,18 +88,19 @@ impl ProcessSampler<'_> {
     }
 }
 
-/// Ends what a trial's turn left behind, and notes what it did to its own scheduling.
+/// Ends processes that a trial's turn left behind, and notes scheduling changes that the contender
+/// made.
 ///
-/// Nothing here happens within a window. A turn after which no process is left costs reading one
-/// list of /proc and, for each thread, one file.
-fn check_conduct(
+/// This happens outside of every window. After a turn that left no process behind, it costs reading
+/// one list of /proc and one file for each thread.
+fn check_side_effects(
     session: &Session,
     trial: TrialIndex,
     turn: &MeteredTurn,
     notes: &mut Notes,
 ) -> Result<(), TrialEnd> {
     let left = session.end_leftovers();
-    let schedulings = session.scheduled(&turn.answer.samples);
+    let schedulings = session.own_schedulings(&turn.answer.samples);
     let gone =
         |cause: io::Error| TrialEnd::failed(format!("the process that supervises it has gone: {cause}"));
     let Leftovers { ended, remaining } = left.map_err(gone)?;
@@ -111,19 +112,19 @@ fn check_conduct(
         let reason = format!("it left processes behind that could not be ended: {remaining}");
         return Err(TrialEnd::failed(reason));
     }
-    schedulings.into_iter().for_each(|scheduling| notes.scheduling(trial, scheduling));
+    schedulings.into_iter().for_each(|scheduling| notes.note_scheduling(trial, scheduling));
     Ok(())
 }
 
-/// From the first start to the last end: of readings to the last answer, as the lab saw it; of a
-/// control that measures a limit to the end of the last window, for it works outside of that too.
-fn together_ns(trial: &Trial, timings: &[ReaderTiming]) -> u64 {
+/// Time from the first start to the last end. A reading ends with its answer, as readlab saw it. A
+/// control that measures a limit ends with its window, because it also works outside the window.
+fn joint_time_ns(trial: &Trial, timings: &[ReaderTiming]) -> u64 {
     let took_ns = |it: &ReaderTiming| if trial.limit().is_some() { it.wall_ns } else { it.answered_ns };
     timings.iter().map(|it| it.began_ns.saturating_add(took_ns(it))).max().unwrap_or_default()
 }
 
-/// When a reader read, whose turn has one reading.
-fn timing(turn: &MeteredTurn) -> ReaderTiming {
+/// Times of a reader whose turn has one reading.
+fn reader_timing(turn: &MeteredTurn) -> ReaderTiming {
     let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
     ReaderTiming { began_ns: turn.began_ns, wall_ns, answered_ns: turn.answer.seen_ns }
 }

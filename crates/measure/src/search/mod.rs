@@ -1,10 +1,11 @@
-//! The order of a search: in each rung some candidates are read once, from a proven state and in
-//! shuffled order, and their times tell which are read next. Then the chosen candidates are measured
-//! afresh, as in any race; those that were never read have what the model of the search predicts.
+//! The order of a search: in each rung, some candidates are read once, from a proven cache state
+//! and in shuffled order; their times decide which candidates are read next. Then the chosen
+//! candidates are measured afresh, as in any race. The record has the search model's prediction for
+//! candidates that were never read.
 //!
-//! [`readlab_analysis::stats::Search`] decides which candidates are read; [`super::round`] defines a
-//! turn and what happens if it fails. Readings of the search have the number of their rung; no
-//! number is reported from them.
+//! [`readlab_analysis::stats::Search`] decides which candidates are read; [`super::round`] defines
+//! a turn and what happens if it fails. Readings of the search carry the number of their rung;
+//! reported numbers never use them.
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
 use super::round::{ResumeState, Run, RunStop};
 use readlab_analysis::stats::{
-    Behind, EXHAUSTIVE_READINGS, Search, SearchRules, Setting, float, median, whole,
+    EXHAUSTIVE_READINGS, PredictedRatio, Search, SearchRules, Setting, float, median, whole,
 };
 use readlab_catalog::roster::Warmup;
 use readlab_catalog::snippet::is_easy;
@@ -25,25 +26,25 @@ use readlab_model::trial::{CacheState, Params, TrialId, TrialIndex};
 use readlab_record::{EndReason, Outcome, Prediction, RecordError, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Share of a state's time that its search may take: the chosen candidates must still be measured.
+/// Share of a state's time that its search may take; the rest is for measuring the chosen
+/// candidates.
 const SEARCH_SHARE: f64 = 0.7;
 
-/// Candidates that are measured afresh: the winner and the runner-up.
-const CHOSEN: usize = 2;
+/// Number of best candidates that are measured afresh: the winner and the runner-up.
+const BEST_MEASURED_AFRESH: usize = 2;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuning {
-    /// All trials. Its rules are those of the fresh measurement.
+    /// All trials, with the rules of the fresh measurement.
     pub plan: Plan,
     pub candidates: BTreeSet<TrialIndex>,
-    /// The trials that are measured afresh in any case: the reference.
-    pub always: BTreeSet<TrialIndex>,
-    /// The candidates that are easy to use in a program: the best of them is measured afresh
-    /// too.
-    pub easy: BTreeSet<TrialIndex>,
+    /// Trials that are measured afresh in any case: the reference.
+    pub references: BTreeSet<TrialIndex>,
+    /// Candidates that are easy to use in a program: the best of them is measured afresh, too.
+    pub easy_candidates: BTreeSet<TrialIndex>,
 }
 
-/// Executes a search in each state of its plan; every trial that was announced gets its outcome.
+/// Executes a search in each state of its plan; every trial that was announced gets an outcome.
 pub fn run(
     tuning: &Tuning,
     sampler: &mut dyn Sampler,
@@ -55,16 +56,22 @@ pub fn run(
 
 impl Tuning {
     /// A search among the candidates of a plan, with a reference that is measured in any case.
-    /// Settings past the page cache are searched in the cold state only.
+    /// Settings that bypass the page cache are searched in the cold state only.
     pub fn new(mut plan: Plan, candidates: &[TrialId], reference: Option<&TrialId>) -> Tuning {
         let ids: BTreeSet<&TrialId> = candidates.iter().collect();
         plan.absent.retain(|(trial, _)| !(trial.bypasses_cache() && ids.contains(&trial.id)));
         let trials = || plan.trials.iter().map(|planned| &planned.trial);
         let is_candidate = |trial: &&Trial| ids.contains(&trial.id);
         let of = |trial: &Trial| trial.index;
-        let always = trials().filter(|trial| Some(&trial.id) == reference).map(of).collect();
-        let easy = trials().filter(is_candidate).filter(|trial| is_easy(&trial.id.method)).map(of).collect();
-        Tuning { candidates: trials().filter(is_candidate).map(of).collect(), always, easy, plan }
+        let references = trials().filter(|trial| Some(&trial.id) == reference).map(of).collect();
+        let easy_candidates =
+            trials().filter(is_candidate).filter(|trial| is_easy(&trial.id.method)).map(of).collect();
+        Tuning {
+            candidates: trials().filter(is_candidate).map(of).collect(),
+            references,
+            easy_candidates,
+            plan,
+        }
     }
 
     fn candidates_of(&self, state: CacheState) -> Vec<TrialIndex> {
@@ -73,12 +80,12 @@ impl Tuning {
         trials
     }
 
-    /// What the model knows of each candidate: its method, the level of each parameter, and which of
-    /// the method's scans it has. A parameter that only other settings of its method name is at its
-    /// default, below all levels that are named.
+    /// The inputs of the model for each candidate: its method, the level of each parameter, and the
+    /// index of its scan. If a setting does not give a parameter that other settings of its method
+    /// give, the parameter has its default, which is the lowest level.
     fn settings(&self, state: CacheState) -> Vec<(TrialIndex, Setting)> {
         let candidates = self.candidates_of(state);
-        let id = |&trial: &TrialIndex| &self.plan.planned(trial).trial.id;
+        let id = |&trial: &TrialIndex| &self.plan.planned_trial(trial).trial.id;
         let of_method = |id: &TrialId| (id.method.contender.clone(), id.method.method.clone());
         let mut values = BTreeMap::<&str, BTreeSet<u64>>::new();
         let (mut methods, mut named) = (BTreeMap::<_, BTreeSet<_>>::new(), BTreeSet::new());
@@ -105,19 +112,19 @@ impl Tuning {
 
     fn rules(&self, state: CacheState) -> SearchRules {
         let references =
-            self.plan.trials_of(state).iter().filter(|trial| self.always.contains(trial)).count();
-        let measured = CHOSEN + references + usize::from(!self.easy.is_empty());
+            self.plan.trials_of(state).iter().filter(|trial| self.references.contains(trial)).count();
+        let measured = BEST_MEASURED_AFRESH + references + usize::from(!self.easy_candidates.is_empty());
         let candidates = self.candidates_of(state).len();
         SearchRules::for_candidates(candidates, measured * EXHAUSTIVE_READINGS, self.plan.rules.seed)
     }
 
-    /// The trials that are measured afresh: the two best, the best that is easy to use, and the
+    /// The trials that are measured afresh: the two best, the best of the easy ones, and the
     /// reference.
-    fn chosen(&self, search: &Search<TrialIndex>) -> BTreeSet<TrialIndex> {
+    fn trials_to_measure_afresh(&self, search: &Search<TrialIndex>) -> BTreeSet<TrialIndex> {
         let best = search.best_first();
-        let easy = best.iter().find(|trial| self.easy.contains(trial));
-        let always = self.always.iter().filter(|_| !best.is_empty());
-        best.iter().take(CHOSEN).chain(easy).chain(always).copied().collect()
+        let easy_candidates = best.iter().find(|trial| self.easy_candidates.contains(trial));
+        let references = self.references.iter().filter(|_| !best.is_empty());
+        best.iter().take(BEST_MEASURED_AFRESH).chain(easy_candidates).chain(references).copied().collect()
     }
 }
 
@@ -128,16 +135,18 @@ struct StateSearch {
 }
 
 impl StateSearch {
-    /// Tells the search how many readings there is time for, if they go on as they did.
-    fn afford(&mut self, now_ns: u64) {
-        let share = self.clock.share(now_ns).clamp(f64::EPSILON, 1.0);
-        self.search.afford(whole(float(self.search.readings() as u64) * (1.0 - share) / share) as usize);
+    /// Tells the search how many more readings there is time for, at the rate so far.
+    fn update_affordable(&mut self, now_ns: u64) {
+        let share = self.clock.share_used(now_ns).clamp(f64::EPSILON, 1.0);
+        self.search.limit_further_readings(
+            whole(float(self.search.readings() as u64) * (1.0 - share) / share) as usize,
+        );
     }
 }
 
 impl Run<'_> {
-    /// Searches in one state: rungs until few candidates are left and distinguished, then the
-    /// chosen ones are measured afresh.
+    /// Searches in one state: reads rungs until few candidates are left or the best are told apart,
+    /// then measures the chosen candidates afresh.
     fn search_and_measure(
         &mut self,
         tuning: &Tuning,
@@ -145,43 +154,47 @@ impl Run<'_> {
     ) -> Result<EndReason, RunStop> {
         let state = state_run.state;
         let search = Search::new(tuning.settings(state), tuning.rules(state));
-        let clock = state_run.clock.first_part(SEARCH_SHARE);
+        let clock = state_run.clock.clock_of_first_part(SEARCH_SHARE);
         let mut searching = StateSearch { search, clock };
-        let searched = self.rungs(&mut searching, state_run)?;
-        let chosen = tuning.chosen(&searching.search);
-        self.rule_out(&searching.search, &chosen, state_run)?;
+        let searched = self.read_rungs(&mut searching, state_run)?;
+        let chosen = tuning.trials_to_measure_afresh(&searching.search);
+        self.rule_out_unread(&searching.search, &chosen, state_run)?;
         match self.measure_afresh(&chosen, searching.search.rung(), state_run)? {
             EndReason::Settled => Ok(searched),
             end => Ok(end),
         }
     }
 
-    fn rungs(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+    fn read_rungs(
+        &mut self,
+        searching: &mut StateSearch,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
         while !searching.search.is_over() {
             if self.is_firmly_up(&searching.clock)? {
                 return Ok(EndReason::Budget);
             }
             let rung = searching.search.rung();
-            if state_run.state == CacheState::Warm && !self.filled(rung, state_run)? {
+            if state_run.state == CacheState::Warm && !self.try_fill(rung, state_run)? {
                 return Ok(EndReason::Settled);
             }
-            let end = self.rung(searching, state_run)?;
+            let end = self.read_rung(searching, state_run)?;
             let now_ns = self.sampler.elapsed_ns();
-            searching.afford(now_ns);
+            searching.update_affordable(now_ns);
             searching.search.close_rung();
             if end == EndReason::Budget {
                 return Ok(end);
             }
-            let of_state = SEARCH_SHARE * searching.clock.share(now_ns);
+            let of_state = SEARCH_SHARE * searching.clock.share_used(now_ns);
             let progress = self.display.progress(of_state, now_ns);
-            self.sink.about_to(Step::RoundOver(progress));
+            self.sink.announce_step(Step::RoundOver(progress));
         }
         Ok(EndReason::Settled)
     }
 
-    /// Ends the candidates that were never read, with what is predicted of them. Without a reading
-    /// nothing is predicted.
-    fn rule_out(
+    /// Ends candidates that were never read, with the predictions for them. Without any reading
+    /// there are no predictions.
+    fn rule_out_unread(
         &mut self,
         search: &Search<TrialIndex>,
         chosen: &BTreeSet<TrialIndex>,
@@ -189,17 +202,24 @@ impl Run<'_> {
     ) -> Result<(), RunStop> {
         let is_unread = |it: &&mut TrialProgress| !it.announced && !chosen.contains(&it.trial);
         for progress in state_run.progresses.iter_mut().filter(is_unread) {
-            let Some(Behind { ratio, ci95, model_error }) = search.behind(progress.trial) else { continue };
+            let Some(PredictedRatio { ratio, ci95, model_error }) = search.ratio_to_leader(progress.trial)
+            else {
+                continue;
+            };
             let prediction = Prediction { ratio, ci95, model_error };
-            self.announce(progress, &Params::default())?;
-            self.end(progress, Outcome::RuledOut { prediction })?;
+            self.announce_trial(progress, &Params::default())?;
+            self.end_trial(progress, Outcome::RuledOut { prediction })?;
         }
         Ok(())
     }
 
     /// Reads the candidates of a rung, and the controls, once in shuffled order.
-    fn rung(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
-        let (rung, left) = (searching.search.rung(), searching.search.left());
+    fn read_rung(
+        &mut self,
+        searching: &mut StateSearch,
+        state_run: &mut StateRun,
+    ) -> Result<EndReason, RunStop> {
+        let (rung, left) = (searching.search.rung(), searching.search.remaining());
         let takes_part = |progress: &TrialProgress| {
             !progress.ended && (left.contains(&progress.trial) || self.plan.is_control(progress.trial))
         };
@@ -216,8 +236,8 @@ impl Run<'_> {
                 self.start(progress)?;
             }
             if !progress.ended {
-                self.sink.about_to(Step::Turn { trial: progress.trial, round: rung, position, of });
-                self.turn(&Slot { position, ..begin }, progress)?;
+                self.sink.announce_step(Step::Turn { trial: progress.trial, round: rung, position, of });
+                self.take_turn(&Slot { position, ..begin }, progress)?;
             }
             self.report_turn(&mut searching.search, progress);
             self.close_after_turn(progress);
@@ -231,21 +251,21 @@ impl Run<'_> {
         }
         let of_rung = progress.walls.iter().filter(|wall| wall.round == search.rung());
         match median(of_rung.map(|wall| wall.value)) {
-            Some(wall_ns) if !progress.ended => search.take(progress.trial, wall_ns),
+            Some(wall_ns) if !progress.ended => search.add_reading(progress.trial, wall_ns),
             _ => search.fail(progress.trial),
         }
     }
 
-    /// Closes a contender after its turn, because hundreds of candidates cannot run side by side:
-    /// each is started again for its next turn, unless its start is long.
+    /// Closes a contender after its turn, because hundreds of candidates cannot run side by side.
+    /// It is started again for its next turn. Contenders that start slowly stay running.
     fn close_after_turn(&mut self, progress: &TrialProgress) {
-        if self.plan.planned(progress.trial).warmup != Warmup::UntilSteady {
+        if self.plan.planned_trial(progress.trial).warmup != Warmup::UntilSteady {
             self.sampler.close(progress.trial);
         }
     }
 
-    /// Measures the chosen candidates in new processes, new fills and new rounds, whatever was
-    /// found about them before.
+    /// Measures the chosen candidates in new processes, new fills and new rounds, without using
+    /// earlier readings.
     fn measure_afresh(
         &mut self,
         chosen: &BTreeSet<TrialIndex>,
@@ -256,10 +276,10 @@ impl Run<'_> {
             return Ok(EndReason::Settled);
         }
         let plan = self.plan;
-        let others = state_run.set_aside(|it| chosen.contains(&it.trial) || plan.is_control(it.trial));
+        let others = state_run.set_aside_others(|it| chosen.contains(&it.trial) || plan.is_control(it.trial));
         for progress in &mut state_run.progresses {
             self.sampler.close(progress.trial);
-            progress.forget();
+            progress.forget_readings();
         }
         let next = rung + 1;
         let end = self.measure_from(NextRound { round: next, fill: next }, state_run);

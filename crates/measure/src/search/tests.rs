@@ -4,13 +4,14 @@ use super::*;
 use crate::interface::TrialEnd;
 use crate::plan::{Budget, Rules};
 use crate::round::testing::{
-    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play_by, runs, unproven,
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play_with, rules_of_runs, unproven_turns,
 };
 use readlab_model::trial::MethodId;
 use readlab_model::units::Nanos;
 use readlab_record::Line;
 
-/// So many candidates called `a`, `b`, … behind a control and a reference, in one state.
+/// A search with `candidates` candidates called `a`, `b`, …, a control and a reference, in one
+/// state.
 fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
     let names: Vec<String> = (0..candidates).map(|at| char::from(b'a' + at as u8).to_string()).collect();
     let mut trials = vec![("null", state), ("reference", state)];
@@ -18,28 +19,28 @@ fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
     Tuning {
         plan: plan(rules, &trials),
         candidates: (2..candidates + 2).map(TrialIndex::new).collect(),
-        always: BTreeSet::from([TrialIndex::new(1)]),
-        easy: BTreeSet::new(),
+        references: BTreeSet::from([TrialIndex::new(1)]),
+        easy_candidates: BTreeSet::new(),
     }
 }
 
-/// Candidates that take 100, 200, 300 … ns.
-fn by_number(candidates: usize) -> ScriptedSampler {
+/// A sampler whose candidates take 100, 200, 300 … ns.
+fn sampler_with_rising_times(candidates: usize) -> ScriptedSampler {
     ScriptedSampler::default().walls((2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))))
 }
 
 fn play(tuning: &Tuning, sampler: ScriptedSampler) -> RecordedRun {
-    play_by(&tuning.plan, sampler, usize::MAX, |sampler, sink| run(tuning, sampler, sink))
+    play_with(&tuning.plan, sampler, usize::MAX, |sampler, sink| run(tuning, sampler, sink))
 }
 
-/// The trials with readings that were measured afresh.
-fn fresh(recorded: &RecordedRun) -> BTreeSet<u64> {
+/// The trials that have readings of the fresh measurement.
+fn trials_measured_afresh(recorded: &RecordedRun) -> BTreeSet<u64> {
     let samples = recorded.samples();
     samples.iter().filter(|sample| sample.rung.is_none()).map(|sample| sample.trial.into()).collect()
 }
 
-/// How many candidates were read in each rung.
-fn rungs(recorded: &RecordedRun) -> Vec<usize> {
+/// Number of candidates that were read in each rung.
+fn rung_sizes(recorded: &RecordedRun) -> Vec<usize> {
     let mut samples = recorded.samples();
     samples.retain(|sample| sample.trial > TrialIndex::new(1));
     let of_rung = |rung| samples.iter().filter(|sample| sample.rung == Some(rung)).count();
@@ -47,32 +48,37 @@ fn rungs(recorded: &RecordedRun) -> Vec<usize> {
 }
 
 #[test]
-fn a_whole_search_reads_like_the_method() {
-    let recorded = play(&tuning(5, WARM, runs(2)), by_number(5));
+fn the_log_of_a_whole_search_follows_the_method() {
+    let recorded = play(&tuning(5, WARM, rules_of_runs(2)), sampler_with_rising_times(5));
     insta::assert_snapshot!(recorded.log.join("\n"));
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
 }
 
 #[test]
-fn those_that_may_be_the_best_are_read_again_and_the_two_best_are_measured_afresh_beside_the_reference() {
+fn candidates_that_may_be_the_best_are_read_again_and_the_two_best_and_the_reference_are_measured_afresh() {
     for state in [COLD, WARM] {
-        let recorded = play(&tuning(12, state, runs(6)), by_number(12));
-        let read = rungs(&recorded);
+        let recorded = play(&tuning(12, state, rules_of_runs(6)), sampler_with_rising_times(12));
+        let read = rung_sizes(&recorded);
         assert!(read[0] == 12 && read[1..].iter().all(|&again| again <= 8), "{state}: {read:?}");
         let chosen = BTreeSet::from([0, 1, 2, 3]);
-        assert_eq!(fresh(&recorded), chosen, "{state}: the control, the reference, the two best");
+        assert_eq!(
+            trials_measured_afresh(&recorded),
+            chosen,
+            "{state}: the control, the reference, the two best"
+        );
         let samples = recorded.samples();
         let rounds: BTreeSet<u32> = samples.iter().map(|sample| sample.round).collect();
         let searched = samples.iter().filter_map(|sample| sample.rung).max().unwrap();
         let first_fresh = samples.iter().filter(|it| it.rung.is_none()).map(|it| it.round).min().unwrap();
         assert!(first_fresh > searched && rounds.len() == searched as usize + 1 + 6, "{state}: {rounds:?}");
-        assert_eq!(recorded.only(&["measured"]).len(), 14, "{state}");
+        assert_eq!(recorded.log_lines(&["measured"]).len(), 14, "{state}");
     }
 }
 
 #[test]
 fn fresh_readings_have_new_processes_and_new_fills() {
-    let recorded = play(&tuning(6, WARM, Rules { fills: 3, ..runs(3) }), by_number(6));
+    let recorded =
+        play(&tuning(6, WARM, Rules { fills: 3, ..rules_of_runs(3) }), sampler_with_rising_times(6));
     let begin = recorded.log.iter().position(|line| line == "start reference").unwrap();
     let opened = recorded.log[begin..].iter().filter(|line| *line == "  open a").count();
     assert_eq!(opened, 1, "a new process for the fresh fills");
@@ -83,48 +89,55 @@ fn fresh_readings_have_new_processes_and_new_fills() {
 }
 
 #[test]
-fn one_that_fails_in_a_later_rung_leaves_with_its_reason_and_the_search_goes_on() {
-    let sampler = by_number(12).at_turn(2, &[100], failed("broken pipe"));
-    let recorded = play(&tuning(12, WARM, runs(2)), sampler);
+fn a_candidate_that_fails_in_a_later_rung_ends_with_its_reason_and_the_search_goes_on() {
+    let sampler = sampler_with_rising_times(12).at_turn(2, &[100], failed("broken pipe"));
+    let recorded = play(&tuning(12, WARM, rules_of_runs(2)), sampler);
     assert!(recorded.outcomes().contains(&"failed a: broken pipe"), "{:?}", recorded.outcomes());
-    assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 3, 4]));
+    assert_eq!(trials_measured_afresh(&recorded), BTreeSet::from([0, 1, 3, 4]));
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
 }
 
 #[test]
-fn one_that_cannot_start_or_whose_state_is_not_proven_leaves_too() {
-    let sampler = by_number(6).at_open(2, failed("no such program")).turns(3, unproven(4));
-    let recorded = play(&tuning(6, COLD, runs(2)), sampler);
+fn candidates_that_cannot_start_or_whose_state_is_not_proven_end_too() {
+    let sampler =
+        sampler_with_rising_times(6).at_open(2, failed("no such program")).turns(3, unproven_turns(4));
+    let recorded = play(&tuning(6, COLD, rules_of_runs(2)), sampler);
     assert!(recorded.outcomes().contains(&"failed a: no such program"));
     assert!(recorded.outcomes().iter().any(|line| line.starts_with("refused b: the cold state")));
-    assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 4, 5]));
+    assert_eq!(trials_measured_afresh(&recorded), BTreeSet::from([0, 1, 4, 5]));
 }
 
 #[test]
-fn where_all_fail_nothing_is_measured_afresh() {
+fn if_all_candidates_fail_none_is_measured_afresh() {
     let sampler =
         (2..6).fold(ScriptedSampler::default(), |sampler, trial| sampler.at_open(trial, failed("no")));
-    let recorded = play(&tuning(4, WARM, runs(2)), sampler);
-    assert!(fresh(&recorded).is_empty());
-    assert_eq!(recorded.only(&["failed"]).len(), 4);
+    let recorded = play(&tuning(4, WARM, rules_of_runs(2)), sampler);
+    assert!(trials_measured_afresh(&recorded).is_empty());
+    assert_eq!(recorded.log_lines(&["failed"]).len(), 4);
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
 }
 
 #[test]
-fn one_candidate_is_measured_at_once() {
-    let recorded = play(&tuning(1, WARM, runs(3)), ScriptedSampler::default());
-    assert_eq!((rungs(&recorded), fresh(&recorded)), (vec![], BTreeSet::from([0, 1, 2])));
+fn a_single_candidate_is_measured_without_a_search() {
+    let recorded = play(&tuning(1, WARM, rules_of_runs(3)), ScriptedSampler::default());
+    assert_eq!(
+        (rung_sizes(&recorded), trials_measured_afresh(&recorded)),
+        (vec![], BTreeSet::from([0, 1, 2]))
+    );
 }
 
 #[test]
-fn the_best_that_is_easy_to_have_is_measured_too() {
-    let easy = BTreeSet::from([9, 11].map(TrialIndex::new));
-    let recorded = play(&Tuning { easy, ..tuning(12, WARM, runs(2)) }, by_number(12));
-    assert_eq!(fresh(&recorded), BTreeSet::from([0, 1, 2, 3, 9]));
+fn the_best_easy_candidate_is_measured_too() {
+    let easy_candidates = BTreeSet::from([9, 11].map(TrialIndex::new));
+    let recorded = play(
+        &Tuning { easy_candidates, ..tuning(12, WARM, rules_of_runs(2)) },
+        sampler_with_rising_times(12),
+    );
+    assert_eq!(trials_measured_afresh(&recorded), BTreeSet::from([0, 1, 2, 3, 9]));
 }
 
-/// The candidates of `tuning`, as settings of one method.
-fn of_one_method(mut tuning: Tuning) -> Tuning {
+/// Makes the candidates of `tuning` settings of one method.
+fn as_settings_of_one_method(mut tuning: Tuning) -> Tuning {
     for &trial in &tuning.candidates {
         let id = &mut tuning.plan.trials.iter_mut().find(|it| it.trial.index == trial).unwrap().trial.id;
         let number = u64::from(trial) - 1;
@@ -135,8 +148,9 @@ fn of_one_method(mut tuning: Tuning) -> Tuning {
 }
 
 #[test]
-fn settings_that_are_not_read_have_what_is_predicted_of_them() {
-    let recorded = play(&of_one_method(tuning(24, COLD, runs(2))), by_number(24));
+fn settings_that_are_not_read_have_a_prediction() {
+    let recorded =
+        play(&as_settings_of_one_method(tuning(24, COLD, rules_of_runs(2))), sampler_with_rising_times(24));
     let predictions: Vec<Prediction> = recorded.lines.iter().filter_map(prediction).collect();
     let read: BTreeSet<TrialIndex> = recorded.samples().iter().map(|sample| sample.trial).collect();
     assert_eq!(read.len() + predictions.len(), 26, "{:?}", recorded.outcomes());
@@ -153,24 +167,25 @@ fn prediction(line: &Line) -> Option<Prediction> {
 }
 
 #[test]
-fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_of_those_that_were_read() {
+fn a_budget_that_ends_in_the_first_rung_leaves_time_for_the_best_candidates_read_so_far() {
     let slow = ScriptedSampler::default().walls((2..22).map(|at| (at, 1_000_000))).walls([(2, 900_000)]);
     let budget = Budget::Firm(Nanos(15_000_000));
-    let recorded = play(&tuning(20, COLD, Rules { budget, ..runs(2) }), slow);
-    let read = rungs(&recorded);
+    let recorded = play(&tuning(20, COLD, Rules { budget, ..rules_of_runs(2) }), slow);
+    let read = rung_sizes(&recorded);
     assert!(read.len() == 1 && read[0] < 20, "{read:?}");
     let unread = recorded.outcomes().iter().filter(|line| line.starts_with("ruled out")).count();
     assert_eq!(unread, 20 - read[0], "{:?}", recorded.outcomes());
-    assert!(fresh(&recorded).len() >= 3, "{:?}", fresh(&recorded));
+    assert!(trials_measured_afresh(&recorded).len() >= 3, "{:?}", trials_measured_afresh(&recorded));
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
 
 #[test]
-fn an_interruption_ends_it_at_once_and_keeps_what_was_read() {
+fn an_interruption_ends_a_search_at_once_and_keeps_its_readings() {
     let stop = TrialEnd::Run(EndReason::Interrupted);
-    let recorded = play(&tuning(8, WARM, runs(2)), by_number(8).at_turn(3, &[200], stop));
-    assert!(fresh(&recorded).is_empty() && rungs(&recorded)[0] == 8);
-    assert!(!recorded.only(&["measured"]).is_empty());
+    let recorded =
+        play(&tuning(8, WARM, rules_of_runs(2)), sampler_with_rising_times(8).at_turn(3, &[200], stop));
+    assert!(trials_measured_afresh(&recorded).is_empty() && rung_sizes(&recorded)[0] == 8);
+    assert!(!recorded.log_lines(&["measured"]).is_empty());
     assert_eq!(recorded.end.unwrap(), EndReason::Interrupted);
 }
 
@@ -178,16 +193,16 @@ fn an_interruption_ends_it_at_once_and_keeps_what_was_read() {
 fn a_file_that_cannot_be_filled_ends_the_search_with_the_reason() {
     let mut sampler = ScriptedSampler::default();
     sampler.fills.push_back(Err(failed("it will not stay")));
-    let recorded = play(&tuning(4, WARM, runs(2)), sampler);
+    let recorded = play(&tuning(4, WARM, rules_of_runs(2)), sampler);
     assert_eq!(recorded.outcomes().iter().filter(|line| line.ends_with("it will not stay")).count(), 6);
     assert!(recorded.samples().is_empty());
 }
 
 #[test]
 fn the_user_ends_a_search_and_nothing_is_measured_afresh() {
-    let sampler = ScriptedSampler { user_ends_at: Some(4), ..by_number(8) };
-    let recorded = play(&tuning(8, WARM, runs(2)), sampler);
+    let sampler = ScriptedSampler { user_ends_at: Some(4), ..sampler_with_rising_times(8) };
+    let recorded = play(&tuning(8, WARM, rules_of_runs(2)), sampler);
     assert_eq!(recorded.samples().len(), 4);
-    assert!(fresh(&recorded).is_empty());
+    assert!(trials_measured_afresh(&recorded).is_empty());
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }

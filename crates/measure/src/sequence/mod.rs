@@ -1,10 +1,10 @@
-//! The order of a sequence: each trial of a plan once, in the order of the plan, and each contender
-//! only for its own turn.
+//! The order of a sequence: each trial of a plan is read once, in the order of the plan, and each
+//! contender runs only for its own turn.
 //!
-//! This is how many files are read cold: no file is read before its only timed reading. Where
+//! Many files are read cold in this order: no file is read before its only timed reading. If
 //! several methods read the same files, the plan makes them take turns from file to file, so that
-//! no method has a round, and with it a state of the device, for itself. What a turn is, and what
-//! happens if it fails, is decided by [`super::round`].
+//! no method has a round, and with it a state of the device, for itself. [`super::round`] defines a
+//! turn and what happens if it fails.
 
 #[cfg(test)]
 mod tests;
@@ -17,21 +17,21 @@ use super::round::{ResumeState, Run, RunStop, end_reason};
 use readlab_record::{EndReason, RecordError};
 use std::collections::BTreeSet;
 
-/// Carries out a plan of which every round reads each target once. The caller writes the last line
-/// of the record, because something may come after the readings.
+/// Executes a plan in which every round reads each target once. The caller writes the last line of
+/// the record, because more lines may follow the readings.
 pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<EndReason, RecordError> {
     let mut run = Run::new(plan, ResumeState::default(), sampler, sink);
-    end_reason(run.sequence())
+    end_reason(run.run_sequence())
 }
 
 impl Run<'_> {
-    /// Each trial once, state by state, then the trials that cannot be measured.
-    fn sequence(&mut self) -> Result<EndReason, RunStop> {
+    /// Reads each trial once, state by state, then records the trials that cannot be measured.
+    fn run_sequence(&mut self) -> Result<EndReason, RunStop> {
         let states = &self.plan.states;
         for (done, &state) in states.iter().enumerate() {
             self.display.begin_state(done);
             let mut state_run = self.begin_state(state, states.len() - done);
-            if self.each_once(&mut state_run)? == EndReason::Budget {
+            if self.read_each_once(&mut state_run)? == EndReason::Budget {
                 return Ok(EndReason::Budget);
             }
         }
@@ -39,11 +39,11 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Each trial of a state once, until the user ends the run.
-    fn each_once(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+    /// Reads each trial of a state once, until the user ends the run.
+    fn read_each_once(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         let state = state_run.state;
         let targets: BTreeSet<usize> =
-            state_run.progresses.iter().map(|it| self.plan.planned(it.trial).trial.target).collect();
+            state_run.progresses.iter().map(|it| self.plan.planned_trial(it.trial).trial.target).collect();
         let of = u32::try_from(targets.len()).unwrap_or(u32::MAX);
         let count = state_run.progresses.len();
         for (place, progress) in (0_u32..).zip(&mut state_run.progresses) {
@@ -51,29 +51,30 @@ impl Run<'_> {
                 return Ok(EndReason::Budget);
             }
             let (round, position) = (place / of, place % of);
-            self.once(&Slot { state, fill: round, round, position, rung: None }, of, progress)?;
+            self.take_only_turn(&Slot { state, fill: round, round, position, rung: None }, of, progress)?;
             if position + 1 == of {
-                self.end_round(place + 1, count);
+                self.show_progress(place + 1, count);
             }
         }
         Ok(EndReason::Settled)
     }
 
-    /// Shows how far a state is after so many of its trials.
+    /// Shows the progress of a state of which `done` of `of` trials are done.
     #[expect(clippy::cast_precision_loss, reason = "numbers of trials")]
-    fn end_round(&mut self, done: u32, of: usize) {
+    fn show_progress(&mut self, done: u32, of: usize) {
         let progress = self.display.progress(f64::from(done) / of as f64, self.sampler.elapsed_ns());
-        self.sink.about_to(Step::RoundOver(progress));
+        self.sink.announce_step(Step::RoundOver(progress));
     }
 
-    /// The only turn of a trial, in a round of so many. One reading is too little to refute it by
-    /// what controls show, and a further one would find its bytes in the caches below.
-    fn once(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> Result<(), RunStop> {
+    /// Takes the only turn of a trial, in a round of `of` trials. Controls cannot refute the trial:
+    /// one reading is too little for that, and a further reading would find its bytes in the caches
+    /// below.
+    fn take_only_turn(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> Result<(), RunStop> {
         self.start(progress)?;
         if !progress.ended {
             let &Slot { round, position, .. } = slot;
-            self.sink.about_to(Step::Turn { trial: progress.trial, round, position, of });
-            self.turn(slot, progress)?;
+            self.sink.announce_step(Step::Turn { trial: progress.trial, round, position, of });
+            self.take_turn(slot, progress)?;
         }
         if !progress.ended {
             self.conclude_trial(progress, None)?;

@@ -3,11 +3,12 @@
 use super::*;
 use crate::interface::TrialEnd;
 use crate::plan::Rules;
-use crate::round::testing::{COLD, RecordedRun, ScriptedSampler, failed, plan, play_by, unproven};
+use crate::round::testing::{COLD, RecordedRun, ScriptedSampler, failed, plan, play_with, unproven_turns};
 use readlab_model::trial::TrialIndex;
 use readlab_record::Outcome;
 
-/// Two methods that take turns on two files: `a` reads 0, `b` reads 1, then the other way round.
+/// Two methods that take turns on two files: first `a` reads file 0 and `b` file 1, then the
+/// reverse.
 fn two_methods() -> Plan {
     let mut plan = plan(Rules::one_reading(7), &[("a", COLD), ("b", COLD), ("b", COLD), ("a", COLD)]);
     for (planned, target) in plan.trials.iter_mut().zip([0, 1, 0, 1]) {
@@ -17,7 +18,7 @@ fn two_methods() -> Plan {
 }
 
 fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
-    play_by(plan, sampler, usize::MAX, |sampler, sink| run(plan, sampler, sink))
+    play_with(plan, sampler, usize::MAX, |sampler, sink| run(plan, sampler, sink))
 }
 
 #[test]
@@ -48,16 +49,16 @@ fn each_trial_has_one_turn_in_the_order_of_the_plan_and_ends_before_the_next_sta
 #[test]
 fn a_trial_that_fails_ends_with_its_reason_and_the_next_one_is_read() {
     let sampler = ScriptedSampler::default().at_open(0, failed("no such program"));
-    let sampler = sampler.at_turn(1, &[], failed("it broke")).turns(2, unproven(4));
+    let sampler = sampler.at_turn(1, &[], failed("it broke")).turns(2, unproven_turns(4));
     let recorded = play(&two_methods(), sampler);
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Settled);
     let outcomes = recorded.outcomes();
     assert_eq!(outcomes[..2], ["failed a: no such program", "failed b: it broke"]);
     assert!(outcomes[2].starts_with("refused b: the cold state could not be proven in 4 tries"));
     assert_eq!(outcomes[3], "measured a");
-    assert_eq!(recorded.only(&["rejected"]).len(), 4);
-    assert_eq!(recorded.only(&["turn"]).len(), 1 + 4 + 1, "the first was never read");
-    assert_eq!(recorded.only(&["close"]).len(), 4, "no contender waits for a turn that does not come");
+    assert_eq!(recorded.log_lines(&["rejected"]).len(), 4);
+    assert_eq!(recorded.log_lines(&["turn"]).len(), 1 + 4 + 1, "the first was never read");
+    assert_eq!(recorded.log_lines(&["close"]).len(), 4, "no contender waits for a turn that does not come");
 }
 
 #[test]
@@ -69,12 +70,12 @@ fn a_warm_up_that_fails_leaves_the_file_unread() {
 }
 
 #[test]
-fn an_interruption_ends_it_without_outcomes_for_what_was_not_read() {
+fn an_interruption_ends_a_sequence_without_outcomes_for_unread_trials() {
     let ending = |end| play(&two_methods(), ScriptedSampler::default().at_turn(1, &[], end));
     let recorded = ending(TrialEnd::Run(EndReason::Interrupted));
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::Interrupted);
     assert_eq!(recorded.outcomes(), ["measured a"]);
-    assert_eq!(recorded.only(&["trial"]).len(), 2, "the others are not announced");
+    assert_eq!(recorded.log_lines(&["trial"]).len(), 2, "the others are not announced");
     let changed = Outcome::Failed { reason: "it changed".to_owned() };
     let recorded = ending(TrialEnd::Both(changed, EndReason::TargetChanged));
     assert_eq!(recorded.end.as_ref().unwrap(), &EndReason::TargetChanged);
@@ -82,7 +83,7 @@ fn an_interruption_ends_it_without_outcomes_for_what_was_not_read() {
 }
 
 #[test]
-fn numbers_that_cannot_be_true_are_refused_without_a_further_turn() {
+fn impossible_numbers_are_refused_without_a_further_turn() {
     let sampler = ScriptedSampler::default().refuses(2, "it keeps the file").walls([(1, 0)]);
     let recorded = play(&two_methods(), sampler);
     let expected = [
@@ -92,7 +93,7 @@ fn numbers_that_cannot_be_true_are_refused_without_a_further_turn() {
         "measured a",
     ];
     assert_eq!(recorded.outcomes(), expected);
-    assert_eq!(recorded.only(&["turn"]).len(), 4);
+    assert_eq!(recorded.log_lines(&["turn"]).len(), 4);
 }
 
 #[test]

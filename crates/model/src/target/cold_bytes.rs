@@ -1,8 +1,8 @@
-//! How many bytes must have been fetched from below for a reading to count as cold: from a device,
-//! over a network, or by all ranks that share a page cache.
+//! How many bytes must be fetched from below (from a device, over a network, or by all ranks that
+//! share a page cache) for a reading to count as cold.
 
-/// Ninety-nine in a hundred of what a whole reading fetches: of the rest a part may be in the
-/// tables of a file system, which are cached apart from the file.
+/// 99 % of the bytes of a whole reading. Part of the rest may be stored in tables of the file
+/// system, which are cached apart from the file.
 pub fn least_fetched(bytes: u64) -> u64 {
     bytes - bytes / 100
 }
@@ -12,7 +12,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hundredth_may_be_missing() {
+    fn one_hundredth_of_the_bytes_may_be_missing() {
         assert_eq!([0, 1, 99, 100, 101, 1000].map(least_fetched), [0, 1, 99, 99, 100, 990]);
     }
 }

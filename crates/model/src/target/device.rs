@@ -3,42 +3,42 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A block device as the kernel knows it: in a virtual machine, what the host shows of it.
+/// A block device as the kernel reports it. In a virtual machine this is what the host exposes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     /// The kernel's name of the device or of the partition, such as `nvme0n1p2`.
     pub name: String,
-    /// The maker's name of the model.
+    /// The model name that the maker gives the device.
     pub model: Option<String>,
-    /// Whether it is a rotating disk: seeks are slow then.
+    /// True for a rotating disk, on which seeks are slow.
     pub rotational: Option<bool>,
     pub read_ahead_bytes: Option<u64>,
     pub scheduler: Option<String>,
 }
 
-/// How far the kernel reads ahead of a sequential reader, and where that is set.
+/// The read-ahead that the kernel does for a sequential reader, and the setting that defines it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadAhead {
     pub bytes: u64,
-    /// The file of a file system's own setting, or the device.
+    /// The setting: a file of the file system's own, or the block device.
     pub setting: String,
 }
 
 impl ReadAhead {
-    /// The kernel reads ahead so far unless somebody has set less.
-    const USUAL_BYTES: u64 = 128 << 10;
+    /// The kernel's default read-ahead.
+    const DEFAULT_BYTES: u64 = 128 << 10;
 
-    /// Whether somebody has set less than is usual.
+    /// True if the read-ahead is set to less than the kernel's default.
     pub fn is_short(&self) -> bool {
-        self.bytes < ReadAhead::USUAL_BYTES
+        self.bytes < ReadAhead::DEFAULT_BYTES
     }
 
-    /// The command that sets what is usual.
-    pub fn mend(&self) -> String {
+    /// The command that sets the kernel's default.
+    pub fn command_for_default(&self) -> String {
         let ReadAhead { setting, .. } = self;
         match setting.starts_with("/dev/") {
-            true => format!("blockdev --setra {} {setting}", ReadAhead::USUAL_BYTES / 512),
-            false => format!("echo {} >{setting}", ReadAhead::USUAL_BYTES / 1024),
+            true => format!("blockdev --setra {} {setting}", ReadAhead::DEFAULT_BYTES / 512),
+            false => format!("echo {} >{setting}", ReadAhead::DEFAULT_BYTES / 1024),
         }
     }
 }

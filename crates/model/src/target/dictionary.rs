@@ -11,13 +11,13 @@ pub struct Dictionary {
     pub size_bytes: u64,
     /// Digest of its content (XXH3, 64 bits, hexadecimal).
     pub digest: String,
-    /// Its number; `None` of bytes that are no dictionary of `zstd --train`.
+    /// The dictionary's identifier; `None` if the bytes were not made by `zstd --train`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u32>,
 }
 
 impl Dictionary {
-    /// The variable by which a contender finds it.
+    /// The environment variable that tells a contender where the dictionary is.
     pub fn variable(&self) -> (OsString, OsString) {
         (DICTIONARY_VARIABLE.into(), self.path.clone().into())
     }

@@ -1,25 +1,26 @@
-//! The result of the probe for a hidden cache: one below everything that this system can see, such
-//! as a host's or a controller's. The probe reads the same places twice past the page cache.
+//! The result of the probe for a hidden cache: a cache that this system cannot see, such as the
+//! cache of a host or of a controller. The probe reads the same places of a file twice past the
+//! page cache.
 //!
-//! Here are the numbers and their words; `measure::hidden_cache` reads.
+//! This file has the numbers and their words; `measure::hidden_cache` does the reading.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What the probe found.
+/// The result of the probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "found", rename_all = "snake_case")]
 pub enum HiddenCache {
-    /// Second readings are clearly faster: there is a cache below.
+    /// Second readings are clearly faster, so there is a hidden cache.
     Seen(Times),
-    /// No clear difference: there is no such cache, or everything was in it before.
+    /// There is no clear difference: there is no hidden cache, or it already held everything.
     NoneSeen(Times),
     /// There was no probe.
     NotProbed { why: NotProbed },
 }
 
-/// How much faster the second reading of a place is than the first, as a factor.
+/// How many times as fast the second reading of a place is as the first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     pub estimate: f64,
@@ -35,15 +36,16 @@ pub enum NotProbed {
     SmallFile,
     /// The time limit of the run is too short.
     ShortBudget,
-    /// The time of the probe ended after too few places.
+    /// The time limit of the probe ended after too few places.
     SlowDevice,
-    /// Not every byte is on the device as it is read.
+    /// Some bytes are not stored on the device as they are read (holes, encoded extents).
     NotPlain,
-    /// A cache below is already known.
+    /// A cache below the page cache is already known.
     KnownCache,
-    /// The files may not be read before their time, and there is no other on their file system.
+    /// The target files must not be read before they are measured, and there is no other file on
+    /// their file system.
     NoOwnFile {
-        /// What stood in the way.
+        /// Why readlab could not make a file of its own there.
         cause: String,
     },
     /// The file cannot be read past the page cache.
@@ -69,15 +71,15 @@ impl fmt::Display for NotProbed {
 }
 
 impl HiddenCache {
-    /// A sentence about the cache with its factor; `None` where none was seen.
-    pub fn seen(&self) -> Option<String> {
+    /// A sentence that states the hidden cache and its factor; `None` if none was seen.
+    pub fn seen_words(&self) -> Option<String> {
         let HiddenCache::Seen(Times { estimate, ci95: [low, high], .. }) = self else { return None };
         Some(format!(
             "a cache lies below: second cold readings are {estimate:.2} [{low:.2}, {high:.2}] times as fast"
         ))
     }
 
-    /// A sentence about the missing probe, unless the file itself is the reason.
+    /// A sentence that states why there was no probe; `None` if the file itself is the reason.
     pub fn not_probed(&self) -> Option<String> {
         match self {
             HiddenCache::NotProbed {
@@ -96,18 +98,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_cache_that_was_seen_has_a_sentence() {
+    fn only_a_hidden_cache_that_was_seen_has_a_sentence() {
         let times = Times { estimate: 3.204, ci95: [2.9, 3.6], pairs: 12 };
-        let seen = HiddenCache::Seen(times).seen().unwrap();
+        let seen = HiddenCache::Seen(times).seen_words().unwrap();
         assert_eq!(seen, "a cache lies below: second cold readings are 3.20 [2.90, 3.60] times as fast");
-        assert_eq!(HiddenCache::NoneSeen(times).seen(), None);
+        assert_eq!(HiddenCache::NoneSeen(times).seen_words(), None);
         let short = HiddenCache::NotProbed { why: NotProbed::ShortBudget };
-        assert!(short.seen().is_none() && short.not_probed().unwrap().contains("too little time"));
+        assert!(short.seen_words().is_none() && short.not_probed().unwrap().contains("too little time"));
         assert_eq!(HiddenCache::NotProbed { why: NotProbed::SmallFile }.not_probed(), None);
     }
 
     #[test]
-    fn it_is_read_back_as_it_was_written() {
+    fn every_probe_result_is_deserialized_as_it_was_serialized() {
         let times = Times { estimate: 1.0, ci95: [0.9, 1.1], pairs: 12 };
         let cause = NotProbed::NoDirectReads { cause: "EINVAL".into() };
         let own = HiddenCache::NotProbed { why: NotProbed::NoOwnFile { cause: "no room".into() } };

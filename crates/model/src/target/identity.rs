@@ -14,9 +14,9 @@ pub struct Identity {
     pub dev: u64,
     pub ino: u64,
     pub size_bytes: u64,
-    /// When its content was changed: seconds and nanoseconds.
+    /// Time of the last change of the content: seconds and nanoseconds.
     pub mtime: (i64, i64),
-    /// When its content or status was changed: seconds and nanoseconds.
+    /// Time of the last change of content or inode: seconds and nanoseconds.
     pub ctime: (i64, i64),
 }
 
@@ -31,9 +31,9 @@ pub enum Change {
         from: u64,
         to: u64,
     },
-    /// It was written to, or its time was set.
+    /// The file was written to, or its modification time was set.
     Written,
-    /// Only its inode was changed: rights, owner, links, name.
+    /// Only the inode was changed: rights, owner, links or name.
     Touched,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Change {
 }
 
 impl Identity {
-    /// Of the file that has this name now, links followed.
+    /// The identity of the file that now has this path; symbolic links are followed.
     pub fn of_path(path: &Path) -> io::Result<Identity> {
         Ok(Identity::from(&std::fs::metadata(path)?))
     }
@@ -59,7 +59,7 @@ impl Identity {
         Ok(Identity::from(&file.metadata()?))
     }
 
-    /// How the file as it is `now` differs from this one: the most serious difference.
+    /// The most serious difference between this state of the file and its state `now`.
     pub fn change(&self, now: &Identity) -> Option<Change> {
         let (from, to) = (self.size_bytes, now.size_bytes);
         if (self.dev, self.ino) != (now.dev, now.ino) {

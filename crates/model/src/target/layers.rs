@@ -1,21 +1,23 @@
-//! The layers below a file: file systems, overlays, mapped and loop devices, the files behind
-//! those, programs and servers; and which of them have a cache below the page cache of the file.
+//! The layers below a file: file systems, overlays, mapped and loop devices, the files that back
+//! them, programs and servers. Some layers have a cache below the page cache of the file.
 //!
-//! These are data and words. `targets` finds the layers, `measure::cache` evicts what can be.
+//! This file has data and words. `targets` finds the layers, and `measure::cache` evicts those
+//! caches that it can evict.
 
 use super::device::IoQuota;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One layer. A chain begins with the file system of the file.
+/// One layer below a file. The first layer of a chain is the file system of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Layer {
     pub kind: LayerKind,
     pub name: String,
-    /// What is done with its cache before a cold reading; `None` where it has no known cache.
+    /// What happens to the layer's cache before a cold reading; `None` if the layer has no known
+    /// cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<LayerCache>,
-    /// The process that serves it, where that is visible.
+    /// The process that serves the layer, if it is visible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
 }
@@ -27,30 +29,30 @@ pub enum LayerKind {
     Filesystem,
     /// A file system that shows the files of others.
     Overlay,
-    /// A file behind a loop device, or in a layer of an overlay.
+    /// A file that backs a loop device, or a file in a layer of an overlay.
     File,
     /// A block device made of others: device mapper, RAID.
     Mapped,
-    /// A block device that is a file.
+    /// A loop device: a block device whose content is a file.
     Loop,
     /// A block device, or a part of one.
     Device,
-    /// Memory, with nothing behind it.
+    /// Memory, for example tmpfs; there is no device behind it.
     Memory,
     /// A program of this machine.
     Program,
     /// Another machine, or the host of this one.
     Server,
-    /// Something that is not visible from here.
+    /// A layer that is not visible from here.
     #[serde(rename = "unseen")]
     NotVisible,
 }
 
-/// What is done with a layer's cache before a cold reading.
+/// What happens to a layer's cache before a cold reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "before_cold", rename_all = "snake_case")]
 pub enum LayerCache {
-    /// It is evicted, with proof, like the file's own pages.
+    /// The cache is evicted, and the eviction is proven as for the file's own pages.
     Evicted,
     Remains {
         /// The cache by name, such as `the page cache of /images/a (loop0, no direct I/O)`.
@@ -64,16 +66,16 @@ impl Layer {
         Layer { kind, name: name.into(), cache: None, process: None }
     }
 
-    /// The same layer with a cache that is not evicted.
-    pub fn remains(self, what: impl Into<String>, why: impl Into<String>) -> Layer {
+    /// Marks the layer as having a cache that readlab cannot evict.
+    pub fn with_remaining_cache(self, what: impl Into<String>, why: impl Into<String>) -> Layer {
         Layer { cache: Some(LayerCache::Remains { what: what.into(), why: why.into() }), ..self }
     }
 
-    pub fn evicted(self) -> Layer {
+    pub fn with_evicted_cache(self) -> Layer {
         Layer { cache: Some(LayerCache::Evicted), ..self }
     }
 
-    /// Whether it is what any file has below it, and without a cache.
+    /// True for a file system or a device without a cache, which every file has below it.
     fn is_plain(&self) -> bool {
         matches!(self.kind, LayerKind::Filesystem | LayerKind::Device) && self.cache.is_none()
     }
@@ -87,7 +89,7 @@ impl Layer {
     }
 }
 
-/// The names of the caches that stay when a file is made cold; `None` where there is none.
+/// The names of the caches that stay filled when a file is made cold; `None` if there are none.
 pub fn cold_above(layers: &[Layer]) -> Option<String> {
     let remaining: Vec<&str> = layers.iter().filter_map(|layer| layer.cache.as_ref()?.remaining()).collect();
     (!remaining.is_empty()).then(|| remaining.join(" and "))
@@ -98,7 +100,7 @@ pub fn cautions(layers: &[Layer]) -> Vec<String> {
 }
 
 impl LayerCache {
-    /// Its name, where it stays.
+    /// The cache's name if it stays filled before a cold reading.
     fn remaining(&self) -> Option<&str> {
         match self {
             LayerCache::Remains { what, .. } => Some(what),
@@ -115,23 +117,24 @@ impl LayerCache {
     }
 }
 
-/// The chain in one line, such as `ext4 → loop0 → /images/a (evicted too) → ext4 → vda`; `None`
-/// where nothing is between a file system and its device.
+/// The chain in one line, such as `ext4 → loop0 → /images/a (evicted too) → ext4 → vda`; `None` if
+/// there is nothing between the file system and its device.
 pub fn words(layers: &[Layer]) -> Option<String> {
     let words = || layers.iter().map(Layer::words).collect::<Vec<_>>().join(" → ");
     (!layers.iter().all(Layer::is_plain)).then(words)
 }
 
-/// The quotas that are of a device in the chain.
+/// The quotas that apply to a device of the chain.
 pub fn io_quotas(layers: &[Layer], all: Vec<IoQuota>) -> Vec<IoQuota> {
-    // Words about a device may follow its name.
+    // A layer's name may continue with words after the device's name, so only its first word is
+    // compared.
     let is_below = |quota: &IoQuota| {
         layers.iter().any(|layer| layer.name.split(' ').next() == Some(quota.device.as_str()))
     };
     all.into_iter().filter(is_below).collect()
 }
 
-/// The process that serves the bytes: the bytes that it reads itself can be counted.
+/// The process that serves the bytes. Bytes that this process reads can be counted.
 pub fn process(layers: &[Layer]) -> Option<u32> {
     layers.iter().find_map(|layer| layer.process)
 }
@@ -146,20 +149,20 @@ mod tests {
         vec![
             Layer::new(LayerKind::Filesystem, "ext4"),
             Layer::new(LayerKind::Loop, "loop0"),
-            Layer::new(LayerKind::File, "/images/a").evicted(),
+            Layer::new(LayerKind::File, "/images/a").with_evicted_cache(),
             Layer::new(LayerKind::Filesystem, "ext4"),
             Layer::new(LayerKind::Device, "vda"),
         ]
     }
 
     #[test]
-    fn a_plain_file_system_on_its_device_has_no_line() {
+    fn a_plain_file_system_on_its_device_needs_no_description_and_no_caution() {
         let plain = [Layer::new(LayerKind::Filesystem, "ext4"), Layer::new(LayerKind::Device, "vda")];
         assert_eq!((words(&plain), cold_above(&plain), cautions(&plain)), (None, None, vec![]));
     }
 
     #[test]
-    fn a_quota_counts_where_its_device_is_in_the_chain() {
+    fn a_quota_applies_if_its_device_is_in_the_chain() {
         let quota = |device: &str| {
             let (device, setting) = (device.to_owned(), "io.max".to_owned());
             IoQuota { device, bytes_per_s: Some(1), reads_per_s: None, setting }
@@ -180,9 +183,11 @@ mod tests {
     #[test]
     fn a_cache_that_stays_is_named_with_its_reason() {
         let mut chain = chain();
-        chain[2] =
-            Layer::new(LayerKind::File, "/images/a").remains("the page cache of /images/a", "it was deleted");
-        chain.push(Layer::new(LayerKind::Server, "nas").remains("the server of nas", "it is elsewhere"));
+        chain[2] = Layer::new(LayerKind::File, "/images/a")
+            .with_remaining_cache("the page cache of /images/a", "it was deleted");
+        chain.push(
+            Layer::new(LayerKind::Server, "nas").with_remaining_cache("the server of nas", "it is elsewhere"),
+        );
         assert_eq!(cold_above(&chain).unwrap(), "the page cache of /images/a and the server of nas");
         let cautions = cautions(&chain);
         assert!(cautions.len() == 2 && cautions[0].contains("it was deleted"), "{cautions:?}");
@@ -190,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_read_back_as_it_was_written() {
+    fn a_chain_is_deserialized_as_it_was_serialized() {
         let chain = chain();
         let text = serde_json::to_string(&chain).unwrap();
         assert_eq!(serde_json::from_str::<Vec<Layer>>(&text).unwrap(), chain);
@@ -200,7 +205,7 @@ mod tests {
     fn the_bytes_of_a_file_system_in_a_file_come_from_the_device_below_that_file() {
         let image = [
             Layer::new(LayerKind::Filesystem, "erofs"),
-            Layer::new(LayerKind::File, "/images/a").evicted(),
+            Layer::new(LayerKind::File, "/images/a").with_evicted_cache(),
             Layer::new(LayerKind::Filesystem, "ext4"),
             Layer::new(LayerKind::Device, "vda"),
         ];

@@ -28,101 +28,106 @@ use tree::TreeFacts;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "server", rename_all = "snake_case")]
 pub enum Http {
-    /// Readlab's own, on the loopback interface, in a process of its own.
+    /// Readlab's own server: a separate process on the loopback interface.
     Own,
-    /// Another: what it has in its cache is unknown.
+    /// Another server; the state of its cache is unknown.
     Foreign { software: Option<String>, etag: Option<String>, last_modified: Option<String> },
 }
 
-/// Where the bucket is in a request for an object.
+/// How a request for an object names the bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     Path,
-    /// In the name of the host.
+    /// The bucket is part of the host name (virtual-hosted style).
     Virtual,
 }
 
 crate::worded! { Style { Path = "path", Virtual = "virtual" } }
 
-/// What a record has of a store: nothing secret.
+/// The facts about a store that a record keeps. None of them is secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoreFacts {
     pub endpoint: String,
     /// The region for which requests are signed.
     pub region: String,
-    /// Where the bucket is in a request.
+    /// How a request names the bucket.
     pub style: Style,
     pub signed: bool,
 }
 
-/// The words for the cache of another server, wherever a state is shown.
+/// The words shown instead of a cache state for a server that is not readlab's own.
 pub const CACHE_UNKNOWN: &str = "state of the server's cache: unknown";
 
-/// How servers are reached and trusted, and who gets credentials. Nothing in it is secret.
+/// How servers are reached and trusted, and which programs get credentials. No field is secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerOptions {
-    /// The address of the store, instead of the configured one.
+    /// The address of the store; overrides the configured address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
-    /// Whether requests for objects are not signed.
+    /// True if requests for objects are not signed.
     pub unsigned: bool,
-    /// A file of certificates by which servers are trusted, instead of those of the system.
+    /// A file of certificates by which servers are trusted, instead of the system's certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cacert: Option<PathBuf>,
-    /// Whether commands get credentials and signed URLs.
+    /// True if commands get credentials and signed URLs.
     pub commands_get_credentials: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetFacts {
-    /// Its path, or its URL at another server; bytes that are not UTF-8 are written as U+FFFD.
+    /// The target's path, or its URL on another server; bytes that are not UTF-8 are written as
+    /// U+FFFD.
     pub path: String,
-    /// Its path as hexadecimal bytes, where it is not UTF-8.
+    /// The path as hexadecimal bytes, if it is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
-    /// How many ranks of a fleet read it, where different numbers do by turns. It stands for what
-    /// they read together then: so many times its size.
+    /// How many ranks of a fleet read the target, if the run compares different numbers of ranks.
+    /// The target then stands for all their reads together: its size times the number of ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
-    /// How many processes on this host read it at the same time, where that is a part of what is
-    /// measured. It stands for what they read together then, as with ranks.
+    /// How many processes on this host read the target at the same time, if the run compares
+    /// different numbers of readers. The target then stands for all their reads together, as with
+    /// `ranks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readers: Option<u32>,
-    /// The folder with a copy for each of these but the first; `None` where all read the one file.
+    /// The folder that holds one copy of the file for each reader but the first; `None` if all
+    /// readers read the same file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copies_in: Option<String>,
     pub size_bytes: u64,
-    /// The file system's type, such as `ext4`; an unknown one by its number, in hexadecimal.
+    /// The file system's type, such as `ext4`; for a type without a known name its number, in
+    /// hexadecimal.
     pub filesystem: Option<String>,
-    /// What is mounted, such as `/dev/vda`, and the mount point.
+    /// The mounted device, such as `/dev/vda`, and the mount point.
     pub mount: Option<String>,
-    /// The block device below; `None` where there is none, or none is known.
+    /// The block device below the file; `None` if there is none or it is not known.
     pub device: Option<Device>,
-    /// How far the kernel reads ahead for its file system, where that has a setting of its own.
+    /// The read-ahead of the target's file system, if the file system has a setting of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_read_ahead: Option<ReadAhead>,
-    /// What its bytes pass through, its own file system first; empty where it has none.
+    /// The layers that the target's bytes pass through, its file system first; empty if there are
+    /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
-    /// Quotas of reads that the control groups around this process set for the devices below.
+    /// Read quotas that the control groups of this process set for the devices below the target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub io_quotas: Vec<IoQuota>,
-    /// Whether there is a hidden cache below everything visible; `None` where no trial was cold.
+    /// The result of the probe for a hidden cache; `None` if no trial was cold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_cache: Option<HiddenCache>,
-    /// Its extents on the device; `None` where the file system does not list them.
+    /// The target's extents on the device; `None` if the file system does not list them.
     pub extents: Option<Extents>,
-    /// Digest of its content (XXH3, 64 bits, hexadecimal).
+    /// Digest of the target's content (XXH3, 64 bits, hexadecimal).
     pub digest: Option<String>,
-    /// The right answer, by the plainest code of the lab.
+    /// The true answer, computed by the lab's simplest code.
     pub answer: Option<Answer>,
-    /// Its decoded content, where trials decode it.
+    /// The decoded content of the target, if trials decode it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decoded: Option<Decoded>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dictionary: Option<Dictionary>,
-    /// What a reader of the numbers should know about this target.
+    /// Sentences about properties of the target that affect its numbers.
     pub cautions: Vec<String>,
     #[serde(flatten)]
     pub kind: TargetKind,
@@ -133,10 +138,10 @@ pub struct TargetFacts {
 pub enum TargetKind {
     #[default]
     File,
-    /// Blocks at places of such a file.
+    /// Blocks at several places of one file.
     Places(PlacesFacts),
     Tree(TreeFacts),
-    /// What a server sends: of readlab's own, a file.
+    /// What a server sends for a URL. Readlab's own server sends a file.
     Url(Http),
     Object {
         http: Http,
@@ -144,7 +149,7 @@ pub enum TargetKind {
     },
 }
 
-/// How records have what a target is: fields beside the others, of which a target has some.
+/// How records store the kind of a target: optional fields beside the other facts.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct KindFields {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,7 +163,7 @@ struct KindFields {
 }
 
 impl TargetKind {
-    /// What a server sends, from a store or not.
+    /// A URL or, with a store, an object.
     pub fn sent_by(http: Http, store: Option<StoreFacts>) -> TargetKind {
         match store {
             Some(store) => TargetKind::Object { http, store },
@@ -200,7 +205,7 @@ pub struct Decoded {
 }
 
 impl TargetFacts {
-    /// With the path of a file, and nothing else yet.
+    /// Facts that hold the path of a file and nothing else yet.
     pub fn at(path: &Path) -> TargetFacts {
         let bytes = path.as_os_str().as_bytes();
         TargetFacts {
@@ -210,13 +215,14 @@ impl TargetFacts {
         }
     }
 
-    /// Its path or URL, byte for byte.
+    /// The target's path or URL, byte for byte.
     pub fn place(&self) -> PathBuf {
         let bytes = self.path_hex.as_deref().and_then(|text| hex::decode(text).ok());
         bytes.map_or_else(|| PathBuf::from(&self.path), |bytes| PathBuf::from(OsString::from_vec(bytes)))
     }
 
-    /// The files of this machine that reading it reads: its own, its dictionary, and those below it.
+    /// The files of this machine that a reading reads: the target, its dictionary, and the files
+    /// that back its layers.
     pub fn files(&self) -> Vec<PathBuf> {
         let dictionary = self.dictionary.iter().map(|it| PathBuf::from(&it.path));
         let below = self.layers.iter().filter(|layer| layer.kind == LayerKind::File);
@@ -242,12 +248,12 @@ impl TargetFacts {
         if let TargetKind::Tree(tree) = &mut self.kind { Some(tree) } else { None }
     }
 
-    /// The places that are read of it, if not all of it is.
+    /// The places of the file that a reading reads; `None` if it reads the whole file.
     pub fn places(&self) -> Option<&PlacesFacts> {
         if let TargetKind::Places(places) = &self.kind { Some(places) } else { None }
     }
 
-    /// The server that it is read from; `None` for files that contenders open.
+    /// The server from which the target is read; `None` for files that contenders open themselves.
     pub fn http(&self) -> Option<&Http> {
         match &self.kind {
             TargetKind::Url(http) | TargetKind::Object { http, .. } => Some(http),
@@ -259,12 +265,13 @@ impl TargetFacts {
         if let TargetKind::Object { store, .. } = &self.kind { Some(store) } else { None }
     }
 
-    /// Whether it is read from another server, whose cache is unknown.
+    /// True if the target is read from a server that is not readlab's own, whose cache is unknown.
     pub fn is_foreign(&self) -> bool {
         matches!(self.http(), Some(Http::Foreign { .. }))
     }
 
-    /// The bytes that a trial gets from it, decoded if it decodes.
+    /// The number of bytes that a trial gets from the target: decoded bytes if the trial decodes
+    /// it.
     pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
         let answer = match decodes {
             Some(_) => self.decoded.as_ref().map(|decoded| decoded.answer),
@@ -273,22 +280,23 @@ impl TargetFacts {
         answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
     }
 
-    /// Whether it is a group of the files of another target, by their size.
+    /// True if the target is a size group of the files of another target.
     pub fn is_size_group(&self) -> bool {
         self.tree().is_some_and(|tree| tree.group.is_some())
     }
 
-    /// How many read it together, ranks or readers, where different numbers do by turns.
+    /// How many ranks or readers read the target together, if the run compares different numbers.
     pub fn together(&self) -> Option<u32> {
         self.ranks.or(self.readers)
     }
 
-    /// The names of the caches below that stay when it is made cold; `None` where none is known.
+    /// The names of the caches below that stay filled when the target is made cold; `None` if none
+    /// is known.
     pub fn cold_above(&self) -> Option<String> {
         layers::cold_above(&self.layers)
     }
 
-    /// How far the kernel reads ahead for it: as its file system says, or else its device.
+    /// The read-ahead for this target: the setting of its file system, or else of its device.
     pub fn read_ahead(&self) -> Option<ReadAhead> {
         let of_device = || {
             let device = self.device.as_ref()?;
@@ -297,8 +305,8 @@ impl TargetFacts {
         self.own_read_ahead.clone().or_else(of_device)
     }
 
-    /// The kernel's name of the block device that its bytes come from: the one below it or, where
-    /// its file system is a file itself, the one below that.
+    /// The kernel's name of the block device that holds the target's bytes. If the file system
+    /// itself is in a file, this is the device below that file.
     pub fn block_device(&self) -> Option<&str> {
         let is_block =
             |layer: &&Layer| matches!(layer.kind, LayerKind::Loop | LayerKind::Mapped | LayerKind::Device);
@@ -306,12 +314,13 @@ impl TargetFacts {
         self.device.as_ref().map(|device| device.name.as_str()).or_else(of_layers)
     }
 
-    /// The least that a cold read of all that is read must fetch from the device; `None` where that
-    /// is not known. Holes, unwritten, inline and encoded bytes count nothing.
+    /// The fewest bytes that a cold reading must fetch from the device; `None` if they are not
+    /// known. Holes, unwritten, inline and encoded bytes count nothing.
     pub fn expected_device_bytes(&self) -> Option<u64> {
         let extents = self.extents.as_ref()?;
         if let Some(places) = self.places() {
-            // Where in the file such bytes are is not known.
+            // It is not known where in the file holes or encoded extents are, so there must be
+            // none.
             let is_whole = extents.least_device_bytes(places.file_bytes) == places.file_bytes;
             return is_whole.then(|| self.size_bytes - places.repeated_bytes());
         }

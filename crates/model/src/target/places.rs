@@ -1,24 +1,25 @@
-//! Places of one file: blocks that one reading reads, in the order in which a pattern picks them.
+//! Places of one file: the blocks that one reading reads, in the order that a pattern defines.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The exponent of `zipf` without one: that of YCSB (Cooper et al., SoCC 2010).
-const EXPONENT: f64 = 0.99;
+/// The default exponent of `zipf`, which is YCSB's (Cooper et al., SoCC 2010).
+const DEFAULT_EXPONENT: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 pub enum Pattern {
-    /// Every block is as likely as every other, and none comes again before all have come.
+    /// Every block is equally likely, and no block repeats before all blocks were read.
     Random,
     /// The block of rank *k* is read in proportion to *k* to the power of minus the exponent; ranks
     /// are scattered over the file.
     Zipf { exponent: f64 },
-    /// From the front, always so many blocks on; then from the front again, one block further.
+    /// Reads every n-th block from the start of the file to its end, then starts again one block
+    /// later.
     Stride {
-        /// How many blocks; `None` for as many as spread the reads over the file.
+        /// The step in blocks; `None` for the step that spreads the reads over the whole file.
         blocks: Option<u64>,
     },
 }
@@ -27,14 +28,14 @@ pub enum Pattern {
 #[error("'{0}' is no pattern: random, zipf, zipf:EXPONENT (above 0), stride or stride:BLOCKS (1 or more)")]
 pub struct PatternError(String);
 
-/// What a record keeps of the places. The size of the target is that of all blocks.
+/// What a record keeps of the places. The target's size is the size of all its blocks together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacesFacts {
     pub pattern: Pattern,
     pub block_bytes: u64,
-    /// How many blocks one reading reads.
+    /// Number of blocks that one reading reads.
     pub reads: u64,
-    /// How many of them are different.
+    /// How many different blocks one reading reads.
     pub distinct: u64,
     pub file_bytes: u64,
 }
@@ -65,7 +66,7 @@ impl FromStr for Pattern {
         let wrong = || PatternError(text.to_owned());
         match text.split_once(':') {
             None if text == "random" => Ok(Pattern::Random),
-            None if text == "zipf" => Ok(Pattern::Zipf { exponent: EXPONENT }),
+            None if text == "zipf" => Ok(Pattern::Zipf { exponent: DEFAULT_EXPONENT }),
             None if text == "stride" => Ok(Pattern::Stride { blocks: None }),
             Some(("zipf", exponent)) => {
                 let exponent = exponent.parse().ok().filter(|it: &f64| it.is_finite() && *it > 0.0);
@@ -103,11 +104,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_reads_back_as_it_is_spelled() {
+    fn a_pattern_is_parsed_back_from_its_spelling() {
         for text in ["random", "zipf:0.99", "zipf:1.5", "stride", "stride:17"] {
             assert_eq!(pattern(text).to_string(), text);
         }
-        assert_eq!(pattern("zipf"), Pattern::Zipf { exponent: EXPONENT });
+        assert_eq!(pattern("zipf"), Pattern::Zipf { exponent: DEFAULT_EXPONENT });
         for wrong in
             ["", "randomly", "zipf:", "zipf:0", "zipf:-1", "zipf:nan", "stride:0", "stride:1.5", "random:1"]
         {

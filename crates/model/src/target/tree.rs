@@ -7,37 +7,39 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TreeFacts {
     pub files: u64,
-    /// The folders in which they are; 0 if a list named them.
+    /// The number of folders that contain the files; 0 if a list named the files.
     pub folders: u64,
     pub largest_bytes: u64,
-    /// Bytes of files that have another name in the tree: a device is asked for them once.
+    /// Bytes of hard links to files that the tree already has; a device is asked for them only
+    /// once.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub repeated_bytes: u64,
-    /// The order in which they are read by methods that do not walk.
+    /// The order in which methods that do not walk the tree read the files.
     pub order: TreeOrder,
-    /// Whether a list named them, whose path or `-` is that of the target.
+    /// True if a list named the files. The target's path is then the path of the list, or `-`.
     pub is_listed: bool,
-    /// Paths that the list had more than once; each is read once.
+    /// Number of repeated paths in the list; each path is read once.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub duplicates: u64,
-    /// What in the folder is not read.
+    /// Entries of the folder that are not read.
     pub skipped: Skipped,
-    /// Whether links below the folder were followed.
+    /// True if symbolic links below the folder were followed.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub follows_links: bool,
-    /// Where readlab writes below the folder, which is not read.
+    /// Folders below the target in which readlab writes; they are not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<String>,
-    /// Whether names and inodes were cold before cold readings, too.
+    /// True if names and inodes were also evicted before cold readings.
     pub is_metadata_cold: bool,
-    /// Which of the files it has, where the tree is raced by groups, too; `None` for all.
+    /// The size group that this target consists of, if the tree is also raced by size groups;
+    /// `None` for all files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<SizeGroup>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
-    /// Symbolic links, wherever they lead.
+    /// Symbolic links, whatever they point to.
     pub links: u64,
     pub pipes: u64,
     pub sockets: u64,
@@ -45,7 +47,7 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// In words, such as `2 links and 1 pipe`; `None` if nothing was skipped.
+    /// The counts in words, such as `2 links and 1 pipe`; `None` if nothing was skipped.
     pub fn words(&self) -> Option<String> {
         let counted =
             [(self.links, "link"), (self.pipes, "pipe"), (self.sockets, "socket"), (self.devices, "device")];
@@ -57,8 +59,8 @@ impl Skipped {
         Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
     }
 
-    /// How what is behind links is read, as the end of a sentence.
-    pub fn way_out(&self, follows_links: bool) -> &'static str {
+    /// The end of a sentence that states how to read what links point to.
+    pub fn link_hint(&self, follows_links: bool) -> &'static str {
         match (self.links, follows_links) {
             (0, _) => "",
             (_, true) => " (links that lead nowhere, or back to a folder above them)",
@@ -66,9 +68,9 @@ impl Skipped {
         }
     }
 
-    /// What is there instead of files, as the end of a sentence that says there are none.
-    pub fn words_of_none(&self, follows_links: bool) -> String {
-        let way_out = self.way_out(follows_links);
+    /// The end of a sentence that states that there are no files: what there is instead.
+    pub fn words_instead_of_files(&self, follows_links: bool) -> String {
+        let way_out = self.link_hint(follows_links);
         self.words().map_or_else(String::new, |words| format!(", only {words}{way_out}"))
     }
 }
@@ -95,7 +97,7 @@ crate::worded! { TreeOrder { Directory = "directory", Name = "name", Inode = "in
 pub enum SizeGroup {
     /// The third with the smallest files.
     Smallest,
-    /// The files between these and the largest.
+    /// The files between the smallest and the largest third.
     Middle,
     /// The third with the largest files.
     Largest,
@@ -116,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_skipped_is_counted_in_words() {
+    fn skipped_entries_are_counted_in_words() {
         let skipped = |links, pipes, sockets| Skipped { links, pipes, sockets, devices: 0 };
         assert_eq!(skipped(0, 0, 0).words(), None);
         assert_eq!(skipped(1, 0, 0).words().unwrap(), "1 link");

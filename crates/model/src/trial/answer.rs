@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Proof of work. What a contender cannot know is absent; what both sides have must be equal.
+/// Proof of work. A field that a contender cannot know is absent; fields that both sides have must
+/// be equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -15,19 +16,19 @@ pub struct Answer {
     /// Bytes equal to 0x0A.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newlines: Option<u64>,
-    /// Lines, an unterminated last one included.
+    /// Lines; a last line without a newline counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<u64>,
     /// Wrapping sum of all bytes, 0 to 255.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
-    /// How many files were read, of a target that has several.
+    /// How many files were read, for a target with several files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
-    /// How many blocks were read, where places of a file are.
+    /// How many blocks were read, for places of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
-    /// What proves each file or block, as PROTOCOL.md has it.
+    /// The sum of products that proves each file or block (PROTOCOL.md).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub products: Option<u64>,
     /// Digest of everything that a command printed, in 53 bits.
@@ -36,10 +37,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether this reading proves `work`, given the true answer: every field that is present
-    /// agrees, and one of those that prove the work is present. Newlines and lines prove each
-    /// other: both take a visit of every byte, and the oracle knows whether the last line ends with
-    /// a newline.
+    /// True if this answer proves `work`, given the true answer: every field that is present
+    /// agrees, and a field that proves the work is present. Newlines and lines prove each other:
+    /// both need a visit of every byte, and the oracle knows whether the last line ends with a
+    /// newline.
     pub fn proves(&self, work: Work, truth: &Answer) -> bool {
         let proof = match work {
             Work::Newlines | Work::Lines => self.newlines.or(self.lines),
@@ -47,13 +48,13 @@ impl Answer {
             Work::Discard => self.bytes,
             Work::Output => self.output,
         };
-        let mut both = self.named().into_iter().zip(truth.named());
+        let mut both = self.named_numbers().into_iter().zip(truth.named_numbers());
         let agree = both.all(|((_, mine), (_, theirs))| mine.is_none() || theirs.is_none() || mine == theirs);
         proof.is_some() && agree
     }
 
-    /// The numbers that are right or wrong by themselves, with their names.
-    fn named(&self) -> [(&'static str, Option<u64>); 6] {
+    /// The fields that can be right or wrong independently, with their names.
+    fn named_numbers(&self) -> [(&'static str, Option<u64>); 6] {
         [
             ("bytes", self.bytes),
             ("newlines", self.newlines),
@@ -64,7 +65,8 @@ impl Answer {
         ]
     }
 
-    /// What readlab adds to an answer that counts something else, in words; `None` if nothing.
+    /// States in words what readlab adds to an answer that counts lines instead of newlines or the
+    /// reverse; `None` if it adds nothing.
     pub fn added(&self, work: Work, truth: &Answer) -> Option<&'static str> {
         match (work, self.newlines, self.lines) {
             _ if truth.newlines == truth.lines => None,
@@ -78,7 +80,8 @@ impl Answer {
         }
     }
 
-    /// Why this does not prove the work, and that it is right for the other of newlines and lines.
+    /// States why this answer does not prove the work, and whether it is the right number of lines
+    /// or newlines instead.
     pub fn refusal(&self, work: Work, truth: &Answer) -> String {
         let mut reason = format!("it answered {self}; right is {truth}");
         let other = match work {
@@ -102,8 +105,10 @@ impl From<&SampleLine> for Answer {
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known =
-            self.named().into_iter().filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
+        let known = self
+            .named_numbers()
+            .into_iter()
+            .filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
         let printed = self.output.map(|digest| format!("output of digest {digest:014x}"));
         let known: Vec<String> = known.chain(printed).collect();
         f.pad(&if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })

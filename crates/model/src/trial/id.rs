@@ -8,11 +8,11 @@ use std::str::FromStr;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MethodId {
-    /// The contender's name in the roster; `command` for a command of the user's.
+    /// The contender's name in the roster; `command` for a command of the user.
     pub contender: String,
-    /// How bytes are read; for a command, the command with `{}` for the path.
+    /// The method: how bytes are read. For a command this is the command with `{}` for the path.
     pub method: String,
-    /// How bytes are visited.
+    /// The scan: how bytes are visited.
     pub scan: Option<String>,
 }
 
@@ -21,11 +21,11 @@ pub struct MethodId {
 #[schemars(with = "String")]
 pub struct TrialId {
     pub method: MethodId,
-    /// With which settings; only those that were given. Their names are as they are spelled.
+    /// The settings that were given, under the names by which they are spelled.
     pub params: Params,
 }
 
-/// A name or a glob as people write it: what comes before its `@`, and the settings after it.
+/// A trial name or glob as users write it, split at its `@`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitName<'a> {
     /// `contender/method`, `contender/method/scan`, or a glob over these.
@@ -51,7 +51,7 @@ pub enum TrialError {
 pub const COMMAND: &str = "command";
 
 impl MethodId {
-    /// A method that is a command line of the user's.
+    /// A method that runs a command line of the user.
     pub fn command(template: &str) -> MethodId {
         MethodId { contender: COMMAND.to_owned(), method: template.to_owned(), scan: None }
     }
@@ -71,15 +71,17 @@ impl fmt::Display for MethodId {
 }
 
 impl TrialId {
-    /// The name of a method with these settings. It is the same when its spelling is read back.
+    /// The trial name of a method with these settings. Parsing the spelled name gives the same
+    /// value.
     pub fn new(method: MethodId, params: &Params) -> TrialId {
         TrialId { method, params: params.as_spelled() }
     }
 
-    /// A name as people write it: the value `all` of a setting is the number of processors here.
+    /// Parses a name that a user wrote: the value `all` of a setting becomes the number of
+    /// processors.
     pub fn parse_written(text: &str) -> Result<TrialId, TrialError> {
         match split(text) {
-            // The text of a command is the user's.
+            // The text of a command belongs to the user and is not changed.
             _ if text.starts_with(&format!("{COMMAND}/")) => text.parse(),
             (path, "") => path.parse(),
             (path, settings) => format!("{path}@{}", with_all(settings)).parse(),
@@ -88,19 +90,20 @@ impl TrialId {
 }
 
 impl SplitName<'_> {
-    /// Splits a name or a glob as people write it: the value `all` is the number of processors.
+    /// Splits a name or glob that a user wrote: the value `all` of a setting becomes the number of
+    /// processors.
     pub fn parse(text: &str) -> Result<SplitName<'_>, TrialError> {
         let (path, settings) = split(text);
         Ok(SplitName { path, params: with_all(settings).parse()? })
     }
 }
 
-/// A name without its settings, and its settings.
+/// Splits a name into the part before its settings and the settings.
 fn split(name: &str) -> (&str, &str) {
     name.split_once('@').unwrap_or((name, ""))
 }
 
-/// Settings with the value `all` as the number of processors.
+/// Replaces the value `all` of each setting by the number of processors.
 fn with_all(settings: &str) -> String {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let number = |setting: &str| match setting.strip_suffix("=all") {
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_reads_back_as_it_is_spelled() {
+    fn a_known_trial_name_is_parsed_back_from_its_spelling() {
         for name in [
             "rust/mmap",
             "rust/mmap/avx512",
@@ -189,7 +192,7 @@ mod tests {
         }
     }
 
-    /// A name part by part, as a contender may declare it.
+    /// Generates every part of a name that a contender may declare.
     fn any_id() -> impl Strategy<Value = TrialId> {
         let word = "[a-z][a-zA-Z0-9_]{0,6}";
         let setting = ("[a-z][a-z0-9]{0,5}(_bytes|_chars|_chars_bytes)?", any::<u64>());
@@ -215,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn all_processors_are_a_number() {
+    fn the_value_all_becomes_the_number_of_processors() {
         let split = SplitName::parse("rust/*@threads=all,buffer=1KiB").unwrap();
         assert_eq!((split.path, split.params.0["buffer_bytes"]), ("rust/*", 1024));
         assert!(split.params.0["threads"] > 0);

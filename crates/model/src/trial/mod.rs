@@ -1,7 +1,7 @@
-//! A trial: a way of reading, its parameters, the work done with the bytes, the cache's state.
+//! A trial: a method of reading, its parameters, the work done with the bytes, and the cache state.
 //!
 //! A trial's name has one spelling in Rust, TOML, JSON, on the command line and in pages:
-//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. Nothing here knows how anything is read or
+//! `rust/io_uring/avx2@buffer=128KiB,depth=16`. This module does not know how anything is read or
 //! measured.
 
 mod answer;
@@ -19,8 +19,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Identifies a trial of a plan and of its record. It is not a position: trials that cannot be
-/// measured here are announced first and are numbered last.
+/// Identifies a trial in a plan and in its record. The number is not a position: trials that cannot
+/// be measured are announced first and numbered last.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -108,12 +108,12 @@ pub enum CacheState {
 pub enum Transport {
     #[default]
     File,
-    /// A server from which it requests a URL.
+    /// The contender requests a URL from a server.
     Http,
-    /// A store from which it requests an object.
+    /// The contender requests an object from a store.
     S3,
     Tree,
-    /// Blocks at places of a file that it opens.
+    /// The contender opens a file and reads blocks at several places.
     Places,
 }
 
@@ -124,14 +124,14 @@ crate::worded! {
 }
 
 impl Work {
-    /// Whether every byte must be visited, so that no true rate exceeds that of memory.
+    /// True if the work visits every byte, so that its rate cannot exceed the rate of memory.
     pub fn touches_bytes(self) -> bool {
         !matches!(self, Work::Discard | Work::Output)
     }
 }
 
 impl Transport {
-    /// Whether another process sends the bytes, which reads them itself.
+    /// True if another process reads the bytes and sends them.
     pub fn has_server(self) -> bool {
         match self {
             Transport::File | Transport::Tree | Transport::Places => false,
@@ -139,15 +139,16 @@ impl Transport {
         }
     }
 
-    /// Whether a method can read a target over this transport.
+    /// True if a method can read a target over this transport.
     pub fn suits(self, method: &MethodLine) -> bool {
         let reads = method.reads;
         match self {
             Transport::File => matches!(reads, Reads::File | Reads::Both),
             Transport::Http => matches!(reads, Reads::Url | Reads::Both),
-            // An object has a URL that is signed for it.
+            // A client of URLs can read an object, because readlab signs a URL for it.
             Transport::S3 => matches!(reads, Reads::Url | Reads::Both | Reads::Object),
-            // A method of files and URLs is a command, which finds the list in its environment.
+            // A method that reads files and URLs is a command, which finds the list in its
+            // environment.
             Transport::Tree => method.lists || matches!(reads, Reads::List | Reads::Folder | Reads::Both),
             Transport::Places => reads == Reads::Places,
         }

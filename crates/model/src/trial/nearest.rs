@@ -1,21 +1,21 @@
-//! The names that are nearest to one that does not exist, for error messages.
+//! Suggests known names for a name that does not exist, for error messages.
 
 use std::fmt;
 
-const SHOWN: usize = 3;
+const SHOWN_MAX: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearestNames(Vec<String>);
 
 impl NearestNames {
-    /// The known names with the fewest edits between them and this one, in any case of letters.
+    /// The known names with the smallest edit distance from this name, ignoring case.
     pub fn find(name: &str, known: impl IntoIterator<Item = String>) -> NearestNames {
         let name = name.to_lowercase();
         let distance = |other: &String| strsim::damerau_levenshtein(&name, &other.to_lowercase());
         let mut near: Vec<(usize, String)> = known.into_iter().map(|it| (distance(&it), it)).collect();
         near.sort();
         near.dedup();
-        NearestNames(near.into_iter().take(SHOWN).map(|(_, name)| name).collect())
+        NearestNames(near.into_iter().take(SHOWN_MAX).map(|(_, name)| name).collect())
     }
 }
 
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_come_first_and_each_once() {
+    fn the_nearest_names_come_first_and_each_once() {
         let known = ["rust/mmap/avx2", "rust/read", "c/mmap", "rust/mmap", "rust/mmap", "java/lines"];
         let nearest = |name: &str| NearestNames::find(name, known.map(str::to_owned)).to_string();
         assert_eq!(nearest("rust/mmpa"), "nearest: rust/mmap, rust/read, c/mmap");

@@ -18,7 +18,7 @@ pub struct Params(pub BTreeMap<String, u64>);
 const UNIT_SUFFIXES: [&str; 2] = ["_bytes", "_chars"];
 
 impl Params {
-    /// A name without its unit: `buffer` for `buffer_bytes`.
+    /// A parameter name without its unit: `buffer` for `buffer_bytes`.
     pub fn short(name: &str) -> &str {
         let mut short = name;
         while let Some(shorter) = UNIT_SUFFIXES.iter().find_map(|suffix| short.strip_suffix(suffix)) {
@@ -27,7 +27,8 @@ impl Params {
         short
     }
 
-    /// The settings as their spelling is read back: `buffer_chars` is `buffer`.
+    /// The settings under the names that parsing their spelling gives: `buffer_chars` becomes
+    /// `buffer`.
     pub(super) fn as_spelled(&self) -> Params {
         let spelled = |name: &String| match name.ends_with("_bytes") {
             true => format!("{}_bytes", Params::short(name)),
@@ -36,8 +37,8 @@ impl Params {
         Params(self.0.iter().map(|(name, &value)| (spelled(name), value)).collect())
     }
 
-    /// Replaces the names by those that the method declares, and checks the ranges. Defaults are
-    /// not added: the contender reports at its start what is in force.
+    /// Replaces the names by the names that the method declares, and checks the ranges. Defaults
+    /// are not added: the contender reports the values in force when it starts.
     pub fn resolve(&self, method: &MethodLine) -> Result<Params, TrialError> {
         let mut resolved = BTreeMap::new();
         for (key, &value) in &self.0 {
@@ -74,7 +75,8 @@ impl fmt::Display for Params {
 impl FromStr for Params {
     type Err = TrialError;
 
-    /// `buffer=128KiB,depth=16`. A value with a unit of size makes the name one of bytes.
+    /// Parses `buffer=128KiB,depth=16`. A value with a unit of size gives the name the suffix
+    /// `_bytes`.
     fn from_str(text: &str) -> Result<Params, TrialError> {
         let mut params = BTreeMap::new();
         for pair in text.split(',').filter(|pair| !pair.is_empty()) {

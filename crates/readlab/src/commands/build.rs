@@ -1,5 +1,5 @@
 //! `readlab build [NAME…]`: builds contenders that come as sources, and shows the receipt of each.
-//! One that cannot be built never stops the others.
+//! A contender that cannot be built does not stop the others.
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Some contender could not be built.
+/// Exit code if a contender could not be built.
 const EXIT_FAILED: u8 = 1;
 
 #[derive(Debug, Args)]
@@ -29,11 +29,11 @@ pub struct BuildArgs {
 
 pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
-    let roster = Roster::with(&args.rosters)?;
+    let roster = Roster::with_user_rosters(&args.rosters)?;
     let agent = agent::entry();
-    let chosen = chosen(&roster, &agent, &args.names)?;
+    let chosen_entries = chosen_entries(&roster, &agent, &args.names)?;
     let mut failures = Vec::new();
-    for entry in chosen {
+    for entry in chosen_entries {
         notice::show(format!("building {}", entry.name));
         let built = if *entry == agent { build_agent(&agent) } else { build(entry) };
         if let Err(error) = built {
@@ -54,8 +54,8 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
     Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILED) })
 }
 
-/// Those that are named, or all that come as sources.
-fn chosen<'a>(
+/// The contenders that are named, or else all that come as sources.
+fn chosen_entries<'a>(
     roster: &'a Roster,
     agent: &'a RosterEntry,
     names: &[String],
@@ -72,7 +72,7 @@ fn chosen<'a>(
     names.iter().map(entry).collect()
 }
 
-/// The agent of fleets, which is no contender: built, and its place shown.
+/// Builds the agent of fleets, which is no contender, and prints its path.
 fn build_agent(agent: &RosterEntry) -> anyhow::Result<()> {
     agent.build()?;
     writeln!(std::io::stdout(), "{}", agent.command()?.program.display())?;

@@ -1,7 +1,7 @@
-//! `readlab claims [NAME] [RECORD]`: what publications claim, judged by their own figures and by a
+//! `readlab claims [NAME] [RECORD]`: claims of publications, judged by their own figures and by a
 //! record.
 
-use super::compare::path_of;
+use super::compare::record_path;
 use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports, table_style};
 use super::options::ColorWhen;
 use super::output::inputs_of;
@@ -40,10 +40,10 @@ pub struct ClaimsArgs {
     pub color: ColorWhen,
 }
 
-/// Judges the claims and shows them. What they are found to be does not change the exit code.
+/// Judges the claims and shows them. The verdicts do not affect the exit code.
 pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
-    let (name, record) = args.words()?;
-    let path = record.map(|name| path_of(History::of_user().as_ref(), name)).transpose()?;
+    let (name, record) = args.claims_and_record()?;
+    let path = record.map(|name| record_path(History::of_user().as_ref(), name)).transpose()?;
     let record = path.as_deref().map(Record::read).transpose()?;
     let mut inputs = Inputs::at(args.claims.iter().map(PathBuf::as_path));
     if let (Some(record), Some(path)) = (&record, &path) {
@@ -62,7 +62,7 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
     }
     let judged: Vec<JudgedClaims> = files.iter().map(|file| claims::judge(file, record.as_ref())).collect();
     exports.write(&judged, &inputs)?;
-    if !exports.take_standard_output() {
+    if !exports.use_standard_output() {
         let tables = report::claims_terminal(&judged, table_style(args.color));
         std::io::stdout().write_all(tables.as_bytes())?;
     }
@@ -70,16 +70,18 @@ pub fn run(args: &ClaimsArgs) -> anyhow::Result<ExitCode> {
 }
 
 impl ClaimsArgs {
-    /// The name of claims and the name of a record. A single word may be either.
-    fn words(&self) -> anyhow::Result<(Option<&str>, Option<&str>)> {
+    /// The name of a set of claims and the name of a record. A single word may be either.
+    fn claims_and_record(&self) -> anyhow::Result<(Option<&str>, Option<&str>)> {
         let is_known = |word: &str| self.claims.is_none() && claims::names().contains(&word);
         match (self.name.as_deref(), self.record.as_deref()) {
             (Some(name), Some(_)) if self.claims.is_some() => {
                 bail!("{name}: the claims are those of --claims, so only a record can be named")
             }
             (Some(name), None) if !is_known(name) => {
-                // Neither is there: then a misspelled name of claims is the likelier mistake.
-                match path_of(History::of_user().as_ref(), name) {
+                // A name that is not that of a set of claims may be a record. If there is no such record
+                // either, the error is about claims, because a misspelled name of claims is more likely.
+                // With --claims only a record can be meant.
+                match record_path(History::of_user().as_ref(), name) {
                     Ok(_) => Ok((None, Some(name))),
                     Err(error) if self.claims.is_some() => Err(error),
                     Err(_) => {

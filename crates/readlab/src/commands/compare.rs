@@ -13,8 +13,8 @@ use readlab_record::Record;
 use readlab_record::history::{History, HistoryError};
 use readlab_report::{self as report, side_letter};
 use readlab_run::experiment::options;
-use readlab_run::experiment::outcome::EXIT_TRIAL;
-use readlab_suite::published::{self, PREFIX};
+use readlab_run::experiment::outcome::EXIT_TRIAL_FAILED;
+use readlab_suite::published::{self, PUBLISHED_PREFIX};
 use readlab_system::folder::RECORD;
 use readlab_system::folder::output_file::{self, Inputs};
 use readlab_system::markup;
@@ -40,7 +40,7 @@ pub struct CompareArgs {
     /// Only this state of the page cache
     #[arg(long, value_name = "STATE")]
     pub state: Option<CacheState>,
-    /// By which number readings are compared; a published mean is always compared with a mean
+    /// Statistic by which readings are compared; a published mean is always compared with a mean
     #[arg(long, value_name = "CENTER", default_value = "median")]
     pub stats: Center,
     /// Print the percentiles of every number too
@@ -54,7 +54,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub force: bool,
     /// End with exit code 3 if the whole 95 % interval of a ratio is worse by more than this share
-    #[arg(long, value_name = "SHARE", value_parser = options::share)]
+    #[arg(long, value_name = "SHARE", value_parser = options::parse_share)]
     pub fail_over: Option<f64>,
     /// With --fail-over: do not end with exit code 1 if one side lacks a trial; a failed trial
     /// still does
@@ -90,11 +90,11 @@ pub struct CompareArgs {
     pub color: ColorWhen,
 }
 
-/// Something is worse than allowed, beyond doubt.
+/// Exit code if something is worse than allowed, with statistical significance.
 const EXIT_WORSE: u8 = 3;
 
-/// What a comparison is exported from.
-struct Shown<'a> {
+/// The data from which a comparison is exported.
+struct ComparisonExport<'a> {
     comparison: &'a Comparison,
     fit: Option<&'a Fit>,
     worse: Option<&'a [String]>,
@@ -106,13 +106,13 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let exports = args.exports();
     output_file::check(&exports.files(), &inputs)?;
     if let Some(sheet) = args.datasheet {
-        published::with_sheet(&mut sides, sheet.0);
+        published::add_data_sheet(&mut sides, sheet.0);
     }
     if let Some(state) = args.state {
         let other = |case: &readlab_analysis::compare::Case| case.key.state.is_some_and(|own| own != state);
         sides.iter_mut().for_each(|side| side.cases.retain(|case| !other(case)));
     }
-    args.facts.iter().try_for_each(|fact| fact.give(&mut sides))?;
+    args.facts.iter().try_for_each(|fact| fact.apply(&mut sides))?;
     let fit = args.fit(&sides)?;
     let measures = args.measures(&sides);
     let mut comparison = Comparison::new(sides, &measures, args.stats, args.force)?;
@@ -123,18 +123,18 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let gate = args.fail_over.map(|fail_over| Gate { fail_over });
     let worse = gate.map(|gate| gate.judge(&comparison)).transpose()?;
     let (fit, last) = (fit.as_ref(), comparison.sides.last().context("nothing is compared")?);
-    let shown = Shown { comparison: &comparison, fit, worse: worse.as_deref(), last };
+    let shown = ComparisonExport { comparison: &comparison, fit, worse: worse.as_deref(), last };
     exports.write(&shown, &inputs)?;
-    if !exports.take_standard_output() {
+    if !exports.use_standard_output() {
         let tables = report::comparison_terminal(&comparison, fit, table_style(args.color));
         std::io::stdout().write_all(tables.as_bytes())?;
     }
-    Ok(ExitCode::from(verdict(&comparison, worse.as_deref(), args.allow_missing)))
+    Ok(ExitCode::from(print_verdict(&comparison, worse.as_deref(), args.allow_missing)))
 }
 
-/// Prints what is worse and what could not be judged, and returns the exit code. Worse takes
-/// precedence over missing.
-fn verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
+/// Prints the cases that are worse and those that could not be judged, and returns the exit code.
+/// Worse cases take precedence over missing ones.
+fn print_verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: bool) -> u8 {
     let Some(worse) = worse else { return 0 };
     let mut missing = Gate::broken(comparison);
     if !allow_missing {
@@ -144,22 +144,22 @@ fn verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missing: boo
     missing.iter().for_each(|line| notice::show(format!("not judged: {line}")));
     match (worse.is_empty(), missing.is_empty()) {
         (false, _) => EXIT_WORSE,
-        (true, false) => EXIT_TRIAL,
+        (true, false) => EXIT_TRIAL_FAILED,
         (true, true) => 0,
     }
 }
 
 impl CompareArgs {
-    /// What is compared, and the files that no output may replace.
+    /// The sides to compare, and the input files that no output may replace.
     fn sides(&self) -> anyhow::Result<(Vec<Side>, Inputs)> {
         let history = History::of_user();
         let (mut sides, mut inputs) = (Vec::new(), Inputs::default());
         for name in &self.names {
-            if let Some(publication) = name.strip_prefix(PREFIX) {
+            if let Some(publication) = name.strip_prefix(PUBLISHED_PREFIX) {
                 sides.extend(published::sides(publication)?);
                 continue;
             }
-            let path = path_of(history.as_ref(), name)?;
+            let path = record_path(history.as_ref(), name)?;
             let record = Record::read(&path)?;
             inputs.join(inputs_of(&record, &path));
             let mut side = Side::of_record(&record, name, &display_path(&path));
@@ -169,7 +169,7 @@ impl CompareArgs {
         Ok((sides, inputs))
     }
 
-    /// What the user chose; else time, or rate where some side knows none.
+    /// The measures that the user chose; by default wall time, or the rate if a side has no times.
     fn measures(&self, sides: &[Side]) -> Vec<Measure> {
         let timed = |side: &Side| side.cases.iter().any(|case| case.figures.contains_key(&Measure::Wall));
         match self.metric.as_slice() {
@@ -185,30 +185,51 @@ impl CompareArgs {
         Ok(Some(fit(sides, &request)?))
     }
 
-    fn exports<'d>(&self) -> Exports<'_, Shown<'d>> {
+    fn exports<'d>(&self) -> Exports<'_, ComparisonExport<'d>> {
         Exports::new([
-            Export::given(EXPORT_JSON, &self.export_json, report::is_comparison_json, |it: &Shown, out| {
-                let json = report::comparison_json(it.comparison, it.fit, it.worse);
-                out.write_all(json.as_bytes())
-            }),
-            Export::given(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown, |it: &Shown, out| {
-                out.write_all(report::comparison_markdown(it.comparison, it.fit).as_bytes())
-            }),
-            Export::given("--export-html", &self.export_html, markup::is_page, |it: &Shown, out| {
-                out.write_all(report::comparison_html(it.comparison, it.fit).as_bytes())
-            }),
-            Export::given("--export-bmf", &self.export_bmf, report::is_bencher, |it: &Shown, out| {
-                out.write_all(report::bencher(it.last).as_bytes())
-            }),
-            Export::given("--export-github", &self.export_github, report::is_github, |it: &Shown, out| {
-                out.write_all(report::github(it.last).as_bytes())
-            }),
+            Export::given(
+                EXPORT_JSON,
+                &self.export_json,
+                report::is_comparison_json,
+                |it: &ComparisonExport, out| {
+                    let json = report::comparison_json(it.comparison, it.fit, it.worse);
+                    out.write_all(json.as_bytes())
+                },
+            ),
+            Export::given(
+                EXPORT_MARKDOWN,
+                &self.export_markdown,
+                report::is_markdown,
+                |it: &ComparisonExport, out| {
+                    out.write_all(report::comparison_markdown(it.comparison, it.fit).as_bytes())
+                },
+            ),
+            Export::given(
+                "--export-html",
+                &self.export_html,
+                markup::is_page,
+                |it: &ComparisonExport, out| {
+                    out.write_all(report::comparison_html(it.comparison, it.fit).as_bytes())
+                },
+            ),
+            Export::given(
+                "--export-bmf",
+                &self.export_bmf,
+                report::is_bencher,
+                |it: &ComparisonExport, out| out.write_all(report::bencher(it.last).as_bytes()),
+            ),
+            Export::given(
+                "--export-github",
+                &self.export_github,
+                report::is_github,
+                |it: &ComparisonExport, out| out.write_all(report::github(it.last).as_bytes()),
+            ),
         ])
     }
 }
 
 /// The path of the record with this name or path. Paths work without a data folder, too.
-pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<PathBuf> {
+pub(super) fn record_path(history: Result<&History, &HistoryError>, name: &str) -> anyhow::Result<PathBuf> {
     match history {
         Ok(history) => Ok(history.find(name)?),
         Err(_) if Path::new(name).is_file() => Ok(PathBuf::from(name)),
@@ -217,7 +238,7 @@ pub(super) fn path_of(history: Result<&History, &HistoryError>, name: &str) -> a
     }
 }
 
-/// `max_turbo_ghz=4.7` for all sides that do not know it, or `B:max_turbo_ghz=4.7` for one.
+/// A fact such as `max_turbo_ghz=4.7` for all sides that lack it, or `B:max_turbo_ghz=4.7` for one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenFact {
     side: Option<String>,
@@ -243,11 +264,11 @@ impl FromStr for GivenFact {
 }
 
 impl GivenFact {
-    /// Gives it to the side that it names, or to all that do not know it.
-    fn give(&self, sides: &mut [Side]) -> anyhow::Result<()> {
+    /// Gives the fact to the side that it names, or to all sides that lack it.
+    fn apply(&self, sides: &mut [Side]) -> anyhow::Result<()> {
         let Some(named) = &self.side else {
             let lacks = |side: &&mut Side| side.facts.get(&self.name).is_none_or(Value::is_null);
-            sides.iter_mut().filter(lacks).for_each(|side| self.give_to(side));
+            sides.iter_mut().filter(lacks).for_each(|side| self.apply_to(side));
             return Ok(());
         };
         let at =
@@ -260,10 +281,10 @@ impl GivenFact {
                 .collect();
             bail!("--fact {named}:{}: no side is called so; there are {}", self.name, names.join(", "));
         };
-        sides.get_mut(at).map(|side| self.give_to(side)).context("its place was just found")
+        sides.get_mut(at).map(|side| self.apply_to(side)).context("its place was just found")
     }
 
-    fn give_to(&self, side: &mut Side) {
+    fn apply_to(&self, side: &mut Side) {
         side.facts.insert(self.name.clone(), self.value.clone());
         side.notes.push(format!("{} = {} was given by --fact", self.name, self.value));
     }
@@ -285,9 +306,9 @@ mod tests {
         vec![side("one", BTreeMap::from([("ghz".to_owned(), 3.0.into())])), side("two", BTreeMap::new())]
     }
 
-    fn given(text: &str) -> Result<Vec<Side>, String> {
+    fn sides_with_fact(text: &str) -> Result<Vec<Side>, String> {
         let mut sides = sides();
-        text.parse::<GivenFact>()?.give(&mut sides).map_err(|error| error.to_string())?;
+        text.parse::<GivenFact>()?.apply(&mut sides).map_err(|error| error.to_string())?;
         Ok(sides)
     }
 
@@ -296,19 +317,19 @@ mod tests {
         let ghz = |sides: Vec<Side>| {
             sides.iter().map(|side| side.facts["ghz"].as_f64().unwrap()).collect::<Vec<_>>()
         };
-        assert_eq!(ghz(given("machine.ghz=4.7").unwrap()), [3.0, 4.7]);
-        assert_eq!(ghz(given("B:ghz=4").unwrap()), [3.0, 4.0]);
-        let named = given("one:ghz=5").unwrap();
+        assert_eq!(ghz(sides_with_fact("machine.ghz=4.7").unwrap()), [3.0, 4.7]);
+        assert_eq!(ghz(sides_with_fact("B:ghz=4").unwrap()), [3.0, 4.0]);
+        let named = sides_with_fact("one:ghz=5").unwrap();
         assert_eq!(named[0].facts["ghz"], 5.0);
         assert_eq!(named[0].notes, ["ghz = 5.0 was given by --fact"]);
-        assert_eq!(given("drive=fast").unwrap()[1].facts["drive"], "fast");
+        assert_eq!(sides_with_fact("drive=fast").unwrap()[1].facts["drive"], "fast");
     }
 
     #[test]
-    fn what_is_no_fact_and_an_unknown_side_are_named() {
+    fn malformed_facts_and_unknown_sides_are_errors_that_name_them() {
         for text in ["ghz", "=4", "ghz=", ":ghz=4", "B:=4"] {
-            assert!(given(text).unwrap_err().contains("is no fact such as"), "{text}");
+            assert!(sides_with_fact(text).unwrap_err().contains("is no fact such as"), "{text}");
         }
-        assert!(given("C:ghz=4").unwrap_err().contains("there are A (one), B (two)"));
+        assert!(sides_with_fact("C:ghz=4").unwrap_err().contains("there are A (one), B (two)"));
     }
 }

@@ -12,13 +12,13 @@ pub struct CompletionsArgs {
 
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut offered(), "readlab", &mut script);
+    clap_complete::generate(args.shell, &mut visible_commands(), "readlab", &mut script);
     std::io::Write::write_all(&mut std::io::stdout(), &script)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The command tree without the verbs that are hidden from people: scripts would offer those too.
-fn offered() -> Command {
+/// The command tree without hidden verbs, which completion scripts would otherwise offer.
+fn visible_commands() -> Command {
     let whole = Cli::command();
     let verbs = whole.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned();
     Command::new("readlab").version(env!("CARGO_PKG_VERSION")).subcommands(verbs)

@@ -6,7 +6,7 @@ use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::trees::{self, TreeKind, TreeRecipe};
-use readlab_targets::corpus::{self, Cleaned, Corpus};
+use readlab_targets::corpus::{self, CleanReport, Corpus};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,15 +14,15 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
     #[command(subcommand)]
-    pub what: What,
+    pub what: CorpusAction,
     /// Folder of the test files [default: one in the user's cache folder]
     #[arg(long, value_name = "DIR", global = true)]
     pub folder: Option<PathBuf>,
 }
 
-/// What to do with test files.
+/// Actions on test files.
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub enum CorpusAction {
     /// Make a file unless it exists and is intact; print its path
     Make {
         /// Kind of content
@@ -39,9 +39,9 @@ pub enum What {
     },
     /// Make a folder with many files unless it exists and is intact; print its path
     Tree {
-        /// What its files are like
+        /// Kind of its files
         kind: TreeKind,
-        /// How many
+        /// Number of files
         #[arg(default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=trees::FILES_MAX))]
         files: u64,
         /// Seed of sizes and content
@@ -58,17 +58,17 @@ pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
     let folder = args.folder.clone().map_or_else(corpus::default_folder, Ok)?;
     let mut out = std::io::stdout();
     match args.what {
-        What::Make { kind, size, seed, archive } => {
+        CorpusAction::Make { kind, size, seed, archive } => {
             let recipe = Recipe { kind, size_bytes: size.0, seed };
             for (_, made) in corpus::make_forms(&folder, recipe, &[archive])? {
                 writeln!(out, "{}", made.path.display())?;
             }
         }
-        What::Tree { kind, files, seed } => {
+        CorpusAction::Tree { kind, files, seed } => {
             let made = trees::make(&folder, TreeRecipe { kind, files, seed })?;
             writeln!(out, "{}", made.path.display())?;
         }
-        What::List => {
+        CorpusAction::List => {
             for tree in trees::list(&folder)? {
                 writeln!(out, "{tree}")?;
             }
@@ -76,8 +76,8 @@ pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
                 writeln!(out, "{}  {}  {digest}", path.display(), Bytes(size_bytes))?;
             }
         }
-        What::Clean => {
-            let Cleaned { removed, kept } = corpus::clean(&folder)?;
+        CorpusAction::Clean => {
+            let CleanReport { removed, kept } = corpus::clean(&folder)?;
             for path in removed {
                 writeln!(out, "removed {}", path.display())?;
             }

@@ -1,4 +1,5 @@
-//! Exports: documents that go to the files which options name, or to standard output in place of tables.
+//! Exports: documents that are written to the files that options name, or to standard output in
+//! place of tables.
 
 use super::options::ColorWhen;
 use readlab_report::Style;
@@ -11,10 +12,10 @@ use std::path::PathBuf;
 pub(super) const EXPORT_JSON: &str = "--export-json";
 pub(super) const EXPORT_MARKDOWN: &str = "--export-markdown";
 
-/// Writes one document about `D`.
+/// Writes one document from data of type `D`.
 type Writer<D> = fn(&D, &mut dyn Write) -> io::Result<()>;
 
-/// A document about `D`, and its file.
+/// A document from data of type `D`, and its file.
 pub(super) struct Export<'a, D> {
     file: OutputFile<'a>,
     write: Writer<D>,
@@ -23,7 +24,7 @@ pub(super) struct Export<'a, D> {
 pub(super) struct Exports<'a, D>(Vec<Export<'a, D>>);
 
 impl<'a, D> Export<'a, D> {
-    /// `None` where the option was not given.
+    /// The export that an option requests; `None` if the option was not given.
     pub(super) fn given(
         option: &'static str,
         file: &'a Option<PathBuf>,
@@ -47,13 +48,13 @@ impl<'a, D> Exports<'a, D> {
         self.0.iter().try_for_each(|export| export.file.write(inputs, |out| (export.write)(about, out)))
     }
 
-    /// Whether a document goes to standard output. It is for a program: a table would spoil it.
-    pub(super) fn take_standard_output(&self) -> bool {
+    /// Whether a document goes to standard output, where no table may be mixed into it.
+    pub(super) fn use_standard_output(&self) -> bool {
         self.0.iter().any(|export| export.file.is_standard_output())
     }
 }
 
-/// How tables look on standard output. If that is no terminal, they have every column.
+/// Style of tables on standard output. If that is no terminal, tables have every column.
 pub(super) fn table_style(color: ColorWhen) -> Style {
     Style { width: terminal_width(), color: color.is_on(&io::stdout()) }
 }

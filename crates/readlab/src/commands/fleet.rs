@@ -1,13 +1,13 @@
 //! `readlab fleet race FILE` and `readlab fleet scale FILE`, started by an MPI launcher on each
-//! host: all ranks take every turn together, or by turns more and more of them.
+//! host. All ranks take every turn together, or rounds take turns with more and more of them.
 
 use super::race::{RaceArgs, config_of};
-use super::rank::{self, NewRun, Task};
+use super::rank::{self, FleetTask, NewRun};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use readlab_model::trial::Transport;
 use readlab_record::Share;
-use readlab_run::experiment::target_spec::{Split, TargetSpec};
+use readlab_run::experiment::target_spec::{SplitReader, TargetSpec};
 use readlab_suite::Suite;
 use readlab_system::terminal::printable::display_path;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How a launcher starts it.
+/// How launchers start a fleet.
 const EXAMPLES: &str = "Examples:\n  mpirun -n 4 --map-by ppr:1:node readlab fleet race /store/file\n  srun -N 4 readlab fleet race \
 --share own '/store/file.{rank}'\n  mpirun -n 8 --map-by ppr:1:node readlab fleet scale --hosts 1,2,4,6,8 /store/file\n  \
 mpirun -n 4 --host a,b,c,d readlab fleet race /store/file : -n 1 --host server readlab fleet witness /export/file";
@@ -27,14 +27,14 @@ pub struct FleetArgs {
     pub verb: FleetVerb,
 }
 
-/// What a fleet does.
+/// The verbs of fleets.
 #[derive(Debug, Subcommand)]
 pub enum FleetVerb {
     /// Race all ways of reading, all ranks at once
     Race(FleetRaceArgs),
     /// Show how the rate grows with the hosts that read
     Scale(FleetScaleArgs),
-    /// Make the file cold on its server, too: the last rank of a race, on the server
+    /// Make the file cold on its server, too; runs there as the last rank of a race
     Witness(FleetWitnessArgs),
 }
 
@@ -51,8 +51,8 @@ pub struct FleetRaceArgs {
     /// in its path; as @LIST, the path of each rank is in a line of that file
     #[arg(long, value_name = "SHARE", default_value = "same", conflicts_with = "resume")]
     pub share: ShareOption,
-    /// Replace the names of hosts and the paths of files by numbers, in the record and all that is
-    /// made of it
+    /// Replace the names of hosts and the paths of files by numbers, in the record and everything
+    /// made from it
     #[arg(long, conflicts_with = "resume")]
     pub hide_hosts: bool,
     #[command(flatten)]
@@ -61,8 +61,9 @@ pub struct FleetRaceArgs {
 
 #[derive(Debug, Args)]
 pub struct FleetScaleArgs {
-    /// How many ranks read together, by turns; one rank a host makes them hosts. From five numbers
-    /// on, the Universal Scalability Law is fitted [default: 1, 2, 4 and so on, and all]
+    /// Numbers of ranks that read together, taking turns; with one rank on each host they are
+    /// numbers of hosts. From five numbers on, the Universal Scalability Law is fitted [default: 1,
+    /// 2, 4 and so on, and all]
     #[arg(long, value_name = "N,…", conflicts_with = "resume", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub hosts: Vec<u32>,
     #[command(flatten)]
@@ -72,11 +73,11 @@ pub struct FleetScaleArgs {
 /// What each rank reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ShareOption {
-    /// All read one file.
+    /// All ranks read one file.
     Same,
-    /// Each reads its part of one file.
+    /// Each rank reads its part of one file.
     Split,
-    /// Each reads a file of its own.
+    /// Each rank reads a separate file.
     Own,
 }
 
@@ -90,8 +91,8 @@ impl From<ShareOption> for Share {
     }
 }
 
-/// How many ranks read together, by turns, of so many in all.
-pub(super) fn counts_among(given: &[u32], all: u32) -> anyhow::Result<BTreeSet<u32>> {
+/// The numbers of ranks that read together, taking turns, among `all` ranks.
+pub(super) fn rank_counts_among(given: &[u32], all: u32) -> anyhow::Result<BTreeSet<u32>> {
     if let Some(count) = given.iter().find(|&&count| count > all) {
         bail!("--hosts {count}: the launcher started {all}");
     }
@@ -108,12 +109,12 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     };
     let FleetRaceArgs { share, hide_hosts, race } = args;
     if let Some(record) = &race.resume {
-        return rank::run(Task::Rest(record), &race.output_options());
+        return rank::run(FleetTask::Rest(record), &race.output_options());
     }
     let [word] = &race.targets[..] else {
         bail!("a fleet reads one file, or one a rank with {{rank}} in its path")
     };
-    let paths = Paths::parse(word)?;
+    let paths = RankPaths::parse(word)?;
     if *share == ShareOption::Own && !paths.has_rank() {
         bail!("--share own: {}: there is no {{rank}} in the path", word.display());
     }
@@ -126,49 +127,50 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     let config = config_of(race, suite)?;
     let target = |reader: u32, readers: NonZero<u32>| {
         let whole = TargetSpec::plain(&paths.of_rank(reader)?, Transport::File);
-        Ok(if *share == ShareOption::Split { whole.split(Split { reader, readers }) } else { whole })
+        Ok(if *share == ShareOption::Split { whole.split(SplitReader { reader, readers }) } else { whole })
     };
     let hidden = hide_hosts.then(|| word.to_string_lossy().into_owned());
     let run = NewRun { config, target: &target, share: (*share).into(), counts, hidden };
-    rank::run(Task::Anew(Box::new(run)), &race.output_options())
+    rank::run(FleetTask::Anew(Box::new(run)), &race.output_options())
 }
 
-/// Where the number of a rank stands in a path.
-const RANK: &str = "{rank}";
+/// Placeholder for the number of a rank in a path.
+const RANK_PLACEHOLDER: &str = "{rank}";
 
 /// What each rank reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Paths {
-    /// One word for all, perhaps with the number of the rank in it.
+enum RankPaths {
+    /// One path for all ranks, which may contain the placeholder.
     Pattern(PathBuf),
-    /// A line for each rank, in their order.
+    /// A list with one line for each rank, in their order.
     Listed { list: PathBuf, paths: Vec<PathBuf> },
 }
 
-impl Paths {
-    /// Of a word on the command line.
-    fn parse(word: &Path) -> anyhow::Result<Paths> {
+impl RankPaths {
+    /// Parses a word of the command line.
+    fn parse(word: &Path) -> anyhow::Result<RankPaths> {
         let Some(list) = word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from) else {
-            return Ok(Paths::Pattern(word.to_owned()));
+            return Ok(RankPaths::Pattern(word.to_owned()));
         };
         let text = std::fs::read_to_string(&list).with_context(|| display_path(&list))?;
         let paths = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect();
-        Ok(Paths::Listed { list, paths })
+        Ok(RankPaths::Listed { list, paths })
     }
 
     fn has_rank(&self) -> bool {
         match self {
-            Paths::Pattern(path) => path.to_str().is_some_and(|path| path.contains(RANK)),
-            Paths::Listed { .. } => true,
+            RankPaths::Pattern(path) => path.to_str().is_some_and(|path| path.contains(RANK_PLACEHOLDER)),
+            RankPaths::Listed { .. } => true,
         }
     }
 
     fn of_rank(&self, rank: u32) -> anyhow::Result<PathBuf> {
         match self {
-            Paths::Pattern(path) => Ok(path
-                .to_str()
-                .map_or_else(|| path.clone(), |path| path.replace(RANK, &rank.to_string()).into())),
-            Paths::Listed { list, paths } => paths.get(rank as usize).cloned().with_context(|| {
+            RankPaths::Pattern(path) => Ok(path.to_str().map_or_else(
+                || path.clone(),
+                |path| path.replace(RANK_PLACEHOLDER, &rank.to_string()).into(),
+            )),
+            RankPaths::Listed { list, paths } => paths.get(rank as usize).cloned().with_context(|| {
                 format!("{}: it has {} paths, and none for rank {rank}", display_path(list), paths.len())
             }),
         }
@@ -180,8 +182,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_of_a_rank_is_put_into_its_path() {
-        let of_rank = |word: &str| Paths::parse(Path::new(word)).unwrap().of_rank(12).unwrap();
+    fn the_number_of_a_rank_replaces_the_placeholder_in_its_path() {
+        let of_rank = |word: &str| RankPaths::parse(Path::new(word)).unwrap().of_rank(12).unwrap();
         assert_eq!(of_rank("/s/{rank}/f.{rank}"), Path::new("/s/12/f.12"));
         assert_eq!(of_rank("/s/f"), Path::new("/s/f"));
     }
@@ -190,22 +192,25 @@ mod tests {
     fn the_path_of_each_rank_is_a_line_of_a_list() {
         let list = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(list.path(), "/a/x\n\n  /b/y\n").unwrap();
-        let paths = Paths::parse(&PathBuf::from(format!("@{}", list.path().display()))).unwrap();
+        let paths = RankPaths::parse(&PathBuf::from(format!("@{}", list.path().display()))).unwrap();
         assert!(paths.has_rank());
         assert_eq!(paths.of_rank(1).unwrap(), Path::new("/b/y"));
         let why = paths.of_rank(2).unwrap_err().to_string();
         assert!(why.ends_with(": it has 2 paths, and none for rank 2"), "{why}");
-        let missing = format!("{:#}", Paths::parse(Path::new("@/no/such/list")).unwrap_err());
+        let missing = format!("{:#}", RankPaths::parse(Path::new("@/no/such/list")).unwrap_err());
         assert!(missing.starts_with("/no/such/list: "), "{missing}");
     }
 
     #[test]
-    fn without_numbers_they_double_up_to_all_and_more_than_all_are_refused() {
-        let numbers = |given, all| counts_among(given, all).unwrap().into_iter().collect::<Vec<u32>>();
+    fn without_numbers_counts_double_up_to_all_ranks_and_more_than_all_are_refused() {
+        let numbers = |given, all| rank_counts_among(given, all).unwrap().into_iter().collect::<Vec<u32>>();
         assert_eq!(numbers(&[], 6), [1, 2, 4, 6]);
         assert_eq!(numbers(&[], 8), [1, 2, 4, 8]);
         assert_eq!(numbers(&[], 1), [1]);
         assert_eq!(numbers(&[3, 1, 3], 6), [1, 3]);
-        assert_eq!(counts_among(&[1, 8], 6).unwrap_err().to_string(), "--hosts 8: the launcher started 6");
+        assert_eq!(
+            rank_counts_among(&[1, 8], 6).unwrap_err().to_string(),
+            "--hosts 8: the launcher started 6"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The options that a command line gives to its verb, with their words.
+//! The options that the command line gives to its verb, and their words.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
@@ -7,26 +7,26 @@ use readlab_targets::target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-pub struct Given<'a> {
-    /// The verb, those above it included: `fleet race`.
+pub struct GivenOptions<'a> {
+    /// The verb with its parent verbs, for example `fleet race`.
     pub verb: String,
     command: &'a Command,
     matches: &'a ArgMatches,
 }
 
-impl<'a> Given<'a> {
-    /// What the innermost verb of a parsed command line was given.
-    pub fn parse(mut command: &'a Command, mut matches: &'a ArgMatches) -> Given<'a> {
+impl<'a> GivenOptions<'a> {
+    /// The options of the innermost verb of a parsed command line.
+    pub fn parse(mut command: &'a Command, mut matches: &'a ArgMatches) -> GivenOptions<'a> {
         let mut verbs = Vec::new();
         while let Some((verb, below)) = matches.subcommand() {
             let Some(subcommand) = command.find_subcommand(verb) else { break };
             verbs.push(verb);
             (command, matches) = (subcommand, below);
         }
-        Given { verb: verbs.join(" "), command, matches }
+        GivenOptions { verb: verbs.join(" "), command, matches }
     }
 
-    /// What the user gave, and what is not left to a default.
+    /// The options that the user gave, without defaults.
     pub fn options(&self) -> impl Iterator<Item = &'a Arg> {
         let matches = self.matches;
         let is_given =
@@ -34,12 +34,12 @@ impl<'a> Given<'a> {
         self.command.get_arguments().filter(is_given)
     }
 
-    /// Whether the user gave an option; of another verb it is not given.
+    /// Whether the user gave an option; `false` if the verb does not have it.
     pub fn has(&self, option: &str) -> bool {
         self.options().any(|arg| arg.get_id() == option)
     }
 
-    /// The words of an option, those of its default included.
+    /// The words of an option, including its default.
     pub fn words(&self, option: &str) -> impl Iterator<Item = &'a OsStr> {
         let matches = self.matches;
         let known = self.command.get_arguments().find(|arg| arg.get_id() == option);
@@ -50,14 +50,15 @@ impl<'a> Given<'a> {
         self.words(option).next().and_then(OsStr::to_str)
     }
 
-    /// Every word that may be the name of a file, those within commands included.
-    fn names(&self) -> Vec<PathBuf> {
+    /// Every word that may be the name of a file, also within commands.
+    fn file_names(&self) -> Vec<PathBuf> {
         let mut names = Vec::new();
         for arg in self.options() {
             let is_command =
                 arg.get_value_names().is_some_and(|names| names.iter().any(|it| it == "COMMAND"));
             for word in self.words(arg.get_id().as_str()) {
-                // The program of a command is for its start, which has a limit of its own.
+                // The program of a command is checked when it is started, with a separate time
+                // limit.
                 names.extend(Some(PathBuf::from(word)).filter(|_| !is_command));
                 names.extend(word.to_str().into_iter().flat_map(template::names_in));
                 // A fleet reads the names of its files from a list.
@@ -67,18 +68,18 @@ impl<'a> Given<'a> {
         names
     }
 
-    /// Refuses a name whose file system does not answer, before anything looks at it that could
-    /// then neither go on nor end.
+    /// Refuses a name on a file system that does not answer. Must run before anything else accesses
+    /// the file, because that access could hang forever.
     pub fn check_answers(&self) -> anyhow::Result<()> {
-        let names = self.names();
+        let names = self.file_names();
         let paths: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
         Ok(target::check_answers(&paths)?)
     }
 
-    /// Whether a file system is read, or may be, that can cease to answer later. Links, lists and
-    /// records lead to files that are not named here.
+    /// Whether the run reads a file system, or may read one, that can stop answering later. Links,
+    /// lists and records lead to files that are not named on the command line.
     pub fn may_cease_to_answer(&self) -> bool {
         let is_more_read = ["files_from", "follow", "resume"].iter().any(|option| self.has(option));
-        target::may_cease_to_answer(&self.names(), is_more_read)
+        target::may_cease_to_answer(&self.file_names(), is_more_read)
     }
 }

@@ -1,10 +1,10 @@
-//! `readlab history`: lists the user's records, shows one again, removes some.
+//! `readlab history`: lists the user's records, shows one again, or removes some.
 
 use super::exports::{table_style, terminal_width};
 use super::options::ColorWhen;
 use clap::{Args, Subcommand};
 use readlab_record::Record;
-use readlab_record::history::{History, HistoryEntry, Removed};
+use readlab_record::history::{History, HistoryEntry, RemovedItem};
 use readlab_report::{self as report, Page};
 use readlab_system::terminal::printable::display_path;
 use std::io::Write;
@@ -16,7 +16,7 @@ pub struct HistoryArgs {
     pub verb: Option<HistoryVerb>,
 }
 
-/// What can be done with records.
+/// The verbs of the history.
 #[derive(Debug, Subcommand)]
 pub enum HistoryVerb {
     /// List the records, the newest first (the default)
@@ -49,12 +49,12 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
             out.write_all(tables.as_bytes())?;
         }
         Some(HistoryVerb::Rm { names }) => {
-            // All names are looked up before the first record goes: `last~1` must not mean another
-            // one by then.
+            // All names are resolved before the first record is removed, because `last~1` would
+            // mean another record afterwards.
             for it in history.all_removable(names)? {
                 let said = match history.remove(it)? {
-                    Removed::Run(folder) => format!("removed {}", display_path(&folder)),
-                    Removed::Name(folder) => {
+                    RemovedItem::Run(folder) => format!("removed {}", display_path(&folder)),
+                    RemovedItem::Name(folder) => {
                         format!("removed the name; the record stays in {}", display_path(&folder))
                     }
                 };

@@ -1,6 +1,6 @@
-//! `readlab limits [DIR|FILE|URL]`: what memory, the kernel's copy, page faults, system calls and
-//! the device do at best; of a server, what one and several connections bring, and what the link,
-//! the kernel and the decryption allow.
+//! `readlab limits [DIR|FILE|URL]`: the best rates of memory, the kernel's copy, page faults,
+//! system calls and the device; for a server, the rates of one and of several connections, and the
+//! limits of the link, the kernel and decryption.
 
 use super::options::{CompressedOptions, OutputOptions, ServerFlags, transport};
 use super::output;
@@ -48,7 +48,7 @@ pub struct LimitsArgs {
 pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     let user = UserOptions {
         sampling: args.sampling.clone(),
-        server: args.server.values(),
+        server: args.server.server_options(),
         quiet: args.output.quiet,
         ..UserOptions::default()
     };
@@ -61,10 +61,11 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     if !args.place.is_dir() {
         return on(&args.place);
     }
-    // From here on Ctrl-C is an ordinary return, so that the folder is removed.
+    // From here on Ctrl-C only makes functions return, so that the folder is removed.
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let folder = Scratch::make(&args.place, "limits").with_context(|| display_path(&args.place))?;
-    // Random bytes, which no file system can compress: the device reads as many as are read here.
+    // The content is random, which no file system can compress, so the device reads as many bytes
+    // as readlab.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
     on(&corpus::make(folder.path(), recipe)?.path)
 }

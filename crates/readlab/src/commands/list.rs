@@ -1,5 +1,5 @@
-//! `readlab list`: contenders with their receipts, methods with scans and parameters, and why some
-//! are not available.
+//! `readlab list`: contenders with their receipts, their methods with scans and parameters, and why
+//! some are not available.
 
 use clap::Args;
 use readlab_catalog::roster::Roster;
@@ -24,12 +24,12 @@ pub struct ListArgs {
 }
 
 pub fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
-    let roster = Roster::with(&args.rosters)?;
+    let roster = Roster::with_user_rosters(&args.rosters)?;
     let contenders = Contenders::discover(&roster, |_| true);
     let mut text = String::new();
     for entry in &roster.entries {
         match (contenders.contender(&entry.name), contenders.absent().get(&entry.name)) {
-            (Some(contender), _) => describe(&mut text, contender, &entry.about, args.work),
+            (Some(contender), _) => describe_contender(&mut text, contender, &entry.about, args.work),
             (None, reason) => {
                 let reason = reason.map_or("no receipt", String::as_str);
                 let _ = writeln!(text, "{} · {}\n  unavailable: {reason}\n", entry.name, entry.about);
@@ -40,7 +40,7 @@ pub fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<Work>) {
+fn describe_contender(text: &mut String, contender: &Contender, about: &str, work: Option<Work>) {
     let receipt = &contender.receipt;
     let _ = writeln!(text, "{} {} · {about}\n  {}", receipt.contender, receipt.version, receipt.runtime);
     for method in contender.methods.iter().filter(|m| work.is_none_or(|w| m.scans.contains_key(w.word()))) {
@@ -79,7 +79,7 @@ fn describe(text: &mut String, contender: &Contender, about: &str, work: Option<
     text.push('\n');
 }
 
-/// Every parameter with its default and range, as one would type it.
+/// Every parameter with its default and range, in the syntax of the command line.
 fn settings(method: &MethodLine) -> String {
     let spell = |name: &str, value: u64| Params(BTreeMap::from([(name.to_owned(), value)])).to_string();
     let one = |param: &readlab_protocol::ParamLine| {

@@ -86,10 +86,10 @@ pub enum Verb {
     Completions(completions::CompletionsArgs),
     /// Print the manual page
     Man,
-    /// Run a contender; the lab starts this in a separate process
+    /// Run a contender; readlab starts this in a separate process
     #[command(hide = true)]
     Contender(contender::ContenderArgs),
-    /// Run the loopback server of one file; the lab starts this in a separate process
+    /// Run the loopback server of one file; readlab starts this in a separate process
     #[command(hide = true)]
     Serve(serve::ServeArgs),
     /// Print a share as `--fail-over` reads it; the GitHub action judges by it
@@ -98,7 +98,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Whether it may start contenders, their compilers or servers.
+    /// Whether the verb may start contenders, compilers or servers.
     pub fn starts_programs(&self) -> bool {
         !matches!(
             self,

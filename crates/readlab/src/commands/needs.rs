@@ -1,7 +1,7 @@
-//! What each option needs to have an effect. An option that would have none on what the command
-//! line asks for is refused: whoever gives it expects one.
+//! What each option needs to have an effect. An option that would have no effect on the requested
+//! run is refused, because the user expects one.
 
-use super::given::Given;
+use super::given::GivenOptions;
 use anyhow::bail;
 use readlab_system::folder::output_file::STANDARD_OUTPUT;
 use readlab_targets::target::s3;
@@ -9,15 +9,15 @@ use readlab_targets::target::source::is_remote;
 use readlab_targets::target::url::Url;
 use std::path::Path;
 
-/// What a command line asks for, as far as options need it.
+/// Properties of the requested run on which options depend.
 #[derive(Debug, Default)]
-struct Run {
+struct RequestedRun {
     has_file: bool,
     has_folder: bool,
     has_list: bool,
     has_object: bool,
     has_https: bool,
-    /// Whether something is read from a server, readlab's own or another.
+    /// Whether a target is read from a server, readlab's own or another.
     has_server: bool,
     has_commands: bool,
     has_several_readers: bool,
@@ -28,99 +28,100 @@ struct Run {
 }
 
 struct Need {
-    is_met: fn(&Run) -> bool,
-    /// What the message says after the name of the option.
+    is_met: fn(&RequestedRun) -> bool,
+    /// End of the error message, after the name of the option.
     why: &'static str,
 }
 
-/// What options need, by their names in the parser.
-struct Entry {
-    /// The verbs that are meant; all if there are none.
+/// The needs of some options, by their names in the parser.
+struct OptionNeeds {
+    /// The verbs to which the entry applies; all verbs if the list is empty.
     verbs: &'static [&'static str],
     options: &'static str,
     needs: &'static [Need],
 }
 
-const FILE: Need = need(|run| run.has_file, " needs a file of this machine, and no target is one");
-const TREE: Need =
+const NEEDS_FILE: Need = need(|run| run.has_file, " needs a file of this machine, and no target is one");
+const NEEDS_TREE: Need =
     need(|run| run.has_folder || run.has_list, " is about the files of a folder, and no target is one");
-const FOLDER: Need = need(|run| run.has_folder, " is about what is below a folder, and no target is one");
-const PLACE_OF_FILE: Need =
+const NEEDS_FOLDER: Need =
+    need(|run| run.has_folder, " is about what is below a folder, and no target is one");
+const NEEDS_PLACE_OF_FILE: Need =
     need(|run| run.has_folder, " is about the file that is made in a folder, and this is none");
-const OBJECT: Need =
+const NEEDS_OBJECT: Need =
     need(|run| run.has_object, " is about S3 stores of others, and no target is in one (s3://BUCKET/KEY)");
-const ENCRYPTED: Need = need(
+const NEEDS_ENCRYPTION: Need = need(
     |run| run.has_https || run.has_object,
     " is about servers that encrypt, and no target is on one (https://)",
 );
-const SERVER: Need = need(|run| run.has_server, " is about servers, and no target is on one");
-const COMMANDS: Need = need(|run| run.has_commands, " is about commands, and there is none: -c");
-const SEVERAL_READERS: Need = need(
+const NEEDS_SERVER: Need = need(|run| run.has_server, " is about servers, and no target is on one");
+const NEEDS_COMMANDS: Need = need(|run| run.has_commands, " is about commands, and there is none: -c");
+const NEEDS_SEVERAL_READERS: Need = need(
     |run| run.has_several_readers,
     " is about the readers beside the first, and --readers has no number above 1",
 );
-const COLD: Need = need(|run| run.reads_cold, " is about cold readings, and --state warm has none");
-const OPEN_END: Need = need(
+const NEEDS_COLD: Need = need(|run| run.reads_cold, " is about cold readings, and --state warm has none");
+const NEEDS_NO_EXACT_RUNS: Need = need(
     |run| !run.has_exact_runs,
     " is about when a trial may stop, and with --runs it has that many readings",
 );
-const ONE_FASTEST: Need = need(
+const NEEDS_ONE_FASTEST: Need = need(
     |run| !run.reads_all_alike,
     " is about which trials stop first, and with --runs or --min-runs all are read alike",
 );
-const TABLES: Need = need(
+const NEEDS_TABLES: Need = need(
     |run| run.prints_tables,
     " is about tables, and none is printed: --quiet, or an export on standard output",
 );
-const READS_FILES: Need = never(": a fleet reads files");
-const READS_ONE: Need = never(": a fleet reads one file, or one a rank with {rank} in its path");
-const READS_WHOLE: Need = never(": the ranks of a fleet read whole files or parts, not places");
+const READS_FILES: Need = never_met(": a fleet reads files");
+const READS_ONE: Need = never_met(": a fleet reads one file, or one a rank with {rank} in its path");
+const READS_WHOLE: Need = never_met(": the ranks of a fleet read whole files or parts, not places");
 const READS_TOGETHER: Need =
-    never(": the ranks of a fleet read together already; start more of them on a host");
-const DECODES_ALONE: Need = never(": the ranks of a fleet decode without a dictionary");
+    never_met(": the ranks of a fleet read together already; start more of them on a host");
+const DECODES_ALONE: Need = never_met(": the ranks of a fleet decode without a dictionary");
 
-const fn need(is_met: fn(&Run) -> bool, why: &'static str) -> Need {
+const fn need(is_met: fn(&RequestedRun) -> bool, why: &'static str) -> Need {
     Need { is_met, why }
 }
 
-const fn never(why: &'static str) -> Need {
+const fn never_met(why: &'static str) -> Need {
     need(|_| false, why)
 }
 
-const FLEET: &[&str] = &["fleet race", "fleet scale"];
+const FLEET_VERBS: &[&str] = &["fleet race", "fleet scale"];
 
-/// An entry of some verbs goes before that of all. In the last are the options that have an effect
-/// on every run, or are a bound that it keeps. Others without an effect are refused by the parser
-/// (`--block` without `--pattern`), or where more is known than the command line (`--dictionary` by
-/// the content, `--param` by the trials).
-const ENTRIES: &[Entry] = &[
-    Entry { verbs: FLEET, options: "http s3", needs: &[READS_FILES] },
-    Entry { verbs: FLEET, options: "files_from", needs: &[READS_ONE] },
-    Entry { verbs: FLEET, options: "pattern", needs: &[READS_WHOLE] },
-    Entry { verbs: FLEET, options: "readers", needs: &[READS_TOGETHER] },
-    Entry { verbs: FLEET, options: "per_file", needs: &[TREE] },
-    Entry { verbs: FLEET, options: "dictionary", needs: &[DECODES_ALONE] },
-    Entry { verbs: &["serve"], options: "s3", needs: &[] },
-    Entry { verbs: &["sweep"], options: "order", needs: &[] },
-    Entry { verbs: &["limits"], options: "size", needs: &[PLACE_OF_FILE] },
-    Entry { verbs: &["suite"], options: "percentiles", needs: &[] },
-    Entry { verbs: &[], options: "allow_device http s3", needs: &[FILE] },
-    Entry { verbs: &[], options: "follow", needs: &[FOLDER] },
-    Entry { verbs: &[], options: "order", needs: &[TREE] },
-    Entry { verbs: &[], options: "metadata", needs: &[TREE, COLD] },
-    Entry { verbs: &[], options: "copies", needs: &[SEVERAL_READERS] },
-    Entry { verbs: &[], options: "endpoint no_sign_request", needs: &[SERVER, OBJECT] },
-    Entry { verbs: &[], options: "cacert", needs: &[SERVER, ENCRYPTED] },
-    Entry { verbs: &[], options: "commands_get_credentials", needs: &[SERVER, COMMANDS] },
-    Entry {
+/// An entry for some verbs takes precedence over an entry for all. The last entry has the options
+/// that affect every run, or that set a bound for it. Options that have no effect for other reasons
+/// are refused by the parser (`--block` without `--pattern`), or later when more is known
+/// (`--dictionary` by the content, `--param` by the trials).
+const OPTION_NEEDS: &[OptionNeeds] = &[
+    OptionNeeds { verbs: FLEET_VERBS, options: "http s3", needs: &[READS_FILES] },
+    OptionNeeds { verbs: FLEET_VERBS, options: "files_from", needs: &[READS_ONE] },
+    OptionNeeds { verbs: FLEET_VERBS, options: "pattern", needs: &[READS_WHOLE] },
+    OptionNeeds { verbs: FLEET_VERBS, options: "readers", needs: &[READS_TOGETHER] },
+    OptionNeeds { verbs: FLEET_VERBS, options: "per_file", needs: &[NEEDS_TREE] },
+    OptionNeeds { verbs: FLEET_VERBS, options: "dictionary", needs: &[DECODES_ALONE] },
+    OptionNeeds { verbs: &["serve"], options: "s3", needs: &[] },
+    OptionNeeds { verbs: &["sweep"], options: "order", needs: &[] },
+    OptionNeeds { verbs: &["limits"], options: "size", needs: &[NEEDS_PLACE_OF_FILE] },
+    OptionNeeds { verbs: &["suite"], options: "percentiles", needs: &[] },
+    OptionNeeds { verbs: &[], options: "allow_device http s3", needs: &[NEEDS_FILE] },
+    OptionNeeds { verbs: &[], options: "follow", needs: &[NEEDS_FOLDER] },
+    OptionNeeds { verbs: &[], options: "order", needs: &[NEEDS_TREE] },
+    OptionNeeds { verbs: &[], options: "metadata", needs: &[NEEDS_TREE, NEEDS_COLD] },
+    OptionNeeds { verbs: &[], options: "copies", needs: &[NEEDS_SEVERAL_READERS] },
+    OptionNeeds { verbs: &[], options: "endpoint no_sign_request", needs: &[NEEDS_SERVER, NEEDS_OBJECT] },
+    OptionNeeds { verbs: &[], options: "cacert", needs: &[NEEDS_SERVER, NEEDS_ENCRYPTION] },
+    OptionNeeds { verbs: &[], options: "commands_get_credentials", needs: &[NEEDS_SERVER, NEEDS_COMMANDS] },
+    OptionNeeds {
         verbs: &[],
         options: "check cleanup commands_decode parameter_list parameter_scan prepare setup",
-        needs: &[COMMANDS],
+        needs: &[NEEDS_COMMANDS],
     },
-    Entry { verbs: &[], options: "precision", needs: &[OPEN_END] },
-    Entry { verbs: &[], options: "indifference", needs: &[ONE_FASTEST] },
-    Entry { verbs: &[], options: "percentiles", needs: &[TABLES] },
-    Entry {
+    OptionNeeds { verbs: &[], options: "precision", needs: &[NEEDS_NO_EXACT_RUNS] },
+    OptionNeeds { verbs: &[], options: "indifference", needs: &[NEEDS_ONE_FASTEST] },
+    OptionNeeds { verbs: &[], options: "percentiles", needs: &[NEEDS_TABLES] },
+    OptionNeeds {
         verbs: &[],
         options: "all block budget claims color commands deadline depth dictionary dir drop_caches export_csv \
             export_json export_markdown file files_from fill fills flamegraph full hide_hosts hosts jobs json \
@@ -132,13 +133,13 @@ const ENTRIES: &[Entry] = &[
     },
 ];
 
-/// Refuses an option that has no effect on what the command line asks for.
-pub fn check(given: &Given) -> anyhow::Result<()> {
-    // A run that goes on is as its record has it; the parser refuses all that would be about another.
+/// Refuses an option that has no effect on the requested run.
+pub fn check(given: &GivenOptions) -> anyhow::Result<()> {
+    // A resumed run follows its record; the parser refuses options that would change it.
     if given.has("resume") {
         return Ok(());
     }
-    let run = Run::parse(given);
+    let run = RequestedRun::parse(given);
     for arg in given.options() {
         let needs = needs(arg.get_id().as_str(), &given.verb).unwrap_or_default();
         if let Some(need) = needs.iter().find(|need| !(need.is_met)(&run)) {
@@ -148,33 +149,33 @@ pub fn check(given: &Given) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What an option of a verb needs; `None` of one that nobody thought of.
+/// The needs of an option of a verb; `None` if no entry lists the option.
 fn needs(option: &str, verb: &str) -> Option<&'static [Need]> {
-    let is_of_verb = |entry: &&Entry| entry.verbs.is_empty() || entry.verbs.contains(&verb);
-    let mut entries = ENTRIES.iter().filter(is_of_verb);
+    let is_of_verb = |entry: &&OptionNeeds| entry.verbs.is_empty() || entry.verbs.contains(&verb);
+    let mut entries = OPTION_NEEDS.iter().filter(is_of_verb);
     entries.find(|entry| entry.options.split(' ').any(|known| known == option)).map(|entry| entry.needs)
 }
 
-impl Run {
-    fn parse(given: &Given) -> Run {
-        let is_fleet = FLEET.contains(&given.verb.as_str());
+impl RequestedRun {
+    fn parse(given: &GivenOptions) -> RequestedRun {
+        let is_fleet = FLEET_VERBS.contains(&given.verb.as_str());
         let targets = ["targets", "target", "place"].map(|option| given.words(option)).into_iter().flatten();
-        let mut run = Run {
+        let mut run = RequestedRun {
             has_list: given.has("files_from"),
             has_commands: given.has("commands"),
             has_several_readers: given.words("readers").any(|count| count != "1"),
             reads_cold: given.word("state") != Some("warm"),
             has_exact_runs: given.has("runs"),
             reads_all_alike: given.has("runs") || given.has("min_runs"),
-            prints_tables: !given.has("quiet") && !Run::exports_to_output(given),
-            ..Run::default()
+            prints_tables: !given.has("quiet") && !RequestedRun::exports_to_output(given),
+            ..RequestedRun::default()
         };
         for word in targets {
             match Path::new(word) {
                 path if is_remote(path) => {
                     run.has_server = true;
                     run.has_object |= s3::is_object(word);
-                    // What is no URL is refused where it is asked for.
+                    // A malformed URL is refused later, where it is requested.
                     let url = word.to_str().and_then(|word| word.parse::<Url>().ok());
                     run.has_https |= url.is_none_or(|url| url.is_encrypted());
                 }
@@ -182,7 +183,8 @@ impl Run {
                 _ => run.has_file = true,
             }
         }
-        // A suite makes its own file and has its own commands; readlab serves what is there.
+        // A suite makes its own file and has its own commands; for --http and --s3, readlab serves
+        // existing files.
         let is_suite = given.verb == "suite";
         run.has_file |= is_suite && !given.has("targets");
         run.has_commands |= given.word("suite").is_some_and(|suite| suite.ends_with(".toml"));
@@ -190,7 +192,7 @@ impl Run {
         run
     }
 
-    fn exports_to_output(given: &Given) -> bool {
+    fn exports_to_output(given: &GivenOptions) -> bool {
         ["export_json", "export_csv", "export_markdown"]
             .into_iter()
             .any(|option| given.has(option) && given.word(option) == Some(STANDARD_OUTPUT))
@@ -226,14 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn what_every_option_needs_is_known() {
+    fn the_needs_of_every_option_are_listed() {
         for verb in VERBS {
             for option in options(verb) {
                 assert!(needs(&option, verb).is_some(), "readlab {verb}: what does '{option}' need?");
             }
         }
         let is_there = |option: &str, verb: &str| options(verb).iter().any(|known| known == option);
-        for entry in ENTRIES {
+        for entry in OPTION_NEEDS {
             let verbs = if entry.verbs.is_empty() { &VERBS[..] } else { entry.verbs };
             for option in entry.options.split(' ') {
                 assert!(verbs.iter().any(|verb| is_there(option, verb)), "{option}");
@@ -241,13 +243,13 @@ mod tests {
         }
     }
 
-    /// What is said to these words, one a space; `FOLDER` is one.
-    fn said(words: &str) -> Option<String> {
+    /// The error message for these words, separated by spaces; `FOLDER` stands for a folder.
+    fn error_for(words: &str) -> Option<String> {
         let command = Cli::command();
         let folder = tempfile::tempdir().unwrap();
         let words = words.replace("FOLDER", folder.path().to_str().unwrap());
         let matches = command.clone().try_get_matches_from(words.split(' ')).unwrap();
-        check(&Given::parse(&command, &matches)).err().map(|error| error.to_string())
+        check(&GivenOptions::parse(&command, &matches)).err().map(|error| error.to_string())
     }
 
     #[test]
@@ -285,13 +287,13 @@ mod tests {
             ("fleet scale f --dictionary d", "--dictionary: the ranks of a fleet"),
             ("fleet race FOLDER --per-file", "--per-file is about the files of a folder"),
         ] {
-            let said = said(&format!("readlab {words}"));
+            let said = error_for(&format!("readlab {words}"));
             assert!(said.as_ref().is_some_and(|said| said.starts_with(why)), "{words}: {said:?}");
         }
     }
 
     #[test]
-    fn an_option_that_has_an_effect_is_not() {
+    fn an_option_that_has_an_effect_is_accepted() {
         for words in [
             "race s3://b/k --endpoint http://h --no-sign-request --cacert ca.pem",
             "race https://h/f --cacert ca.pem",
@@ -309,7 +311,7 @@ mod tests {
             "sweep FOLDER --order shuffled",
             "serve f --s3",
         ] {
-            assert_eq!(said(&format!("readlab {words}")), None, "{words}");
+            assert_eq!(error_for(&format!("readlab {words}")), None, "{words}");
         }
     }
 }

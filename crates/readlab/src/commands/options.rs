@@ -1,7 +1,7 @@
-//! The groups of options that several commands share, beside those that a run uses as they are
+//! Groups of options that several commands share, in addition to the options of a run
 //! ([`readlab_run::experiment::options`]).
 //!
-//! Names and conventions are those of known tools: criterion's `--quiet`, exports with `-` for standard
+//! Names and conventions follow known tools: criterion's `--quiet`, exports with `-` for standard
 //! output.
 
 use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports};
@@ -19,7 +19,7 @@ use readlab_system::folder::output_file::OutputFile;
 use readlab_targets::target::places::PlacesRequest;
 use std::path::PathBuf;
 
-/// Which files are read of many, and how they are found.
+/// Options for many files: which are read, and how they are found.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Many files")]
 pub struct TreeOptions {
@@ -27,8 +27,8 @@ pub struct TreeOptions {
     /// as `find -print0` writes them; `-` is standard input
     #[arg(long, value_name = "LIST")]
     pub files_from: Option<PathBuf>,
-    /// Read what links below a folder lead to, as `find -L` and `rg --follow` do; without it they
-    /// are left out, and counted
+    /// Follow links below a folder, as `find -L` and `rg --follow` do; without this option links
+    /// are left out and counted
     #[arg(long, visible_alias = "dereference")]
     pub follow: bool,
     /// The order in which files are read by methods that do not walk the folder themselves
@@ -40,8 +40,8 @@ pub struct TreeOptions {
     /// [default: warm]
     #[arg(long, value_name = "STATE")]
     pub metadata: Option<MetadataState>,
-    /// Race the files in three groups by size, too, and tell for each method what one file costs
-    /// and how fast the bytes come
+    /// Also race the files in three groups by size, and show for each method the cost of one file
+    /// and the rate of the bytes
     #[arg(long)]
     pub per_file: bool,
 }
@@ -55,7 +55,7 @@ pub enum MetadataState {
     Warm,
 }
 
-/// Which blocks of a file are read, where not all of it is.
+/// Options for reading blocks of a file instead of all of it.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Random places")]
 pub struct PlacesOptions {
@@ -65,33 +65,33 @@ pub struct PlacesOptions {
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<Pattern>,
     /// Size of a block
-    #[arg(long, value_name = "SIZE", default_value = "4KiB", requires = "pattern", value_parser = block)]
+    #[arg(long, value_name = "SIZE", default_value = "4KiB", requires = "pattern", value_parser = parse_block)]
     pub block: Bytes,
-    /// How many blocks one reading reads
+    /// Number of blocks that one reading reads
     #[arg(long, value_name = "N", default_value_t = 4096, requires = "pattern", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub reads: u64,
-    /// How many reads are in flight, by as many threads where a method reads one after the other
-    /// [default: several numbers race]
+    /// Number of reads in flight; a method that reads one block after the other uses as many
+    /// threads [default: several numbers race]
     #[arg(long, value_name = "N", requires = "pattern", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub depth: Option<u64>,
 }
 
-/// How what is compressed is decoded.
+/// Options for decoding compressed targets.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Compressed files")]
 pub struct CompressedOptions {
-    /// Decode the zstd with this dictionary, by the methods that do so; commands find its path in
-    /// the variable READLAB_DICTIONARY
+    /// Decode a zstd target with this dictionary, by methods that support dictionaries; commands
+    /// find its path in the variable READLAB_DICTIONARY
     #[arg(long, value_name = "FILE")]
     pub dictionary: Option<PathBuf>,
 }
 
-/// How servers are reached and trusted.
+/// Options for reaching and trusting servers.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Servers")]
 pub struct ServerFlags {
-    /// The address of the S3 store, for example http://127.0.0.1:9000 [default: that of the
-    /// environment or of the AWS configuration]
+    /// Address of the S3 store, for example http://127.0.0.1:9000 [default: from the environment or
+    /// the AWS configuration]
     #[arg(long, value_name = "URL")]
     pub endpoint: Option<String>,
     /// Do not sign requests to the S3 store: the object is public
@@ -107,13 +107,13 @@ pub struct ServerFlags {
 }
 
 impl PlacesOptions {
-    /// The places to pick, if places are read.
+    /// The requested random places, if a pattern is given.
     pub(super) fn request(&self, seed: u64) -> Option<PlacesRequest> {
         let (block_bytes, reads) = (self.block.0, self.reads);
         self.pattern.map(|pattern| PlacesRequest { pattern, block_bytes, reads, seed })
     }
 
-    /// The settings of every method.
+    /// The settings for every method.
     pub(super) fn params(&self) -> Params {
         let named = ["depth", "threads"].map(|name| name.to_owned());
         Params(self.depth.iter().flat_map(|depth| named.clone().map(|name| (name, *depth))).collect())
@@ -121,7 +121,7 @@ impl PlacesOptions {
 }
 
 impl ServerFlags {
-    pub(super) fn values(&self) -> ServerOptions {
+    pub(super) fn server_options(&self) -> ServerOptions {
         ServerOptions {
             endpoint: self.endpoint.clone(),
             unsigned: self.no_sign_request,
@@ -131,7 +131,7 @@ impl ServerFlags {
     }
 }
 
-/// What a run prints and writes.
+/// Options for the output of a run.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputOptions {
@@ -162,10 +162,11 @@ pub struct OutputOptions {
     /// Print no table and no progress, only warnings, errors and exports
     #[arg(short, long)]
     pub quiet: bool,
-    /// Show nothing while it measures: no ranking on a terminal, no line after each round elsewhere
+    /// Show nothing while the run measures: no ranking on a terminal, no line after each round
+    /// elsewhere
     #[arg(long)]
     pub no_progress: bool,
-    /// Whether every row of a ranking is printed, those that tie with others too.
+    /// Whether every row of a ranking is printed, also rows that tie with others.
     #[arg(skip)]
     pub lists_all: bool,
     /// When to colour the tables, and the ranking while it grows
@@ -213,7 +214,7 @@ pub enum ColorWhen {
 }
 
 impl ColorWhen {
-    /// Whether what is written to a stream is coloured.
+    /// Whether output to a stream is coloured.
     pub fn is_on(self, stream: &impl anstream::stream::RawStream) -> bool {
         match self {
             ColorWhen::Auto => anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never,
@@ -223,7 +224,7 @@ impl ColorWhen {
     }
 }
 
-/// How bytes come to readers, by the flags for readlab's own servers.
+/// The transport of the bytes, by the options for readlab's own servers.
 pub(super) fn transport(http: bool, s3: bool) -> Transport {
     match (http, s3) {
         (true, _) => Transport::Http,
@@ -232,11 +233,11 @@ pub(super) fn transport(http: bool, s3: bool) -> Transport {
     }
 }
 
-/// The largest block: 1 GiB.
+/// Size of the largest block: 1 GiB.
 const BLOCK_BYTES_MAX: u64 = 1 << 30;
 
-/// A size of a block, such as `4KiB`.
-fn block(text: &str) -> Result<Bytes, String> {
+/// Parses the size of a block, such as `4KiB`.
+fn parse_block(text: &str) -> Result<Bytes, String> {
     let bytes: Bytes = text.parse().map_err(|error| format!("{error}"))?;
     let is_possible = (1..=BLOCK_BYTES_MAX).contains(&bytes.0);
     if is_possible { Ok(bytes) } else { Err(format!("'{text}' is not from 1 byte to 1 GiB")) }

@@ -1,7 +1,7 @@
 //! The output of an experiment: its record, saved under the user's name for it, the page beside the
 //! record, the table on standard output, and the exports.
 
-use super::compare::path_of;
+use super::compare::record_path;
 use super::exports::table_style;
 use super::options::{OutputOptions, ShownRun};
 use anyhow::{Context, bail};
@@ -18,14 +18,14 @@ use readlab_run::experiment::sweep::config::SweepConfig;
 use readlab_run::experiment::sweep::run::PreparedSweep;
 use readlab_run::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all, transports};
 use readlab_run::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
-use readlab_run::live::{Live, Shown};
+use readlab_run::live::{Live, ShownProgress};
 use readlab_system::folder::output_file::{self, Inputs, OutputFile};
 use readlab_system::folder::{REPORT, RunFolder, scratch};
 use readlab_system::interrupt;
 use readlab_system::markup;
 use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::{Target, answering};
+use readlab_targets::target::{Target, keep_answering};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,17 +36,17 @@ pub(super) struct RunEnd {
     pub(super) record: PathBuf,
 }
 
-/// Runs an experiment on the targets of each run in turn. The worst end is the exit code.
+/// Runs an experiment on the targets of each run in turn. Returns the worst exit code.
 pub(super) fn run(
     config: &RunConfig,
     runs: &[TargetSpecs],
     options: &OutputOptions,
 ) -> anyhow::Result<ExitCode> {
-    until_interrupted(|| Ok(worst(&run_each(config, runs, options)?)))
+    until_interrupted(|| Ok(worst_exit_code(&run_each(config, runs, options)?)))
 }
 
-/// The worst exit code; that of an interruption before the first run, if there is none.
-pub(super) fn worst(ends: &[RunEnd]) -> u8 {
+/// The worst exit code of the runs; the code of an interruption if no run began.
+pub(super) fn worst_exit_code(ends: &[RunEnd]) -> u8 {
     ends.iter().map(|end| end.code).max().unwrap_or(interrupt::EXIT_CODE)
 }
 
@@ -73,9 +73,9 @@ pub(super) fn run_each(
 /// Resumes the run whose record has this path or name.
 pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
-        let path = path_of(History::of_user().as_ref(), name)?;
+        let path = record_path(History::of_user().as_ref(), name)?;
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
-        let interrupted = interrupted.of_no_fleet().with_context(|| display_path(&path))?;
+        let interrupted = interrupted.refuse_fleet().with_context(|| display_path(&path))?;
         let live = Live::begin(shown_progress(options));
         let mut recorder = Recorder::resume_with(writer, live);
         let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
@@ -83,8 +83,8 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         inputs.join(Inputs::at([path.as_path()]));
         check_options(options, &inputs)?;
         output_file::check(&[page_beside(&path.with_file_name(REPORT))], &inputs)?;
-        save(options, &path)?;
-        experiment.introduce(&mut recorder)?;
+        save_record(options, &path)?;
+        experiment.write_first_lines(&mut recorder)?;
         execute_and_show(experiment, recorder, options)
     })
 }
@@ -101,8 +101,8 @@ pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow
     })
 }
 
-/// Does this until it is done or the user interrupts it. An error after an interruption is caused
-/// by it, and is not reported.
+/// Executes `work` until it is done or the user interrupts it. An error after an interruption is
+/// caused by the interruption, so it is not reported.
 pub(super) fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::report_leftovers();
@@ -112,7 +112,7 @@ pub(super) fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> an
     }
 }
 
-/// Refuses output options that could not be followed after the runs.
+/// Refuses output options that would fail after the runs.
 fn check_before_runs(
     options: &OutputOptions,
     config: &RunConfig,
@@ -134,7 +134,7 @@ fn check_before_runs(
     Ok(())
 }
 
-/// The files of targets, as far as an output of these options could be one of them.
+/// The files of the targets that an output of these options could replace.
 pub(super) fn files_of<'a>(
     targets: impl Iterator<Item = &'a Target>,
     options: &OutputOptions,
@@ -148,10 +148,10 @@ pub(super) fn files_of<'a>(
     Ok(inputs)
 }
 
-/// The files that a record is about, and its own. A file system that does not answer does not take an
-/// output either.
+/// The files that a record is about, and the record itself. Files on a file system that does not
+/// answer are left out, because no output can go there either.
 pub(super) fn inputs_of(record: &Record, path: &Path) -> Inputs {
-    let files = answering(record.targets.iter().flat_map(TargetFacts::files).collect());
+    let files = keep_answering(record.targets.iter().flat_map(TargetFacts::files).collect());
     Inputs::at(files.iter().map(PathBuf::as_path).chain([path]))
 }
 
@@ -170,7 +170,7 @@ fn run_one(
     })
 }
 
-/// Begins a record in a folder of its own. Nothing is left of a run that does not begin.
+/// Begins a record in a new folder. If the run does not begin, the folder is removed.
 fn in_new_folder<T>(
     options: &OutputOptions,
     live: &Live,
@@ -182,24 +182,24 @@ fn in_new_folder<T>(
     done.inspect_err(|_| folder.abandon())
 }
 
-/// Writes the first lines of the record, which then gets its path and the user's name for it, so
-/// that both remain when the run is killed. Then the experiment is executed and shown.
+/// Writes the first lines of the record, then gives the record its path and the user's name for it,
+/// so that both remain if the run is killed. Then executes the experiment and shows it.
 fn begin_and_execute(
     mut experiment: Experiment,
     mut recorder: Recorder,
     options: &OutputOptions,
 ) -> anyhow::Result<u8> {
-    experiment.introduce(&mut recorder)?;
+    experiment.write_first_lines(&mut recorder)?;
     recorder.publish()?;
-    if let Err(error) = save(options, recorder.path()) {
+    if let Err(error) = save_record(options, recorder.path()) {
         recorder.withdraw()?;
         return Err(error);
     }
     execute_and_show(experiment, recorder, options)
 }
 
-/// Executes an experiment and shows its record. A record that could not be written to its end, as
-/// on a full disk, is shown as far as it goes.
+/// Executes an experiment and shows its record. If the record could not be written to its end, for
+/// example on a full disk, the written part is shown.
 fn execute_and_show(
     experiment: Experiment,
     mut recorder: Recorder,
@@ -213,7 +213,7 @@ fn execute_and_show(
     show_and_judge(recorder, end.map(drop), &requested, options)
 }
 
-/// Shows a record that is whole, or as far as it could be written; the exit code.
+/// Shows a complete record, or its written part; returns the exit code.
 pub(super) fn show_and_judge(
     recorder: Recorder,
     end: Result<(), ExecuteError>,
@@ -228,15 +228,15 @@ pub(super) fn show_and_judge(
     Ok(exit_code(&record, requested))
 }
 
-pub(super) fn shown_progress(options: &OutputOptions) -> Shown {
+pub(super) fn shown_progress(options: &OutputOptions) -> ShownProgress {
     if options.quiet || options.no_progress {
-        return Shown::Nothing;
+        return ShownProgress::Nothing;
     }
-    Shown::Progress { has_styles: options.color.is_on(&std::io::stderr()) }
+    ShownProgress::Progress { has_styles: options.color.is_on(&std::io::stderr()) }
 }
 
-/// Gives a record the name that the user wants for it.
-pub(super) fn save(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
+/// Saves a record under the name that the user requested.
+pub(super) fn save_record(options: &OutputOptions, record: &Path) -> anyhow::Result<()> {
     if let Some(name) = &options.save {
         History::of_user()?.save(name, record)?;
     }
@@ -256,10 +256,10 @@ fn show(options: &OutputOptions, record: &Record, path: &Path) -> anyhow::Result
     let paged = page_beside(&beside).write(&inputs, |out| out.write_all(report::html(&page).as_bytes()));
     let exports = options.exports();
     let written = paged.and(exports.write(&ShownRun { record, page: &page }, &inputs));
-    if options.quiet || exports.take_standard_output() {
+    if options.quiet || exports.use_standard_output() {
         return Ok(written?);
     }
-    // What was measured is shown even where a page or an export could not be written.
+    // The results are shown even if the page or an export could not be written.
     let mut table = report::terminal(&page, table_style(options.color), Some(&display_path(path)));
     if options.percentiles {
         table += &report::percentiles(&page);

@@ -1,14 +1,14 @@
-//! The options about the user's commands as they are: parameters in them, how their output is
-//! checked, and what is run around them. Names are hyperfine's where it has such an option.
+//! Options for the user's own commands: their parameters, the check of their output, and their
+//! hooks. Names follow hyperfine where it has such an option.
 
 use anyhow::{bail, ensure};
 use clap::Args;
 use readlab_record::{Check, CommandRules};
-use readlab_run::experiment::command_parameters::{Parameter, expanded};
+use readlab_run::experiment::command_parameters::{Parameter, expand_parameters};
 use readlab_run::experiment::options::OwnCommand;
 use readlab_run::experiment::template::check_line;
 
-/// Commands as they are.
+/// The user's own commands.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Commands")]
 pub struct CommandOptions {
@@ -17,8 +17,8 @@ pub struct CommandOptions {
     /// standard input and ends with 0 if it is right
     #[arg(long, value_name = "count|same|none|PROGRAM", default_value = "count")]
     pub check: String,
-    /// The commands decode the archive that the target is: what they print is about what comes out
-    /// of it, and they are ranked with the methods that decode
+    /// The commands decode the target, which is an archive: their output is about its decoded
+    /// content, and they are ranked with methods that decode
     #[arg(long)]
     pub commands_decode: bool,
     /// Run before the first reading of a command; one for all commands, or one for each
@@ -34,7 +34,7 @@ pub struct CommandOptions {
     /// Race each command with `{NAME}` in it once for each value; may be repeated
     #[arg(short = 'L', long, num_args = 2, value_names = ["NAME", "VALUE,…"])]
     pub parameter_list: Vec<String>,
-    /// The same for the numbers from MIN to MAX; may be repeated
+    /// Race each command with `{NAME}` in it once for each number from MIN to MAX; may be repeated
     #[arg(short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"], allow_negative_numbers = true)]
     pub parameter_scan: Vec<String>,
     /// Step of the numbers of each --parameter-scan [default: 1]
@@ -49,10 +49,10 @@ pub struct CommandOptions {
 }
 
 impl CommandOptions {
-    /// The commands with what is run around each, one for each combination of the parameters.
+    /// The commands with their hooks, one for each combination of the parameters.
     pub fn commands(&self, commands: &[OwnCommand]) -> anyhow::Result<Vec<OwnCommand>> {
         ensure!(!self.check.trim().is_empty(), "--check is empty: count, same, none or a program");
-        let check = self.checked();
+        let check = self.output_check();
         if let Check::Accepted { by } = &check {
             check_line(by)?;
         }
@@ -67,16 +67,17 @@ impl CommandOptions {
                 cleanup: hook("--cleanup", &self.cleanup)?,
             };
         }
-        expanded(commands, &self.parameters()?)
+        expand_parameters(commands, &self.parameters()?)
     }
 
-    /// Whether the answers are numbers, as those of all other contenders.
+    /// Whether the answers are numbers, like those of all other contenders.
     pub fn is_count(&self) -> bool {
         self.check == "count"
     }
 
-    /// How output is checked; what the first command must print has no name yet.
-    fn checked(&self) -> Check {
+    /// The check of the output; the name of the first command, which others must match, is not
+    /// known yet.
+    fn output_check(&self) -> Check {
         match self.check.as_str() {
             "count" => Check::Count,
             "same" => Check::Same { of: String::new() },
@@ -86,15 +87,16 @@ impl CommandOptions {
     }
 
     fn parameters(&self) -> anyhow::Result<Vec<Parameter>> {
-        let lists = self.parameter_list.chunks_exact(2).map(|words| Parameter::list(&words[0], &words[1]));
+        let lists = self.parameter_list.chunks_exact(2).map(|words| Parameter::of_list(&words[0], &words[1]));
         let step = self.parameter_step_size.as_deref();
         let scans = self.parameter_scan.chunks_exact(3);
-        let scans = scans.map(|words| Parameter::scan(&words[0], [&words[1], &words[2]], step));
+        let scans = scans.map(|words| Parameter::of_range(&words[0], [&words[1], &words[2]], step));
         lists.chain(scans).collect()
     }
 }
 
-/// What is run around the command at this place: the only one that is given, or its own.
+/// The hook of the command at this index: the only one given for all commands, or the command's
+/// own.
 fn hook(option: &str, given: &[String], commands: usize, at: usize) -> anyhow::Result<Option<String>> {
     match given {
         [] => Ok(None),
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_run_around_commands_is_given_once_for_all_or_once_for_each() {
+    fn a_hook_is_given_once_for_all_commands_or_once_for_each() {
         let words = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
         let of = |given, at| hook("--prepare", &words(given), 3, at);
         assert_eq!((of(0, 1).unwrap(), of(1, 2).unwrap()), (None, Some("0".to_owned())));

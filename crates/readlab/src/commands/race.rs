@@ -1,5 +1,5 @@
-//! `readlab race TARGET…`: every available way of reading on the user's own file or on all files of
-//! a folder, cold and warm, or on a URL or an object of an S3 store.
+//! `readlab race TARGET…`: races every available method on the user's own file or on all files of a
+//! folder, cold and warm, or on a URL or an object of an S3 store.
 
 use super::options::{
     CompressedOptions, MetadataState, OutputOptions, PlacesOptions, ServerFlags, TreeOptions, transport,
@@ -12,12 +12,12 @@ use readlab_model::trial::{Transport, Work};
 use readlab_record::RunKind;
 use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::options::{
-    InspectOptions, SamplingOptions, SelectionOptions, UserOptions, share_or_zero,
+    InspectOptions, SamplingOptions, SelectionOptions, UserOptions, parse_share_or_zero,
 };
 use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
-use readlab_run::experiment::together::Shape;
+use readlab_run::experiment::together::ReaderGroup;
 use readlab_suite::Suite;
-use readlab_system::folder::own_places::OwnPlaces;
+use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::secret;
 use readlab_targets::target::source::is_remote;
@@ -43,28 +43,34 @@ pub struct RaceArgs {
     pub places: PlacesOptions,
     #[command(flatten)]
     pub compressed: CompressedOptions,
-    /// So many processes of each contender or command read the file at the same time; of several
-    /// numbers, separated by commas, each in every round: how the rate grows, from how many on more
-    /// add nothing, and what each reader has of it
+    /// Number of processes of each contender or command that read the file at the same time.
+    /// Several numbers, separated by commas, all take part in every round and show how the rate
+    /// grows, from which number on more readers add nothing, and the rate of each reader
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256))]
     pub readers: Vec<u32>,
-    /// Each reader but the first reads a copy of its own, which is made below this folder, of the
-    /// same file system, and removed at the end
+    /// Make a separate copy of the file for each reader but the first, below this folder, which
+    /// must be on the same file system; the copies are removed at the end
     #[arg(long, value_name = "FOLDER", requires = "readers")]
     pub copies: Option<PathBuf>,
-    /// Race the whole line-up, not only the usual and the best ways of each language, and list
-    /// every row; with --method or --resume it only lists every row
+    /// Race all trials, not only the usual and the best methods of each language, and list every
+    /// row; with --method or --resume, only list every row
     #[arg(long)]
     pub all: bool,
-    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
-    /// or a name given with --save
+    /// Resume an interrupted run with the plan in its record: the record's path, `last`, or a name
+    /// given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "indifference", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     #[command(flatten)]
     pub sampling: SamplingOptions,
     /// Stop the race when one trial is left that is the fastest, or within this share of it; with 0
     /// every difference matters
-    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share_or_zero, help_heading = "Measuring")]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value = "10%",
+        value_parser = parse_share_or_zero,
+        help_heading = "Measuring"
+    )]
     pub indifference: f64,
     #[command(flatten)]
     pub selection: SelectionOptions,
@@ -79,7 +85,7 @@ pub struct RaceArgs {
 }
 
 impl RaceArgs {
-    /// What is shown and saved; with --all every row.
+    /// The output options; with --all, every row is listed.
     pub(super) fn output_options(&self) -> OutputOptions {
         OutputOptions { lists_all: self.all, ..self.output.clone() }
     }
@@ -96,7 +102,7 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     output::run(&config, &runs, &output)
 }
 
-/// The targets, each as a run of its own.
+/// The targets, each for a separate run.
 fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<TargetSpecs>> {
     if over != Transport::File {
         if let Some(folder) = args.targets.iter().find(|word| word.is_dir()) {
@@ -116,7 +122,7 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     }
     let order = args.tree.order.unwrap_or_default();
     let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
-    let (follows_links, own) = (args.tree.follow, OwnPlaces::of_run(outputs.map(PathBuf::as_path)));
+    let (follows_links, own) = (args.tree.follow, OwnPaths::of_run(outputs.map(PathBuf::as_path)));
     let tree =
         |source| TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own: own.clone() });
     let target = |word: &PathBuf| match (word.is_dir(), places) {
@@ -130,15 +136,15 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     Ok(runs.map(|spec| vec![spec.decoded_with(dictionary)]).collect())
 }
 
-/// Refuses a target that an option is not for.
-fn check_targets(args: &RaceArgs, fits: impl Fn(&Path) -> bool, why: &str) -> anyhow::Result<()> {
-    if let Some(other) = args.targets.iter().find(|word| !fits(word)) {
+/// Refuses a target to which an option does not apply.
+fn check_targets(args: &RaceArgs, is_allowed: impl Fn(&Path) -> bool, why: &str) -> anyhow::Result<()> {
+    if let Some(other) = args.targets.iter().find(|word| !is_allowed(word)) {
         bail!("{}: {why}, and this is none", secret::redact_url(&display_path(other)));
     }
     Ok(())
 }
 
-/// Refuses what has no places that could be read.
+/// Refuses targets without places that could be read.
 fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
     check_targets(args, is_file, "--pattern reads places of a file")?;
     if over != Transport::File || args.tree.files_from.is_some() {
@@ -150,7 +156,7 @@ fn check_places(args: &RaceArgs, over: Transport) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn shape(args: &RaceArgs) -> anyhow::Result<Shape> {
+fn reader_group(args: &RaceArgs) -> anyhow::Result<ReaderGroup> {
     if args.copies.is_some() {
         check_targets(args, is_file, "--copies are copies of a file")?;
         let is_other = args.http || args.s3 || args.tree.files_from.is_some();
@@ -158,15 +164,16 @@ fn shape(args: &RaceArgs) -> anyhow::Result<Shape> {
             bail!("--copies: not with --http, --s3, --files-from, --pattern or --allow-device");
         }
     }
-    Ok(Shape::of_readers(args.readers.iter().copied(), args.copies.clone()))
+    Ok(ReaderGroup::of_readers(args.readers.iter().copied(), args.copies.clone()))
 }
 
-/// Whether a target is neither a folder nor behind a server.
+/// Whether a target is neither a folder nor on a server.
 fn is_file(word: &Path) -> bool {
     !word.is_dir() && !is_remote(word)
 }
 
-/// What a race of these options measures: of a suite, unless commands are raced as they are.
+/// The configuration of a race with these options and this suite; a suite of commands is used if
+/// commands are raced as they are.
 pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConfig> {
     let commands = args.own.commands(&args.selection.commands)?;
     if !args.own.is_count() && args.selection.work.is_some() {
@@ -185,11 +192,11 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
         selection,
         all: args.all,
         commands_decode: args.own.commands_decode,
-        shape: shape(args)?,
+        shape: reader_group(args)?,
         per_file: args.tree.per_file,
         inspect: args.inspect.clone(),
         space: None,
-        server: args.server.values(),
+        server: args.server.server_options(),
         quiet: args.output.quiet,
     };
     let suite = if args.own.is_count() { suite } else { Suite::commands() };

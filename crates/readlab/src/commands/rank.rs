@@ -1,12 +1,14 @@
-//! One rank of a fleet, from joining the job to leaving it: rank 0 writes the record and shows it,
-//! and of the others nothing remains.
+//! One rank of a fleet, from joining the job to leaving it. Rank 0 writes the record and shows it;
+//! the other ranks leave no files behind.
 
-use super::compare::path_of;
-use super::fleet::counts_among;
+use super::compare::record_path;
+use super::fleet::rank_counts_among;
 use super::options::OutputOptions;
-use super::output::{check_options, files_of, save, show_and_judge, shown_progress, until_interrupted};
+use super::output::{
+    check_options, files_of, save_record, show_and_judge, shown_progress, until_interrupted,
+};
 use anyhow::{Context, bail};
-use readlab_fleet::agreement::{self, Agreement, RankStatement, Terms};
+use readlab_fleet::agreement::{self, Agreement, AgreementTerms, RankStatement};
 use readlab_fleet::crew::Witness;
 use readlab_fleet::{Job, Role};
 use readlab_record::history::History;
@@ -16,7 +18,7 @@ use readlab_run::experiment::fleet::{JoinedFleet, WatchedFile};
 use readlab_run::experiment::recorder::Recorder;
 use readlab_run::experiment::target_spec::{TargetSpec, examine_all, transports};
 use readlab_run::experiment::{Experiment, FirstLines, InterruptedRun, participants};
-use readlab_run::live::{Live, Shown};
+use readlab_run::live::{Live, ShownProgress};
 use readlab_system::folder::RunFolder;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
@@ -26,96 +28,97 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// What a fleet is to do.
-pub(super) enum Task<'a> {
+/// The task of a fleet.
+pub(super) enum FleetTask<'a> {
     Anew(Box<NewRun<'a>>),
-    /// The rest of the run of this record, which rank 0 has.
+    /// Resumes the run of this record, which only rank 0 has.
     Rest(&'a str),
 }
 
 pub(super) struct NewRun<'a> {
     pub(super) config: RunConfig,
-    /// The target of the reader of a number, of as many as there are.
+    /// The target of a reader, by its number and the number of readers.
     pub(super) target: &'a dyn Fn(u32, NonZero<u32>) -> anyhow::Result<TargetSpec>,
     pub(super) share: Share,
-    /// How many ranks read together, by turns, or the usual numbers; `None` where always all do.
+    /// Numbers of ranks that read together, taking turns; an empty slice means the default numbers,
+    /// and `None` means that always all ranks read.
     pub(super) counts: Option<&'a [u32]>,
     /// The word on the command line that names the file, where names are hidden.
     pub(super) hidden: Option<String>,
 }
 
-/// What rank 0 tells the others before all prepare.
+/// The announcement of rank 0 to the others before all prepare.
 #[derive(Debug, Serialize, Deserialize)]
 enum RunAnnouncement {
-    /// A new run, whose order is drawn from this seed.
+    /// A new run, whose rounds are shuffled with this seed.
     Anew { seed: u64 },
-    /// The rest of the run that rank 0 has reopened.
+    /// Resumes the run that rank 0 has reopened.
     Rest(FirstLines),
 }
 
 /// An interrupted run with its record, on rank 0.
-struct Reopened {
+struct ReopenedRun {
     run: InterruptedRun,
     writer: RecordWriter,
     fleet: Fleet,
 }
 
 /// Runs one rank of a fleet. Rank 0 writes the record and shows it.
-pub(super) fn run(task: Task, options: &OutputOptions) -> anyhow::Result<ExitCode> {
+pub(super) fn run(task: FleetTask, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         let job = Rc::new(Job::join()?);
         let readers = match job.readers(Role::Reader)? {
             Ok(readers) => readers,
-            Err(reason) => return Ok(refused(&job, reason)),
+            Err(reason) => return Ok(end_refused_job(&job, reason)),
         };
-        let reopened = if job.is_leader() { task.reopened() } else { Ok(None) };
+        let reopened = if job.is_leader() { task.reopen() } else { Ok(None) };
         let told = job.is_leader().then(|| match &reopened {
             Ok(reopened) => Ok(task.announcement(reopened.as_ref())),
             Err(error) => Err(format!("{error:#}")),
         });
         let announcement = match job.broadcast(told.as_ref())? {
             Ok(announcement) => announcement,
-            Err(reason) => return Ok(refused(&job, reason)),
+            Err(reason) => return Ok(end_refused_job(&job, reason)),
         };
         let done = match reopened? {
-            Some(Reopened { run, writer, fleet }) => {
-                let rank = Rank { job: &job, share: fleet.share, before: Some(fleet), hidden: None };
+            Some(ReopenedRun { run, writer, fleet }) => {
+                let rank = PreparingRank { job: &job, share: fleet.share, before: Some(fleet), hidden: None };
                 rank.lead(run.of_rank(0).map(|run| RankRun::Rest(Box::new(run))), Some(writer), options)
             }
             None => {
                 let (share, hidden) = match &task {
-                    Task::Anew(run) => (run.share, run.hidden.clone()),
-                    Task::Rest(_) => (Share::default(), None),
+                    FleetTask::Anew(run) => (run.share, run.hidden.clone()),
+                    FleetTask::Rest(_) => (Share::default(), None),
                 };
-                let rank = Rank { job: &job, share, before: None, hidden };
-                let work = task.work(announcement, job.rank(), readers);
+                let rank = PreparingRank { job: &job, share, before: None, hidden };
+                let work = task.rank_run(announcement, job.rank(), readers);
                 if job.is_leader() { rank.lead(work, None, options) } else { rank.serve(work) }
             }
         };
-        left(&job, done)
+        leave_or_abort(&job, done)
     })
 }
 
-impl Task<'_> {
-    /// The interrupted run that goes on, if this is none anew.
-    fn reopened(&self) -> anyhow::Result<Option<Reopened>> {
-        let Task::Rest(name) = self else { return Ok(None) };
-        let path = path_of(History::of_user().as_ref(), name)?;
+impl FleetTask<'_> {
+    /// The interrupted run to resume; `None` for a new run.
+    fn reopen(&self) -> anyhow::Result<Option<ReopenedRun>> {
+        let FleetTask::Rest(name) = self else { return Ok(None) };
+        let path = record_path(History::of_user().as_ref(), name)?;
         let (run, writer) = InterruptedRun::open(RunKind::Race, &path)?;
         let fleet = run.fleet().with_context(|| display_path(&path))?.clone();
-        Ok(Some(Reopened { run, writer, fleet }))
+        Ok(Some(ReopenedRun { run, writer, fleet }))
     }
 
-    fn announcement(&self, reopened: Option<&Reopened>) -> RunAnnouncement {
+    fn announcement(&self, reopened: Option<&ReopenedRun>) -> RunAnnouncement {
         match (self, reopened) {
             (_, Some(reopened)) => RunAnnouncement::Rest(reopened.run.first_lines()),
-            (Task::Anew(run), None) => RunAnnouncement::Anew { seed: run.config.rules.seed },
-            (Task::Rest(_), None) => unreachable!("rank 0 has reopened it"),
+            (FleetTask::Anew(run), None) => RunAnnouncement::Anew { seed: run.config.rules.seed },
+            (FleetTask::Rest(_), None) => unreachable!("rank 0 has reopened it"),
         }
     }
 
-    /// What a rank that has no record prepares.
-    fn work(
+    /// The run that a rank without the record prepares.
+    fn rank_run(
         self,
         announcement: RunAnnouncement,
         rank: u32,
@@ -123,13 +126,13 @@ impl Task<'_> {
     ) -> anyhow::Result<RankRun> {
         match (announcement, self) {
             (RunAnnouncement::Rest(lines), _) => lines.of_rank(rank).map(|run| RankRun::Rest(Box::new(run))),
-            (RunAnnouncement::Anew { seed }, Task::Anew(run)) => {
+            (RunAnnouncement::Anew { seed }, FleetTask::Anew(run)) => {
                 let NewRun { config, target, counts, .. } = *run;
-                let counts = counts.map(|counts| counts_among(counts, readers.get())).transpose()?;
+                let counts = counts.map(|counts| rank_counts_among(counts, readers.get())).transpose()?;
                 let config = config.of_rank(seed, counts.unwrap_or_default());
                 Ok(RankRun::Anew { config: Box::new(config), spec: Box::new(target(rank, readers)?) })
             }
-            (RunAnnouncement::Anew { .. }, Task::Rest(_)) => bail!("--resume: rank 0 begins anew"),
+            (RunAnnouncement::Anew { .. }, FleetTask::Rest(_)) => bail!("--resume: rank 0 begins anew"),
         }
     }
 }
@@ -139,37 +142,37 @@ pub(super) fn witness(path: &Path) -> anyhow::Result<ExitCode> {
     until_interrupted(|| {
         let job = Rc::new(Job::join()?);
         if let Err(reason) = job.readers(Role::Witness)? {
-            return Ok(refused(&job, reason));
+            return Ok(end_refused_job(&job, reason));
         }
-        // What begins is for those that plan.
+        // The announcement only matters for ranks that plan.
         if let Err(reason) = job.broadcast::<Result<RunAnnouncement, String>>(None)? {
-            return Ok(refused(&job, reason));
+            return Ok(end_refused_job(&job, reason));
         }
-        left(&job, watch(&job, path))
+        leave_or_abort(&job, watch_as_witness(&job, path))
     })
 }
 
-fn watch(job: &Rc<Job>, path: &Path) -> anyhow::Result<u8> {
+fn watch_as_witness(job: &Rc<Job>, path: &Path) -> anyhow::Result<u8> {
     let file = WatchedFile::open(path);
     let told = file.as_ref().map_err(|error| format!("{error:#}"));
-    let told = told.and_then(|file| file.credentials().map_err(|error| format!("{error:#}")));
-    let agreed = agreement::agree(job, Terms::default(), told.map(RankStatement::Witness))?;
+    let told = told.and_then(|file| file.witness_facts().map_err(|error| format!("{error:#}")));
+    let agreed = agreement::agree(job, AgreementTerms::default(), told.map(RankStatement::Witness))?;
     let (Ok(file), Ok(agreement)) = (file, agreed) else { return Ok(0) };
     Witness::new(Rc::clone(job), &agreement, file.cache).serve()?;
     Ok(0)
 }
 
-/// Ends a job whose ranks are no fleet; the reason is told once.
-fn refused(job: &Job, reason: String) -> u8 {
+/// Ends a job whose ranks form no fleet; only rank 0 reports the reason.
+fn end_refused_job(job: &Job, reason: String) -> u8 {
     if job.is_leader() {
         notice::show(reason);
     }
     job.leave();
-    EXIT_DIFFERENT
+    EXIT_RANKS_DIFFER
 }
 
-/// Leaves the job; after an error the others must not wait for this rank.
-fn left(job: &Job, done: anyhow::Result<u8>) -> anyhow::Result<u8> {
+/// Leaves the job; after an error, aborts it so that the others do not wait for this rank.
+fn leave_or_abort(job: &Job, done: anyhow::Result<u8>) -> anyhow::Result<u8> {
     match &done {
         Ok(_) => job.leave(),
         Err(error) => job.abort(&format!("{error:#}")),
@@ -201,30 +204,31 @@ impl RankRun {
 }
 
 /// One rank of a fleet before it measures.
-struct Rank<'a> {
+struct PreparingRank<'a> {
     job: &'a Rc<Job>,
     share: Share,
-    /// The fleet whose run goes on, on rank 0.
+    /// The fleet whose run is resumed, on rank 0.
     before: Option<Fleet>,
     /// The word on the command line that names the file, where names are hidden.
     hidden: Option<String>,
 }
 
 /// The record of a run, new or reopened.
-struct Begun {
-    /// The folder that was made for it.
+struct BegunRecord {
+    /// The folder that was created for a new record.
     folder: Option<RunFolder>,
     recorder: Recorder,
 }
 
-impl Begun {
-    fn anew(options: &OutputOptions, live: &Live) -> anyhow::Result<Begun> {
+impl BegunRecord {
+    fn begin_new(options: &OutputOptions, live: &Live) -> anyhow::Result<BegunRecord> {
         let folder = RunFolder::make(options.output.as_deref())?;
         let recorder = Recorder::begin(&folder, live.clone()).inspect_err(|_| folder.abandon())?;
-        Ok(Begun { folder: Some(folder), recorder })
+        Ok(BegunRecord { folder: Some(folder), recorder })
     }
 
-    /// Nothing is measured: of a new record nothing remains, and a reopened one is as it was.
+    /// Gives up because nothing is measured: removes a new record, and leaves a reopened one
+    /// unchanged.
     fn abandon(self) -> anyhow::Result<()> {
         match self.folder {
             Some(folder) => {
@@ -237,8 +241,8 @@ impl Begun {
     }
 }
 
-impl Rank<'_> {
-    /// Rank 0, which shows and records what all do.
+impl PreparingRank<'_> {
+    /// Runs rank 0, which records and shows the results of all ranks.
     fn lead(
         &self,
         work: anyhow::Result<RankRun>,
@@ -248,8 +252,8 @@ impl Rank<'_> {
         let live = Live::begin(shown_progress(options));
         let reopened = writer.map(|writer| Recorder::resume_with(writer, live.clone()));
         let begun = match reopened {
-            Some(recorder) => Ok(Begun { folder: None, recorder }),
-            None => Begun::anew(options, &live),
+            Some(recorder) => Ok(BegunRecord { folder: None, recorder }),
+            None => BegunRecord::begin_new(options, &live),
         };
         let prepared = begun.and_then(|begun| {
             let prepared = work.and_then(|work| work.prepare(&live, &begun.recorder));
@@ -263,24 +267,24 @@ impl Rank<'_> {
             }
         });
         let agreed = self.agree(prepared.as_ref().map(|(_, experiment)| experiment))?;
-        let Ok((begun, mut experiment)) = prepared else { return Ok(EXIT_DIFFERENT) };
+        let Ok((begun, mut experiment)) = prepared else { return Ok(EXIT_RANKS_DIFFER) };
         let Some(agreement) = agreed else {
             begun.abandon()?;
-            return Ok(EXIT_DIFFERENT);
+            return Ok(EXIT_RANKS_DIFFER);
         };
         let mut recorder = begun.recorder;
         let fleet = JoinedFleet { agreement: &agreement, hidden: self.hidden.as_deref() };
-        experiment.introduce_fleet(&fleet, &mut recorder)?;
+        experiment.write_first_lines_of_fleet(&fleet, &mut recorder)?;
         recorder.publish()?;
-        save(options, recorder.path())?;
+        save_record(options, recorder.path())?;
         let requested = experiment.requested();
         let end = experiment.lead(self.job, &agreement, &mut recorder);
         show_and_judge(recorder, end.map(drop), &requested, options)
     }
 
-    /// Another rank, of whose record nothing remains.
+    /// Runs another rank; its temporary record is removed.
     fn serve(&self, work: anyhow::Result<RankRun>) -> anyhow::Result<u8> {
-        let live = Live::begin(Shown::Nothing);
+        let live = Live::begin(ShownProgress::Nothing);
         let folder = tempfile::tempdir();
         let prepared = folder.map_err(anyhow::Error::from).and_then(|folder| {
             let recorder = Recorder::begin(&RunFolder::make(Some(folder.path()))?, live.clone())?;
@@ -294,18 +298,18 @@ impl Rank<'_> {
         Ok(0)
     }
 
-    /// What all ranks agree on; `None` if they do not, of which rank 0 tells the reason.
+    /// The agreement of all ranks; `None` if they differ, which rank 0 reports with the reason.
     fn agree(&self, prepared: Result<&Experiment, &anyhow::Error>) -> anyhow::Result<Option<Agreement>> {
         let own = match prepared {
-            Ok(experiment) => experiment.credentials().map_err(|error| format!("{error:#}")),
+            Ok(experiment) => experiment.rank_facts().map_err(|error| format!("{error:#}")),
             Err(error) => Err(format!("{error:#}")),
         };
         let is_hidden = self.hidden.is_some();
-        let own = own.map(|own| if is_hidden { own.hidden(self.job.rank()) } else { own });
+        let own = own.map(|own| if is_hidden { own.with_hidden_names(self.job.rank()) } else { own });
         let told = own.map(|own| RankStatement::Reader(Box::new(own)));
-        let terms = Terms { share: self.share, before: self.before.as_ref() };
+        let terms = AgreementTerms { share: self.share, before: self.before.as_ref() };
         match agreement::agree(self.job, terms, told)? {
-            Ok(agreement) if is_hidden => Ok(Some(agreement.hidden_witness())),
+            Ok(agreement) if is_hidden => Ok(Some(agreement.with_hidden_witness())),
             Ok(agreement) => Ok(Some(agreement)),
             Err(reason) => {
                 if self.job.is_leader() {
@@ -317,5 +321,5 @@ impl Rank<'_> {
     }
 }
 
-/// Ranks differ, or one could not begin.
-const EXIT_DIFFERENT: u8 = 2;
+/// Exit code if ranks differ, or if one could not begin.
+const EXIT_RANKS_DIFFER: u8 = 2;

@@ -1,7 +1,7 @@
-//! `readlab report RECORD`: one self-contained page, made from the record alone, its charts as
-//! files, and the same results for programs.
+//! `readlab report RECORD`: one self-contained page, made from the record alone; optionally its
+//! charts as files and the same results for programs.
 
-use super::compare::path_of;
+use super::compare::record_path;
 use super::exports::EXPORT_JSON;
 use super::output::inputs_of;
 use anyhow::Context;
@@ -14,7 +14,7 @@ use readlab_system::folder::output_file::{self, Inputs, OutputFile};
 use readlab_system::folder::{RECORD, REPORT};
 use readlab_system::markup;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::without_parents;
+use readlab_targets::target::absolute_without_dot_dot;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -42,17 +42,17 @@ pub struct ReportArgs {
     pub export_json: Option<PathBuf>,
 }
 
-/// Makes the page. A record that was cut short gives a page that says so.
+/// Makes the page. If the record is incomplete, the page says so.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let path = match args.record.to_str() {
-        Some(name) => path_of(History::of_user().as_ref(), name)?,
+        Some(name) => record_path(History::of_user().as_ref(), name)?,
         None if args.record.is_dir() => args.record.join(RECORD),
         None => args.record.clone(),
     };
     let record = Record::read(&path)?;
     let judged = match &args.claims {
         Some(file) => vec![claims::judge(&claims::read(file)?, Some(&record))],
-        None => claims::judged_by(&record),
+        None => claims::judge_built_in(&record),
     };
     let output = args.output.clone().unwrap_or_else(|| path.with_file_name(REPORT));
     let mut inputs = inputs_of(&record, &path);
@@ -61,13 +61,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     page.lists_all |= args.all;
     page.judged_claims = judged.clone();
     if output.parent() != path.parent() {
-        name_whole(&mut page, path.parent().unwrap_or(Path::new(".")))?;
+        use_absolute_paths(&mut page, path.parent().unwrap_or(Path::new(".")))?;
     }
     let pictures: Vec<(PathBuf, String)> = args.svg.iter().flat_map(|folder| charts(&page, folder)).collect();
     let page_file = OutputFile { option: "--output", file: &output, is_earlier: markup::is_page };
     let json_file = OutputFile::given(EXPORT_JSON, &args.export_json, report::is_json);
     let picture = |file| OutputFile { option: "--svg", file, is_earlier: markup::is_picture };
-    // In a folder that is still to be made there is nothing to be replaced.
+    // A folder that does not exist yet contains no file to be replaced.
     let is_there = args.svg.as_deref().is_some_and(Path::exists);
     let pictured = pictures.iter().filter(|_| is_there).map(|(file, _)| picture(file));
     let files: Vec<OutputFile> = std::iter::once(page_file).chain(json_file).chain(pictured).collect();
@@ -85,16 +85,16 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Each chart with its file in this folder.
+/// The charts, each with its file in this folder.
 fn charts(page: &Page, folder: &Path) -> Vec<(PathBuf, String)> {
     let in_folder = |(name, text)| (folder.join(name).with_extension("svg"), text);
     report::charts(page).into_iter().map(in_folder).collect()
 }
 
-/// Flame graphs are named relative to the record's folder: a page in another folder names them by
-/// their whole paths.
-fn name_whole(page: &mut Page, folder: &Path) -> anyhow::Result<()> {
-    let folder = without_parents(folder).with_context(|| display_path(folder))?;
+/// Makes paths of flame graphs absolute if the page is in another folder, because they are relative
+/// to the record's folder.
+fn use_absolute_paths(page: &mut Page, folder: &Path) -> anyhow::Result<()> {
+    let folder = absolute_without_dot_dot(folder).with_context(|| display_path(folder))?;
     let graphs = page.inside.iter_mut().filter_map(|it| it.flame_graph.as_mut());
     for file in graphs.filter_map(|graph| graph.file.as_mut()) {
         *file = folder.join(&*file).to_string_lossy().into_owned();

@@ -1,5 +1,5 @@
-//! `readlab request TRIAL [TARGET]`: the exact command and bytes that a contender would get, to run
-//! by hand.
+//! `readlab request TRIAL [TARGET]`: the exact command and bytes that a contender would receive, to
+//! run by hand.
 
 use super::options::{CompressedOptions, ServerFlags};
 use anyhow::Context;
@@ -25,7 +25,7 @@ pub struct RequestArgs {
     /// The file, URL or object (s3://BUCKET/KEY) to read
     #[arg(default_value = "FILE")]
     pub target: PathBuf,
-    /// What the trial does with the bytes
+    /// The trial's work on the bytes
     #[arg(long, value_name = "WORK", default_value = "newlines")]
     pub work: Work,
     /// A roster file with more contenders; may be repeated
@@ -39,20 +39,20 @@ pub struct RequestArgs {
 
 pub fn run(args: &RequestArgs) -> anyhow::Result<ExitCode> {
     let id: TrialId = args.trial.parse()?;
-    let roster = Roster::with(&args.rosters)?;
+    let roster = Roster::with_user_rosters(&args.rosters)?;
     let name = &id.method.contender;
     let entry = roster.entry(name).with_context(|| format!("no contender '{name}' in the roster"))?;
     let contender = entry.query().with_context(|| name.clone())?;
-    let choice = contender.choose(&id.method, &id.params, args.work)?;
+    let choice = contender.resolve(&id.method, &id.params, args.work)?;
     let request = read_request(args, choice.method.reads)?;
-    let variables: String = request.env.iter().map(|(name, value)| variable(name, value)).collect();
+    let variables: String = request.env.iter().map(|(name, value)| shell_assignment(name, value)).collect();
     let command = contender.read_command(&choice, args.work, &request);
     let ask = TurnRequest { lead: 0, count: 1 };
     writeln!(std::io::stdout(), "printf '{ask}\\n' | {variables}{}", command.shell_line())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the contender gets to read the target.
+/// The request that the contender receives to read the target.
 fn read_request(args: &RequestArgs, reads: Reads) -> anyhow::Result<ReadRequest> {
     let word = args.target.as_os_str();
     if !url::is_url(word) && !s3::is_object(word) {
@@ -60,13 +60,14 @@ fn read_request(args: &RequestArgs, reads: Reads) -> anyhow::Result<ReadRequest>
         let env = dictionary.iter().map(Dictionary::variable).collect();
         return Ok(ReadRequest { word: word.to_owned(), env, ..ReadRequest::default() });
     }
-    let options = args.server.values();
+    let options = args.server.server_options();
     let source = Source::parse(word.to_str().context("not a URL")?, &options)?;
     Ok(source.request(reads, options.commands_get_credentials)?)
 }
 
-/// `NAME=VALUE ` before a command. What is secret is taken from the shell that runs it.
-fn variable(name: &OsStr, value: &OsStr) -> String {
+/// An assignment `NAME=VALUE ` before a command. Secret values are taken from the variables of the
+/// shell that runs the command.
+fn shell_assignment(name: &OsStr, value: &OsStr) -> String {
     let name = name.to_string_lossy();
     if SECRET_VARIABLES.contains(&&*name) {
         return format!("{name}=\"${name}\" ");

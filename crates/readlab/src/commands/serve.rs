@@ -1,6 +1,6 @@
-//! `readlab serve FILE`: readlab as the loopback server of one file, in a process of its own. The
-//! lab starts it for races over HTTP, and with `--s3` for races of objects. What it answers is in
-//! [`readlab_roster::server`].
+//! `readlab serve FILE`: readlab as the loopback server of one file, in a separate process. Readlab
+//! starts it for races over HTTP, and with `--s3` for races of objects. [`readlab_roster::server`]
+//! defines its responses.
 
 use anyhow::Context;
 use clap::Args;
@@ -18,7 +18,7 @@ pub struct ServeArgs {
     pub file: PathBuf,
 }
 
-/// Prints where the file is and serves until standard input ends.
+/// Prints the address of the file and serves it until standard input ends.
 pub fn run(args: &ServeArgs) -> anyhow::Result<ExitCode> {
     let serve = if args.s3 { listening::serve_s3 } else { listening::serve };
     serve(&args.file).with_context(|| display_path(&args.file))?;

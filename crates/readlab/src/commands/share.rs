@@ -1,5 +1,6 @@
-//! `readlab share SHARE`: a share as `--fail-over` reads it, for scripts that compare ratios
-//! themselves. The GitHub action does, so that one parser says what `5%` and `0.05` are.
+//! `readlab share SHARE`: a share as `--fail-over` parses it, for scripts that compare ratios
+//! themselves. The GitHub action uses it, so that a single parser defines what `5%` and `0.05`
+//! mean.
 
 use clap::Args;
 use readlab_run::experiment::options;
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct ShareArgs {
     /// The share, as `--fail-over` takes it
-    #[arg(value_name = "SHARE", value_parser = options::share, allow_hyphen_values = true)]
+    #[arg(value_name = "SHARE", value_parser = options::parse_share, allow_hyphen_values = true)]
     pub share: f64,
 }
 

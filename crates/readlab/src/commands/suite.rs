@@ -27,15 +27,15 @@ pub struct SuiteArgs {
     /// if it is missing]
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
-    /// Run it as it was published: its corpus in the size of the publication, and each trial with
-    /// its most readings or its most time
+    /// Run the published experiment: the corpus in its published size, and each trial up to its
+    /// maximum number of readings or its maximum time
     #[arg(long, conflicts_with = "targets")]
     pub full: bool,
     /// Size of the suite's own corpus, for example 1GiB
     #[arg(long, value_name = "SIZE", conflicts_with = "targets", value_parser = corpus_size)]
     pub size: Option<Bytes>,
-    /// Continue a run that was cut short, by the plan in its record: the record's path, `last`,
-    /// or a name given with --save
+    /// Resume an interrupted run with the plan in its record: the record's path, `last`, or a name
+    /// given with --save
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "size", "ServerFlags", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         sampling: args.sampling.clone(),
         selection: args.selection.clone(),
         inspect: args.inspect.clone(),
-        server: args.server.values(),
+        server: args.server.server_options(),
         quiet: args.output.quiet,
         ..UserOptions::default()
     };
@@ -71,35 +71,35 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
     let runs = if args.targets.is_empty() {
         vec![args.corpus(&suite)?]
     } else {
-        args.targets.iter().map(|word| plain(&suite, word)).collect()
+        args.targets.iter().map(|word| user_targets(&suite, word)).collect()
     };
     output::run(&config, &runs, &args.output)
 }
 
-/// Untimed runs that count where percentiles are shown.
-const COUNTS_OF_PERCENTILES: u32 = 5;
+/// Number of untimed counting runs if percentiles are shown.
+const COUNTS_FOR_PERCENTILES: u32 = 5;
 
-/// A size of a corpus; an empty file has nothing to read.
+/// Parses the size of a corpus, which must not be empty.
 fn corpus_size(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
     if size.0 == 0 { Err("a corpus has at least one byte".to_owned()) } else { Ok(size) }
 }
 
 impl SuiteArgs {
-    /// The suite, with the size of its corpus and the extent that the user wants.
+    /// The suite, with the corpus size that the user requested, in full or for everyday use.
     fn suite(&self) -> anyhow::Result<Suite> {
         let suite = Suite::find(self.suite.as_deref().context("no suite is named")?)?;
-        let mut suite = if self.full { suite.in_full() } else { suite };
+        let mut suite = if self.full { suite.as_published() } else { suite };
         if let (Some(size), Some(corpus)) = (self.size, &mut suite.corpus) {
             corpus.size_bytes = size.0;
         }
         if self.output.percentiles {
-            suite.counts = Some(suite.counts.unwrap_or(COUNTS_OF_PERCENTILES));
+            suite.counts = Some(suite.counts.unwrap_or(COUNTS_FOR_PERCENTILES));
         }
         Ok(suite)
     }
 
-    /// The corpus of the suite in each form that its trials read, made if it is not there.
+    /// The corpus of the suite in each form that its trials read; missing files are made.
     fn corpus(&self, suite: &Suite) -> anyhow::Result<TargetSpecs> {
         let recipe = suite
             .corpus
@@ -117,9 +117,9 @@ impl SuiteArgs {
     }
 }
 
-/// One target of the user's: a URL; or a file, and the same file over HTTP if the suite reads it
-/// so.
-fn plain(suite: &Suite, word: &Path) -> TargetSpecs {
+/// One target that the user named: a URL, or a file and, if the suite reads over HTTP, the same
+/// file over HTTP.
+fn user_targets(suite: &Suite, word: &Path) -> TargetSpecs {
     let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
     let overs = [Some(Transport::File), served.then_some(Transport::Http)];
     overs.into_iter().flatten().map(|over| TargetSpec::plain(word, over)).collect()

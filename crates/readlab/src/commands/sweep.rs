@@ -1,5 +1,5 @@
-//! `readlab sweep DIR`: files of many sizes are written, settled, evicted and read again; rate by
-//! size, the straight line through time on size, and what leaves it.
+//! `readlab sweep DIR`: writes files of many sizes, writes them back, evicts and reads them. Shows
+//! the rate by size, the straight line fitted through time over size, and sizes off that line.
 
 use super::options::OutputOptions;
 use super::output;

@@ -1,29 +1,28 @@
-//! Tests of the command line as it is parsed: help, version, and words that mean nothing, with no
-//! program started.
+//! Tests of the parsed command line: help, version, and invalid words. No program is started.
 
 use super::*;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
-/// What the parser answers to these words; help is as wide as in a terminal of 100 columns.
-fn refused(words: &[&str]) -> clap::Error {
+/// The parser's error for these words; help is as wide as in a terminal of 100 columns.
+fn parser_error(words: &[&str]) -> clap::Error {
     let parsed = Cli::command().term_width(100).try_get_matches_from([&["readlab"], words].concat());
     parsed.expect_err(&words.join(" "))
 }
 
 fn help(words: &[&str]) -> String {
-    let answer = refused(words);
+    let answer = parser_error(words);
     assert_eq!((answer.kind(), answer.exit_code()), (ErrorKind::DisplayHelp, 0), "{words:?}");
     answer.render().to_string()
 }
 
 #[test]
-fn the_command_tree_is_sound() {
+fn the_command_tree_passes_claps_checks() {
     Cli::command().debug_assert();
 }
 
 #[test]
-fn help_is_what_it_was_for_every_verb() {
+fn the_help_of_every_verb_matches_its_snapshot() {
     insta::assert_snapshot!("help", help(&["--help"]));
     let command = Cli::command();
     let verbs: Vec<&str> =
@@ -38,7 +37,7 @@ fn help_is_what_it_was_for_every_verb() {
 }
 
 #[test]
-fn words_that_mean_nothing_are_usage_errors() {
+fn invalid_words_are_usage_errors() {
     for (words, why) in [
         (&["race"][..], "<TARGET>"),
         (&["nonsense"], "unrecognized subcommand 'nonsense'"),
@@ -68,7 +67,7 @@ fn words_that_mean_nothing_are_usage_errors() {
         (&["completions", "cobol"], "invalid value 'cobol'"),
         (&["corpus", "make", "poems"], "invalid value 'poems'"),
     ] {
-        let answer = refused(words);
+        let answer = parser_error(words);
         assert_eq!(answer.exit_code(), 2, "{words:?}: {answer}");
         assert!(answer.to_string().contains(why), "{words:?}: {answer}");
     }

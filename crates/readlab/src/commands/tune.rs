@@ -1,6 +1,6 @@
-//! `readlab tune TARGET`: which method, buffer, depth and threads are the fastest, in a fraction of
-//! the readings that measuring them all would take; what to use, how sure that is, and the code for
-//! it.
+//! `readlab tune TARGET`: finds the fastest method, buffer, depth and threads with a fraction of
+//! the readings that measuring all of them would take. Shows which settings to use, how certain
+//! that is, and the code for them.
 
 use super::options::{CompressedOptions, OutputOptions, ServerFlags, transport};
 use super::output;
@@ -16,9 +16,9 @@ use readlab_run::experiment::options::{
     InspectOptions, SamplingOptions, SelectionOptions, UserOptions, seed_of_now,
 };
 use readlab_run::experiment::target_spec::TargetSpec;
-use readlab_run::experiment::together::Shape;
+use readlab_run::experiment::together::ReaderGroup;
 use readlab_suite::parameter_space::Space;
-use readlab_suite::{States, Suite};
+use readlab_suite::{StateChoice, Suite};
 use readlab_system::interrupt;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -46,16 +46,16 @@ pub struct TuneArgs {
     pub space: Option<Space>,
     /// State of the page cache when the clock starts [default: both; unknown for a URL]
     #[arg(long, value_name = "STATE", help_heading = "Searching")]
-    pub state: Option<States>,
+    pub state: Option<StateChoice>,
     /// What each trial does with the bytes [default: newlines for text, else sum]
     #[arg(long, value_name = "WORK", help_heading = "Searching")]
     pub work: Option<Work>,
     /// The trial to which the best is compared [default: Rust's BufReader with its default buffer]
     #[arg(long, value_name = "TRIAL", help_heading = "Searching")]
     pub reference: Option<String>,
-    /// Then so many processes read at the same time, by the best of each state, in a race of their
-    /// own: from how many on more add nothing. Numbers separated by commas, for example 1,2,4,8;
-    /// the search and the race have half of --budget each
+    /// Afterwards, race the best method of each state with this number of processes that read at
+    /// the same time, to show from which number on more readers add nothing. Numbers separated by
+    /// commas, for example 1,2,4,8; the search and the race get half of --budget each
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Searching", conflicts_with_all = ["export_json", "export_csv", "export_markdown", "claims"])]
     pub readers: Vec<u32>,
     /// Time for the whole run; the search takes at most seven tenths of it
@@ -87,7 +87,7 @@ pub struct TuneArgs {
 }
 
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    let space = Some(args.space.clone().unwrap_or_else(Space::usual));
+    let space = Some(args.space.clone().unwrap_or_else(Space::default_space));
     let config =
         RunConfig::merge(RunKind::Tune, Suite::find("tune")?, UserOptions { space, ..args.options() })?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
@@ -96,25 +96,25 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     output::until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;
         if let (Some(end), false) = (ends.first(), args.readers.is_empty() || interrupt::requested()) {
-            let best = best_of(&Record::read(&end.record)?);
+            let best = fastest_trials(&Record::read(&end.record)?);
             if !best.is_empty() {
-                ends.extend(output::run_each(&args.of_readers(best)?, &runs, &beside(&output))?);
+                ends.extend(output::run_each(&args.readers_config(best)?, &runs, &readers_output(&output))?);
             }
         }
-        Ok(output::worst(&ends))
+        Ok(output::worst_exit_code(&ends))
     })
 }
 
-/// The fastest of each state.
-fn best_of(record: &Record) -> BTreeSet<String> {
+/// The fastest trial of each cache state.
+fn fastest_trials(record: &Record) -> BTreeSet<String> {
     let rankings = Ranking::all(record, &verdict::limits(record));
     let id = |index: TrialIndex| record.trial(index).map(|it| it.trial.id.to_string());
     rankings.iter().filter_map(|ranking| id(ranking.rows.first()?.index)).collect()
 }
 
-/// Where the race of readers goes: into a folder of that of the search, and under a name of its
-/// own.
-fn beside(output: &OutputOptions) -> OutputOptions {
+/// Output options of the race of readers: a folder below that of the search, and a name derived
+/// from it.
+fn readers_output(output: &OutputOptions) -> OutputOptions {
     OutputOptions {
         output: output.output.as_ref().map(|folder| folder.join("readers")),
         save: output.save.as_ref().map(|name| name.and("-readers")),
@@ -123,8 +123,8 @@ fn beside(output: &OutputOptions) -> OutputOptions {
 }
 
 impl TuneArgs {
-    /// The options of the search and of the fresh measurement: each chosen trial is read once in each of
-    /// ten rounds, each round after a fill of its own.
+    /// Options of the search and of the fresh measurement, in which each chosen trial is read once
+    /// in each of ten rounds, and each round follows a separate fill.
     fn options(&self) -> UserOptions {
         let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
         let sampling = SamplingOptions {
@@ -150,19 +150,19 @@ impl TuneArgs {
             sampling,
             selection,
             inspect: self.inspect.clone(),
-            server: self.server.values(),
+            server: self.server.server_options(),
             quiet: self.output.quiet,
             ..UserOptions::default()
         }
     }
 
-    /// The race by different numbers of readers.
-    fn of_readers(&self, methods: BTreeSet<String>) -> anyhow::Result<RunConfig> {
+    /// The configuration of the race of different numbers of readers.
+    fn readers_config(&self, methods: BTreeSet<String>) -> anyhow::Result<RunConfig> {
         let (user, fills) = (self.options(), SamplingOptions::default().fills);
         let user = UserOptions {
             sampling: SamplingOptions { runs: None, max_time: None, fills, ..user.sampling },
             selection: SelectionOptions { methods: methods.into_iter().collect(), ..user.selection },
-            shape: Shape::of_readers(self.readers.iter().copied(), None),
+            shape: ReaderGroup::of_readers(self.readers.iter().copied(), None),
             ..user
         };
         RunConfig::merge(RunKind::Race, Suite::scale(), user)

@@ -1,5 +1,5 @@
-//! `readlab verify CONTENDER…`: tests contenders against PROTOCOL.md, with every answer compared to
-//! the lab's own. Nothing is timed.
+//! `readlab verify CONTENDER…`: tests contenders against PROTOCOL.md; every answer is compared with
+//! readlab's own. Nothing is timed.
 
 use anyhow::Context;
 use clap::Args;
@@ -23,9 +23,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Some answer was wrong.
+/// Exit code if an answer was wrong.
 const EXIT_FAILED: u8 = 1;
-/// Nothing was verified, or something that was named could not be.
+/// Exit code if nothing was verified, or if a contender that was named could not be verified.
 const EXIT_USAGE: u8 = 2;
 
 const SCHEMA: &str = "readlab.verification";
@@ -33,7 +33,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
-    /// The contenders, by their names in the roster; they are built if need be
+    /// Names of contenders in the roster; they are built if necessary
     #[arg(value_name = "CONTENDER", required_unless_present = "all")]
     pub names: Vec<String>,
     /// All contenders that run on this machine, as they were built
@@ -51,13 +51,13 @@ pub struct VerifyArgs {
     /// How many sessions run at once [default: twice the processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Print what was found as JSON
+    /// Print the results as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Serialize)]
-struct Export<'a> {
+struct VerificationExport<'a> {
     schema: &'static str,
     version: u32,
     contenders: &'a [ContenderReport],
@@ -65,9 +65,9 @@ struct Export<'a> {
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
-    let roster = Roster::with(&args.rosters)?;
-    let entries = chosen(&roster, args)?;
-    let globs = globs(&args.methods)?;
+    let roster = Roster::with_user_rosters(&args.rosters)?;
+    let entries = chosen_entries(&roster, args)?;
+    let globs = method_globs(&args.methods)?;
     let mut reports = Vec::new();
     for entry in entries {
         match verify(entry, args, &globs) {
@@ -77,7 +77,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if args.json {
-        let export = Export { schema: SCHEMA, version: SCHEMA_VERSION, contenders: &reports };
+        let export = VerificationExport { schema: SCHEMA, version: SCHEMA_VERSION, contenders: &reports };
         writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&export)?)?;
     }
     Ok(exit_code(args, &reports))
@@ -89,7 +89,7 @@ fn is_interrupted(error: &anyhow::Error) -> bool {
     io || interrupt::requested()
 }
 
-fn chosen<'a>(roster: &'a Roster, args: &VerifyArgs) -> anyhow::Result<Vec<&'a RosterEntry>> {
+fn chosen_entries<'a>(roster: &'a Roster, args: &VerifyArgs) -> anyhow::Result<Vec<&'a RosterEntry>> {
     if args.all {
         return Ok(roster.entries.iter().collect());
     }
@@ -98,7 +98,7 @@ fn chosen<'a>(roster: &'a Roster, args: &VerifyArgs) -> anyhow::Result<Vec<&'a R
     args.names.iter().map(entry).collect()
 }
 
-fn globs(methods: &[String]) -> anyhow::Result<Option<GlobSet>> {
+fn method_globs(methods: &[String]) -> anyhow::Result<Option<GlobSet>> {
     if methods.is_empty() {
         return Ok(None);
     }
@@ -109,7 +109,7 @@ fn globs(methods: &[String]) -> anyhow::Result<Option<GlobSet>> {
     Ok(Some(set.build()?))
 }
 
-/// One contender: built if it was named, asked for its methods, and verified.
+/// Verifies one contender: builds it if it was named, asks for its methods, and tests them.
 fn verify(
     entry: &RosterEntry,
     args: &VerifyArgs,
@@ -148,8 +148,8 @@ fn verify(
     };
     let receipt = contender.receipt.clone();
     show(args, &format!("{} {} · {}", receipt.contender, receipt.version, receipt.runtime))?;
-    let mut scratch = scratch()?;
-    let again = again(&entry.name, args);
+    let mut scratch = make_scratch()?;
+    let again = command_to_verify_again(&entry.name, args);
     let is_selected = |name: &str| globs.as_ref().is_none_or(|globs| globs.is_match(name));
     let verification = Verification {
         contender: &contender,
@@ -162,7 +162,7 @@ fn verify(
     let mut lines = Ok(());
     let methods = verification.run(|report| {
         if lines.is_ok() {
-            lines = show(args, &line(&entry.name, report));
+            lines = show(args, &method_line(&entry.name, report));
         }
     })?;
     lines?;
@@ -175,7 +175,7 @@ fn verify(
     Ok(ContenderReport { contender: entry.name.clone(), receipt: Some(receipt), reason: None, methods })
 }
 
-/// A contender that does not get as far as its methods.
+/// The report of a contender that fails before its methods are known.
 fn broken_receipt(
     entry: &RosterEntry,
     args: &VerifyArgs,
@@ -188,13 +188,13 @@ fn broken_receipt(
         repeat: format!("{} methods", command.shell_line()),
     };
     let report = MethodReport::of_all_methods(verdict);
-    show(args, &line(&entry.name, &report))?;
+    show(args, &method_line(&entry.name, &report))?;
     Ok(ContenderReport { contender: entry.name.clone(), receipt: None, reason: None, methods: vec![report] })
 }
 
-/// A folder on the file system of the user's cache: in memory, where temporary files may be, direct
-/// reads are refused.
-fn scratch() -> anyhow::Result<Scratch> {
+/// A scratch folder on the file system of the user's cache; a folder for temporary files may be in
+/// memory, where direct reads are refused.
+fn make_scratch() -> anyhow::Result<Scratch> {
     let corpora = corpus::default_folder();
     let parent = corpora.ok().and_then(|folder| folder.parent().map(PathBuf::from));
     let parent = parent.unwrap_or_else(std::env::temp_dir);
@@ -202,8 +202,8 @@ fn scratch() -> anyhow::Result<Scratch> {
     Scratch::make(&parent, "verify").with_context(|| display_path(&parent))
 }
 
-/// A line for a shell that verifies a contender again.
-fn again(name: &str, args: &VerifyArgs) -> String {
+/// A shell command line that verifies a contender again.
+fn command_to_verify_again(name: &str, args: &VerifyArgs) -> String {
     let rosters = args.rosters.iter().flat_map(|roster| ["--roster".to_owned(), display_path(roster)]);
     shell_words::join(["readlab", "verify", name].map(str::to_owned).into_iter().chain(rosters))
 }
@@ -212,8 +212,8 @@ fn show(args: &VerifyArgs, line: &str) -> io::Result<()> {
     if args.json { Ok(()) } else { writeln!(io::stdout(), "{line}") }
 }
 
-/// The line of a method, and for a fault what was wrong and how to see it again.
-fn line(contender: &str, report: &MethodReport) -> String {
+/// The line of a method; for a failure, also what was wrong and how to reproduce it.
+fn method_line(contender: &str, report: &MethodReport) -> String {
     let name = printable(&format!("{contender}/{}", report.method));
     match &report.verdict {
         Verdict::Ok => {
@@ -236,7 +236,8 @@ fn line(contender: &str, report: &MethodReport) -> String {
     }
 }
 
-/// 1 if an answer was wrong; 2 if nothing was verified, or a contender that was named could not be.
+/// The exit code: 1 if an answer was wrong; 2 if nothing was verified, or if a contender that was
+/// named could not be verified.
 fn exit_code(args: &VerifyArgs, reports: &[ContenderReport]) -> ExitCode {
     let methods = || reports.iter().flat_map(|report| &report.methods);
     if methods().any(|report| matches!(report.verdict, Verdict::Failed { .. })) {

@@ -9,16 +9,16 @@ use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 
-/// A record as it grows line by line.
-struct Growing {
+/// A record that grows line by line, checked with every line.
+struct GrowingRecord {
     record: Record,
     check: RecordCheck,
 }
 
-impl Growing {
-    /// With one target, a reading and a control.
-    fn new() -> Growing {
-        let mut growing = Growing { record: Record::new(header()), check: RecordCheck::default() };
+impl GrowingRecord {
+    /// Begins a record with one target, one reading and one control.
+    fn new() -> GrowingRecord {
+        let mut growing = GrowingRecord { record: Record::new(header()), check: RecordCheck::default() };
         for line in [
             target(0, TargetFacts::default()),
             trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through),
@@ -31,18 +31,20 @@ impl Growing {
 
     fn add(&mut self, mut line: Line) -> Result<(), String> {
         match self.check.line(&self.record, &mut line, 100)? {
-            Checked::Add => self.record.add(line),
-            Checked::AddAndSay(why) => [line, why].into_iter().for_each(|line| self.record.add(line)),
-            Checked::LeaveOut => {}
+            LineTreatment::Add => self.record.add(line),
+            LineTreatment::AddAndReport(why) => {
+                [line, why].into_iter().for_each(|line| self.record.add(line))
+            }
+            LineTreatment::LeaveOut => {}
         }
         Ok(())
     }
 }
 
-/// Why this line behind those of [`Growing::new`] is refused.
+/// The reason why this line is rejected after the lines of [`Growing::new`].
 #[track_caller]
-fn refused(line: Line) -> String {
-    Growing::new().add(line).unwrap_err()
+fn rejection_of(line: Line) -> String {
+    GrowingRecord::new().add(line).unwrap_err()
 }
 
 fn sample(round: u32, change: impl FnOnce(&mut Sample)) -> Line {
@@ -51,17 +53,17 @@ fn sample(round: u32, change: impl FnOnce(&mut Sample)) -> Line {
     Line::Sample(Box::new(sample))
 }
 
-fn end() -> Line {
+fn end_line() -> Line {
     Line::End { reason: EndReason::Interrupted, wall_ns: 1 }
 }
 
-fn resumed(reopen: Vec<usize>) -> Line {
+fn resumed_line(reopen: Vec<usize>) -> Line {
     let reopen = reopen.into_iter().map(TrialIndex::new).collect();
     let (at, state) = ("2024-01-02T00:00:00Z".to_owned(), CacheState::Warm);
     Line::Resumed(Resumption { at, elapsed_ns: 1, state, round: 5, reopen })
 }
 
-fn limit(change: impl FnOnce(&mut Limit)) -> Line {
+fn limit_line(change: impl FnOnce(&mut Limit)) -> Line {
     let mut limit = Limit {
         kind: LimitKind::Device,
         name: String::new(),
@@ -80,7 +82,7 @@ fn limit(change: impl FnOnce(&mut Limit)) -> Line {
 }
 
 #[test]
-fn samples_that_cannot_be_are_refused_with_their_numbers() {
+fn impossible_samples_are_rejected_with_their_numbers() {
     for (change, cause) in [
         ((|it| it.trial = TrialIndex::new(7)) as fn(&mut Sample), "trial 7, which no line before tells of"),
         (|it| it.wall_ns = 0, "a window of 0 ns"),
@@ -91,16 +93,16 @@ fn samples_that_cannot_be_are_refused_with_their_numbers() {
         (|it| it.resident_after = Some(-0.5), "resident_after is -5e-1, and a share is from 0 to 1"),
         (|it| it.resident_after = Some(f64::NAN), "resident_after is NaN, and a share is from 0 to 1"),
     ] {
-        assert_eq!(refused(sample(0, change)), cause);
+        assert_eq!(rejection_of(sample(0, change)), cause);
     }
-    let mut growing = Growing::new();
+    let mut growing = GrowingRecord::new();
     let of_control = sample(0, |it| (it.trial, it.wall_ns) = (TrialIndex::new(1), 0));
     assert_eq!(growing.add(of_control), Ok(()), "a control may take none");
 }
 
 #[test]
-fn readings_of_a_trial_rise_so_that_none_is_recorded_twice() {
-    let mut growing = Growing::new();
+fn a_reading_of_a_trial_cannot_be_recorded_twice() {
+    let mut growing = GrowingRecord::new();
     assert_eq!(growing.add(sample(3, |it| it.turn_readings = 2)), Ok(()));
     let second = || sample(3, |it| (it.turn_readings, it.reading) = (2, 1));
     assert_eq!(growing.add(second()), Ok(()));
@@ -114,8 +116,8 @@ fn readings_of_a_trial_rise_so_that_none_is_recorded_twice() {
 }
 
 #[test]
-fn a_meter_beyond_belief_is_none_and_says_so_once() {
-    let mut growing = Growing::new();
+fn an_impossible_meter_becomes_none_and_is_reported_once() {
+    let mut growing = GrowingRecord::new();
     for round in 0..3 {
         let wild = |it: &mut Sample| (it.cpu_user_ns, it.minor_faults) = (Some(u64::MAX), Some(7));
         assert_eq!(growing.add(sample(round, wild)), Ok(()));
@@ -131,18 +133,18 @@ fn a_meter_beyond_belief_is_none_and_says_so_once() {
 }
 
 #[test]
-fn what_is_announced_is_announced_once_and_in_order() {
-    assert_eq!(refused(Line::Header(Box::new(header()))), "a second header");
-    assert_eq!(refused(target(0, TargetFacts::default())), "target 0 where target 1 belongs");
-    assert_eq!(refused(target(2, TargetFacts::default())), "target 2 where target 1 belongs");
+fn targets_contenders_and_trials_are_announced_once_and_in_order() {
+    assert_eq!(rejection_of(Line::Header(Box::new(header()))), "a second header");
+    assert_eq!(rejection_of(target(0, TargetFacts::default())), "target 0 where target 1 belongs");
+    assert_eq!(rejection_of(target(2, TargetFacts::default())), "target 2 where target 1 belongs");
     let other = || trial(0, "rust/mmap/scalar", CacheState::Warm, Cache::Through);
-    assert_eq!(refused(other()), "trial 0 a second time, and another one");
-    let mut growing = Growing::new();
+    assert_eq!(rejection_of(other()), "trial 0 a second time, and another one");
+    let mut growing = GrowingRecord::new();
     let same = trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through);
     assert_eq!((growing.add(same), growing.record.trials.len()), (Ok(()), 2), "word for word is once");
     let Line::Trial(mut far) = other() else { panic!() };
     (far.index, far.target) = (TrialIndex::new(2), 1);
-    assert_eq!(refused(Line::Trial(far)), "target 1, which no line before tells of");
+    assert_eq!(rejection_of(Line::Trial(far)), "target 1, which no line before tells of");
     let receipt =
         || Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into(), language: None };
     assert_eq!(growing.add(Line::Contender(receipt())), Ok(()));
@@ -150,7 +152,7 @@ fn what_is_announced_is_announced_once_and_in_order() {
 }
 
 #[test]
-fn what_names_a_trial_or_a_target_comes_after_it() {
+fn lines_that_name_a_trial_or_a_target_must_come_after_it() {
     let unknown = "trial 9, which no line before tells of";
     let warmed =
         |trial, wall_ns| Line::Warmup(WarmedUp { trial, readings: 1, wall_ns, end: WarmupEnd::Steady });
@@ -162,19 +164,19 @@ fn what_names_a_trial_or_a_target_comes_after_it() {
         Line::FlameGraph { trial: nine, graph: Box::default() },
         Line::Trace { trial: nine, trace: Box::default() },
         Line::Outcome { trial: nine, outcome: Outcome::Measured },
-        resumed(vec![0, 9]),
-        limit(|it| it.trial = Some(TrialIndex::new(9))),
+        resumed_line(vec![0, 9]),
+        limit_line(|it| it.trial = Some(TrialIndex::new(9))),
     ] {
-        assert_eq!(refused(line), unknown);
+        assert_eq!(rejection_of(line), unknown);
     }
-    assert!(refused(warmed(TrialIndex::new(0), u64::MAX)).starts_with("wall_ns: "));
+    assert!(rejection_of(warmed(TrialIndex::new(0), u64::MAX)).starts_with("wall_ns: "));
     let fill = |target, resident_after| {
         Line::Fill(Fill { fill: 0, target, how: String::new(), wall_ns: 1, resident_after })
     };
-    assert_eq!(refused(fill(1, None)), "target 1, which no line before tells of");
-    assert_eq!(refused(fill(0, Some(2.0))), "resident_after is 2e0, and a share is from 0 to 1");
-    assert_eq!(refused(limit(|it| it.target = 1)), "target 1, which no line before tells of");
-    let mut growing = Growing::new();
+    assert_eq!(rejection_of(fill(1, None)), "target 1, which no line before tells of");
+    assert_eq!(rejection_of(fill(0, Some(2.0))), "resident_after is 2e0, and a share is from 0 to 1");
+    assert_eq!(rejection_of(limit_line(|it| it.target = 1)), "target 1, which no line before tells of");
+    let mut growing = GrowingRecord::new();
     let rejected = |trial| Line::Rejected { trial, round: 0, reason: String::new() };
     assert_eq!((growing.add(rejected(nine)), growing.add(rejected(TrialIndex::new(0)))), (Ok(()), Ok(())));
     let kept = growing.record.trials[TrialIndex::new(0)].rejected.len();
@@ -184,49 +186,51 @@ fn what_names_a_trial_or_a_target_comes_after_it() {
         Line::Write { target: 5, how: WriteWay::Plain, times }
     };
     assert_eq!(growing.add(write(1)), Ok(()), "a sweep writes before it announces");
-    assert_eq!(refused(write(0)), "a window of 0 ns");
+    assert_eq!(rejection_of(write(0)), "a window of 0 ns");
 }
 
 #[test]
-fn what_ends_has_one_end_until_it_goes_on() {
-    let mut growing = Growing::new();
+fn a_run_or_trial_ends_once_unless_it_is_resumed() {
+    let mut growing = GrowingRecord::new();
     let outcome = |outcome| Line::Outcome { trial: TrialIndex::new(0), outcome };
     let failed = || Outcome::Failed { reason: String::new() };
     assert_eq!(growing.add(outcome(Outcome::Measured)), Ok(()));
     assert_eq!(growing.add(outcome(Outcome::Measured)), Ok(()), "the same is once");
     assert_eq!(growing.add(outcome(failed())).unwrap_err(), "trial 0 ends as failed, and before as measured");
-    assert_eq!(growing.add(end()), Ok(()));
-    assert_eq!(growing.add(end()).unwrap_err(), "a second end");
+    assert_eq!(growing.add(end_line()), Ok(()));
+    assert_eq!(growing.add(end_line()).unwrap_err(), "a second end");
     let late = "something is measured after the end of the run";
     assert_eq!(growing.add(sample(0, |_| {})).unwrap_err(), late);
-    assert_eq!(growing.add(limit(|_| {})), Ok(()), "fio is asked after the end");
-    assert_eq!(growing.add(resumed(vec![0])), Ok(()));
-    for line in [sample(0, |_| {}), outcome(failed()), end()] {
+    assert_eq!(growing.add(limit_line(|_| {})), Ok(()), "fio is asked after the end");
+    assert_eq!(growing.add(resumed_line(vec![0])), Ok(()));
+    for line in [sample(0, |_| {}), outcome(failed()), end_line()] {
         assert_eq!(growing.add(line), Ok(()));
     }
 }
 
 #[test]
-fn limits_graphs_and_traces_hold_numbers_that_can_be() {
-    assert_eq!(refused(limit(|it| it.ci95 = Some([3, 2]))), "an interval from 3 to 2");
-    assert!(refused(limit(|it| it.samples.push(u64::MAX))).starts_with("a limit: 1844"));
+fn impossible_numbers_in_limits_graphs_and_traces_are_rejected() {
+    assert_eq!(rejection_of(limit_line(|it| it.ci95 = Some([3, 2]))), "an interval from 3 to 2");
+    assert!(rejection_of(limit_line(|it| it.samples.push(u64::MAX))).starts_with("a limit: 1844"));
     let hottest = vec![HotSpot { name: String::new(), share: 1e308 }];
     let graph = Box::new(FlameGraph { hottest, ..FlameGraph::default() });
-    let too_much = refused(Line::FlameGraph { trial: TrialIndex::new(0), graph });
+    let too_much = rejection_of(Line::FlameGraph { trial: TrialIndex::new(0), graph });
     assert_eq!(too_much, "share is 1e308, and a share is from 0 to 1");
     let traced = |latency_ns| {
         let trace = Trace { latency_ns, ..Trace::default() };
         Line::Trace { trial: TrialIndex::new(0), trace: Box::new(trace) }
     };
-    assert_eq!(Growing::new().add(traced(Spread::from_numbers(vec![0, 1, u64::MAX]))), Ok(()));
+    assert_eq!(GrowingRecord::new().add(traced(Spread::from_numbers(vec![0, 1, u64::MAX]))), Ok(()));
     let buckets = vec![[0, u64::MAX], [1, u64::MAX]];
-    let sums = refused(traced(Spread { n: 7, buckets, ..Spread::default() }));
+    let sums = rejection_of(traced(Spread { n: 7, buckets, ..Spread::default() }));
     assert_eq!(sums, "a spread of 7 whose parts do not add up to it");
-    assert!(refused(traced(Spread { p90: 5, ..Spread::default() })).starts_with("percentiles that fall"));
+    assert!(
+        rejection_of(traced(Spread { p90: 5, ..Spread::default() })).starts_with("percentiles that fall")
+    );
 }
 
 #[test]
-fn the_machine_and_the_plan_of_a_header_can_be() {
+fn impossible_facts_in_the_header_are_removed() {
     let mut wild = header();
     (wild.machine.max_turbo_ghz, wild.machine.load_1min) = (Some(1e308), Some(0.5));
     assert_eq!(RecordCheck::header(&mut wild), Ok(()));
@@ -234,8 +238,8 @@ fn the_machine_and_the_plan_of_a_header_can_be() {
 }
 
 #[test]
-fn a_record_has_an_end_to_its_size() {
-    let mut growing = Growing::new();
+fn the_size_of_a_record_is_limited() {
+    let mut growing = GrowingRecord::new();
     growing.check.samples = SAMPLES_MAX;
     assert_eq!(growing.add(sample(0, |_| {})).unwrap_err(), "samples: 4000001, and 4000000 is the most");
     growing.check.other_bytes = OTHER_BYTES_MAX - 50;
@@ -245,10 +249,10 @@ fn a_record_has_an_end_to_its_size() {
 
 proptest! {
     #[test]
-    fn what_is_admitted_can_be(
+    fn accepted_samples_have_possible_values(
         wall_ns: u64, cpu_user_ns: Option<u64>, faults: Option<u64>, share: Option<f64>, reading: u32, turn_readings: u32, trial in 0_usize..4,
     ) {
-        let mut growing = Growing::new();
+        let mut growing = GrowingRecord::new();
         let change = |it: &mut Sample| {
             it.trial = TrialIndex::new(trial);
             (it.wall_ns, it.cpu_user_ns, it.major_faults) = (wall_ns, cpu_user_ns, faults);
@@ -265,14 +269,14 @@ proptest! {
 }
 
 #[test]
-fn a_turn_of_readers_has_every_one_of_them_with_times_that_can_be() {
+fn a_turn_of_readers_has_all_readers_with_possible_times() {
     let turn = |readers: u32, wall_ns: u64| {
         let timing = ReaderTiming { began_ns: 1, wall_ns, answered_ns: 9 };
         let readers = vec![timing; readers as usize];
         Line::ReadersTurn(Box::new(ReadersTurn { trial: TrialIndex::new(0), round: 0, readers }))
     };
-    assert_eq!(refused(turn(1, 5)), "1 readers in a turn of 0", "its target is read by one always");
-    let mut growing = Growing { record: Record::new(header()), check: RecordCheck::default() };
+    assert_eq!(rejection_of(turn(1, 5)), "1 readers in a turn of 0", "its target is read by one always");
+    let mut growing = GrowingRecord { record: Record::new(header()), check: RecordCheck::default() };
     let facts = TargetFacts { readers: Some(2), ..TargetFacts::default() };
     for line in [target(0, facts), trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through), turn(2, 5)]
     {

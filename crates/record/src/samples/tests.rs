@@ -1,10 +1,10 @@
-//! Tests of packed samples: they come out as they went in, and take a few bytes.
+//! Tests of packed samples: unpacking returns the same samples, and each takes a few bytes.
 
 use super::*;
 use proptest::prelude::*;
 use readlab_model::trial::TrialIndex;
 
-/// Whatever may be, with the ends of every range often.
+/// Any sample; the ends of every range are frequent.
 fn any_sample() -> impl Strategy<Value = Sample> {
     let end = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
     let small = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
@@ -42,7 +42,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
 
 proptest! {
     #[test]
-    fn samples_come_out_as_they_went_in(samples in prop::collection::vec(any_sample(), 0..40)) {
+    fn unpacked_samples_equal_the_packed_ones(samples in prop::collection::vec(any_sample(), 0..40)) {
         let packed: Samples = samples.iter().cloned().collect();
         prop_assert_eq!((packed.len(), packed.is_empty()), (samples.len(), samples.is_empty()));
         prop_assert_eq!(packed.iter().len(), samples.len());

@@ -1,4 +1,5 @@
-//! Tests of the record as a file: complete, cut, broken, of another version, none; and every line.
+//! Tests of the record file: complete, cut off, broken, of another version, or not a record; and of
+//! every kind of line.
 
 use crate::{
     EndReason, Header, LeftBehind, Line, Outcome, Record, RecordError, RecordWriter, Resumption,
@@ -10,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A record with lines of every kind, in the order of a run and with awkward values.
+/// A record with lines of every kind, in the order of a run and with unusual values.
 const EVERY_LINE: &str = include_str!("every_line.jsonl");
 
 fn every_line() -> Vec<Line> {
@@ -30,14 +31,14 @@ fn trial() -> Trial {
     trials.next_back().unwrap()
 }
 
-fn resumed(reopen: Vec<usize>) -> Line {
+fn resumed_line(reopen: Vec<usize>) -> Line {
     let reopen = reopen.into_iter().map(TrialIndex::new).collect();
     let (at, state) = ("2024-01-02T00:00:00Z".to_owned(), CacheState::Warm);
     Line::Resumed(Resumption { at, elapsed_ns: 1 << 53, state, round: 5, reopen })
 }
 
-/// A record with every kind of line; its file as text.
-fn written() -> (TempDir, PathBuf, String) {
+/// Writes a record with every kind of line; returns its path and its text.
+fn write_every_line() -> (TempDir, PathBuf, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.jsonl");
     let mut writer = RecordWriter::create(&path).unwrap();
@@ -50,7 +51,7 @@ fn written() -> (TempDir, PathBuf, String) {
     (folder, path, text)
 }
 
-/// The record that a text would be.
+/// Reads this text as a record.
 fn read(text: impl AsRef<[u8]>) -> Result<Record, RecordError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.jsonl");
@@ -65,7 +66,7 @@ fn read(text: impl AsRef<[u8]>) -> Result<Record, RecordError> {
 
 #[test]
 fn every_kind_of_line_comes_back_as_it_was() {
-    let (_folder, path, text) = written();
+    let (_folder, path, text) = write_every_line();
     assert_eq!(text, EVERY_LINE);
     let unheard_of = serde_json::from_str::<Line>("{\"line\":\"unheard of\"}").unwrap_err().to_string();
     for kind in unheard_of.split('`').skip(3).step_by(2) {
@@ -88,7 +89,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_record_that_was_cut_anywhere_is_a_shorter_record() {
+fn a_record_that_is_cut_off_anywhere_is_read_as_a_shorter_record() {
     let first = EVERY_LINE.find('\n').unwrap();
     for end in first..EVERY_LINE.len() {
         let Some(cut) = EVERY_LINE.get(..end) else { continue };
@@ -96,15 +97,15 @@ fn a_record_that_was_cut_anywhere_is_a_shorter_record() {
         let whole_lines = cut.bytes().filter(|&byte| byte == b'\n').count();
         let told = record.targets.len() + record.contenders.len() + record.trials.len() + record.fills.len();
         assert!(told <= whole_lines + 1, "cut at {end}");
-        // Only the newline at the end is missing: then the last line is whole.
+        // If only the newline at the end is missing, the last line is complete.
         assert_eq!(record.end.is_some(), end >= EVERY_LINE.len() - 1, "cut at {end}");
     }
     assert_eq!(read(EVERY_LINE).unwrap(), read(EVERY_LINE.trim_end()).unwrap());
 }
 
 #[test]
-fn a_record_that_was_cut_anywhere_is_gone_on_with_after_its_last_whole_line() {
-    let (_folder, path, text) = written();
+fn a_record_that_is_cut_off_anywhere_is_continued_after_its_last_complete_line() {
+    let (_folder, path, text) = write_every_line();
     let more = || Line::Warning { text: "more".to_owned() };
     let first = text.find('\n').unwrap();
     for end in (first..text.len()).filter(|&end| text.is_char_boundary(end)) {
@@ -121,7 +122,7 @@ fn a_record_that_was_cut_anywhere_is_gone_on_with_after_its_last_whole_line() {
 
 #[test]
 fn a_torn_line_longer_than_what_is_read_at_once_is_cut_off() {
-    let (_folder, path, text) = written();
+    let (_folder, path, text) = write_every_line();
     fs::write(&path, format!("{text}{{\"line\":\"warning\",\"text\":\"{}", "x".repeat(200_000))).unwrap();
     let line = Line::Warning { text: "more".to_owned() };
     RecordWriter::reopen(&path).unwrap().append(&line).unwrap();
@@ -131,7 +132,7 @@ fn a_torn_line_longer_than_what_is_read_at_once_is_cut_off() {
 
 #[test]
 fn a_record_has_one_writer() {
-    let (_folder, path, _) = written();
+    let (_folder, path, _) = write_every_line();
     let first = RecordWriter::reopen(&path).unwrap();
     assert!(matches!(RecordWriter::reopen(&path), Err(RecordError::InUse(_))));
     drop(first);
@@ -146,8 +147,8 @@ fn a_record_has_one_writer() {
 }
 
 #[test]
-fn what_is_read_back_is_the_file_that_is_written_and_not_what_took_its_name() {
-    let (_folder, path, text) = written();
+fn a_writer_reads_back_its_own_file_and_not_one_that_took_its_name() {
+    let (_folder, path, text) = write_every_line();
     let expected = Record::read(&path).unwrap();
     let writer = RecordWriter::reopen(&path).unwrap();
     let planted = path.with_file_name("planted");
@@ -157,8 +158,8 @@ fn what_is_read_back_is_the_file_that_is_written_and_not_what_took_its_name() {
 }
 
 #[test]
-fn a_record_of_another_user_is_not_gone_on_with() {
-    let (_folder, path, _) = written();
+fn a_record_of_another_user_cannot_be_continued() {
+    let (_folder, path, _) = write_every_line();
     if std::os::unix::fs::chown(&path, Some(1), None).is_err() {
         eprintln!("SKIPPED: only root can give a file to another user");
         return;
@@ -167,7 +168,7 @@ fn a_record_of_another_user_is_not_gone_on_with() {
 }
 
 #[test]
-fn of_two_that_begin_one_has_the_name_and_nothing_is_left_of_the_other() {
+fn of_two_writers_one_gets_the_name_and_the_other_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("record.jsonl");
     let begin = || {
@@ -185,14 +186,14 @@ fn of_two_that_begin_one_has_the_name_and_nothing_is_left_of_the_other() {
 }
 
 #[test]
-fn going_on_takes_back_the_end_and_the_outcomes_that_came_with_it() {
+fn resuming_removes_the_end_and_the_outcomes_of_the_interruption() {
     let mut record = Record::new(header());
     record.add(Line::Trial(Box::new(trial())));
     record.add(Line::Outcome { trial: TrialIndex::new(0), outcome: Outcome::Measured });
     record.add(Line::End { reason: EndReason::Interrupted, wall_ns: 1 });
-    record.add(resumed(vec![]));
+    record.add(resumed_line(vec![]));
     assert_eq!((record.end, &record.trials[TrialIndex::new(0)].outcome), (None, &Some(Outcome::Measured)));
-    record.add(resumed(vec![0, 9]));
+    record.add(resumed_line(vec![0, 9]));
     assert_eq!((record.resumed.len(), &record.trials[TrialIndex::new(0)].outcome), (2, &None));
 }
 
@@ -225,7 +226,7 @@ fn a_line_broken_in_the_middle_is_named() {
 }
 
 #[test]
-fn a_last_line_that_is_whole_and_unheard_of_is_an_error() {
+fn a_complete_last_line_of_an_unknown_kind_is_an_error() {
     let error = read(format!("{EVERY_LINE}{{\"line\":\"unheard of\"}}\n")).unwrap_err();
     assert!(matches!(error, RecordError::BrokenLine { .. }), "{error}");
 }
@@ -263,7 +264,7 @@ fn a_file_that_is_not_a_record_is_reported() {
 
 #[test]
 fn a_record_is_never_written_over() {
-    let (_folder, path, text) = written();
+    let (_folder, path, text) = write_every_line();
     assert!(matches!(RecordWriter::create(&path), Err(RecordError::Io { .. })));
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }

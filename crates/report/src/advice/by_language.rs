@@ -1,4 +1,5 @@
-//! Advice for each language: its usual way of reading, its best, how much faster that is, its needs.
+//! Advice for each language: its usual method, its best method, the ratio of the two, and what the
+//! best one needs.
 
 use super::super::groups;
 use super::super::words;
@@ -11,18 +12,20 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LanguageAdvice {
-    /// Its name: `Rust`, `commands`.
+    /// The name of the language: `Rust`, or `commands`.
     pub language: String,
-    /// What programs in it usually do; `None` where no such trial was measured.
+    /// The usual method of programs in this language; `None` where it was not measured.
     pub usual: Option<AdvisedTrial>,
-    /// How the usual way compares with the best; `None` where there is no usual way.
+    /// How the usual method compares with the best; `None` where there is no usual method.
     pub usual_is: Option<UsualWay>,
-    /// The simplest of those that tie for its fastest and beat the usual way; else the fastest.
+    /// The simplest of the trials that tie for the fastest of the language and are clearly faster
+    /// than the usual method; otherwise the fastest.
     pub best: AdvisedTrial,
-    /// How many times as fast as the usual way the best is; `None` where they are the same, and where
-    /// no round holds both. The interval allows for the best being chosen because it looked fast.
+    /// How many times as fast as the usual method the best one is; `None` where they are the same,
+    /// and where no round holds both. The interval is corrected for choosing the best because it
+    /// looked fast.
     pub ratio: Option<SharedRatio>,
-    /// What the best needs of a program, such as unsafe code.
+    /// What the best method needs of a program, such as unsafe code.
     pub needs: Vec<&'static str>,
     pub code: Vec<Snippet>,
 }
@@ -49,36 +52,39 @@ impl AdvisedTrial {
 }
 
 impl LanguageAdvice {
-    /// The advice for every language that was measured, the language of the fastest first. A
-    /// language of which only the baseline was measured has none.
+    /// The advice for every measured language, the language of the fastest trial first. A language
+    /// of which only the baseline was measured gets no advice.
     pub(super) fn all(candidates: &AdviceCandidates) -> Vec<LanguageAdvice> {
         let languages = groups::by_key(candidates.rows.iter().map(|it| (&it.row.language, it)));
-        let is_baseline = |it: &MeasuredTrial| candidates.baseline().is_some_and(|base| base.is(it));
+        let is_baseline =
+            |it: &MeasuredTrial| candidates.baseline().is_some_and(|base| base.is_same_trial(it));
         let advised = languages.iter().filter(|(_, rows)| rows.len() > 1 || !is_baseline(rows[0]));
         advised.map(|(_, rows)| LanguageAdvice::decide(candidates, rows)).collect()
     }
 
-    /// From the trials of one language, fastest first.
+    /// The advice for one language from its trials, fastest first.
     fn decide(candidates: &AdviceCandidates, rows: &[&MeasuredTrial]) -> LanguageAdvice {
-        // One that was read once may look fast by chance.
+        // A trial that was read in one round may look fast by chance.
         let fastest = rows.iter().find(|it| it.row.rank.is_some()).copied().unwrap_or(rows[0]);
-        // The order of a record is the order of the suite, where the most usual comes first.
+        // Trials are in the order of the suite, where the most usual one comes first.
         let usual = rows.iter().filter(|it| it.is_usual()).min_by_key(|it| it.row.index).copied();
         let others = rows.len() - 1;
         let to_usual = |it: &MeasuredTrial| candidates.ratio_of_chosen(usual?, it, others);
-        let clear = |it: &MeasuredTrial| to_usual(it)?.clear();
+        let clear = |it: &MeasuredTrial| to_usual(it)?.significance();
         let is_tied = |it: &&MeasuredTrial| match candidates.significance(fastest, it) {
             Some(Significance::Tie | Significance::Faster) => true,
-            Some(Significance::Slower) | None => it.is(fastest),
+            Some(Significance::Slower) | None => it.is_same_trial(fastest),
         };
         let is_progress = |it: &&MeasuredTrial| usual.is_none() || clear(it) == Some(Significance::Faster);
         let better = rows.iter().copied().filter(is_tied).filter(is_progress).collect();
         let best = match usual {
-            Some(usual) if usual.is(fastest) || clear(fastest) == Some(Significance::Slower) => usual,
+            Some(usual) if usual.is_same_trial(fastest) || clear(fastest) == Some(Significance::Slower) => {
+                usual
+            }
             _ => candidates.simplest(better).unwrap_or(fastest),
         };
         let usual_is = |usual: &MeasuredTrial| match clear(best) {
-            _ if usual.is(best) => UsualWay::TheSame,
+            _ if usual.is_same_trial(best) => UsualWay::TheSame,
             Some(Significance::Faster) => UsualWay::Slower,
             _ => UsualWay::NotToldApart,
         };
@@ -93,7 +99,7 @@ impl LanguageAdvice {
         }
     }
 
-    /// How the best way compares with the usual one.
+    /// The best method compared with the usual one, in words.
     pub fn words(&self) -> String {
         let times = || self.ratio.map_or_else(|| "no round holds both".to_owned(), words::times);
         match self.usual_is {

@@ -1,5 +1,5 @@
 //! The measured trials of a ranking as candidates for advice: what each needs, how simple it is,
-//! and which of them are clearly faster than others.
+//! and which are clearly faster than others.
 
 use super::super::ranking::{Ranking, RankingRow};
 use readlab_analysis::stats::{SharedRatio, Significance};
@@ -13,7 +13,7 @@ pub(super) struct MeasuredTrial<'a> {
 }
 
 impl MeasuredTrial<'_> {
-    /// What a program needs in order to read with this method; `None` without a snippet.
+    /// What a program needs to read with this method; `None` for a method without a snippet.
     pub(super) fn needs(&self) -> Option<BTreeSet<&'static str>> {
         let mut needs = snippet::needs(&self.row.method)?;
         needs.extend((self.param("threads") > 1).then_some("several threads"));
@@ -24,19 +24,19 @@ impl MeasuredTrial<'_> {
         self.row.params.0.get(name).copied().unwrap_or(1)
     }
 
-    /// Whether it is what programs in its language usually do.
+    /// Whether this is the usual method of programs in its language.
     pub(super) fn is_usual(&self) -> bool {
         snippet::is_usual(&self.row.method)
     }
 
-    /// The order of simplicity: the code with the fewest unsafe parts, the shortest, with the fewest
-    /// needs, then fewest threads, fewest reads in flight, smallest buffers, fewest settings.
+    /// A key that sorts by simplicity: the code with the fewest unsafe parts, then the shortest
+    /// code, then the fewest needs, threads, reads in flight, bytes of buffers, and settings.
     fn complexity(&self) -> impl Ord + use<> {
         let sizes = ["buffer_bytes", "buffer_chars", "chunk_bytes"];
         let buffer: u64 = sizes.iter().map(|name| self.param(name)).sum();
         let trial = &self.trial.trial;
         let set = trial.id.params.0.values().filter(|value| **value > 0).count();
-        let code = snippet::extent(&self.row.method);
+        let code = snippet::code_extent(&self.row.method);
         let needs = self.needs().map_or(usize::MAX, |needs| needs.len());
         (
             code.is_none(),
@@ -51,11 +51,11 @@ impl MeasuredTrial<'_> {
         )
     }
 
-    pub(super) fn is(&self, other: &MeasuredTrial) -> bool {
+    pub(super) fn is_same_trial(&self, other: &MeasuredTrial) -> bool {
         self.row.index == other.row.index
     }
 
-    pub(super) fn is_of_language_of(&self, other: &MeasuredTrial) -> bool {
+    pub(super) fn shares_language_with(&self, other: &MeasuredTrial) -> bool {
         self.row.language == other.row.language
     }
 }
@@ -63,7 +63,7 @@ impl MeasuredTrial<'_> {
 /// The measured trials of a ranking, with their ratios.
 pub(super) struct AdviceCandidates<'a> {
     pub(super) ranking: &'a Ranking,
-    /// In the order of their medians.
+    /// The trials in the order of their medians.
     pub(super) rows: Vec<MeasuredTrial<'a>>,
 }
 
@@ -75,12 +75,13 @@ impl<'a> AdviceCandidates<'a> {
         AdviceCandidates { ranking, rows }
     }
 
-    /// How many times as fast as the base; `None` for the base itself, and where no round holds both.
+    /// How many times as fast as the base a trial is; `None` for the base itself, and where no
+    /// round holds both.
     pub(super) fn ratio(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<SharedRatio> {
-        self.ranking.noise.ratio(it.row.index, base.row.index).filter(|_| !it.is(base))
+        self.ranking.noise.ratio(it.row.index, base.row.index).filter(|_| !it.is_same_trial(base))
     }
 
-    /// The same of a trial that was chosen from itself and so many others.
+    /// The same ratio for a trial that was chosen as the fastest among `others` more trials.
     pub(super) fn ratio_of_chosen(
         &self,
         base: &MeasuredTrial,
@@ -88,56 +89,65 @@ impl<'a> AdviceCandidates<'a> {
         others: usize,
     ) -> Option<SharedRatio> {
         let ratio = self.ranking.noise.ratio_of_chosen(it.row.index, base.row.index, others);
-        ratio.filter(|_| !it.is(base))
+        ratio.filter(|_| !it.is_same_trial(base))
     }
 
     pub(super) fn significance(&self, base: &MeasuredTrial, it: &MeasuredTrial) -> Option<Significance> {
-        self.ratio(base, it)?.clear()
+        self.ratio(base, it)?.significance()
     }
 
     pub(super) fn is_faster(&self, it: &MeasuredTrial, than: &MeasuredTrial) -> bool {
         self.significance(than, it) == Some(Significance::Faster)
     }
 
-    /// Whether no other trial that `is_rival` accepts is clearly faster.
+    /// Whether no trial that `is_rival` accepts is clearly faster.
     pub(super) fn is_unbeaten(&self, it: &MeasuredTrial, is_rival: impl Fn(&MeasuredTrial) -> bool) -> bool {
-        let before = self.rows.iter().take_while(|other| !other.is(it));
+        let before = self.rows.iter().take_while(|other| !other.is_same_trial(it));
         !before.filter(|other| is_rival(other)).any(|other| self.is_faster(other, it))
     }
 
-    /// The simplest of these that its language does not beat; what programs usually do is simplest.
+    /// The simplest of these trials that no trial of its language clearly beats. The usual method
+    /// counts as the simplest.
     pub(super) fn simplest<'c>(
         &self,
         mut among: Vec<&'c MeasuredTrial<'a>>,
     ) -> Option<&'c MeasuredTrial<'a>> {
         among.sort_by_key(|it| (!it.is_usual(), it.complexity()));
-        among.into_iter().find(|it| self.is_unbeaten(it, |rival| rival.is_of_language_of(it)))
+        among.into_iter().find(|it| self.is_unbeaten(it, |rival| rival.shares_language_with(it)))
     }
 
-    /// The trial that all others are compared with; `None` where that is only the fastest.
+    /// The trial that all others are compared with; `None` if that is only the fastest trial.
     pub(super) fn baseline(&self) -> Option<&MeasuredTrial<'a>> {
         let reference = self.ranking.reference_row().filter(|_| self.ranking.has_chosen_reference())?;
         self.rows.iter().find(|it| it.row.index == reference.index)
     }
 
-    /// The names of the first trials that tie with this one.
-    pub(super) fn ties(&self, used: &MeasuredTrial) -> Vec<String> {
+    /// The names of the trials of the first rank that tie with this one.
+    pub(super) fn tied_names(&self, used: &MeasuredTrial) -> Vec<String> {
         let firsts = self.rows.iter().filter(|it| it.row.is_first());
         let ties = firsts.filter(|it| self.significance(used, it) == Some(Significance::Tie));
         ties.map(|it| it.row.name.clone()).collect()
     }
 
-    /// The trial that needs the least, of those in the language of the advised one that need less
-    /// than it and are clearly faster than the baseline.
-    pub(super) fn cheaper(&self, used: &MeasuredTrial, base: &MeasuredTrial) -> Option<SimplerTrial<'_, 'a>> {
+    /// The trial with the fewest needs, among those in the language of the advised one that need
+    /// less than it and are clearly faster than the baseline.
+    pub(super) fn find_simpler(
+        &self,
+        used: &MeasuredTrial,
+        base: &MeasuredTrial,
+    ) -> Option<SimplerTrial<'_, 'a>> {
         let all = used.needs()?;
-        let rivals = self.rows.iter().filter(|it| it.is_of_language_of(used));
+        let rivals = self.rows.iter().filter(|it| it.shares_language_with(used));
         let steps = rivals.filter_map(|measured| {
             let needs = measured.needs()?;
             let needs_less = needs.len() < all.len() && needs.is_subset(&all);
             let ratio = self.ratio(base, measured).filter(|_| needs_less)?;
             let without = all.difference(&needs).copied().collect();
-            (ratio.clear() == Some(Significance::Faster)).then_some(SimplerTrial { measured, ratio, without })
+            (ratio.significance() == Some(Significance::Faster)).then_some(SimplerTrial {
+                measured,
+                ratio,
+                without,
+            })
         });
         steps.min_by_key(|step| all.len() - step.without.len())
     }

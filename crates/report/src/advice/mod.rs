@@ -1,6 +1,6 @@
-//! Advice: which of the measured trials to use, how much faster than the baseline it is, what
-//! cheaper trial gives most of that, and the code; and the same for each language. Advice only uses
-//! differences that are statistically clear; of the trials that tie it prefers the simplest in the
+//! Advice: which of the measured trials to use, how much faster than the baseline it is, which
+//! cheaper trial is nearly as good, and the code; also for each language. Advice only uses
+//! differences that are statistically clear. Of the trials that tie, it prefers the simplest in the
 //! language of the fastest.
 //!
 //! The snippet of a method says what the method needs ([`readlab_catalog::snippet`]). A method
@@ -25,110 +25,112 @@ use std::fmt;
 pub struct Advice {
     /// Index of the ranking among those of the record.
     pub ranking: usize,
-    /// The condition for which it holds: `warm`, `cold over http`.
+    /// The condition for which the advice holds: `warm`, `cold over http`.
     pub condition: String,
     pub sentence: String,
-    /// What to do with the trial; `None` where nothing can be advised.
-    pub deed: Option<Deed>,
-    /// Number of the trial to use; `None` where nothing can be advised.
+    /// Whether to keep or to use the trial; `None` where nothing can be advised.
+    pub action: Option<AdvisedAction>,
+    /// Index of the trial to use; `None` where nothing can be advised.
     pub uses: Option<TrialIndex>,
     pub name: String,
-    /// The names of the trials that tie with it.
+    /// The names of the trials that tie with the advised one.
     pub tied: Vec<String>,
-    /// The baseline that it is faster than.
-    pub against: Option<Against>,
-    /// A trial in the same language that needs less and is faster than the baseline, too.
-    pub cheaper: Option<Cheaper>,
+    /// The baseline, if the advised trial is faster.
+    pub against: Option<AdviceAgainst>,
+    /// A trial in the same language that needs less than the advised one and is also faster than
+    /// the baseline.
+    pub cheaper: Option<CheaperTrial>,
     pub code: Vec<Snippet>,
     /// The advice for each language, fastest first.
     pub by_language: Vec<LanguageAdvice>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
-    /// It is what programs do already.
+pub enum AdvisedAction {
+    /// The trial is the baseline, which programs use already.
     Keep,
-    /// It is better than that.
+    /// The trial is better than the baseline.
     Use,
 }
 
-impl fmt::Display for Deed {
+impl fmt::Display for AdvisedAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Deed::Keep => "keep",
-            Deed::Use => "use",
+            AdvisedAction::Keep => "keep",
+            AdvisedAction::Use => "use",
         })
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Against {
+pub struct AdviceAgainst {
     pub name: String,
     /// How many times as fast as the baseline the advised trial is.
     pub ratio: SharedRatio,
 }
 
-/// A trial that needs less.
+/// A trial that needs less than the advised one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cheaper {
+pub struct CheaperTrial {
     pub index: TrialIndex,
     pub name: String,
-    /// How many times as fast as the baseline it is.
+    /// How many times as fast as the baseline this trial is.
     pub ratio: SharedRatio,
     pub without: Vec<&'static str>,
 }
 
 struct Decision<'c, 'a> {
     used: &'c MeasuredTrial<'a>,
-    why: Why<'c, 'a>,
+    why: AdviceReason<'c, 'a>,
 }
 
-enum Why<'c, 'a> {
-    /// It is the baseline itself, or there is no baseline.
+enum AdviceReason<'c, 'a> {
+    /// The advised trial is the baseline itself, or there is no baseline.
     Itself { is_reference: bool },
     /// The baseline was read in one round, so there is no interval to compare with it.
     Open { baseline: &'c MeasuredTrial<'a> },
-    /// It is clearly faster than the baseline.
+    /// The advised trial is clearly faster than the baseline.
     Faster { base: &'c MeasuredTrial<'a>, ratio: SharedRatio },
-    /// It is the baseline, as the trial with the best median is not clearly faster.
+    /// The baseline is advised, because the trial with the best median is not clearly faster.
     Kept { instead: &'c MeasuredTrial<'a>, ratio: Option<SharedRatio> },
 }
 
-impl Why<'_, '_> {
-    fn deed(&self) -> Deed {
+impl AdviceReason<'_, '_> {
+    fn action(&self) -> AdvisedAction {
         match self {
-            Why::Itself { .. } | Why::Kept { .. } => Deed::Keep,
-            Why::Open { .. } | Why::Faster { .. } => Deed::Use,
+            AdviceReason::Itself { .. } | AdviceReason::Kept { .. } => AdvisedAction::Keep,
+            AdviceReason::Open { .. } | AdviceReason::Faster { .. } => AdvisedAction::Use,
         }
     }
 }
 
 impl<'c, 'a> Decision<'c, 'a> {
-    /// The simplest trial in the language of the fastest that ties with it, if it is clearly faster
-    /// than the baseline; else the baseline, if no other trial is clearly faster than that. A trial
-    /// that is clearly slower than another is never kept.
+    /// Decides for the simplest trial in the language of the fastest that shares the first rank, if
+    /// it is clearly faster than the baseline. Otherwise decides for the baseline, if no other
+    /// trial is clearly faster. A trial that is clearly slower than another is never kept.
     fn make(candidates: &'c AdviceCandidates<'a>, fastest: &'c MeasuredTrial<'a>) -> Decision<'c, 'a> {
-        let in_language = || candidates.rows.iter().filter(|it| it.is_of_language_of(fastest));
+        let in_language = || candidates.rows.iter().filter(|it| it.shares_language_with(fastest));
         let first = in_language().filter(|it| it.row.is_first()).collect();
         let used = candidates.simplest(first).unwrap_or(fastest);
         let base = candidates.baseline();
-        let Some(base) = base.filter(|base| !base.is(used)) else {
-            return Decision { used, why: Why::Itself { is_reference: base.is_some() } };
+        let Some(base) = base.filter(|base| !base.is_same_trial(used)) else {
+            return Decision { used, why: AdviceReason::Itself { is_reference: base.is_some() } };
         };
         if base.row.rank.is_none() {
-            return Decision { used, why: Why::Open { baseline: base } };
+            return Decision { used, why: AdviceReason::Open { baseline: base } };
         }
         if let Some(decision) = Decision::faster(candidates, used, base) {
             return decision;
         }
         if candidates.is_unbeaten(base, |_| true) {
             let ratio = candidates.ratio(base, fastest);
-            return Decision { used: base, why: Why::Kept { instead: fastest, ratio } };
+            return Decision { used: base, why: AdviceReason::Kept { instead: fastest, ratio } };
         }
         let faster: Vec<_> = in_language().filter(|it| candidates.is_faster(it, base)).collect();
         let better = candidates.simplest(faster).and_then(|it| Decision::faster(candidates, it, base));
-        // If every trial that is faster than the base is beaten in turn, the fastest is not.
-        better.unwrap_or(Decision { used, why: Why::Itself { is_reference: false } })
+        // If every trial that is faster than the baseline is itself beaten, the fastest one is
+        // advised.
+        better.unwrap_or(Decision { used, why: AdviceReason::Itself { is_reference: false } })
     }
 
     fn faster(
@@ -137,8 +139,8 @@ impl<'c, 'a> Decision<'c, 'a> {
         base: &'c MeasuredTrial<'a>,
     ) -> Option<Decision<'c, 'a>> {
         let ratio = candidates.ratio(base, used)?;
-        let is_faster = ratio.clear() == Some(Significance::Faster);
-        is_faster.then_some(Decision { used, why: Why::Faster { base, ratio } })
+        let is_faster = ratio.significance() == Some(Significance::Faster);
+        is_faster.then_some(Decision { used, why: AdviceReason::Faster { base, ratio } })
     }
 }
 
@@ -148,7 +150,7 @@ impl Advice {
         rankings.iter().enumerate().filter_map(decide).collect()
     }
 
-    /// `None` where fewer than two trials were measured.
+    /// Decides on the advice for a ranking; `None` where fewer than two trials were measured.
     fn decide(candidates: &AdviceCandidates, ranking: usize) -> Option<Advice> {
         if candidates.ranking.rows.len() < 2 {
             return None;
@@ -165,22 +167,22 @@ impl Advice {
         };
         let Decision { used, why } = Decision::make(candidates, fastest);
         let (mut against, mut step) = (None, None);
-        if let Why::Faster { base, ratio } = &why {
-            against = Some(Against { name: base.row.name.clone(), ratio: *ratio });
-            step = candidates.cheaper(used, base);
+        if let AdviceReason::Faster { base, ratio } = &why {
+            against = Some(AdviceAgainst { name: base.row.name.clone(), ratio: *ratio });
+            step = candidates.find_simpler(used, base);
         }
-        let tied = candidates.ties(used);
+        let tied = candidates.tied_names(used);
         let sentence = sentence::write(used, &why, fastest, tied.len(), step.as_ref());
         Some(Advice {
             ranking,
-            deed: Some(why.deed()),
-            sentence: format!("{condition}: {} {sentence}", why.deed()),
+            action: Some(why.action()),
+            sentence: format!("{condition}: {} {sentence}", why.action()),
             condition,
             uses: Some(used.row.index),
             name: used.row.name.clone(),
             tied,
             against,
-            cheaper: step.map(|it| Cheaper {
+            cheaper: step.map(|it| CheaperTrial {
                 index: it.measured.row.index,
                 name: it.measured.row.name.clone(),
                 ratio: it.ratio,

@@ -1,63 +1,65 @@
-//! The sentence of an advice.
+//! The sentence that explains an advice.
 
 use super::super::words;
-use super::{MeasuredTrial, SimplerTrial, Why};
+use super::{AdviceReason, MeasuredTrial, SimplerTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_model::trial::{COMMAND, Params};
 
-/// What follows the deed: with which trial, and why; if the fastest by its median is another trial,
-/// why that is not advised; and the cheaper trial.
+/// The sentence after `use` or `keep`: the trial and the reason; if another trial has the best
+/// median, why it is not advised; and the cheaper trial.
 pub(super) fn write(
     used: &MeasuredTrial,
-    why: &Why,
+    why: &AdviceReason,
     fastest: &MeasuredTrial,
     tied: usize,
     cheaper: Option<&SimplerTrial>,
 ) -> String {
-    let what = spelled(used);
-    let tie = tie(used, fastest, tied);
+    let what = trial_words(used);
+    let tie = tie_words(used, fastest, tied);
     match why {
-        Why::Itself { is_reference: true } if tied == 0 => {
+        AdviceReason::Itself { is_reference: true } if tied == 0 => {
             format!("{what}: the reference itself is the fastest")
         }
-        Why::Itself { .. } if tied == 0 => format!("{what}: nothing that was measured is faster"),
-        Why::Itself { .. } => format!("{what}: nothing that was measured is faster beyond doubt{tie}"),
-        Why::Faster { base, ratio } => {
-            let (name, times) = (spelled(base), words::times(*ratio));
-            let cheaper = cheaper.map_or_else(String::new, would_give);
+        AdviceReason::Itself { .. } if tied == 0 => format!("{what}: nothing that was measured is faster"),
+        AdviceReason::Itself { .. } => {
+            format!("{what}: nothing that was measured is faster beyond doubt{tie}")
+        }
+        AdviceReason::Faster { base, ratio } => {
+            let (name, times) = (trial_words(base), words::times(*ratio));
+            let cheaper = cheaper.map_or_else(String::new, cheaper_words);
             format!("{what}: {times} times as fast as {name}{tie}{cheaper}")
         }
-        Why::Open { baseline } => format!(
+        AdviceReason::Open { baseline } => format!(
             "{what}: nothing that was measured is faster{tie}; {} needs 1 more round for an interval",
             baseline.row.name
         ),
-        Why::Kept { instead, ratio } => {
-            format!("{what}: {}", not_faster(&spelled(instead), *ratio))
+        AdviceReason::Kept { instead, ratio } => {
+            format!("{what}: {}", not_faster(&trial_words(instead), *ratio))
         }
     }
 }
 
-/// How many trials tie with the advised one; where another has the best median, its name and that
-/// it is less simple.
-fn tie(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> String {
-    if used.is(fastest) {
+/// Number of trials that tie with the advised one. If another trial has the best median, also its
+/// name and that it is less simple.
+fn tie_words(used: &MeasuredTrial, fastest: &MeasuredTrial, tied: usize) -> String {
+    if used.is_same_trial(fastest) {
         return if tied == 0 { String::new() } else { format!("; it ties with {tied} more") };
     }
     let more = match tied.saturating_sub(1) {
         0 => String::new(),
         more => format!("; {more} more tie"),
     };
-    format!("; {} has the best median, but ties with it and is less simple{more}", spelled(fastest))
+    format!("; {} has the best median, but ties with it and is less simple{more}", trial_words(fastest))
 }
 
-fn would_give(step: &SimplerTrial) -> String {
-    let (what, times) = (spelled(step.measured), words::times(step.ratio));
-    format!("; {what} would already give {times} times without {}", listed(&step.without, "or"))
+fn cheaper_words(step: &SimplerTrial) -> String {
+    let (what, times) = (trial_words(step.measured), words::times(step.ratio));
+    format!("; {what} would already give {times} times without {}", joined_with(&step.without, "or"))
 }
 
-/// Why the baseline is kept: the other trial is slower, as fast, or one round at most holds both.
+/// Why the baseline is kept: the other trial is slower or ties, or too few rounds hold both.
 fn not_faster(what: &str, ratio: Option<SharedRatio>) -> String {
-    let Some((ratio, clear)) = ratio.and_then(|ratio| Some((ratio, ratio.clear()?))) else {
+    let Some((ratio, clear)) = ratio.and_then(|ratio| Some((ratio, ratio.significance()?))) else {
         return format!("whether {what} is faster cannot be told from one round");
     };
     let times = words::times(ratio);
@@ -67,8 +69,8 @@ fn not_faster(what: &str, ratio: Option<SharedRatio>) -> String {
     }
 }
 
-/// `a, b or c`.
-fn listed(things: &[&str], word: &str) -> String {
+/// Things as a list in words: `a, b or c`.
+fn joined_with(things: &[&str], word: &str) -> String {
     match things.split_last() {
         None => String::new(),
         Some((last, [])) => (*last).to_owned(),
@@ -76,21 +78,21 @@ fn listed(things: &[&str], word: &str) -> String {
     }
 }
 
-/// A trial's name in a sentence: `mmap with avx2 and 2 threads`.
-fn spelled(measured: &MeasuredTrial) -> String {
+/// A trial's name in a sentence, such as `mmap with avx2 and 2 threads`.
+fn trial_words(measured: &MeasuredTrial) -> String {
     let id = &measured.trial.trial.id;
     if id.method.contender == COMMAND {
         return format!("'{}'", measured.row.name.trim_start_matches("command/"));
     }
-    let settings = id.params.0.iter().filter_map(|(name, &value)| setting(name, value, measured));
+    let settings = id.params.0.iter().filter_map(|(name, &value)| setting_words(name, value, measured));
     let parts: Vec<String> = id.method.scan.iter().cloned().chain(settings).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let method = format!("{}/{}", id.method.contender, id.method.method);
-    if parts.is_empty() { method } else { format!("{method} with {}", listed(&parts, "and")) }
+    if parts.is_empty() { method } else { format!("{method} with {}", joined_with(&parts, "and")) }
 }
 
-/// One setting in words; `None` for what is switched off or is the default.
-fn setting(name: &str, value: u64, measured: &MeasuredTrial) -> Option<String> {
+/// One parameter in words; `None` if it is switched off or has its default value.
+fn setting_words(name: &str, value: u64, measured: &MeasuredTrial) -> Option<String> {
     let one = Params([(name.to_owned(), value)].into_iter().collect()).to_string();
     let (short, spelled) = one.split_once('=')?;
     let switch = value <= 1 && !["depth", "threads", "buffers", "readers", "concurrency"].contains(&short);
@@ -108,7 +110,7 @@ fn setting(name: &str, value: u64, measured: &MeasuredTrial) -> Option<String> {
     }
 }
 
-/// `64KiB` as `64 KiB`.
+/// Puts a space before the unit: `64KiB` becomes `64 KiB`.
 fn size(spelled: &str) -> String {
     let unit = spelled.find(|c: char| c.is_ascii_alphabetic());
     unit.map_or_else(|| spelled.to_owned(), |at| format!("{} {}", &spelled[..at], &spelled[at..]))
@@ -120,7 +122,7 @@ mod tests {
     use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
 
     #[test]
-    fn what_is_kept_has_its_reason_in_every_case() {
+    fn a_kept_baseline_has_a_reason_in_every_case() {
         let ratio = |estimate, ends: Option<(f64, f64)>| {
             let ci95 = ends.map(|(low, high)| RuledInterval {
                 ends: Interval { low, high },

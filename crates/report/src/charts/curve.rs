@@ -9,7 +9,7 @@ use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use readlab_analysis::stats::float;
 use readlab_system::markup::element;
 
-/// The chart; every value of the parameter is as far from the next as its factor says.
+/// The chart. The scale of the parameter is logarithmic, unless one of its values is 0.
 pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
     let values = || curve.points.iter().map(|point| float(point.value));
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));

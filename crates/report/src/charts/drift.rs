@@ -1,5 +1,6 @@
-//! Rounds in time: one line a trial of its wall time around its own median, all on one scale, so
-//! that what moves together is the machine and what moves alone is the method.
+//! The rounds over time: one line for each trial with its wall times relative to their median, all
+//! on the same scale. What changes in all lines is due to the machine, what changes in one is due
+//! to the method.
 
 use super::super::ranking::{ChartReading, Ranking, RankingRow};
 use super::super::svg::{self, Scale};
@@ -10,30 +11,31 @@ use readlab_analysis::stats::{float, median, quantile};
 use readlab_model::trial::CacheState;
 use std::collections::BTreeMap;
 
-/// Deviations beyond this share are drawn at the edge.
-const MOST: f64 = 0.5;
-/// This share of all rounds is within the strips; the others are drawn at the edge.
-const WITHIN: f64 = 0.95;
+/// Larger deviations are drawn at the edge of the strip.
+const DEVIATION_MAX: f64 = 0.5;
+/// The scale is chosen so that this share of all rounds is within the strips; the others are drawn
+/// at the edge.
+const SHARE_WITHIN_STRIPS: f64 = 0.95;
 /// Height of a strip.
-const HIGH: f64 = 18.0;
-/// The scale is never finer than this share.
-const LEAST: f64 = 0.02;
+const DRIFT_STRIP_HEIGHT: f64 = 18.0;
+/// The scale never ends at a smaller share than this.
+const SCALE_SHARE_MIN: f64 = 0.02;
 
-/// The wall times of a trial's rounds over their median, less one.
+/// The wall times of a trial's rounds divided by their median, minus one.
 struct Track<'a> {
     row: &'a RankingRow,
     rounds: Vec<(u32, u32, f64)>,
 }
 
-/// The chart; `None` when no trial was read in two rounds.
+/// The chart; `None` if no trial was read in two rounds.
 pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> {
     let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::from_row).collect();
     let mut shares: Vec<f64> = tracks.iter().flat_map(|it| &it.rounds).map(|it| it.2.abs()).collect();
     shares.sort_unstable_by(f64::total_cmp);
-    let reach = quantile(&shares, WITHIN).clamp(LEAST, MOST);
+    let reach = quantile(&shares, SHARE_WITHIN_STRIPS).clamp(SCALE_SHARE_MIN, DEVIATION_MAX);
     let last = tracks.iter().filter_map(|track| track.rounds.last()).map(|(round, _, _)| *round).max()?;
     let across = Scale::linear([0.0, f64::from(last)], [2.0, WIDTH - 2.0]);
-    let rows = tracks.iter().map(|track| track.drawn(&across, reach, ranking.state));
+    let rows = tracks.iter().map(|track| track.chart_row(&across, reach, ranking.state));
     let has_lines = ranking.state == CacheState::Warm && tracks.iter().any(Track::shares_fills);
     let fills = if has_lines { "; upright lines: the cache was filled anew" } else { "" };
     let note = format!("height of a strip: the median ±{}{fills}", words::percent(reach));
@@ -48,7 +50,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
     };
     let title = format!("{}: wall time round by round", ranking.title());
     let description = format!("Lowest and highest round against the median: {}.", chart.values());
-    Some(chart.finished(slug, title, description))
+    Some(chart.into_chart(slug, title, description))
 }
 
 impl Track<'_> {
@@ -60,7 +62,8 @@ impl Track<'_> {
         (rounds.len() > 1).then_some(Track { row, rounds })
     }
 
-    /// Whether rounds share a fill; where each has its own, a line of each would say nothing.
+    /// Whether several rounds share a fill of the page cache. If each round has its own fill, lines
+    /// per fill would show nothing.
     fn shares_fills(&self) -> bool {
         self.rounds.windows(2).any(|pair| pair[0].1 == pair[1].1)
     }
@@ -76,18 +79,18 @@ impl Track<'_> {
         format!("{} to {}", signed(low), signed(high))
     }
 
-    fn drawn(&self, across: &Scale, reach: f64, state: CacheState) -> ChartRow<'_> {
-        // Longer is slower is lower.
-        let up = Scale::linear([-reach, reach], [STRIP - 2.0, STRIP + HIGH - 2.0]);
+    fn chart_row(&self, across: &Scale, reach: f64, state: CacheState) -> ChartRow<'_> {
+        // Longer times are drawn lower.
+        let up = Scale::linear([-reach, reach], [STRIP - 2.0, STRIP + DRIFT_STRIP_HEIGHT - 2.0]);
         let mut marks = vec![
-            svg::bar("strip", [0.0, STRIP - 2.0], [WIDTH, HIGH]),
+            svg::bar("strip", [0.0, STRIP - 2.0], [WIDTH, DRIFT_STRIP_HEIGHT]),
             svg::line("zero", [0.0, up.at(0.0)], [WIDTH, up.at(0.0)]),
         ];
         if state == CacheState::Warm && self.shares_fills() {
             let new_fill = self.rounds.windows(2).filter(|pair| pair[0].1 != pair[1].1);
             marks.extend(new_fill.map(|pair| {
                 let x = across.at((f64::from(pair[0].0) + f64::from(pair[1].0)) / 2.0);
-                svg::line("fill", [x, STRIP - 2.0], [x, STRIP + HIGH - 2.0])
+                svg::line("fill", [x, STRIP - 2.0], [x, STRIP + DRIFT_STRIP_HEIGHT - 2.0])
             }));
         }
         let points: Vec<[f64; 2]> = self
@@ -101,7 +104,7 @@ impl Track<'_> {
     }
 }
 
-/// The median wall time of each round with the fill it belongs to, in order of the rounds.
+/// The median wall time of each round with the fill of the round, in the order of rounds.
 fn rounds(readings: &[ChartReading]) -> Vec<(u32, u32, f64)> {
     let mut rounds: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for reading in readings {

@@ -1,17 +1,17 @@
-//! From cold to warm: for each method that was read in both states a square for the cold rate and a
-//! disc for the warm one, joined by a line, on a logarithmic scale.
+//! From cold to warm: for each method that was read in both states, a square for the cold rate and
+//! a disc for the warm rate, joined by a line, on a logarithmic scale.
 //!
-//! The same strips are the cells of a table and the rows of a chart.
+//! The same strips serve as cells of a table and as rows of a chart.
 
 use super::super::palette::language_class;
 use super::super::state_pairs::{StatePair, StatePairs};
 use super::super::svg::{self, Quantity, Scale};
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, THICK, WIDTH};
-use super::{Chart, STRIP_SIZE, spaced, strip, strip_axis, strip_grid};
+use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
+use super::{Chart, STRIP_SIZE, strip, strip_axis, strip_grid, values_with_room};
 use readlab_system::markup::Element;
 
-/// The pairs of one target and work, and the scale that holds them.
+/// The pairs of one target and work, with a scale that covers them.
 pub(in super::super) struct Dumbbells<'a> {
     pairs: &'a StatePairs<'a>,
     domain: [f64; 2],
@@ -29,25 +29,23 @@ impl<'a> Dumbbells<'a> {
 
     pub(in super::super) fn chart(&self, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
-        let rows = self
-            .pairs
-            .pairs
-            .iter()
-            .map(|pair| ChartRow::new(pair.warm, pair.words(), marks(pair, &scale, STRIP + THICK / 2.0)));
+        let rows = self.pairs.pairs.iter().map(|pair| {
+            ChartRow::new(pair.warm, pair.words(), marks(pair, &scale, STRIP + STRIP_HEIGHT / 2.0))
+        });
         let keys =
             [Key::new(KeyMark::Square, "solid key", "cold"), Key::new(KeyMark::Disc, "solid key", "warm")];
         let chart = RowsChart::new(rows, keys).on(&scale, self.quantity());
         let description = format!("From cold to warm: {}.", chart.values());
-        chart.finished(slug, self.pairs.title.clone(), description)
+        chart.into_chart(slug, self.pairs.title.clone(), description)
     }
 
-    /// The scale of the strips with its names, for the head of a column.
+    /// The scale of the strips with labels, for the head of a column.
     pub(in super::super) fn axis(&self) -> Element {
         let scale = self.strip_scale();
         strip_axis(&scale, &ticks(&scale), |value| self.quantity().tick(value))
     }
 
-    /// The strips, one for each pair in their order.
+    /// The strips, one for each pair, in order.
     pub(in super::super) fn strips(&self) -> Vec<Element> {
         let scale = self.strip_scale();
         let grid = strip_grid("grid", &scale, ticks(&scale));
@@ -68,15 +66,15 @@ impl<'a> Dumbbells<'a> {
 }
 
 fn ticks(scale: &Scale) -> Vec<f64> {
-    spaced(scale, scale.ticks(8), 56.0)
+    values_with_room(scale, scale.ticks(8), 56.0)
 }
 
 fn marks(pair: &StatePair, scale: &Scale, y: f64) -> Vec<Element> {
-    const HALF: f64 = 4.0;
+    const MARK_RADIUS: f64 = 4.0;
     let [cold, warm] = pair.values.map(|value| scale.at(value));
     vec![
         svg::line("span", [cold, y], [warm, y]),
-        svg::bar("solid", [cold - HALF, y - HALF], [2.0 * HALF, 2.0 * HALF]),
+        svg::bar("solid", [cold - MARK_RADIUS, y - MARK_RADIUS], [2.0 * MARK_RADIUS, 2.0 * MARK_RADIUS]),
         svg::disc("solid", [warm, y], 4.5),
     ]
 }

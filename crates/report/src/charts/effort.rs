@@ -1,15 +1,15 @@
-//! Wall time against CPU time: where the bar passes the mark, more than one processor was at work.
+//! Wall time and CPU time: if the bar is longer than the mark, more than one processor was at work.
 
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::super::words;
 use super::Chart;
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, THICK, WIDTH};
+use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
 use readlab_analysis::stats::float;
 use readlab_model::sample::Meter;
 
-/// The chart; `None` when no CPU time is known.
+/// The chart; `None` if no CPU time is known.
 pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart> {
     let known: Vec<&RankingRow> = ranking.rows.iter().filter(|row| cpu(row).is_some()).collect();
     let longest =
@@ -20,18 +20,18 @@ pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart>
         Key::new(KeyMark::Square, "system key", "CPU, kernel"),
         Key::new(KeyMark::Line, "wall", "wall time"),
     ];
-    let rows = known.iter().map(|row| drawn(row, &scale));
+    let rows = known.iter().map(|row| chart_row(row, &scale));
     let chart = RowsChart::new(rows, keys).on(&scale, Quantity::Time);
     let title = format!("{}: CPU time against wall time", ranking.title());
     let description = format!("Processors in use on average: {}.", chart.values());
-    Some(chart.finished(slug, title, description))
+    Some(chart.into_chart(slug, title, description))
 }
 
 fn median(row: &RankingRow, metric: Meter) -> Option<f64> {
     row.summaries.get(&metric).map(|summary| float(summary.median))
 }
 
-/// Medians of the time in user mode and in the kernel.
+/// Median CPU times in user mode and in the kernel.
 fn cpu(row: &RankingRow) -> Option<[f64; 2]> {
     Some([median(row, Meter::CpuUserNs)?, median(row, Meter::CpuSystemNs)?])
 }
@@ -40,13 +40,13 @@ fn wall(row: &RankingRow) -> f64 {
     median(row, Meter::WallNs).unwrap_or(0.0)
 }
 
-fn drawn<'a>(row: &'a RankingRow, scale: &Scale) -> ChartRow<'a> {
+fn chart_row<'a>(row: &'a RankingRow, scale: &Scale) -> ChartRow<'a> {
     let [user, system] = cpu(row).unwrap_or_default().map(|ns| scale.at(ns));
     let end = scale.at(wall(row));
     let marks = vec![
-        svg::bar("user", [0.0, STRIP], [user, THICK]),
-        svg::bar("system", [user, STRIP], [system, THICK]),
-        svg::line("wall", [end, STRIP - 2.0], [end, STRIP + THICK + 2.0]),
+        svg::bar("user", [0.0, STRIP], [user, STRIP_HEIGHT]),
+        svg::bar("system", [user, STRIP], [system, STRIP_HEIGHT]),
+        svg::line("wall", [end, STRIP - 2.0], [end, STRIP + STRIP_HEIGHT + 2.0]),
     ];
     ChartRow::new(row, row.cores.map_or_else(|| words::NONE.to_owned(), words::cores), marks)
 }

@@ -1,48 +1,49 @@
 //! A forest plot: how many times as fast as the baseline each method is, as a point with its
-//! interval on a logarithmic scale, so that half and twice are as far from 1. A line marks 1: an
-//! interval across it is a tie.
+//! interval on a logarithmic scale, so that half and twice have the same distance from 1. A line
+//! marks 1: an interval across that line is a tie.
 //!
-//! A point is filled where the whole interval is on one side of 1. The same strips are the cells of
-//! a table and the rows of a chart.
+//! A point is filled if the whole interval is on one side of 1. The same strips serve as cells of a
+//! table and as rows of a chart.
 
 use super::super::palette::language_class;
 use super::super::svg::{self, Scale};
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, PITCH, RowsChart, STRIP, THICK, WIDTH};
-use super::{Chart, STRIP_SIZE, spaced, strip, strip_axis, strip_grid};
+use super::rows::{ChartRow, PITCH, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
+use super::{Chart, STRIP_SIZE, strip, strip_axis, strip_grid, values_with_room};
 use readlab_analysis::stats::Interval;
 use readlab_system::markup::{Element, element};
 
-/// The least that the scale reaches to both sides of 1.
-const REACH_LEAST: f64 = 1.1;
-/// How far the scale goes beyond the outermost ratio at most: a longer interval ends in an arrow.
-const BEYOND_MOST: f64 = 2.5;
-/// The scale never goes beyond these.
-const ENDS: [f64; 2] = [1e-3, 1e4];
-/// Values that are named, as far as there is room, the first ones first.
+/// The scale extends at least to this factor on both sides of 1.
+const SCALE_FACTOR_MIN: f64 = 1.1;
+/// The scale extends at most by this factor beyond the outermost ratio: a longer interval ends in
+/// an arrow.
+const BEYOND_RATIO_MAX: f64 = 2.5;
+/// The largest range of the scale.
+const SCALE_ENDS: [f64; 2] = [1e-3, 1e4];
+/// Values that are labelled as far as there is room, the most important first.
 const TICKS: [f64; 24] = [
     1.0, 10.0, 0.1, 100.0, 0.01, 1e3, 2.0, 0.5, 5.0, 0.2, 20.0, 0.05, 50.0, 3.0, 0.3, 1.5, 0.7, 1.2, 0.8,
     1.1, 0.9, 1.05, 0.95, 4.0,
 ];
-/// Room for the name of a value.
+/// Width of a label.
 const TICK_ROOM: f64 = 34.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Significant {
-    /// Its interval is on one side of 1.
-    Yes,
-    /// Its interval holds 1, or there is none.
-    No,
+pub(in super::super) enum PointKind {
+    /// The interval is on one side of 1.
+    Clear,
+    /// The interval holds 1, or there is no interval.
+    Unclear,
     Baseline,
 }
 
 pub(in super::super) struct ForestRow<'a> {
-    /// Its names, and the ratio in words.
+    /// The names of the method, and the ratio in words.
     pub(in super::super) row: ChartRow<'a>,
     /// The ratio; `None` where no round holds both.
     pub(in super::super) estimate: Option<f64>,
     pub(in super::super) ci95: Option<Interval>,
-    pub(in super::super) significant: Significant,
+    pub(in super::super) significant: PointKind,
 }
 
 pub(in super::super) struct Forest<'a> {
@@ -50,17 +51,17 @@ pub(in super::super) struct Forest<'a> {
     domain: [f64; 2],
 }
 
-impl Significant {
-    pub(in super::super) fn from_interval(ci95: Option<Interval>) -> Significant {
+impl PointKind {
+    pub(in super::super) fn from_interval(ci95: Option<Interval>) -> PointKind {
         match ci95 {
-            Some(Interval { low, high }) if low > 1.0 || high < 1.0 => Significant::Yes,
-            _ => Significant::No,
+            Some(Interval { low, high }) if low > 1.0 || high < 1.0 => PointKind::Clear,
+            _ => PointKind::Unclear,
         }
     }
 }
 
 impl<'a> Forest<'a> {
-    /// The plot; `None` where no row has a ratio.
+    /// The plot; `None` if no row has a ratio.
     pub(in super::super) fn from_rows(rows: Vec<ForestRow<'a>>) -> Option<Forest<'a>> {
         let domain = domain(&rows)?;
         Some(Forest { rows, domain })
@@ -72,8 +73,8 @@ impl<'a> Forest<'a> {
         let one = svg::line("one", [scale.at(1.0), 0.0], [scale.at(1.0), PITCH]);
         let keys = self.keys();
         let rows = self.rows.into_iter().map(|it| ChartRow {
-            marks: [vec![one.clone()], it.marks(&scale, STRIP + THICK / 2.0)].concat(),
-            strong: it.significant == Significant::Yes,
+            marks: [vec![one.clone()], it.marks(&scale, STRIP + STRIP_HEIGHT / 2.0)].concat(),
+            strong: it.significant == PointKind::Clear,
             ..it.row
         });
         let chart = RowsChart {
@@ -82,27 +83,27 @@ impl<'a> Forest<'a> {
             ..RowsChart::new(rows, keys)
         };
         let description = format!("Above 1 is better: {}.", chart.values());
-        chart.finished(slug, title, description)
+        chart.into_chart(slug, title, description)
     }
 
-    /// What the points mean, of those that are there.
+    /// The meanings of the kinds of points in this plot.
     fn keys(&self) -> Vec<Key> {
         let all = [
-            (Significant::Yes, KeyMark::Disc, "solid key", "clearly different"),
-            (Significant::No, KeyMark::Disc, "hollow key", "tie, or no interval"),
-            (Significant::Baseline, KeyMark::Diamond, "solid key", "baseline"),
+            (PointKind::Clear, KeyMark::Disc, "solid key", "clearly different"),
+            (PointKind::Unclear, KeyMark::Disc, "hollow key", "tie, or no interval"),
+            (PointKind::Baseline, KeyMark::Diamond, "solid key", "baseline"),
         ];
         let shown = all.into_iter().filter(|(it, ..)| self.rows.iter().any(|row| row.significant == *it));
         shown.map(|(_, mark, class, text)| Key::new(mark, class, text)).collect()
     }
 
-    /// The scale of the strips with its names, for the head of a column.
+    /// The scale of the strips with labels, for the head of a column.
     pub(in super::super) fn axis(&self) -> Element {
         let scale = self.strip_scale();
         strip_axis(&scale, &ticks(&scale), times)
     }
 
-    /// The strips, one for each row in their order.
+    /// The strips, one for each row, in order.
     pub(in super::super) fn strips(&self) -> Vec<Element> {
         let scale = self.strip_scale();
         let grid = strip_grid("grid", &scale, ticks(&scale).into_iter().filter(|tick| *tick != 1.0));
@@ -130,25 +131,26 @@ impl ForestRow<'_> {
         }
         let at = [scale.at(estimate), y];
         marks.push(match self.significant {
-            Significant::Yes => svg::disc("solid", at, 4.5),
-            Significant::No => svg::disc("hollow", at, 4.0),
-            Significant::Baseline => svg::diamond("solid", at, 6.0),
+            PointKind::Clear => svg::disc("solid", at, 4.5),
+            PointKind::Unclear => svg::disc("hollow", at, 4.0),
+            PointKind::Baseline => svg::diamond("solid", at, 6.0),
         });
         marks
     }
 
-    /// What the scale must hold: the ratio, and its interval as far as it goes.
+    /// The values that the scale must cover: the ratio, and its interval up to the limit.
     fn ends(&self) -> Option<[f64; 2]> {
         let estimate = self.estimate.filter(|it| it.is_finite() && *it > 0.0)?;
         let ends = self.ci95.map_or([estimate; 2], |ends| [ends.low, ends.high]);
-        Some([ends[0].max(estimate / BEYOND_MOST), ends[1].min(estimate * BEYOND_MOST)])
+        Some([ends[0].max(estimate / BEYOND_RATIO_MAX), ends[1].min(estimate * BEYOND_RATIO_MAX)])
     }
 }
 
-/// The head of an arrow to this side.
+/// An arrow head that points to this side.
 fn arrow([x, y]: [f64; 2], side: f64) -> Element {
     let (tip, back) = (x + 5.0 * side, x - side);
-    let points = [[back, y - 4.0], [tip, y], [back, y + 4.0]].map(|[x, y]| (svg::place(x), svg::place(y)));
+    let points = [[back, y - 4.0], [tip, y], [back, y + 4.0]]
+        .map(|[x, y]| (svg::coordinate_text(x), svg::coordinate_text(y)));
     let [(a, b), (c, d), (e, f)] = points;
     element("path").class("solid").set("d", format!("M{a} {b}L{c} {d}L{e} {f}z"))
 }
@@ -157,16 +159,16 @@ fn domain(rows: &[ForestRow]) -> Option<[f64; 2]> {
     let ends: Vec<[f64; 2]> = rows.iter().filter_map(ForestRow::ends).collect();
     let (low, high) =
         (ends.iter().map(|it| it[0]).reduce(f64::min)?, ends.iter().map(|it| it[1]).reduce(f64::max)?);
-    let (low, high) = (low.min(1.0 / REACH_LEAST), high.max(REACH_LEAST));
+    let (low, high) = (low.min(1.0 / SCALE_FACTOR_MIN), high.max(SCALE_FACTOR_MIN));
     let room = (high / low).powf(0.03);
-    Some([(low / room).max(ENDS[0]), (high * room).min(ENDS[1])])
+    Some([(low / room).max(SCALE_ENDS[0]), (high * room).min(SCALE_ENDS[1])])
 }
 
 fn ticks(scale: &Scale) -> Vec<f64> {
-    spaced(scale, TICKS.into_iter().filter(|&tick| scale.holds(tick)), TICK_ROOM)
+    values_with_room(scale, TICKS.into_iter().filter(|&tick| scale.holds(tick)), TICK_ROOM)
 }
 
-/// `2 ×`.
+/// The label of a tick, such as `2 ×`.
 fn times(tick: f64) -> String {
     format!("{tick} ×")
 }
@@ -177,13 +179,13 @@ mod tests {
 
     fn row(estimate: f64, ends: [f64; 2]) -> ForestRow<'static> {
         let ci95 = Some(Interval { low: ends[0], high: ends[1] });
-        let significant = Significant::from_interval(ci95);
+        let significant = PointKind::from_interval(ci95);
         let row = ChartRow::unlabelled("x", String::new());
         ForestRow { row, estimate: Some(estimate), ci95, significant }
     }
 
     #[test]
-    fn one_is_on_every_scale_and_a_long_interval_ends_in_an_arrow() {
+    fn a_ratio_of_1_is_on_every_scale_and_a_long_interval_ends_in_an_arrow() {
         for (rows, arrows) in [
             (vec![row(2.0, [1.9, 2.1])], 0),
             (vec![row(0.5, [0.4, 0.6])], 0),
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tie_is_hollow_and_what_is_clear_is_filled() {
+    fn the_point_of_a_tie_is_hollow_and_that_of_a_clear_ratio_is_filled() {
         let forest = Forest::from_rows(vec![row(1.02, [0.9, 1.1]), row(2.0, [1.9, 2.1])]).unwrap();
         let strips: Vec<String> = forest.strips().into_iter().map(Element::render).collect();
         assert!(strips[0].contains("hollow") && !strips[0].contains("\"solid\""), "{}", strips[0]);
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_values_never_touch() {
+    fn labels_of_ticks_never_touch() {
         for ends in [[0.9, 1.1], [0.2, 30.0], [1.0, 1000.0], [0.001, 9000.0]] {
             let scale = Scale::logarithmic(ends, [0.0, 240.0]);
             let ticks = ticks(&scale);

@@ -1,26 +1,26 @@
-//! How many calls lay between one power of two and the next: a row a trial, on one logarithmic scale.
+//! Histograms of calls by powers of two: one row for each trial, on one logarithmic scale.
 
 use super::super::name::MethodLabel;
 use super::super::svg::{self, Quantity, Scale};
 use super::super::words::grouped;
 use super::Chart;
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, THICK, WIDTH};
+use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
 use readlab_analysis::stats::float;
 use readlab_record::Spread;
 
-/// The least ratio between the ends of the scale.
-const LEAST_SPAN: f64 = 64.0;
-/// Half the width of the bar of equal calls.
-const NARROWEST: f64 = 2.5;
+/// The smallest ratio between the ends of the scale.
+const SPAN_MIN: f64 = 64.0;
+/// Half the width of the bar where all calls are equal.
+const BAR_HALF_MIN: f64 = 2.5;
 
 pub(in super::super) struct Histogram<'a> {
     pub(in super::super) label: MethodLabel<'a>,
-    /// What is drawn; zeros have no place on such a scale.
+    /// The values that are drawn; zeros cannot be drawn on a logarithmic scale.
     pub(in super::super) spread: Spread,
 }
 
-/// The chart; `None` where there is nothing above zero.
+/// The chart; `None` where no value is above zero.
 pub(in super::super) fn histogram(
     histograms: &[Histogram],
     quantity: Quantity,
@@ -31,42 +31,43 @@ pub(in super::super) fn histogram(
     let (low, high) = (buckets().map(|[from, _]| from).min()?, buckets().map(|[from, _]| from).max()?);
     let scale = Scale::logarithmic(domain(float(low), float(high) * 2.0), [0.0, WIDTH]);
     let keys = [Key::new(KeyMark::Square, "bar key", "calls"), Key::new(KeyMark::Line, "wall", "median")];
-    let rows = histograms.iter().map(|it| drawn(it, quantity, &scale));
+    let rows = histograms.iter().map(|it| chart_row(it, quantity, &scale));
     let chart = RowsChart::new(rows, keys).on(&scale, quantity);
     let described = |it: &Histogram| {
         let [p50, most] = [it.spread.p50, it.spread.most].map(|value| quantity.tick(float(value)));
         format!("{}: {} calls, {p50} at the median, {most} at most", it.label.short, it.spread.n)
     };
     let description: Vec<String> = histograms.iter().map(described).collect();
-    Some(chart.finished(slug, title, format!("{}.", description.join("; "))))
+    Some(chart.into_chart(slug, title, format!("{}.", description.join("; "))))
 }
 
-/// From below the smallest to above the largest: a bar of equal calls over all the width says nothing.
+/// The ends of the scale, below the smallest and above the largest value: a bar of equal calls
+/// across the whole width would show nothing.
 fn domain(low: f64, high: f64) -> [f64; 2] {
-    let room = (LEAST_SPAN / (high / low)).max(1.0).sqrt();
+    let room = (SPAN_MIN / (high / low)).max(1.0).sqrt();
     [low / room, high * room]
 }
 
-/// The buckets above zero.
+/// The buckets above zero, which a logarithmic scale can show.
 fn drawable(spread: &Spread) -> impl Iterator<Item = [u64; 2]> {
     spread.buckets.iter().copied().filter(|[from, count]| *from > 0 && *count > 0)
 }
 
-fn drawn<'a>(histogram: &Histogram<'a>, quantity: Quantity, scale: &Scale) -> ChartRow<'a> {
+fn chart_row<'a>(histogram: &Histogram<'a>, quantity: Quantity, scale: &Scale) -> ChartRow<'a> {
     let mut marks = Vec::new();
     let Spread { n, p50, least, most: largest, .. } = histogram.spread;
     let most = drawable(&histogram.spread).map(|[_, count]| count).max().unwrap_or(1);
     for [from, count] in drawable(&histogram.spread) {
-        // No further than there were calls.
+        // The bar of the last bucket ends at the largest value.
         let ends = [from.max(least), from.saturating_mul(2).min(largest)].map(|end| scale.at(float(end)));
         let middle = f64::midpoint(ends[0], ends[1]);
-        let (left, right) = (ends[0].min(middle - NARROWEST), ends[1].max(middle + NARROWEST));
-        // One call among thousands is seen as well.
-        let height = (THICK * float(count) / float(most)).max(1.0);
-        marks.push(svg::bar("bar", [left, STRIP + THICK - height], [right - left - 1.0, height]));
+        let (left, right) = (ends[0].min(middle - BAR_HALF_MIN), ends[1].max(middle + BAR_HALF_MIN));
+        // A single call among thousands stays visible.
+        let height = (STRIP_HEIGHT * float(count) / float(most)).max(1.0);
+        marks.push(svg::bar("bar", [left, STRIP + STRIP_HEIGHT - height], [right - left - 1.0, height]));
     }
     let median = scale.at(float(p50));
-    marks.push(svg::line("wall", [median, STRIP - 2.0], [median, STRIP + THICK + 2.0]));
+    marks.push(svg::line("wall", [median, STRIP - 2.0], [median, STRIP + STRIP_HEIGHT + 2.0]));
     let value = format!("{} × {}", grouped(n), quantity.tick(float(p50)));
     ChartRow::new(histogram.label, value, marks)
 }

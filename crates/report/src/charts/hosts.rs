@@ -1,21 +1,21 @@
-//! A map of hosts and methods: one row a method with a cell for each rank, darker the longer the
-//! rank takes beside the others. A dark column is a slow host, a dark cell one that is slow with
-//! one method.
+//! A map of hosts and methods: one row for each method with a cell for each rank, darker the longer
+//! the rank takes compared with the others. A dark column is a slow host; a single dark cell is a
+//! host that is slow with one method.
 
 use super::super::fleet::FleetView;
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg;
 use super::Chart;
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, THICK, WIDTH};
+use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
 use readlab_analysis::fleet::MethodEffects;
 use readlab_analysis::stats::count;
 use readlab_system::markup::Element;
 
-/// Cells in a row; of more ranks those that differ most are drawn.
+/// Largest number of cells in a row. If there are more ranks, those that differ most are drawn.
 const CELLS_MOST: usize = 64;
 
-/// From which ratio a cell is so dark, with the words for it.
+/// The shades of the cells, each with the lowest ratio that has this shade and its words.
 const SHADES: [Shade; 5] = [
     Shade { from: 0.0, class: "heat-0", words: "below 0.97 ×" },
     Shade { from: 0.97, class: "heat-1", words: "as long as the others" },
@@ -30,21 +30,21 @@ struct Shade {
     words: &'static str,
 }
 
-/// The map of a ranking's methods; `None` where no row was read by all ranks.
+/// The map of a ranking's methods; `None` if no row was read by all ranks.
 pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String) -> Option<Chart> {
     let of_row = |row: &RankingRow| view.method_effects.iter().find(|it| it.trial == row.index);
     let drawn: Vec<(&RankingRow, &MethodEffects)> =
         ranking.rows.iter().filter_map(|row| Some((row, of_row(row)?))).collect();
-    let ranks = shown(&drawn.iter().map(|(_, effects)| *effects).collect::<Vec<_>>());
+    let ranks = shown_ranks(&drawn.iter().map(|(_, effects)| *effects).collect::<Vec<_>>());
     if drawn.is_empty() || ranks.is_empty() {
         return None;
     }
     let rows = drawn
         .iter()
-        .map(|(row, effects)| ChartRow::new(*row, slowest(view, effects), cells(effects, &ranks)));
+        .map(|(row, effects)| ChartRow::new(*row, slowest_rank_words(view, effects), cells(effects, &ranks)));
     let chart = RowsChart {
         keys: SHADES.map(|it| Key::new(KeyMark::Square, it.class, it.words)).to_vec(),
-        ends: names(&ranks),
+        ends: end_labels(&ranks),
         legend_top: 10.0,
         ..RowsChart::new(rows, [])
     };
@@ -53,11 +53,11 @@ pub(in super::super) fn hosts(view: &FleetView, ranking: &Ranking, slug: String)
         if ranks.len() < of_all { format!(", {} of {of_all} ranks", ranks.len()) } else { String::new() };
     let title = format!("{}: how long each rank takes beside the others{which}", ranking.title());
     let description = format!("The slowest rank: {}.", chart.values());
-    Some(chart.finished(slug, title, description))
+    Some(chart.into_chart(slug, title, description))
 }
 
-/// The ranks that have a cell, in their order.
-fn shown(effects: &[&MethodEffects]) -> Vec<usize> {
+/// The ranks that have a cell, in order.
+fn shown_ranks(effects: &[&MethodEffects]) -> Vec<usize> {
     let differs = |rank: usize| {
         let ratios = effects.iter().filter_map(|effect| effect.ratios.get(rank));
         ratios.map(|ratio| ratio.ln().abs()).fold(0.0, f64::max)
@@ -70,7 +70,7 @@ fn shown(effects: &[&MethodEffects]) -> Vec<usize> {
     ranks
 }
 
-fn slowest(view: &FleetView, effects: &MethodEffects) -> String {
+fn slowest_rank_words(view: &FleetView, effects: &MethodEffects) -> String {
     let found = effects.ratios.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
     let name = |rank: usize| view.ranks.get(rank).map_or("", |row| row.host.as_str());
     found.map_or_else(String::new, |(rank, ratio)| format!("{} ({rank}) {ratio:.2} ×", name(rank)))
@@ -81,15 +81,15 @@ fn cells(effects: &MethodEffects, ranks: &[usize]) -> Vec<Element> {
         let ratio = effects.ratios.get(*rank).copied().unwrap_or(f64::NAN);
         let shade = SHADES.iter().rfind(|shade| ratio >= shade.from)?;
         let [left, right] = [at, at + 1].map(|edge| WIDTH * count(edge) / count(ranks.len()));
-        // A gap between cells as long as there is room for one.
+        // A gap between cells, if there is room for one.
         let wide = (right - left - 1.0).max((right - left) / 2.0);
-        Some(svg::bar(shade.class, [left, STRIP], [wide, THICK]))
+        Some(svg::bar(shade.class, [left, STRIP], [wide, STRIP_HEIGHT]))
     };
     ranks.iter().enumerate().filter_map(cell).collect()
 }
 
-/// The numbers of the first rank and of the last.
-fn names(ranks: &[usize]) -> Vec<Element> {
+/// The labels of the first and the last rank.
+fn end_labels(ranks: &[usize]) -> Vec<Element> {
     let name = |rank: Option<&usize>| rank.map(|rank| format!("rank {rank}")).unwrap_or_default();
     vec![
         svg::text("tick start", [0.0, 10.0], &name(ranks.first())),

@@ -1,18 +1,18 @@
-//! What single reads took: for each method whose reads were timed the half, 99 of 100, and the
-//! highest quantile that so many reads show, on a logarithmic scale.
+//! Latencies of single reads: for each method whose reads were timed the median, the 99th
+//! percentile, and the highest quantile for which there are enough reads, on a logarithmic scale.
 
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
 use super::legend::{Key, KeyMark};
-use super::rows::{ChartRow, RowsChart, STRIP, THICK, WIDTH};
+use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
 use readlab_analysis::latency::Quantile;
 use readlab_analysis::stats::float;
 use readlab_model::units::Nanos;
 use std::iter::once;
 
-/// A method with what its reads took.
-struct Timed<'a> {
+/// A method with the quantiles of its reads.
+struct TimedMethod<'a> {
     row: &'a RankingRow,
     p50: &'a Quantile,
     p99: &'a Quantile,
@@ -22,7 +22,7 @@ struct Timed<'a> {
 
 /// The chart; `None` where no single reads were timed.
 pub(in super::super) fn latency(ranking: &Ranking, slug: String) -> Option<Chart> {
-    let timed: Vec<Timed> = ranking.rows.iter().filter_map(Timed::from_row).collect();
+    let timed: Vec<TimedMethod> = ranking.rows.iter().filter_map(TimedMethod::from_row).collect();
     let ends = || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(|it| float(it.ns));
     let (low, high) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
     let scale = Scale::logarithmic([low / 1.2, high * 1.2], [6.0, WIDTH - 6.0]);
@@ -31,28 +31,32 @@ pub(in super::super) fn latency(ranking: &Ranking, slug: String) -> Option<Chart
         Key::new(KeyMark::Square, "solid key", "p99"),
         Key::new(KeyMark::Diamond, "solid key", "the highest that the reads show, up to p99.99"),
     ];
-    let chart = RowsChart::new(timed.iter().map(|it| it.drawn(&scale)), keys).on(&scale, Quantity::Time);
+    let chart = RowsChart::new(timed.iter().map(|it| it.chart_row(&scale)), keys).on(&scale, Quantity::Time);
     let title = format!("{}: what single reads took", ranking.title());
-    let described: Vec<String> = timed.iter().map(Timed::words).collect();
-    Some(chart.finished(slug, title, format!("{}.", described.join("; "))))
+    let described: Vec<String> = timed.iter().map(TimedMethod::words).collect();
+    Some(chart.into_chart(slug, title, format!("{}.", described.join("; "))))
 }
 
-impl<'a> Timed<'a> {
-    fn from_row(row: &'a RankingRow) -> Option<Timed<'a>> {
+impl<'a> TimedMethod<'a> {
+    fn from_row(row: &'a RankingRow) -> Option<TimedMethod<'a>> {
         let latency = row.latency.as_ref()?;
         let (p50, p99) = (latency.quantile("p50")?, latency.quantile("p99")?);
         let highest = latency.quantiles.last().filter(|it| it.name != p99.name);
-        Some(Timed { row, p50, p99, highest })
+        Some(TimedMethod { row, p50, p99, highest })
     }
 
-    fn drawn(&self, scale: &Scale) -> ChartRow<'a> {
-        const HALF: f64 = 4.0;
-        let y = STRIP + THICK / 2.0;
+    fn chart_row(&self, scale: &Scale) -> ChartRow<'a> {
+        const MARK_RADIUS: f64 = 4.0;
+        let y = STRIP + STRIP_HEIGHT / 2.0;
         let at = |it: &Quantile| scale.at(float(it.ns));
         let (p50, p99, highest) = (at(self.p50), at(self.p99), self.highest.map(at));
         let mut marks = vec![svg::line("span", [p50, y], [highest.unwrap_or(p99), y])];
         marks.push(svg::disc("solid", [p50, y], 4.5));
-        marks.push(svg::bar("solid", [p99 - HALF, y - HALF], [2.0 * HALF, 2.0 * HALF]));
+        marks.push(svg::bar(
+            "solid",
+            [p99 - MARK_RADIUS, y - MARK_RADIUS],
+            [2.0 * MARK_RADIUS, 2.0 * MARK_RADIUS],
+        ));
         marks.extend(highest.map(|x| svg::diamond("solid", [x, y], 5.0)));
         ChartRow::new(self.row, format!("{} · {}", Nanos(self.p50.ns), Nanos(self.p99.ns)), marks)
     }

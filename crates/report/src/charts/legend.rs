@@ -1,4 +1,4 @@
-//! What the marks of a chart mean: shapes with a word each, and the colours of the languages.
+//! The legend of a chart: the meanings of its marks, and the colours of the languages.
 
 use super::super::groups;
 use super::super::palette::language_class;
@@ -11,7 +11,7 @@ use readlab_system::markup::Element;
 pub(super) enum KeyMark {
     Square,
     Disc,
-    /// A square on its corner.
+    /// A square standing on a corner.
     Diamond,
     Line,
 }
@@ -23,14 +23,14 @@ pub(super) struct Key {
     pub(super) text: String,
 }
 
-/// The height of a line.
-const LINE: f64 = 16.0;
-/// Width of a mark with the room behind it.
-const MARK: f64 = 14.0;
-/// Width of a letter, roughly.
-const LETTER: f64 = 6.4;
-/// Room between two meanings.
-const GAP: f64 = 14.0;
+/// Height of a line of the legend.
+const LINE_HEIGHT: f64 = 16.0;
+/// Width of a mark with the space after it.
+const MARK_WIDTH: f64 = 14.0;
+/// Approximate width of a letter.
+const LETTER_WIDTH: f64 = 6.4;
+/// Space between two entries.
+const ENTRY_GAP: f64 = 14.0;
 
 pub(super) struct Legend {
     pub(super) marks: Vec<Element>,
@@ -42,7 +42,7 @@ impl Key {
         Key { mark, class: class.to_owned(), text: text.to_owned() }
     }
 
-    fn drawn(&self, [x, base]: [f64; 2]) -> [Element; 2] {
+    fn elements(&self, [x, base]: [f64; 2]) -> [Element; 2] {
         let middle = base - 4.0;
         let mark = match self.mark {
             KeyMark::Square => svg::bar(&self.class, [x, base - 9.0], [9.0, 9.0]),
@@ -50,11 +50,11 @@ impl Key {
             KeyMark::Diamond => svg::diamond(&self.class, [x + 4.5, middle], 5.0),
             KeyMark::Line => svg::line(&self.class, [x, middle], [x + 10.0, middle]),
         };
-        [mark, svg::text("tick start", [x + MARK, base], &self.text)]
+        [mark, svg::text("tick start", [x + MARK_WIDTH, base], &self.text)]
     }
 }
 
-/// A colour for each language, in the order in which they come first.
+/// One entry for each language, in the order of first appearance.
 pub(super) fn languages<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Key> {
     let names = groups::firsts(names, |name| *name).into_iter();
     let class = |name| format!("solid {}", language_class(name));
@@ -62,17 +62,18 @@ pub(super) fn languages<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Key> {
 }
 
 impl Legend {
-    /// From the left, in as many lines as it takes, the first of which begins at `top`.
+    /// Lays out the entries from the left, in as many lines as needed; the first line starts at
+    /// `top`.
     pub(super) fn at(top: f64, keys: &[Key]) -> Legend {
-        let (mut x, mut base) = (0.0, top + LINE);
+        let (mut x, mut base) = (0.0, top + LINE_HEIGHT);
         let mut marks = Vec::new();
         for key in keys {
-            let wide = MARK + count(key.text.chars().count()) * LETTER;
+            let wide = MARK_WIDTH + count(key.text.chars().count()) * LETTER_WIDTH;
             if x > 0.0 && x + wide > WIDTH {
-                (x, base) = (0.0, base + LINE);
+                (x, base) = (0.0, base + LINE_HEIGHT);
             }
-            marks.extend(key.drawn([x, base]));
-            x += wide + GAP;
+            marks.extend(key.elements([x, base]));
+            x += wide + ENTRY_GAP;
         }
         Legend { marks, bottom: base + 6.0 }
     }
@@ -89,6 +90,6 @@ mod tests {
         assert_eq!(classes, ["solid rust", "solid c", "solid other"]);
         let one = Legend::at(0.0, &keys).bottom;
         let many: Vec<Key> = (0..30).map(|_| keys[0].clone()).collect();
-        assert!(Legend::at(0.0, &many).bottom > one + LINE);
+        assert!(Legend::at(0.0, &many).bottom > one + LINE_HEIGHT);
     }
 }

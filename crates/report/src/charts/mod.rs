@@ -1,4 +1,4 @@
-//! The charts, one kind a file. Each is part of a page and a file of its own.
+//! The charts, one kind in each file. Each chart is part of a page and also a file of its own.
 //!
 //! A chart has a title and a description in words, for readers who do not see it. It draws the
 //! numbers of the view model; only coordinates are computed here.
@@ -7,12 +7,12 @@ mod curve;
 mod drift;
 mod dumbbell;
 mod effort;
-mod fit;
 mod forest;
 mod histogram;
 mod hosts;
 mod latency;
 mod legend;
+mod machines_fit;
 mod plot;
 mod ranking;
 mod rows;
@@ -23,28 +23,28 @@ pub(super) use curve::curve;
 pub(super) use drift::drift;
 pub(super) use dumbbell::Dumbbells;
 pub(super) use effort::effort;
-pub(super) use fit::machines_chart;
-pub(super) use forest::{Forest, ForestRow, Significant};
+pub(super) use forest::{Forest, ForestRow, PointKind};
 pub(super) use histogram::{Histogram, histogram};
 pub(super) use hosts::hosts;
 pub(super) use latency::latency;
+pub(super) use machines_fit::machines_chart;
 pub(super) use ranking::{DOTS_MOST, ranking};
 pub(super) use rows::ChartRow;
 pub(super) use scaling::scaling;
-pub(super) use sweep::{device_shares, rates, times, together};
+pub(super) use sweep::{device_shares, rates, times, write_and_read_rates};
 
 use super::palette;
 use super::svg::{self, Scale};
 use readlab_system::markup::{self, Element, element, words};
 
-/// Room around a chart in a file of its own.
+/// Space around a chart in its own file.
 const MARGIN: f64 = 20.0;
-/// Room for its title.
-const TITLE: f64 = 30.0;
+/// Space for the title of a chart in its own file.
+const TITLE_HEIGHT: f64 = 30.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
-    /// Its name in the page and of its file; letters, digits and `-`.
+    /// The name of the chart in the page and of its file; letters, digits and `-`.
     pub(super) slug: String,
     pub(super) title: String,
     pub(super) description: String,
@@ -53,7 +53,7 @@ pub(super) struct Chart {
 }
 
 impl Chart {
-    /// As part of a page, whose style and heading it shares.
+    /// The chart as part of a page, which provides style and heading.
     pub(super) fn inline(self) -> Element {
         let [width, height] = self.size;
         let view = format!("0 0 {width} {}", height.ceil());
@@ -62,14 +62,14 @@ impl Chart {
 
     pub(super) fn standalone(self) -> String {
         let [width, height] = self.size;
-        let (left, top) = (-MARGIN, -MARGIN - TITLE);
-        let (width, height) = (width + 2.0 * MARGIN, (height + 2.0 * MARGIN + TITLE).ceil());
+        let (left, top) = (-MARGIN, -MARGIN - TITLE_HEIGHT);
+        let (width, height) = (width + 2.0 * MARGIN, (height + 2.0 * MARGIN + TITLE_HEIGHT).ceil());
         let view = format!("{left} {top} {width} {height}");
         let paper = element("rect").class("paper").set("x", left).set("y", top);
         let front = vec![
             element("style").text(&palette::standalone_style().replace('\n', " ")),
             paper.set("width", width).set("height", height),
-            words("text", &self.title).class("title").set("x", 0).set("y", -TITLE),
+            words("text", &self.title).class("title").set("x", 0).set("y", -TITLE_HEIGHT),
         ];
         markup::picture(self.svg(&view, Some([width, height]), front))
     }
@@ -91,14 +91,14 @@ impl Chart {
 /// Width and height of a strip in a table.
 pub(super) const STRIP_SIZE: [f64; 2] = [260.0, 22.0];
 
-/// A drawing in a cell of a table, with its numbers in words beside it. The class gives its colour.
+/// A drawing in a cell of a table, next to its numbers in words. The class sets the colour.
 fn strip(class: &str, marks: impl IntoIterator<Item = Element>) -> Element {
     let [width, height] = STRIP_SIZE;
     let svg = element("svg").class(&format!("chart strip {class}")).set("aria-hidden", "true");
     svg.set("viewBox", format!("0 0 {width} {height}")).all(marks)
 }
 
-/// The names of values above the strips of a column.
+/// The labels of values above the strips of a column.
 fn strip_axis(scale: &Scale, ticks: &[f64], name: impl Fn(f64) -> String) -> Element {
     let name = |&tick: &f64| svg::text("tick middle", [scale.at(tick), 16.0], &name(tick));
     strip("axis-names", ticks.iter().map(name))
@@ -109,15 +109,15 @@ fn strip_grid(class: &str, scale: &Scale, ticks: impl IntoIterator<Item = f64>) 
     element("path").class(class).set("d", path)
 }
 
-/// The path of an upright line that goes on above and below a strip, as a row of a table is higher
-/// where its name takes several lines. The cell cuts it.
+/// The path of a vertical line that extends above and below a strip, because a row of a table is
+/// higher if its name takes several lines. The cell clips the line.
 fn across_rows(x: f64) -> String {
     const BEYOND: f64 = 60.0;
-    format!("M{} -{BEYOND}v{}", svg::place(x), 2.0 * BEYOND + STRIP_SIZE[1])
+    format!("M{} -{BEYOND}v{}", svg::coordinate_text(x), 2.0 * BEYOND + STRIP_SIZE[1])
 }
 
-/// Those of the values, the first ones first, whose names have so much room.
-fn spaced(scale: &Scale, values: impl IntoIterator<Item = f64>, room: f64) -> Vec<f64> {
+/// The values whose labels have this much room, the first ones preferred.
+fn values_with_room(scale: &Scale, values: impl IntoIterator<Item = f64>, room: f64) -> Vec<f64> {
     let mut taken: Vec<f64> = Vec::new();
     for value in values {
         if taken.iter().all(|&other| (scale.at(other) - scale.at(value)).abs() >= room) {

@@ -1,4 +1,5 @@
-//! The frame of charts with two axes: an upright scale with lines across, and one along the bottom.
+//! The frame of charts with two axes: a vertical scale with horizontal lines, and a scale along the
+//! bottom.
 
 use super::super::svg::{self, Quantity, Scale};
 use readlab_analysis::stats::count;
@@ -6,21 +7,21 @@ use readlab_system::markup::Element;
 
 /// Width of a chart with two axes.
 pub(super) const WIDTH: f64 = 440.0;
-/// Its height without the text below.
+/// Height of a chart with two axes, without the text below.
 pub(super) const HEIGHT: f64 = 250.0;
-/// Where points are drawn: left, right, top and bottom.
+/// The edges of the area in which points are drawn.
 pub(super) const LEFT: f64 = 62.0;
 pub(super) const RIGHT: f64 = WIDTH - 14.0;
 pub(super) const TOP: f64 = 12.0;
 pub(super) const BOTTOM: f64 = HEIGHT - 40.0;
 
-/// Both axes: lines across at round values, and along the bottom these names.
+/// Both axes: horizontal lines at round values, and these labels along the bottom.
 pub(super) fn frame(up: &Scale, quantity: Quantity, ticks: &[(f64, String)], title: &str) -> Vec<Element> {
-    upright(up, quantity).into_iter().chain(along(ticks, title)).collect()
+    horizontal_lines(up, quantity).into_iter().chain(bottom_labels(ticks, title)).collect()
 }
 
-/// Lines across at round values, named at the left.
-fn upright(scale: &Scale, quantity: Quantity) -> Vec<Element> {
+/// Horizontal lines at round values, with labels at the left.
+fn horizontal_lines(scale: &Scale, quantity: Quantity) -> Vec<Element> {
     let mark = |value: f64| {
         let y = scale.at(value);
         let name = svg::text("tick end", [LEFT - 8.0, y + 4.0], &quantity.tick(value));
@@ -29,13 +30,13 @@ fn upright(scale: &Scale, quantity: Quantity) -> Vec<Element> {
     scale.ticks(5).into_iter().flat_map(mark).collect()
 }
 
-/// Names along the bottom, those left out that would touch the one before, and what they are.
-fn along(ticks: &[(f64, String)], title: &str) -> Vec<Element> {
-    const LETTER: f64 = 6.4;
+/// Labels and title along the bottom. Labels that would touch the previous one are left out.
+fn bottom_labels(ticks: &[(f64, String)], title: &str) -> Vec<Element> {
+    const LETTER_WIDTH: f64 = 6.4;
     let mut free_from = f64::NEG_INFINITY;
     let mut marks = Vec::new();
     for (x, name) in ticks {
-        let half = count(name.chars().count()) * LETTER / 2.0;
+        let half = count(name.chars().count()) * LETTER_WIDTH / 2.0;
         marks.push(svg::line("grid", [*x, BOTTOM], [*x, BOTTOM + 4.0]));
         if x - half > free_from {
             marks.push(svg::text("tick middle", [*x, BOTTOM + 17.0], name));

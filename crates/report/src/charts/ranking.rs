@@ -1,4 +1,5 @@
-//! How fast each method is: the median rate as a bar, its interval, readings as dots, limits as lines.
+//! The speed of each method: the median rate as a bar, its interval, readings as dots, limits as
+//! lines.
 
 use super::super::answer::figure;
 use super::super::limits::Bound;
@@ -6,39 +7,40 @@ use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::svg::{self, Quantity, Scale};
 use super::Chart;
 use super::legend::{Key, KeyMark};
-use super::rows::{self, ChartRow, RowsChart, STRIP, THICK, WIDTH};
+use super::rows::{self, ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
 use readlab_analysis::stats::{count, float};
 use readlab_model::units::{Nanos, Throughput};
 use readlab_system::markup::Element;
 
-/// A limit above this multiple of the fastest reading would leave the readings no room.
+/// A limit above this multiple of the fastest reading would compress the readings too much, and is
+/// not drawn.
 const BOUND_MOST: f64 = 2.0;
 
-/// Dots of one trial at most.
+/// Largest number of dots for one trial.
 pub(in super::super) const DOTS_MOST: usize = 200;
 
-/// The chart; `None` when nothing was measured.
+/// The chart; `None` if nothing was measured.
 pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart> {
     let scale = scale(ranking)?;
     let places: Vec<f64> = bounds(ranking).iter().map(|bound| scale.at(bound.rate.0)).collect();
-    let rows = ranking.rows.iter().map(|row| drawn(ranking, row, &scale, &places));
-    let quantity = if by_rate(ranking) { Quantity::Rate } else { Quantity::Time };
+    let rows = ranking.rows.iter().map(|row| chart_row(ranking, row, &scale, &places));
+    let quantity = if has_rates(ranking) { Quantity::Rate } else { Quantity::Time };
     let (notes, legend_top) = bound_names(ranking, &scale);
     let chart = RowsChart::new(rows, keys(ranking)).on(&scale, quantity);
-    let what = if by_rate(ranking) { "rate" } else { "wall time" };
+    let what = if has_rates(ranking) { "rate" } else { "wall time" };
     let description = format!("From the fastest to the slowest: {}.", chart.values());
     let title = format!("{}: median {what}", ranking.title());
-    Some(RowsChart { notes, legend_top, ..chart }.finished(slug, title, description))
+    Some(RowsChart { notes, legend_top, ..chart }.into_chart(slug, title, description))
 }
 
-/// The names of the limits with the ends of their lines, and where they end.
+/// The names of the limits with the ends of their lines, and the height that they take.
 fn bound_names(ranking: &Ranking, scale: &Scale) -> (Vec<Element>, f64) {
     let names = bounds(ranking).into_iter().map(|bound| BoundName {
         at: scale.at(bound.rate.0),
         text: format!("{} {}", bound.name, bound.rate),
     });
     let (mut marks, mut below) = (Vec::new(), 0.0);
-    for (name, anchor) in in_order(names.collect()) {
+    for (name, anchor) in ordered_and_anchored(names.collect()) {
         below += 15.0;
         marks.push(svg::line("bound", [name.at, -4.0], [name.at, below - 8.0]));
         let class = match anchor {
@@ -50,13 +52,13 @@ fn bound_names(ranking: &Ranking, scale: &Scale) -> (Vec<Element>, f64) {
     (marks, below + 6.0)
 }
 
-/// The name of a limit below the rows, and where the limit's line is.
+/// The name of a limit below the rows, and the coordinate of the limit's line.
 struct BoundName {
     at: f64,
     text: String,
 }
 
-/// To which side of its place a text goes.
+/// The side of its coordinate on which a text is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Anchor {
     Start,
@@ -64,9 +66,9 @@ enum Anchor {
 }
 
 impl BoundName {
-    /// From where to where it goes.
+    /// The horizontal range that the name covers.
     fn span(&self, anchor: Anchor) -> [f64; 2] {
-        let wide = count(self.text.chars().count()) * rows::LETTER;
+        let wide = count(self.text.chars().count()) * rows::LETTER_WIDTH;
         match anchor {
             Anchor::Start => [self.at, self.at + wide],
             Anchor::End => [self.at - wide, self.at],
@@ -74,8 +76,8 @@ impl BoundName {
     }
 }
 
-/// Names in an order in which no line of a later name crosses an earlier name above it.
-fn in_order(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
+/// The names in an order in which no line of a later name crosses an earlier name above it.
+fn ordered_and_anchored(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
     let mut ordered = Vec::new();
     while !names.is_empty() {
         let is_free = |at: usize, anchor: Anchor| {
@@ -93,7 +95,7 @@ fn in_order(mut names: Vec<BoundName>) -> Vec<(BoundName, Anchor)> {
     ordered
 }
 
-/// What the marks mean, of those that are there.
+/// The meanings of the marks in this chart.
 fn keys(ranking: &Ranking) -> impl Iterator<Item = Key> {
     let has_intervals = ranking.rows.iter().any(|row| row.wall.median_ci95.is_some());
     let all = [
@@ -106,13 +108,13 @@ fn keys(ranking: &Ranking) -> impl Iterator<Item = Key> {
     shown.map(|(_, mark, class, text)| Key::new(mark, class, text))
 }
 
-fn by_rate(ranking: &Ranking) -> bool {
+fn has_rates(ranking: &Ranking) -> bool {
     ranking.rows.iter().any(|row| row.throughput.is_some())
 }
 
-/// A wall time as the length that is drawn.
+/// The length of a bar for a wall time.
 fn length(ranking: &Ranking, row: &RankingRow, wall_ns: u64) -> f64 {
-    match row.bytes.filter(|_| by_rate(ranking)) {
+    match row.bytes.filter(|_| has_rates(ranking)) {
         Some(size) => Throughput::per(size, Nanos(wall_ns)).0,
         None => float(wall_ns),
     }
@@ -123,10 +125,10 @@ fn longest(ranking: &Ranking) -> Option<f64> {
     ends.map(|(row, wall_ns)| length(ranking, row, wall_ns)).filter(|it| it.is_finite()).reduce(f64::max)
 }
 
-/// The limits that are drawn; none where bars are times.
+/// The limits that are drawn; none if bars show times.
 fn bounds(ranking: &Ranking) -> Vec<&Bound> {
     let room = longest(ranking).unwrap_or(0.0) * BOUND_MOST;
-    let near = |bound: &&Bound| by_rate(ranking) && bound.rate.0 <= room;
+    let near = |bound: &&Bound| has_rates(ranking) && bound.rate.0 <= room;
     ranking.bounds.iter().filter(near).collect()
 }
 
@@ -135,25 +137,26 @@ fn scale(ranking: &Ranking) -> Option<Scale> {
     Some(Scale::linear([0.0, reach * 1.02], [0.0, WIDTH]))
 }
 
-fn drawn<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f64]) -> ChartRow<'a> {
+fn chart_row<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f64]) -> ChartRow<'a> {
     let x = |wall_ns| scale.at(length(ranking, row, wall_ns));
-    let mut marks = vec![svg::bar("bar", [0.0, STRIP], [x(row.wall.median), THICK])];
+    let mut marks = vec![svg::bar("bar", [0.0, STRIP], [x(row.wall.median), STRIP_HEIGHT])];
     let lengths = row.readings.iter().map(|reading| length(ranking, row, reading.wall_ns));
     let shown = dots(lengths, DOTS_MOST);
-    let places = shown.iter().zip(heights()).map(|(&value, high)| [scale.at(value), STRIP + high]);
+    let places = shown.iter().zip(dot_heights()).map(|(&value, high)| [scale.at(value), STRIP + high]);
     marks.push(svg::dots("dots", places));
     marks.extend(row.wall.median_ci95.map(|[low, high]| {
         let [a, b] = [length(ranking, row, low), length(ranking, row, high)];
         let ends = [scale.at(a.min(b)), scale.at(a.max(b))];
-        let middle = STRIP + THICK / 2.0;
+        let middle = STRIP + STRIP_HEIGHT / 2.0;
         if scale.holds(a.max(b)) {
             svg::whisker("interval", ends, middle, false)
         } else {
             svg::open_whisker("interval", ends, middle)
         }
     }));
-    // Across the strip alone, and over the bar: the name and the value are above it.
-    let ends = |x: f64| ([x, STRIP - 2.0], [x, STRIP + THICK + 2.0]);
+    // The line of a limit crosses only the strip, in front of the bar: the name and the value are
+    // above the strip.
+    let ends = |x: f64| ([x, STRIP - 2.0], [x, STRIP + STRIP_HEIGHT + 2.0]);
     marks.extend(bounds.iter().map(|&x| ends(x)).map(|(from, to)| svg::line("bound", from, to)));
     ChartRow {
         rank: row.rank.map_or_else(String::new, Rank::word),
@@ -162,14 +165,14 @@ fn drawn<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f6
     }
 }
 
-/// Heights within a strip that never repeat nearby: multiples of the golden section.
-fn heights() -> impl Iterator<Item = f64> {
-    (0..u32::MAX).map(|n| 2.0 + (THICK - 4.0) * (f64::from(n) * 0.618_033_988_75).fract())
+/// Heights of dots within a strip that do not repeat nearby: multiples of the golden ratio.
+fn dot_heights() -> impl Iterator<Item = f64> {
+    (0..u32::MAX).map(|n| 2.0 + (STRIP_HEIGHT - 4.0) * (f64::from(n) * 0.618_033_988_75).fract())
 }
 
-/// The values that are drawn one by one, in rising order: all when they are at most `most`; else one
-/// of each of `most` equal steps from the lowest to the highest that holds any, so that the range and
-/// every gap wider than a step stay as they are.
+/// The values that are drawn as dots, in rising order. Up to `most` values are all drawn. Of more,
+/// one is drawn in each of `most` equal steps from the lowest to the highest that contains any, so
+/// that the range and every gap wider than a step are kept.
 fn dots(values: impl Iterator<Item = f64>, most: usize) -> Vec<f64> {
     let mut shown: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     shown.sort_unstable_by(f64::total_cmp);
@@ -192,7 +195,7 @@ mod tests {
             [&[400.0, 390.0, 380.0][..], &[10.0, 20.0, 430.0], &[200.0, 210.0], &[5.0, 100.0, 330.0, 439.0]]
         {
             let names = places.iter().map(|&at| BoundName { at, text: text() }).collect();
-            let ordered = in_order(names);
+            let ordered = ordered_and_anchored(names);
             assert_eq!(ordered.len(), places.len());
             for (row, (name, anchor)) in ordered.iter().enumerate() {
                 let [low, high] = name.span(*anchor);
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_are_all_drawn() {
+    fn up_to_the_maximum_all_values_are_drawn() {
         assert_eq!(dots([3.0, 1.0, 1.0].into_iter(), 3), [1.0, 1.0, 3.0]);
     }
 

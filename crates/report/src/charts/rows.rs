@@ -1,9 +1,9 @@
-//! The layout that most charts share: one row a trial, its name and a value in a line, and below
-//! them a strip to draw on. Names are cut so that no two rows look the same.
+//! The layout that most charts share: one row for each trial, with its name and a value in a line
+//! of text, and a strip to draw on below. Names are cut so that no two rows look the same.
 //!
-//! The names are above the strips and not beside them, so that the strips have the whole width on a
-//! telephone, too. Each row is a group that is moved to its place, and draws its own part of the
-//! grid: the script of the page hides rows and closes the gaps.
+//! The names are above the strips, and not beside them, so that the strips have the full width even
+//! on a phone. Each row is a group that is translated to its position and draws its own part of the
+//! grid, because the script of the page hides rows and closes the gaps.
 
 use super::super::name::MethodLabel;
 use super::super::palette::language_class;
@@ -16,32 +16,32 @@ use std::collections::BTreeSet;
 
 /// Width of a chart of rows.
 pub(super) const WIDTH: f64 = 440.0;
-/// From one row to the next.
+/// Distance from one row to the next.
 pub(super) const PITCH: f64 = 40.0;
-/// Room above the first row for the axis.
-const HEAD: f64 = 30.0;
-/// From a row's top to its text's base line.
-const BASE: f64 = 14.0;
-/// From a row's top to its strip.
+/// Space above the first row for the axis.
+const AXIS_HEIGHT: f64 = 30.0;
+/// Distance from a row's top to the baseline of its text.
+const TEXT_BASELINE: f64 = 14.0;
+/// Distance from a row's top to its strip.
 pub(super) const STRIP: f64 = 20.0;
 /// Height of a strip.
-pub(super) const THICK: f64 = 12.0;
-/// Width of a letter, roughly.
-pub(super) const LETTER: f64 = 6.9;
-/// Room for a rank before a name.
-const INDENT: f64 = 30.0;
+pub(super) const STRIP_HEIGHT: f64 = 12.0;
+/// Approximate width of a letter.
+pub(super) const LETTER_WIDTH: f64 = 6.9;
+/// Space for a rank before a name.
+const RANK_WIDTH: f64 = 30.0;
 
 pub(in super::super) struct ChartRow<'a> {
-    /// In front of the name; empty for none.
+    /// The rank in front of the name; empty for none.
     pub(in super::super) rank: String,
-    /// The method; `None` for a case of a comparison.
+    /// The label of the method; `None` for a case of a comparison.
     pub(in super::super) label: Option<MethodLabel<'a>>,
-    /// The name as it is shown where there is room.
+    /// The name that is shown if there is room.
     pub(in super::super) short: &'a str,
-    /// At the right end.
+    /// The value at the right end.
     pub(in super::super) value: String,
     pub(in super::super) strong: bool,
-    /// What is drawn on the strip, in places from the row's top.
+    /// The marks on the strip, in coordinates from the row's top.
     pub(in super::super) marks: Vec<Element>,
 }
 
@@ -60,53 +60,53 @@ impl<'a> ChartRow<'a> {
     }
 
     fn indent(&self) -> f64 {
-        if self.rank.is_empty() { 0.0 } else { INDENT }
+        if self.rank.is_empty() { 0.0 } else { RANK_WIDTH }
     }
 
     fn room(&self) -> NameRoom<'a> {
         // Bold letters are wider.
-        let letter = if self.strong { LETTER * 1.06 } else { LETTER };
+        let letter = if self.strong { LETTER_WIDTH * 1.06 } else { LETTER_WIDTH };
         let letters = (WIDTH - self.indent()) / letter - count(self.value.chars().count()) - 2.0;
         NameRoom { name: self.short, letters: letters.max(0.0) as usize }
     }
 
-    fn drawn(self, at: usize, shown: &str, grid: Option<Element>) -> Element {
+    fn into_element(self, at: usize, shown: &str, grid: Option<Element>) -> Element {
         let strong = if self.strong { " strong" } else { "" };
         let class = self.label.map_or("key", |label| language_class(label.language));
         let whole = self.label.map_or(self.short, |label| label.name);
-        let name = svg::text(&format!("name start{strong}"), [self.indent(), BASE], shown)
+        let name = svg::text(&format!("name start{strong}"), [self.indent(), TEXT_BASELINE], shown)
             .all((whole != shown).then(|| words("title", whole)));
-        let rank = (!self.rank.is_empty()).then(|| svg::text("rank start", [0.0, BASE], &self.rank));
+        let rank = (!self.rank.is_empty()).then(|| svg::text("rank start", [0.0, TEXT_BASELINE], &self.rank));
         element("g")
             .class(&format!("row {class}"))
             .maybe("data-trial", self.label.map(|label| label.trial))
-            .set("transform", format!("translate(0,{})", svg::place(top(at))))
+            .set("transform", format!("translate(0,{})", svg::coordinate_text(top(at))))
             .all(grid)
             .with(name)
             .all(rank)
-            .with(svg::text(&format!("value end{strong}"), [WIDTH, BASE], &self.value))
+            .with(svg::text(&format!("value end{strong}"), [WIDTH, TEXT_BASELINE], &self.value))
             .all(self.marks)
     }
 }
 
 fn top(at: usize) -> f64 {
-    HEAD + count(at) * PITCH
+    AXIS_HEIGHT + count(at) * PITCH
 }
 
 /// A chart of rows under an axis, with a legend below them.
 pub(super) struct RowsChart<'a> {
     pub(super) rows: Vec<ChartRow<'a>>,
-    /// What the marks mean: the colours of the languages first.
+    /// The entries of the legend: the colours of the languages first.
     pub(super) keys: Vec<Key>,
-    /// What is above the rows.
+    /// The axis above the rows.
     pub(super) axis: Vec<Element>,
-    /// Where upright lines go through every row.
+    /// The coordinates of vertical lines through every row.
     pub(super) lines: Vec<f64>,
-    /// What is at the ends of the scale, above the rows.
+    /// The labels at the ends of the scale, above the rows.
     pub(super) ends: Vec<Element>,
-    /// What is between the rows and the legend, in places from the end of the last row.
+    /// The marks between the rows and the legend, in coordinates from the end of the last row.
     pub(super) notes: Vec<Element>,
-    /// Where the legend begins below the rows.
+    /// The distance from the rows to the legend.
     pub(super) legend_top: f64,
 }
 
@@ -128,7 +128,7 @@ impl<'a> RowsChart<'a> {
         }
     }
 
-    /// With round values named above the rows, and their lines.
+    /// Adds labels at round values above the rows, and vertical lines at them.
     pub(super) fn on(self, scale: &Scale, quantity: Quantity) -> RowsChart<'a> {
         let lines = scale.ticks(4).into_iter().map(|value| scale.at(value)).collect();
         RowsChart { axis: axis(scale, quantity), lines, ..self }
@@ -138,10 +138,10 @@ impl<'a> RowsChart<'a> {
         self.rows.iter().map(|row| format!("{} {}", row.short, row.value)).collect::<Vec<_>>().join("; ")
     }
 
-    pub(super) fn finished(self, slug: String, title: String, description: String) -> Chart {
+    pub(super) fn into_chart(self, slug: String, title: String, description: String) -> Chart {
         let end = top(self.rows.len());
         let legend = Legend::at(self.legend_top, &self.keys);
-        let place = format!("translate(0,{})", svg::place(end));
+        let place = format!("translate(0,{})", svg::coordinate_text(end));
         let foot = element("g").class("foot").set("transform", place).all(self.notes).all(legend.marks);
         let rows = layout(self.rows, &self.lines);
         let marks = self.axis.into_iter().chain(rows).chain(self.ends).chain([foot]).collect();
@@ -149,13 +149,13 @@ impl<'a> RowsChart<'a> {
     }
 }
 
-/// The rows in their places, with lines from top to bottom at these places across.
+/// The rows at their positions, with vertical lines at these coordinates.
 fn layout(rows: Vec<ChartRow>, lines: &[f64]) -> Vec<Element> {
     let names = clipped(&rows.iter().map(ChartRow::room).collect::<Vec<_>>());
-    let path: String = lines.iter().map(|x| format!("M{} 0v{PITCH}", svg::place(*x))).collect();
+    let path: String = lines.iter().map(|x| format!("M{} 0v{PITCH}", svg::coordinate_text(*x))).collect();
     let grid = (!path.is_empty()).then(|| element("path").class("grid").set("d", &path));
     let places = rows.into_iter().zip(names).enumerate();
-    places.map(|(at, (row, name))| row.drawn(at, &name, grid.clone())).collect()
+    places.map(|(at, (row, name))| row.into_element(at, &name, grid.clone())).collect()
 }
 
 fn axis(scale: &Scale, quantity: Quantity) -> Vec<Element> {
@@ -180,11 +180,11 @@ struct NameRoom<'a> {
     letters: usize,
 }
 
-/// Fewer letters than this say nothing.
+/// With fewer letters, a name says nothing.
 const LETTERS_MIN: usize = 8;
 
-/// The names as they are shown, in their order. A name that fits is whole. Others are cut at the
-/// end, or where that makes two of them equal, in the middle or at the start.
+/// The names as they are shown, in order. A name that fits is not cut. Others are cut at the end,
+/// or, where that would make two of them equal, in the middle or at the start.
 fn clipped(names: &[NameRoom]) -> Vec<String> {
     let at_end: Vec<String> = names.iter().map(|it| cut(it, it.letters)).collect();
     let is_unique = |text: &String| at_end.iter().filter(|other| *other == text).count() == 1;
@@ -197,7 +197,7 @@ fn clipped(names: &[NameRoom]) -> Vec<String> {
             continue;
         }
         let text = candidates(it).into_iter().find(|candidate| !taken.contains(candidate));
-        // Names that differ nowhere that a cut could show are left whole.
+        // If no cut distinguishes the names, they are not cut.
         let text = text.unwrap_or_else(|| it.name.to_owned());
         taken.insert(text.clone());
         shown.push(text);
@@ -205,13 +205,13 @@ fn clipped(names: &[NameRoom]) -> Vec<String> {
     shown
 }
 
-/// Ways to cut a name, each keeping fewer letters of its start and more of its end.
+/// The possible cuts of a name. Each keeps fewer letters of the start and more of the end.
 fn candidates(it: &NameRoom) -> Vec<String> {
     let letters = it.letters.max(LETTERS_MIN);
     [letters / 2, letters / 3, letters / 5, 1].map(|kept| cut(it, kept)).to_vec()
 }
 
-/// A name with so many letters of its start, and as many of its end as there is room for.
+/// A name cut to this many letters of its start, and as many of its end as there is room for.
 fn cut(it: &NameRoom, start: usize) -> String {
     let letters: Vec<char> = it.name.chars().collect();
     let room = it.letters.max(LETTERS_MIN);

@@ -1,5 +1,5 @@
-//! The rate of one way of reading by the number of ranks or readers: what was measured with its
-//! intervals, the law that fits it up to twice as many, and perfect scaling.
+//! The rate of one method by the number of ranks or readers: the measured rates with their
+//! intervals, the fitted law up to twice as many, and perfect scaling.
 
 use super::super::palette::language_class;
 use super::super::scaling::ScalingView;
@@ -11,7 +11,7 @@ use readlab_analysis::scaling::LawPoint;
 use readlab_analysis::stats::float;
 use readlab_system::markup::element;
 
-/// Points of the law that are drawn, at most.
+/// Largest number of points drawn for the law.
 const LAW_POINTS: u64 = 64;
 
 pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
@@ -28,7 +28,7 @@ pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
     let title = format!("{} that read together", view.scaling.unit.plural());
     let mut marks = plot::frame(&up, Quantity::Rate, &ticks, &title);
     if let Some(first) = points.first() {
-        // As far as the frame reaches.
+        // The line of perfect scaling ends at the frame.
         let of_one = first.rate / float(first.count);
         let last = (highest / of_one).min(float(most.unwrap_or(1)));
         marks.push(svg::line(

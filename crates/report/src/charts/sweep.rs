@@ -1,4 +1,4 @@
-//! Files of many sizes: time on size with the lines through the points, and on the logarithm of the
+//! Files of many sizes: time against size with the fitted lines, and against the logarithm of the
 //! size the rate of one series, the rates of writing and reading together, and the share of each
 //! file that came from the device.
 
@@ -12,14 +12,14 @@ use readlab_analysis::stats::{FittedLine, float};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::Point;
 
-/// Time on size; `None` without points.
+/// Time against size; `None` without points.
 pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
     let largest = most(series, size)?;
     let across = Scale::linear([0.0, largest * 1.02], [LEFT, RIGHT]);
     let up = Scale::linear([0.0, most(series, wall)? * 1.05], [BOTTOM, TOP]);
     let mut marks = frame(&across, &up, Quantity::Time, 4);
     let drawn = |class: &str, line: FittedLine| {
-        // Over the sizes that were measured, and only where a time can be.
+        // The line is drawn over the measured sizes, and only where its time is positive.
         let from = line.solve(0.0).filter(|&zero| zero > 0.0 && zero < largest).unwrap_or(0.0);
         let ends = [from, largest].map(|size| [across.at(size), up.at(line.at(size) * 1e9)]);
         svg::polyline(class, &ends)
@@ -31,9 +31,10 @@ pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
     Some(Chart { slug, title, description: series.headline(), size: [WIDTH, HEIGHT], marks })
 }
 
-/// The rate on the logarithm of the size, with a line through the medians; `None` without points.
+/// The rate against the logarithm of the size, with a line through the medians; `None` without
+/// points.
 pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
-    let plot = BySize::new(&[series], most(series, rate)?)?;
+    let plot = PlotBySize::new(&[series], most(series, rate)?)?;
     let mut marks = plot.frame(Quantity::Rate);
     marks.extend(svg::polyline(&class(series, "median"), &plot.medians(series)));
     marks.push(plot.points(series, |point| Some(rate(point))));
@@ -44,12 +45,12 @@ pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
     Some(Chart { slug, title, description, size: [WIDTH, HEIGHT], marks })
 }
 
-/// The rates of writing and of the first method that reads, on the logarithm of the size, as the
-/// published experiment shows them; `None` without both.
-pub(in super::super) fn together(view: &SweepView, slug: String) -> Option<Chart> {
+/// The rates of writing and of the first method that reads, against the logarithm of the size, as
+/// in the published experiment; `None` without both.
+pub(in super::super) fn write_and_read_rates(view: &SweepView, slug: String) -> Option<Chart> {
     let find = |is_write: bool| view.series.iter().find(|series| series.is_write == is_write);
     let both = [find(true)?, find(false)?];
-    let plot = BySize::new(&both, both.iter().filter_map(|series| most(series, rate)).reduce(f64::max)?)?;
+    let plot = PlotBySize::new(&both, both.iter().filter_map(|series| most(series, rate)).reduce(f64::max)?)?;
     let mut marks = plot.frame(Quantity::Rate);
     for series in both {
         marks.push(plot.points(series, |point| Some(rate(point))));
@@ -66,11 +67,12 @@ pub(in super::super) fn together(view: &SweepView, slug: String) -> Option<Chart
     Some(Chart { slug, title, description, size: [WIDTH, HEIGHT], marks })
 }
 
-/// What share of each file came from the device, on the logarithm of the size; `None` if not metered.
+/// The share of each file that came from the device, against the logarithm of the size; `None` if
+/// not metered.
 pub(in super::super) fn device_shares(series: &Series, slug: String) -> Option<Chart> {
     let metered = |it: &Point| Some(float(it.device_read_bytes?) / size(it)).filter(|it| it.is_finite());
     let shares = || series.points.iter().filter_map(metered);
-    let plot = BySize::new(&[series], shares().reduce(f64::max)?.max(1.0))?;
+    let plot = PlotBySize::new(&[series], shares().reduce(f64::max)?.max(1.0))?;
     let mut marks = plot.frame(Quantity::Share);
     marks.push(plot.points(series, metered));
     let part = shares().filter(|share| *share < DEVICE_SHARE_MIN).count();
@@ -83,27 +85,28 @@ pub(in super::super) fn device_shares(series: &Series, slug: String) -> Option<C
     Some(Chart { slug, title, description, size: [WIDTH, HEIGHT], marks })
 }
 
-/// A chart on the logarithm of the size.
-struct BySize {
+/// A chart against the logarithm of the size.
+struct PlotBySize {
     across: Scale,
     up: Scale,
 }
 
-impl BySize {
-    /// That holds all files of these series up to this value; `None` without files.
-    fn new(series: &[&Series], highest: f64) -> Option<BySize> {
+impl PlotBySize {
+    /// Makes a chart that covers all files of these series, up to the value `highest`; `None`
+    /// without files.
+    fn new(series: &[&Series], highest: f64) -> Option<PlotBySize> {
         let sizes = || series.iter().flat_map(|series| &series.points).map(size);
         let smallest = sizes().filter(|&it| it > 0.0).reduce(f64::min)?;
         let ends = [smallest * 0.8, sizes().reduce(f64::max)? * 1.25];
         let across = Scale::logarithmic(ends, [LEFT, RIGHT]);
-        Some(BySize { across, up: Scale::linear([0.0, highest * 1.05], [BOTTOM, TOP]) })
+        Some(PlotBySize { across, up: Scale::linear([0.0, highest * 1.05], [BOTTOM, TOP]) })
     }
 
     fn frame(&self, quantity: Quantity) -> Vec<Element> {
         frame(&self.across, &self.up, quantity, 6)
     }
 
-    /// Every file that has a value.
+    /// A dot for every file that has a value.
     fn points(&self, series: &Series, value: impl Fn(&Point) -> Option<f64>) -> Element {
         points(series, |point| Some([self.across.at(size(point)), self.up.at(value(point)?)]))
     }
@@ -120,17 +123,17 @@ fn frame(across: &Scale, up: &Scale, quantity: Quantity, ticks: u32) -> Vec<Elem
     plot::frame(up, quantity, &ticks, "size of the file")
 }
 
-/// Files as dots; of very many only those that are visibly different.
+/// Files as dots. Of very many files, only those that are visibly different are drawn.
 fn points(series: &Series, place: impl Fn(&Point) -> Option<[f64; 2]>) -> Element {
     let mut places: Vec<[f64; 2]> = series.points.iter().filter_map(place).collect();
     if places.len() > DOTS_MOST {
         places.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-        places.dedup_by_key(|[x, y]| (svg::place(*x), svg::place(y.round())));
+        places.dedup_by_key(|[x, y]| (svg::coordinate_text(*x), svg::coordinate_text(y.round())));
     }
     svg::dots(&class(series, "points"), places)
 }
 
-/// The rows of sizes that have a place in a chart of rates.
+/// The sizes that can be drawn in a chart of rates.
 fn medians(series: &Series) -> impl Iterator<Item = &SizeRow> {
     series.sizes.iter().filter(|row| row.size_bytes > 0 && row.rate.0.is_finite())
 }

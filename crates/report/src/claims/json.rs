@@ -1,9 +1,11 @@
-//! Claims for programs: every number that was found, with its interval.
+//! Claims for programs, with all numbers and their intervals.
 
 use super::super::escaped::{self, Document};
 use readlab_analysis::compare::Unit;
 use readlab_analysis::stats::IntervalRule;
-use readlab_claims::{Answer, Bounds, Estimate, Found, JudgedClaim, JudgedClaims, Shown, Verdict};
+use readlab_claims::{
+    Answer, Bounds, ClaimNumber, Estimate, JudgedClaim, JudgedClaims, ShownNumbers, Verdict,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
@@ -21,7 +23,7 @@ struct Content<'a> {
 #[schemars(rename = "Claims")]
 pub(crate) struct ClaimsExport<'a> {
     name: &'a str,
-    /// The publication in one line.
+    /// The publication, in one line.
     source: &'a str,
     claims: Vec<ClaimExport<'a>>,
 }
@@ -30,14 +32,14 @@ pub(crate) struct ClaimsExport<'a> {
 #[schemars(rename = "Claim")]
 struct ClaimExport<'a> {
     says: &'a str,
-    /// The part of the publication that says it.
+    /// The part of the publication that contains the claim.
     #[serde(rename = "where")]
     place: &'a str,
-    /// The open question that it may answer.
+    /// The open question that the claim may answer.
     question: Option<&'a str>,
     bounds: Bounds,
     by_its_own_figures: AnswerExport<'a>,
-    /// By a record.
+    /// The answer by a record.
     here: Option<AnswerExport<'a>>,
 }
 
@@ -45,7 +47,7 @@ struct ClaimExport<'a> {
 #[schemars(rename = "ClaimAnswer")]
 struct AnswerExport<'a> {
     verdict: VerdictWord,
-    /// Why it cannot be told.
+    /// Why the claim cannot be decided.
     why: Option<&'a str>,
     found: Option<FoundExport<'a>>,
 }
@@ -69,16 +71,16 @@ enum FoundExport<'a> {
         unit: String,
         numbers: Vec<NumberExport<'a>>,
     },
-    /// Pairs of an order.
+    /// Counts of the pairs of an order.
     Pairs { in_order: usize, reversed: usize, pairs: usize },
-    /// Ranks that differ between machines.
+    /// The number of ranks that differ between machines.
     Ranks { differ: usize, ranks: usize },
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Number")]
 struct NumberExport<'a> {
-    /// The trials that it is about.
+    /// The trials that the number is about.
     trials: &'a str,
     /// The machine, or the record.
     machine: &'a str,
@@ -130,25 +132,25 @@ fn answer(it: &Answer) -> AnswerExport<'_> {
     AnswerExport { verdict, why, found: found(&it.shown) }
 }
 
-fn found(shown: &Shown) -> Option<FoundExport<'_>> {
+fn found(shown: &ShownNumbers) -> Option<FoundExport<'_>> {
     Some(match shown {
-        Shown::Nothing => return None,
-        Shown::Times(found) => numbers("times", found),
-        Shown::Shares(found) => numbers("share", found),
-        Shown::Values(unit, found) => numbers(word(*unit), found),
-        Shown::PerFact(fact, found) => numbers(format!("nanoseconds_per_byte_per_{fact}"), found),
-        Shown::Pairs { kept, reversed, of } => {
+        ShownNumbers::Nothing => return None,
+        ShownNumbers::Times(found) => numbers("times", found),
+        ShownNumbers::Shares(found) => numbers("share", found),
+        ShownNumbers::Values(unit, found) => numbers(word(*unit), found),
+        ShownNumbers::PerFact(fact, found) => numbers(format!("nanoseconds_per_byte_per_{fact}"), found),
+        ShownNumbers::Pairs { kept, reversed, of } => {
             FoundExport::Pairs { in_order: *kept, reversed: *reversed, pairs: *of }
         }
-        Shown::Ranks { differ, of } => FoundExport::Ranks { differ: *differ, ranks: *of },
+        ShownNumbers::Ranks { differ, of } => FoundExport::Ranks { differ: *differ, ranks: *of },
     })
 }
 
-fn numbers(unit: impl Into<String>, found: &[Found]) -> FoundExport<'_> {
+fn numbers(unit: impl Into<String>, found: &[ClaimNumber]) -> FoundExport<'_> {
     FoundExport::Numbers { unit: unit.into(), numbers: found.iter().map(number).collect() }
 }
 
-fn number(it: &Found) -> NumberExport<'_> {
+fn number(it: &ClaimNumber) -> NumberExport<'_> {
     let Estimate { value, ci95, rule } = it.estimate;
     NumberExport {
         trials: &it.trials,

@@ -1,7 +1,7 @@
-//! Claims laid out: as Markdown, as aligned text for a terminal, as a section of a page.
+//! The layout of claims: as Markdown, as aligned text for a terminal, and as a section of a page.
 
 use super::super::document::{Column, Section};
-use super::super::markdown::{marked, text};
+use super::super::markdown::{marked_text, text};
 use super::super::table::{Cell, Table};
 use super::super::terminal::Style;
 use super::super::words::{capital, unbroken};
@@ -9,7 +9,7 @@ use super::{cells, title, titles};
 use readlab_claims::{JudgedClaim, JudgedClaims};
 
 pub fn claims_markdown(all: &[JudgedClaims]) -> String {
-    marked(&markdown_tables(all))
+    marked_text(&markdown_tables(all))
 }
 
 pub(crate) fn markdown_tables(all: &[JudgedClaims]) -> Vec<String> {
@@ -23,7 +23,7 @@ pub fn claims_terminal(all: &[JudgedClaims], style: Style) -> String {
     lines.chain([String::new()]).collect::<Vec<_>>().join("\n")
 }
 
-/// The lines of the tables, each behind an empty line.
+/// The lines of the tables, each table after an empty line.
 pub(crate) fn terminal_sections(all: &[JudgedClaims], style: Style) -> Vec<String> {
     let lines = |it: &JudgedClaims| {
         let heading = [String::new(), style.underlined(&title(it))];
@@ -34,10 +34,10 @@ pub(crate) fn terminal_sections(all: &[JudgedClaims], style: Style) -> Vec<Strin
 
 pub(crate) fn section(all: &[JudgedClaims]) -> Option<Section> {
     let lead = "What publications claim and ask, by the figures that they published and by this run. A claim holds, or does not hold, where whole 95 % intervals say so.";
-    // A factor stays with its sign, and numbers with their units.
+    // Keeps a factor with its sign, and numbers with their units, on one line.
     let kept = |cell: &str| unbroken(cell).replace(" ×", "\u{a0}×");
     let tables = all.iter().map(|it| table(it, kept).element(&capital(&title(it))));
-    Section::filled("claims", "Published claims", lead, tables)
+    Section::with_content("claims", "Published claims", lead, tables)
 }
 
 fn table(judged: &JudgedClaims, shown: fn(&str) -> String) -> Table {

@@ -1,5 +1,6 @@
-//! The claims of publications as text: a table for each publication, with what its own figures say,
-//! what a record says, and the verdict. Everything is worded once here; the files below lay it out.
+//! The claims of publications as text: a table for each publication, with the answer by its own
+//! figures, the answer by a record, and the verdict. Everything is worded once here; the files
+//! below lay it out.
 
 mod json;
 mod layout;
@@ -11,7 +12,7 @@ pub(super) use layout::{markdown_tables, section, terminal_sections};
 
 use super::words::{self, NONE};
 use readlab_analysis::stats::Ratio;
-use readlab_claims::{Answer, Estimate, Found, HERE, JudgedClaim, JudgedClaims, Shown, Verdict};
+use readlab_claims::{Answer, ClaimNumber, Estimate, HERE, JudgedClaim, JudgedClaims, ShownNumbers, Verdict};
 
 /// The titles of the columns, without and with a record.
 const TITLES: [&str; 3] = ["claim", "by its own figures", "verdict"];
@@ -29,64 +30,64 @@ fn cells(it: &JudgedClaim) -> Vec<String> {
     let question = it.claim.question.as_ref().map_or_else(String::new, |question| format!("{question} "));
     let claim = format!("{question}{} ({})", it.claim.says, it.claim.place);
     match &it.here {
-        None => vec![claim, shown(&it.own.shown), verdict(&it.own)],
-        Some(here) => vec![claim, own(&it.own), shown(&here.shown), verdict(here)],
+        None => vec![claim, numbers_text(&it.own.shown), verdict(&it.own)],
+        Some(here) => vec![claim, own_words(&it.own), numbers_text(&here.shown), verdict(here)],
     }
 }
 
-/// What the publication's own figures say, with the verdict by them.
-fn own(answer: &Answer) -> String {
+/// The answer by the publication's own figures, with its verdict.
+fn own_words(answer: &Answer) -> String {
     match answer.shown {
-        Shown::Nothing => verdict(answer),
-        _ => format!("{}: {}", shown(&answer.shown), verdict(answer)),
+        ShownNumbers::Nothing => verdict(answer),
+        _ => format!("{}: {}", numbers_text(&answer.shown), verdict(answer)),
     }
 }
 
-/// The verdict, with the number that contradicts most where there are several.
+/// The verdict, with the number that contradicts the claim most if there are several.
 fn verdict(answer: &Answer) -> String {
     match (&answer.verdict, &answer.beyond) {
         (Verdict::Holds, _) => "holds".to_owned(),
         (Verdict::DoesNotHold, None) => "does not hold".to_owned(),
         (Verdict::DoesNotHold, Some(found)) => {
             let of = if found.side == HERE { String::new() } else { format!(", {}", found.side) };
-            format!("does not hold: {}{of}: {}", found.trials, shown(&answer.shown.one(found)))
+            format!("does not hold: {}{of}: {}", found.trials, numbers_text(&answer.shown.with_only(found)))
         }
         (Verdict::CannotBeTold(why), _) => format!("cannot be told: {why}"),
     }
 }
 
-/// What was found: one number, or the lowest and the highest of several.
-fn shown(shown: &Shown) -> String {
+/// The numbers of an answer: one number, or the lowest and the highest of several.
+fn numbers_text(shown: &ShownNumbers) -> String {
     match shown {
-        Shown::Nothing => NONE.to_owned(),
-        Shown::Times(found) => format!("{} ×", range(found, times)),
-        Shown::Shares(found) => range(found, |it| with_ends(it, words::percent)),
-        Shown::Values(unit, found) => {
+        ShownNumbers::Nothing => NONE.to_owned(),
+        ShownNumbers::Times(found) => format!("{} ×", range(found, ratio_text)),
+        ShownNumbers::Shares(found) => range(found, |it| with_ends(it, words::percent)),
+        ShownNumbers::Values(unit, found) => {
             range(found, |it| with_ends(it, |number| words::in_unit(*unit, number)))
         }
-        Shown::PerFact(fact, found) => {
+        ShownNumbers::PerFact(fact, found) => {
             let number = |number| words::signed(number, |number| format!("{number:.1}"));
             format!("{} ns/B for each unit of {fact}", range(found, |it| with_ends(it, number)))
         }
-        Shown::Pairs { kept, reversed, of } => {
+        ShownNumbers::Pairs { kept, reversed, of } => {
             let reversed =
                 if *reversed == 0 { String::new() } else { format!(", {reversed} the other way round") };
             format!("{kept} of {} in this order{reversed}", words::plural(*of, "pair"))
         }
-        Shown::Ranks { differ, of } => format!("{differ} of {} differ", words::plural(*of, "rank")),
+        ShownNumbers::Ranks { differ, of } => format!("{differ} of {} differ", words::plural(*of, "rank")),
     }
 }
 
-fn range(found: &[Found], text: impl Fn(&Estimate) -> String) -> String {
-    let by_value = |a: &&Found, b: &&Found| a.estimate.value.total_cmp(&b.estimate.value);
+fn range(found: &[ClaimNumber], text: impl Fn(&Estimate) -> String) -> String {
+    let by_value = |a: &&ClaimNumber, b: &&ClaimNumber| a.estimate.value.total_cmp(&b.estimate.value);
     let ends = found.iter().min_by(by_value).zip(found.iter().max_by(by_value));
     let Some((low, high)) = ends else { return NONE.to_owned() };
     let (low, high) = (text(&low.estimate), text(&high.estimate));
     if low == high { low } else { format!("{low} to {high}") }
 }
 
-/// `6.81`, or `6.81 [6.70, 6.92]`.
-fn times(it: &Estimate) -> String {
+/// The text `6.81`, or `6.81 [6.70, 6.92]`.
+fn ratio_text(it: &Estimate) -> String {
     if it.ci95.is_none() {
         return words::factor(it.value);
     }
@@ -103,9 +104,13 @@ mod tests {
     use readlab_analysis::compare::Unit;
     use readlab_analysis::stats::Interval;
 
-    fn found(value: f64, ci95: Option<(f64, f64)>) -> Found {
+    fn found(value: f64, ci95: Option<(f64, f64)>) -> ClaimNumber {
         let ci95 = ci95.map(|(low, high)| Interval { low, high });
-        Found { trials: "a / b".into(), side: "m".into(), estimate: Estimate { value, ci95, rule: None } }
+        ClaimNumber {
+            trials: "a / b".into(),
+            side: "m".into(),
+            estimate: Estimate { value, ci95, rule: None },
+        }
     }
 
     #[test]
@@ -113,18 +118,18 @@ mod tests {
         let bare = [found(6.807, None), found(19.97, None), found(10.2, None)].to_vec();
         let times = vec![found(-2e6, None), found(3e3, None)];
         for (found, text) in [
-            (Shown::Times(bare), "6.81 to 20.0 ×"),
-            (Shown::Times(vec![found(2.0, Some((1.9, 2.1)))]), "2.00 [1.90, 2.10] ×"),
-            (Shown::Shares(vec![found(0.5, Some((0.25, 0.75)))]), "50.0 % [25.0 %, 75.0 %]"),
-            (Shown::Values(Unit::Nanoseconds, times), "−2.00 ms to 3.00 µs"),
+            (ShownNumbers::Times(bare), "6.81 to 20.0 ×"),
+            (ShownNumbers::Times(vec![found(2.0, Some((1.9, 2.1)))]), "2.00 [1.90, 2.10] ×"),
+            (ShownNumbers::Shares(vec![found(0.5, Some((0.25, 0.75)))]), "50.0 % [25.0 %, 75.0 %]"),
+            (ShownNumbers::Values(Unit::Nanoseconds, times), "−2.00 ms to 3.00 µs"),
             (
-                Shown::Pairs { kept: 8, reversed: 1, of: 9 },
+                ShownNumbers::Pairs { kept: 8, reversed: 1, of: 9 },
                 "8 of 9 pairs in this order, 1 the other way round",
             ),
-            (Shown::Ranks { differ: 7, of: 14 }, "7 of 14 ranks differ"),
-            (Shown::Nothing, NONE),
+            (ShownNumbers::Ranks { differ: 7, of: 14 }, "7 of 14 ranks differ"),
+            (ShownNumbers::Nothing, NONE),
         ] {
-            assert_eq!(shown(&found), text);
+            assert_eq!(numbers_text(&found), text);
         }
     }
 }

@@ -1,26 +1,26 @@
-//! The numbers of one side as services that watch benchmarks over time read them: Bencher Metric
-//! Format, and the array of github-action-benchmark (`customSmallerIsBetter`).
+//! The numbers of one side for services that track benchmarks over time: Bencher Metric Format, and
+//! the array of github-action-benchmark (`customSmallerIsBetter`).
 
 use super::super::escaped::text;
 use readlab_analysis::compare::{Case, Center, Measure, Side};
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
 
-/// Measures that are better when smaller, with the name that Bencher knows a measure by.
+/// The exported measures, all of which are better when smaller, with Bencher's name for each.
 const MEASURES: [(Measure, &str, &str); 3] = [
     (Measure::Wall, "latency", "ns"),
     (Measure::Cpu, "cpu-time", "ns"),
     (Measure::Peak, "peak-memory", "bytes"),
 ];
 
-/// Between the parts of a name.
-const PART: &str = " · ";
+/// The separator between the parts of a name.
+const NAME_SEPARATOR: &str = " · ";
 
 /// Bencher Metric Format: `{benchmark: {measure: {value, lower_value, upper_value}}}`; the bounds
 /// are the 95 % interval.
 pub fn bencher(side: &Side) -> String {
     let mut benchmarks = Map::new();
-    for (name, case) in named(side) {
+    for (name, case) in cases_with_names(side) {
         let mut measures = Map::new();
         for (measure, slug, _) in MEASURES {
             let Some((value, ends)) = number(case, measure) else { continue };
@@ -41,10 +41,11 @@ pub fn bencher(side: &Side) -> String {
 /// The array of github-action-benchmark: `[{name, unit, value, range, extra}]`, smaller is better.
 pub fn github(side: &Side) -> String {
     let mut entries = Vec::new();
-    for (name, case) in named(side) {
+    for (name, case) in cases_with_names(side) {
         for (measure, _, unit) in MEASURES {
             let Some((value, ends)) = number(case, measure) else { continue };
-            let mut entry = json!({ "name": format!("{name}{PART}{}", measure.word()), "unit": unit, "value": value, "extra": side.about });
+            let name = format!("{name}{NAME_SEPARATOR}{}", measure.word());
+            let mut entry = json!({ "name": name, "unit": unit, "value": value, "extra": side.about });
             if let Some([low, high]) = ends {
                 entry["range"] = format!("± {}", ((high - low) / 2.0).round()).into();
             }
@@ -54,18 +55,19 @@ pub fn github(side: &Side) -> String {
     text(&entries)
 }
 
-/// Whether a file that begins like this is such a document of Bencher's: what is measured of the
-/// first benchmark, whose name has parts as ours.
+/// Whether a file that begins with `head` is readlab's output in Bencher's format: the name of its
+/// first benchmark has several parts, and its first measure is one of ours.
 pub fn is_bencher(head: &str) -> bool {
     let mut lines = head.lines();
     let starts = [lines.next(), lines.next(), lines.next()].map(Option::unwrap_or_default);
     let is_ours = |line: &str| MEASURES.iter().any(|(_, slug, _)| line == format!("    \"{slug}\": {{"));
-    head == text(&Map::new()) || starts[0] == "{" && starts[1].contains(PART) && is_ours(starts[2])
+    head == text(&Map::new()) || starts[0] == "{" && starts[1].contains(NAME_SEPARATOR) && is_ours(starts[2])
 }
 
-/// Whether a file that begins like this is such an array: as ours, its first name ends in a measure.
+/// Whether a file that begins with `head` is readlab's array for github-action-benchmark: the first
+/// name ends in one of our measures.
 pub fn is_github(head: &str) -> bool {
-    let ends = MEASURES.map(|(measure, ..)| format!("{PART}{}\",", measure.word()));
+    let ends = MEASURES.map(|(measure, ..)| format!("{NAME_SEPARATOR}{}\",", measure.word()));
     let mut lines = head.lines().skip(2);
     let first = [lines.next(), lines.next()].map(Option::unwrap_or_default);
     let is_ours = first[0].starts_with("    \"extra\": ") && first[1].starts_with("    \"name\": ");
@@ -73,12 +75,16 @@ pub fn is_github(head: &str) -> bool {
         || head.starts_with("[\n  {\n") && is_ours && ends.iter().any(|end| first[1].ends_with(end))
 }
 
-/// The cases by names that stay the same from run to run, with the size where it tells two apart.
-fn named(side: &Side) -> Vec<(String, &Case)> {
+/// The cases with names that stay the same from run to run. A name includes the size where that
+/// distinguishes two cases.
+fn cases_with_names(side: &Side) -> Vec<(String, &Case)> {
     let short = |case: &Case| {
         let key = &case.key;
         let parts = [key.work.map(|it| it.to_string()), key.state.map(|it| it.to_string())];
-        std::iter::once(case.name.clone()).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(PART)
+        std::iter::once(case.name.clone())
+            .chain(parts.into_iter().flatten())
+            .collect::<Vec<_>>()
+            .join(NAME_SEPARATOR)
     };
     let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
     for name in side.cases.iter().map(short) {
@@ -87,7 +93,7 @@ fn named(side: &Side) -> Vec<(String, &Case)> {
         }
     }
     let name = |case: &Case| match (twice.contains(&short(case)), case.key.size_bytes) {
-        (true, Some(bytes)) => format!("{}{PART}{bytes} bytes", short(case)),
+        (true, Some(bytes)) => format!("{}{NAME_SEPARATOR}{bytes} bytes", short(case)),
         _ => short(case),
     };
     side.cases.iter().map(|case| (name(case), case)).collect()

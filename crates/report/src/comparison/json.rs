@@ -1,8 +1,9 @@
-//! A comparison as one JSON document; nanoseconds, bytes, bytes per second and counts are unrounded.
+//! A comparison as one JSON document. Nanoseconds, bytes, bytes per second and counts are not
+//! rounded.
 
 use super::super::escaped::{self, Document};
 use readlab_analysis::compare::{
-    Cell, Comparison, ComparisonRow, Differing, Fit, Measure, PERCENTS, Side, Statistic, Table,
+    Cell, Comparison, ComparisonRow, DifferingFact, Fit, Measure, PERCENTS, Side, Statistic, Table,
 };
 use readlab_analysis::stats::{IntervalRule, Significance};
 use readlab_model::trial::{CacheState, Work};
@@ -16,23 +17,23 @@ const VERSION: u32 = 1;
 
 #[derive(Serialize, JsonSchema)]
 struct Content<'a> {
-    /// The first is what the others are compared with.
+    /// The compared sides. The others are compared with the first.
     sides: Vec<SideExport<'a>>,
     tables: Vec<TableExport<'a>>,
-    /// Facts of the machines that are not the same.
-    differs: &'a [Differing],
-    /// What has one name and is not alike, a sentence each; not compared.
+    /// Facts of the machines that differ.
+    differs: &'a [DifferingFact],
+    /// Cases of the same name that are unlike and so are not compared, a sentence each.
     unlike: &'a [String],
-    /// What is not alike and was compared by force, a sentence each.
+    /// Unlike cases that were forced together, with their differences, a sentence each.
     forced: &'a [String],
-    /// What only one side has, a sentence each.
+    /// The cases that only one side has, a sentence for each side.
     alone: &'a [String],
-    /// What was not measured on a side though another measured it.
+    /// Cases that were not measured on one side but were on another.
     lacking: Vec<LackingExport<'a>>,
-    /// Rates beside what the drives' data sheets say.
+    /// Measured rates beside the rates of the drives' data sheets.
     datasheet: Vec<SheetExport<'a>>,
     fit: Option<&'a Fit>,
-    /// What the gate finds worse; `null` without one.
+    /// What the gate finds worse; `null` without a gate.
     worse: Option<&'a [String]>,
 }
 
@@ -40,14 +41,14 @@ struct Content<'a> {
 #[schemars(rename = "Side")]
 struct SideExport<'a> {
     name: &'a str,
-    /// Where it was measured, in one line.
+    /// One line that says where the side was measured.
     about: &'a str,
-    /// What is known of the machine, by names of the record's `machine`.
+    /// The known facts of the machine, by the names of the record's `machine`.
     machine: &'a BTreeMap<String, Value>,
     notes: &'a [String],
 }
 
-/// One number of all cases.
+/// One measure of all cases.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Table")]
 struct TableExport<'a> {
@@ -55,18 +56,18 @@ struct TableExport<'a> {
     rows: Vec<RowExport<'a>>,
 }
 
-/// One case on all sides; what was read is that of the first side.
+/// One case on all sides. The target, work and state are those of the first side.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Row")]
 struct RowExport<'a> {
     name: &'a str,
-    /// Its path or URL.
+    /// The path or URL of the target.
     target: Option<&'a str>,
     digest: Option<&'a str>,
     size_bytes: Option<u64>,
     work: Option<Work>,
     state: Option<CacheState>,
-    /// One for each side; `null` where the side does not have this number.
+    /// One cell for each side; `null` where the side lacks this number.
     cells: Vec<Option<CellExport>>,
 }
 
@@ -76,16 +77,16 @@ struct CellExport {
     value: f64,
     ci95: Option<[f64; 2]>,
     interval: Option<IntervalRule>,
-    /// How many readings.
+    /// Number of readings.
     n: Option<usize>,
     sd: Option<f64>,
-    /// By names such as `p50`.
+    /// Percentiles by names such as `p50`.
     percentiles: Option<BTreeMap<String, f64>>,
     statistic: Statistic,
     ratio: Option<CellRatio>,
 }
 
-/// How many times as good as the first side.
+/// How many times as good as the first side the number is.
 #[derive(Serialize, JsonSchema)]
 struct CellRatio {
     estimate: f64,
@@ -96,10 +97,10 @@ struct CellRatio {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Lacking")]
 struct LackingExport<'a> {
-    /// Number of the side, from 0.
+    /// Index of the side, from 0.
     side: usize,
     name: &'a str,
-    /// `refused`, `failed`, `unavailable` or `ruled out`.
+    /// The outcome: `refused`, `failed`, `unavailable` or `ruled out`.
     outcome: &'a str,
     reason: Option<&'a str>,
 }
@@ -107,7 +108,7 @@ struct LackingExport<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Datasheet")]
 struct SheetExport<'a> {
-    /// Number of the side, from 0.
+    /// Index of the side, from 0.
     side: usize,
     name: &'a str,
     state: Option<CacheState>,
@@ -116,7 +117,8 @@ struct SheetExport<'a> {
     share: f64,
 }
 
-/// The document, indented, with a newline at its end. `worse` is what the gate says, if there is one.
+/// The document, indented, with a newline at its end. `worse` is the result of the gate, if there
+/// is one.
 pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option<&[String]>) -> String {
     let lacking = comparison.lacking.iter().map(|it| LackingExport {
         side: it.side,
@@ -189,7 +191,7 @@ fn cell(cell: &Cell) -> CellExport {
         ratio: cell.ratio.map(|ratio| CellRatio {
             estimate: ratio.estimate,
             ci95: ratio.ci95.map(|ends| [ends.low, ends.high]),
-            clear: ratio.clear(),
+            clear: ratio.significance(),
         }),
     }
 }

@@ -1,14 +1,14 @@
-//! A comparison laid out: as aligned text for a terminal, and as Markdown.
+//! The layout of a comparison: as aligned text for a terminal, and as Markdown.
 
 use super::super::document::Column;
-use super::super::markdown::{list, marked};
+use super::super::markdown::{list, marked_text};
 use super::super::table::Cell;
 use super::super::terminal::Style;
-use super::{fit_lines, further, legends, numbers, percentiles, remarks, same_section, section};
+use super::{fit_lines, further_tables, legends, numbers, percentiles, remarks, same_section, section};
 use readlab_analysis::compare::{Comparison, Fit};
 use readlab_system::terminal::printable::printable;
 
-/// The whole comparison, and the line through its machines where one was asked for.
+/// The whole comparison, and the fit over its machines if one was requested.
 pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: Style) -> String {
     let plain = Style { color: false, ..style };
     let mut lines: Vec<String> = legends(comparison).iter().map(|it| printable(it)).collect();
@@ -23,7 +23,7 @@ pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: St
             }
         }
     }
-    for (title, table) in further(comparison) {
+    for (title, table) in further_tables(comparison) {
         lines.extend([String::new(), style.underlined(title)]);
         lines.extend(table.lines(plain));
     }
@@ -40,7 +40,7 @@ pub fn comparison_terminal(comparison: &Comparison, fit: Option<&Fit>, style: St
     lines.join("\n")
 }
 
-/// The whole comparison, and the line through its machines where one was asked for.
+/// The whole comparison, and the fit over its machines if one was requested.
 pub fn comparison_markdown(comparison: &Comparison, fit: Option<&Fit>) -> String {
     let mut blocks = vec![list(legends(comparison))];
     for table in &comparison.tables {
@@ -55,10 +55,10 @@ pub fn comparison_markdown(comparison: &Comparison, fit: Option<&Fit>) -> String
         blocks.extend(percentiles.map(|it| format!("### percentiles of {word}\n\n{}", it.markdown())));
     }
     blocks.extend(
-        further(comparison).into_iter().map(|(title, it)| format!("### {title}\n\n{}", it.markdown())),
+        further_tables(comparison).into_iter().map(|(title, it)| format!("### {title}\n\n{}", it.markdown())),
     );
     blocks.extend(fit.map(|fit| list(fit_lines(fit))));
     blocks.push(list(remarks(comparison)));
     blocks.retain(|block| !block.is_empty());
-    marked(&blocks)
+    marked_text(&blocks)
 }

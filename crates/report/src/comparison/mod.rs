@@ -1,8 +1,8 @@
-//! A comparison as text: a table for each number, what differs in the machines, what could not be
-//! compared, and why.
+//! A comparison as text: a table for each measure, the differences between the machines, what could
+//! not be compared, and why.
 //!
 //! Everything is worded once here; the files below lay it out for the terminal, as Markdown, as
-//! JSON, and as what continuous-integration services read.
+//! JSON, and for continuous-integration services.
 
 mod ci;
 mod json;
@@ -13,20 +13,20 @@ pub(super) use json::schema;
 pub use json::{comparison_json, is_comparison_json};
 pub use layout::{comparison_markdown, comparison_terminal};
 
-use super::digits::HALF_SHARE_MAX;
+use super::digits::HALF_WIDTH_SHARE_MAX;
 use super::document::Column;
 use super::table::{self, Table};
 use super::words::{self, NONE, Number, PERCENTILES, factor};
 use readlab_analysis::compare::{
-    Cell, Comparison, ComparisonKey, ComparisonRow, Differing, Fit, FitPoint, Measure, SHEET_FACT, SheetRow,
-    Side, Statistic,
+    Cell, Comparison, ComparisonKey, ComparisonRow, DifferingFact, Fit, FitPoint, Measure, SHEET_FACT,
+    SheetRow, Side, Statistic,
 };
 use readlab_analysis::stats::{UnpairedRatio, whole};
 use readlab_model::units::{Bytes, Throughput};
 use serde_json::Value;
 use std::iter::once;
 
-/// The letter of a side, by which tables call it.
+/// The letter by which tables name a side.
 pub fn letter(side: usize) -> String {
     match u8::try_from(side) {
         Ok(at @ 0..26) => char::from(b'A' + at).to_string(),
@@ -34,7 +34,7 @@ pub fn letter(side: usize) -> String {
     }
 }
 
-/// `A: name: where it was measured`.
+/// The legend of a side: `A: name: where it was measured`.
 pub(super) fn legend(at: usize, side: &Side) -> String {
     format!("{}: {}: {}", letter(at), side.name, side.about)
 }
@@ -43,7 +43,7 @@ fn legends(comparison: &Comparison) -> Vec<String> {
     comparison.sides.iter().enumerate().map(|(at, side)| legend(at, side)).collect()
 }
 
-/// What was read, how and from where, as far as it is known.
+/// The target, method and state of a case, as far as they are known.
 pub(super) fn section(key: &ComparisonKey) -> String {
     let parts = [
         key.state.map(|it| it.to_string()),
@@ -65,9 +65,9 @@ pub(super) fn number(measure: Measure, value: f64) -> String {
     }
 }
 
-/// The number: a median with half its interval in percent, or the ends of a wide interval; a mean
-/// with its standard deviation and the number of readings, as far as they are known; a single
-/// reading called so.
+/// A number in words: a median with half its interval in percent, or the ends of a wide interval; a
+/// mean with its standard deviation and the number of readings, as far as they are known. A single
+/// reading is marked as one.
 pub(super) fn value(measure: Measure, cell: &Cell) -> String {
     let shown = number(measure, cell.value);
     match (cell.statistic, cell.n, cell.sd, cell.ci95) {
@@ -77,14 +77,14 @@ pub(super) fn value(measure: Measure, cell: &Cell) -> String {
         }
         (Some(Statistic::Mean), ..) => format!("{shown} mean"),
         (.., None) => shown,
-        (.., Some(ends)) if ends.half_width() > HALF_SHARE_MAX * cell.value => {
+        (.., Some(ends)) if ends.half_width() > HALF_WIDTH_SHARE_MAX * cell.value => {
             format!("{} to {}", number(measure, ends.low), number(measure, ends.high))
         }
         (.., Some(ends)) => format!("{shown} ±{:.1} %", 100.0 * ends.half_width() / cell.value),
     }
 }
 
-/// The numbers of these cases on every side, and their ratios to the first.
+/// The numbers of these cases on every side, and their ratios to the first side.
 pub(super) fn numbers(comparison: &Comparison, measure: Measure, rows: &[ComparisonRow]) -> Table {
     let mut columns = vec![Column::text("method"), Column::number(&letter(0))];
     for side in 1..comparison.sides.len() {
@@ -106,7 +106,7 @@ pub(super) fn numbers(comparison: &Comparison, measure: Measure, rows: &[Compari
     Table { columns, rows: rows.iter().map(row).collect() }
 }
 
-/// A line for each case and side whose percentiles are known; none unless they were asked for.
+/// A line for each case and side with known percentiles; none unless they were requested.
 pub(super) fn percentiles(
     comparison: &Comparison,
     measure: Measure,
@@ -122,7 +122,7 @@ pub(super) fn percentiles(
     };
     let rows = rows.iter().filter(|_| comparison.lists_percentiles);
     let lines = rows.flat_map(|row| (0..row.cells.len()).filter_map(move |side| line(row, side)));
-    Table::filled(["method", ""].map(Column::text).into_iter().chain(numbers), lines)
+    Table::with_content(["method", ""].map(Column::text).into_iter().chain(numbers), lines)
 }
 
 pub(super) fn sheets(comparison: &Comparison) -> Option<Table> {
@@ -133,21 +133,21 @@ pub(super) fn sheets(comparison: &Comparison) -> Option<Table> {
         names.into_iter().chain(numbers.map(|it| table::Cell::Number(Some(it)))).collect()
     };
     let columns = ["", "method"].map(Column::text).into_iter().chain(numbers);
-    Table::filled(columns, comparison.sheets.iter().map(row))
+    Table::with_content(columns, comparison.sheets.iter().map(row))
 }
 
 pub(super) fn machines(comparison: &Comparison) -> Option<Table> {
     let letters = (0..comparison.sides.len()).map(letter);
     let columns = once("fact".to_owned()).chain(letters).map(|title| Column::text(&title));
-    let row = |it: &Differing| {
+    let row = |it: &DifferingFact| {
         let values = it.values.iter().map(|value| table::Cell::Text(fact(&it.fact, value.as_ref())));
         once(table::Cell::Name(it.fact.clone(), String::new())).chain(values).collect()
     };
-    Table::filled(columns, comparison.machines.iter().map(row))
+    Table::with_content(columns, comparison.machines.iter().map(row))
 }
 
-/// The tables behind those of the numbers, each with its title.
-fn further(comparison: &Comparison) -> Vec<(&'static str, Table)> {
+/// The tables after those of the numbers, each with its title.
+fn further_tables(comparison: &Comparison) -> Vec<(&'static str, Table)> {
     let both = [
         sheets(comparison).map(|it| ("rate beside the drive's data sheet", it)),
         machines(comparison).map(|it| ("what differs in the machines", it)),
@@ -155,7 +155,8 @@ fn further(comparison: &Comparison) -> Vec<(&'static str, Table)> {
     both.into_iter().flatten().collect()
 }
 
-/// `1.25 [1.20, 1.31]`, with `=` behind it for a tie; the estimate alone where there is no interval.
+/// The text `1.25 [1.20, 1.31]`, with `=` behind it for a tie; the estimate alone without an
+/// interval.
 pub(super) fn times(ratio: &UnpairedRatio) -> String {
     let is_tie = ratio.ci95.is_some_and(|ends| ends.holds(1.0));
     words::with_ends(ratio.estimate, ratio.ci95, factor) + if is_tie { " =" } else { "" }
@@ -198,7 +199,7 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// The line, and the facts that it requires.
+/// The fitted line, and the facts that other cases would require.
 pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
     let Fit { case, measure, fact, points, line, required, forced, without } = fit;
     let number = |value| number(*measure, value);
@@ -226,7 +227,7 @@ pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
     lines
 }
 
-/// `warm`, where it is known.
+/// The cache state in words, such as `warm`, if it is known.
 fn state(key: &ComparisonKey) -> String {
     key.state.map_or_else(String::new, |state| format!(" ({state})"))
 }

@@ -1,5 +1,5 @@
-//! The section of advice: for each ranking what to use, and for each language its usual way, its
-//! best way, the ratio, what that needs, and the code.
+//! The section of advice: for each ranking the trial to use, and for each language its usual
+//! method, its best method, the ratio of the two, what the best one needs, and the code.
 
 use super::super::advice::{Advice, LanguageAdvice};
 use super::super::page::Page;
@@ -13,35 +13,40 @@ use readlab_system::markup::{Element, element, words};
 /// The section; `None` where nothing can be advised.
 pub(super) fn section(page: &Page) -> Option<Section> {
     let lead = "What to use, and the best way in each language beside its usual way, with how many times as fast it is. What to use follows only from differences that are statistically clear.";
-    Section::filled("advice", "Advice", lead, page.advice.iter().map(|advice| part(page, advice)))
+    Section::with_content(
+        "advice",
+        "Advice",
+        lead,
+        page.advice.iter().map(|advice| advice_part(page, advice)),
+    )
 }
 
-fn part(page: &Page, advice: &Advice) -> Element {
+fn advice_part(page: &Page, advice: &Advice) -> Element {
     let title = words("p", &unbroken(&format!("{}.", capital(&advice.sentence))));
     let is_best = advice.by_language.iter().any(|it| advice.uses == Some(it.best.index));
     let code = (!is_best && !advice.code.is_empty())
         .then(|| folded(&format!("The code: {}", advice.name), advice.code.iter().map(code), true));
-    let languages = advice.by_language.iter().map(|it| language(page, advice, it));
+    let languages = advice.by_language.iter().map(|it| language_details(page, advice, it));
     element("div").class("advice").with(title).all(code).all(languages)
 }
 
-/// One language; the one of the trial to use is open.
-fn language(page: &Page, advice: &Advice, it: &LanguageAdvice) -> Element {
+/// The fold of one language. The fold of the advised trial's language is open.
+fn language_details(page: &Page, advice: &Advice, it: &LanguageAdvice) -> Element {
     let is_used = advice.uses == Some(it.best.index);
     let summary = element("summary").with(dot(&it.language)).with(words("b", &it.language)).text(" ");
-    let summary = summary.with(words("span", short(page, advice, it.best.index)));
+    let summary = summary.with(words("span", short_name(page, advice, it.best.index)));
     let summary = summary.with(words("small", &unbroken(&it.words())));
     element("details")
         .set("data-language", &it.language)
         .maybe("open", is_used.then_some("open"))
         .with(summary)
-        .with(facts(it))
+        .with(fact_list(it))
         .all(it.code.iter().map(code))
 }
 
-fn facts(it: &LanguageAdvice) -> Element {
+fn fact_list(it: &LanguageAdvice) -> Element {
     let needs = match (it.code.is_empty(), it.needs.is_empty()) {
-        // What has no snippet has no known needs.
+        // The needs of a method without a snippet are not known.
         (true, _) => String::new(),
         (false, true) => "nothing beyond the language".to_owned(),
         (false, false) => it.needs.join(", "),
@@ -52,7 +57,7 @@ fn facts(it: &LanguageAdvice) -> Element {
     element("dl").class("about").all(shown.flat_map(|(name, text)| [words("dt", name), words("dd", text)]))
 }
 
-fn short<'a>(page: &'a Page, advice: &Advice, index: TrialIndex) -> &'a str {
+fn short_name<'a>(page: &'a Page, advice: &Advice, index: TrialIndex) -> &'a str {
     page.rankings[advice.ranking].row(index).map_or("", |row| &row.short)
 }
 

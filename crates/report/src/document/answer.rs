@@ -1,5 +1,5 @@
-//! The first screen: the answer in one sentence, and for each ranking what to use, how sure that
-//! is, what stops it, and the best way of each language.
+//! The first screen: the answer in one sentence, and for each ranking the trial to use, how certain
+//! that is, what limits it, and the best method of each language.
 
 use super::super::headline::{Headline, LanguageBest};
 use super::super::page::Page;
@@ -21,41 +21,44 @@ pub(super) fn answer(page: &Page) -> Element {
         }
     }
     let claims = element("div").class("claims").all(page.headlines.iter().map(card));
-    super::opening(&unbroken(&page.answer), warned(&page.warnings).into_iter().chain([claims, about]))
+    super::opening(&unbroken(&page.answer), warning_notice(&page.warnings).into_iter().chain([claims, about]))
 }
 
-/// That there are warnings, with a link to them.
-fn warned(groups: &[WarningGroup]) -> Option<Element> {
+/// The sentence that there are warnings, with a link to them.
+fn warning_notice(groups: &[WarningGroup]) -> Option<Element> {
     let text = match groups {
         [] => return None,
-        [only] => format!("1 warning: {}", summed_up(only)),
+        [only] => format!("1 warning: {}", shortened_title(only)),
         [first, ..] => format!(
             "{}: {}, …",
             plural(groups.len(), "kind of warning").replace("kind of warnings", "kinds of warnings"),
-            summed_up(first)
+            shortened_title(first)
         ),
     };
     Some(element("p").class("warned").with(words("a", &text).set("href", "#warnings")))
 }
 
-fn summed_up(group: &WarningGroup) -> String {
+fn shortened_title(group: &WarningGroup) -> String {
     const LETTERS: usize = 60;
     let text = group.title();
     if text.chars().count() <= LETTERS { text } else { text.chars().take(LETTERS).chain(['…']).collect() }
 }
 
 fn card(headline: &Headline) -> Element {
-    let verb = headline.deed.map(|deed| words("span", &capital(&deed.to_string())).class("verb"));
+    let verb = headline.action.map(|action| words("span", &capital(&action.to_string())).class("verb"));
     let who = element("p").class("who").all(verb);
-    let who = who.all(headline.language.iter().map(|it| dot(it))).text(&headline.who);
+    let who = who.all(headline.language.iter().map(|it| dot(it))).text(&headline.trial);
     let who = who.all(headline.language.iter().map(|it| words("span", it).class("language")));
     let figure = words("p", &unbroken(&headline.figure)).class("figure");
-    let figure = match &headline.sure {
+    let figure = match &headline.interval_words {
         Some(sure) => figure.text(" ").with(words("small", &unbroken(sure))),
         None => figure,
     };
-    let facts =
-        [("Baseline", &headline.against), ("How sure", &headline.tie), ("Stops at", &headline.stops_at)];
+    let facts = [
+        ("Baseline", &headline.ratio_words),
+        ("How sure", &headline.certainty),
+        ("Stops at", &headline.stops_at),
+    ];
     let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
     let facts: Vec<Element> = facts
         .flat_map(|(name, text)| [words("dt", name), words("dd", &unbroken(text)).class("against")])
@@ -69,7 +72,7 @@ fn card(headline: &Headline) -> Element {
         .all(languages(headline))
 }
 
-/// The best way of each language; nothing where there is one.
+/// The best method of each language; `None` if there is only one language.
 fn languages(headline: &Headline) -> Option<Element> {
     let row = |it: &LanguageBest| {
         element("tr")

@@ -1,33 +1,33 @@
-//! A comparison as one HTML file that needs nothing else, in the form of a run's page: numbers and
-//! ratios with intervals, what differs in the machines, what could not be compared.
+//! A comparison as one self-contained HTML file, laid out like the page of a run: numbers and
+//! ratios with intervals, differences between the machines, and what could not be compared.
 
-use super::super::charts::{Chart, ChartRow, Forest, ForestRow, Significant, machines_chart};
+use super::super::charts::{Chart, ChartRow, Forest, ForestRow, PointKind, machines_chart};
 use super::super::comparison::{self, fit_lines, legend, letter, remarks, same_section, section, times};
 use super::super::words::{NONE, capital, plural, unbroken};
-use super::{Section, figures, folded, item, list, whole};
+use super::{Section, figures, folded, html_document, item, list};
 use readlab_analysis::compare::{Comparison, ComparisonRow, Fit, Measure, Side, Table};
 use readlab_system::markup::{Element, element, words};
 
-/// The whole page, and the line through its machines where one was asked for.
+/// The whole page, and the fit over its machines if one was requested.
 pub fn comparison_html(comparison: &Comparison, fit: Option<&Fit>) -> String {
     let tables = comparison.tables.iter().map(|table| numbers(comparison, table));
-    let parts = [machines(comparison), sheets(comparison), fit.map(line), notes(comparison)];
+    let parts = [machines(comparison), sheets(comparison), fit.map(fitted_line), notes(comparison)];
     let sections: Vec<Section> = tables.chain(parts.into_iter().flatten()).collect();
     let names: Vec<&str> = comparison.sides.iter().map(|side| side.name.as_str()).collect();
     let title = format!("readlab compare {}", names.join(" "));
     let sentence = sentence(comparison);
     let footer = format!("readlab {} · comparison", env!("CARGO_PKG_VERSION"));
     let opening = vec![super::opening(&sentence, [sides(comparison)])];
-    whole(&title, &sentence, opening, sections, &[&footer])
+    html_document(&title, &sentence, opening, sections, &[&footer])
 }
 
-/// How many cases are better, worse and tied on each side, by the first number that is compared.
+/// The number of cases that are better, worse and tied on each side, by the first compared measure.
 fn sentence(comparison: &Comparison) -> String {
     let Some(table) = comparison.tables.first() else { return "Nothing was compared.".to_owned() };
     let of = title(table.measure).to_lowercase();
     let parts = (1..comparison.sides.len()).map(|side| {
         let ratios = || table.rows.iter().filter_map(|row| row.cells.get(side)?.as_ref()?.ratio);
-        let clear = || ratios().filter(|it| Significant::from_interval(it.ci95) == Significant::Yes);
+        let clear = || ratios().filter(|it| PointKind::from_interval(it.ci95) == PointKind::Clear);
         let better = clear().filter(|it| it.estimate > 1.0).count();
         let worse = clear().filter(|it| it.estimate < 1.0).count();
         let all = ratios().count();
@@ -55,7 +55,7 @@ fn sides(comparison: &Comparison) -> Element {
     element("dl").class("about").all(comparison.sides.iter().enumerate().flat_map(one))
 }
 
-/// What a number is called at the head of its section.
+/// The title of a measure's section.
 fn title(measure: Measure) -> &'static str {
     match measure {
         Measure::Wall => "Wall time",
@@ -73,7 +73,8 @@ fn title(measure: Measure) -> &'static str {
     }
 }
 
-/// One number: for each file and state its ratios as charts, and all as a table.
+/// The section of one measure: charts of the ratios for each file and state, and a table of all
+/// numbers.
 fn numbers(comparison: &Comparison, of: &Table) -> Section {
     let mut content = Vec::new();
     for (n, rows) in of.rows.chunk_by(same_section).enumerate() {
@@ -99,7 +100,7 @@ fn chart(measure: Measure, rows: &[ComparisonRow], n: usize, side: usize) -> Opt
 
 fn forest_row(row: &ComparisonRow, side: usize) -> Option<ForestRow<'_>> {
     let ratio = row.cells.get(side)?.as_ref()?.ratio?;
-    let (ci95, significant) = (ratio.ci95, Significant::from_interval(ratio.ci95));
+    let (ci95, significant) = (ratio.ci95, PointKind::from_interval(ratio.ci95));
     let row = ChartRow::unlabelled(&row.name, times(&ratio));
     Some(ForestRow { row, estimate: Some(ratio.estimate), ci95, significant })
 }
@@ -108,16 +109,16 @@ fn machines(comparison: &Comparison) -> Option<Section> {
     let table = comparison::machines(comparison);
     let table = table.map(|it| it.element("Facts that are not the same on all sides"));
     let lead = "Numbers of unlike machines differ for these reasons too.";
-    Section::filled("machines", "What differs in the machines", lead, table)
+    Section::with_content("machines", "What differs in the machines", lead, table)
 }
 
 fn sheets(comparison: &Comparison) -> Option<Section> {
     let table = comparison::sheets(comparison).map(|it| it.element("Rate beside the drive's data sheet"));
     let lead = "What was measured beside what the drive's maker promises.";
-    Section::filled("sheets", "Data sheets", lead, table)
+    Section::with_content("sheets", "Data sheets", lead, table)
 }
 
-fn line(fit: &Fit) -> Section {
+fn fitted_line(fit: &Fit) -> Section {
     let lead = "By least squares, one point a machine.";
     let content = machines_chart(fit).map(super::figure).into_iter().chain(lines(fit_lines(fit))).collect();
     Section { slug: "line", title: "The line through the machines", lead, content }
@@ -125,7 +126,7 @@ fn line(fit: &Fit) -> Section {
 
 fn notes(comparison: &Comparison) -> Option<Section> {
     let lead = "What a reader of these numbers should know, and what could not be compared.";
-    Section::filled("notes", "Notes", lead, lines(remarks(comparison)))
+    Section::with_content("notes", "Notes", lead, lines(remarks(comparison)))
 }
 
 fn lines(lines: Vec<String>) -> Option<Element> {

@@ -1,8 +1,8 @@
-//! The text sections: the warnings, and at the end of the page the limits, the trials that could not
-//! be measured, and how the rest was measured.
+//! The text sections: the warnings, and at the end of the page the limits, the trials that could
+//! not be measured, and the method of the rest.
 
-use super::super::limits::{shown, sure};
-use super::super::method::{MEANINGS, MissingMetric};
+use super::super::how_measured::{MEANINGS, MissingMetric};
+use super::super::limits::{uncertainty_words, value_text};
 use super::super::page::Page;
 use super::super::ranking::Unmeasured;
 use super::super::sweep::Series;
@@ -10,16 +10,17 @@ use super::super::table::Cell;
 use super::super::warning::WarningGroup;
 use super::super::words::{NONE, Number, plural, time, unbroken};
 use super::table::{Column, table};
-use super::{Section, folded, item, list, titled};
+use super::{Section, folded, item, list, titled_list};
 use readlab_analysis::stats::float;
 use readlab_record::Limit;
 use readlab_system::markup::{Element, element, words};
 
-/// Each cause once, with what it concerns, and its cases behind a fold; `None` without warnings.
+/// The warnings: each cause once, with its extent, and its cases in a fold; `None` without
+/// warnings.
 pub(super) fn warnings(page: &Page) -> Option<Section> {
     let causes = element("div").class("cautions").all(page.warnings.iter().map(cause));
     let lead = "What to know before you trust these numbers, by cause.";
-    Section::filled("warnings", "Warnings", lead, (!page.warnings.is_empty()).then_some(causes))
+    Section::with_content("warnings", "Warnings", lead, (!page.warnings.is_empty()).then_some(causes))
 }
 
 fn cause(group: &WarningGroup) -> Element {
@@ -31,10 +32,10 @@ fn cause(group: &WarningGroup) -> Element {
 }
 
 pub(super) fn all(page: &Page) -> Vec<Section> {
-    [limits(page), unmeasured(page), Some(method(page))].into_iter().flatten().collect()
+    [limits(page), unmeasured(page), Some(how_measured(page))].into_iter().flatten().collect()
 }
 
-/// What stops the fastest, and what the machine does at best.
+/// What limits the fastest trial, and the best rates of the machine.
 fn limits(page: &Page) -> Option<Section> {
     let lines = page.rankings.iter().flat_map(|ranking| {
         let explanations = ranking.explanations.iter().map(|line| format!("explanation: {line}"));
@@ -43,8 +44,8 @@ fn limits(page: &Page) -> Option<Section> {
     });
     let table = (!page.limits.is_empty()).then(|| limits_table(&page.limits));
     let lead = "The best rates and costs of what readings need: memory, the kernel's copy, page faults, system calls, the device.";
-    let content = titled("What stops the fastest", lines.map(item)).chain(table);
-    Section::filled("limits", "Limits", lead, content)
+    let content = titled_list("What stops the fastest", lines.map(item)).chain(table);
+    Section::with_content("limits", "Limits", lead, content)
 }
 
 fn limits_table(limits: &[Limit]) -> Element {
@@ -61,8 +62,8 @@ fn limits_table(limits: &[Limit]) -> Element {
         vec![
             Cell::text(&it.name),
             Cell::text(it.kind.word()),
-            Cell::number(Number::new(shown(it, it.value), float(it.value))),
-            Cell::text(sure(it)),
+            Cell::number(Number::new(value_text(it, it.value), float(it.value))),
+            Cell::text(uncertainty_words(it)),
             Cell::number(Number::count(it.threads)),
             Cell::text(it.state.map_or_else(|| NONE.to_owned(), |state| state.to_string())),
             Cell::text(&it.how),
@@ -83,10 +84,10 @@ fn unmeasured(page: &Page) -> Option<Section> {
     });
     let of_sweep = page.sweep.iter().flat_map(|view| &view.unmeasured).map(|line| words("li", line));
     let lead = "Refused: it answered wrongly, or its state could not be proven. Failed: it crashed, hung or could not read. Unavailable: it cannot work here.";
-    Section::filled("unmeasured", "Not measured", lead, tables.chain(list(of_sweep)))
+    Section::with_content("unmeasured", "Not measured", lead, tables.chain(list(of_sweep)))
 }
 
-fn method(page: &Page) -> Section {
+fn how_measured(page: &Page) -> Section {
     let mut content = vec![
         element("pre")
             .class("command")
@@ -120,7 +121,7 @@ fn method(page: &Page) -> Section {
         ("Who took part", page.contenders.clone()),
         ("Commands as they are", page.commands.clone()),
     ] {
-        content.extend(titled(title, lines.iter().map(item)));
+        content.extend(titled_list(title, lines.iter().map(item)));
     }
     Section {
         slug: "method",

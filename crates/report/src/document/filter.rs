@@ -1,5 +1,5 @@
 //! The filter by language and text: controls that the script of the page shows, and the names by
-//! which it finds rows. Without scripts the controls stay hidden and all rows are visible.
+//! which the script finds rows. Without scripts, the controls stay hidden and all rows are visible.
 
 use super::super::groups;
 use super::super::name::MethodLabel;
@@ -9,7 +9,7 @@ use readlab_model::trial::TrialIndex;
 use readlab_system::markup::{Element, element, words};
 use std::collections::BTreeMap;
 
-/// The controls; `None` where fewer than two methods are shown.
+/// The controls; `None` if fewer than two methods are shown.
 pub(super) fn controls(page: &Page) -> Option<Element> {
     let labels = labels(page);
     let rows = page.rankings.iter().flat_map(|it| &it.rows).map(MethodLabel::from);
@@ -34,7 +34,7 @@ pub(super) fn controls(page: &Page) -> Option<Element> {
     (labels.len() > 1).then(|| form.with(list(&labels)))
 }
 
-/// Every shown trial with its language and its names, for the script.
+/// All shown trials with their languages and names, for the script.
 fn list(labels: &BTreeMap<TrialIndex, MethodLabel>) -> Element {
     let one = |label: &MethodLabel| {
         let short = if label.short == label.name { String::new() } else { format!(" {}", label.short) };
@@ -46,7 +46,7 @@ fn list(labels: &BTreeMap<TrialIndex, MethodLabel>) -> Element {
     element("ul").set("id", "methods").set("hidden", "hidden").all(labels.values().map(one))
 }
 
-/// The methods in rows, by the numbers of their trials.
+/// The labels of the methods in rows, by the index of the trial.
 fn labels(page: &Page) -> BTreeMap<TrialIndex, MethodLabel<'_>> {
     let ranked =
         page.rankings.iter().flat_map(|it| it.rows.iter().chain(&it.searched)).map(MethodLabel::from);

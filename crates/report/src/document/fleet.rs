@@ -1,6 +1,5 @@
-//! The sections about reading by many, and reading many: the hosts of a fleet beside each other,
-//! how rates grow with their number, what each of several readers of one host had, and what one of
-//! many files costs.
+//! The sections about several readers and many files: the hosts of a fleet, how rates grow with the
+//! number of ranks or readers, the shares of several readers of one host, and the cost of a file.
 
 use super::super::charts::{self, Chart};
 use super::super::file_cost;
@@ -28,7 +27,7 @@ pub(super) fn hosts(page: &Page) -> Option<Section> {
     let ranks = table("Ranks, and how long each takes", columns, rows);
     let lead = "Who read together, how punctually, and who is slower than the others. The intervals hold for all hosts at once.";
     let lines = view.lines.iter().map(|line| words("p", line));
-    Section::filled("fleet", "Hosts", lead, lines.chain([ranks]).chain(figures(host_charts(page))))
+    Section::with_content("fleet", "Hosts", lead, lines.chain([ranks]).chain(figures(host_charts(page))))
 }
 
 pub(super) fn scaling(page: &Page) -> Option<Section> {
@@ -36,7 +35,7 @@ pub(super) fn scaling(page: &Page) -> Option<Section> {
     let lines = views.iter().flat_map(|view| &view.lines).map(|line| words("p", line));
     let content = figures(scaling_charts(page)).into_iter().chain(lines);
     let lead = "Bytes per second of all together, by how many read at once. Of ranks others take part in every round, until each has read as often. The law is the Universal Scalability Law, followed to twice the number that was measured; the intervals are from resampled rounds.";
-    Section::filled("scaling", "Scaling", lead, content.chain(views.iter().map(scaling_table)))
+    Section::with_content("scaling", "Scaling", lead, content.chain(views.iter().map(scaling_table)))
 }
 
 pub(super) fn readers(page: &Page) -> Option<Section> {
@@ -53,7 +52,7 @@ pub(super) fn readers(page: &Page) -> Option<Section> {
     let lead = "Processes of one host that read the same at the same time. Each has its rate by its own clock, which begins when it gets a processor; that of all together, above, is from the first start to the last answer. Fairness is Jain's index: 1 where all read as fast.";
     let columns = [Column::text("method")].into_iter().chain(numbers);
     let all = (!page.readers.is_empty()).then(|| table("What each of several readers had", columns, rows));
-    Section::filled("readers", "Readers at once", lead, all)
+    Section::with_content("readers", "Readers at once", lead, all)
 }
 
 pub(super) fn file_costs(page: &Page) -> Option<Section> {
@@ -69,7 +68,7 @@ pub(super) fn file_costs(page: &Page) -> Option<Section> {
     let lead = "The files were also read in three groups by size. The time of a reading is taken to be that of its files, each the same, and that of its bytes at one rate; where that is off by much, it is not so. Of several threads the time of a file is that which one more takes, while others are read.";
     let columns = [Column::text("method")].into_iter().chain(numbers);
     let all = (!page.file_costs.is_empty()).then(|| table("What files and bytes cost", columns, rows));
-    Section::filled("per-file", "Cost of a file", lead, all)
+    Section::with_content("per-file", "Cost of a file", lead, all)
 }
 
 pub(super) fn charts(page: &Page) -> Vec<Chart> {

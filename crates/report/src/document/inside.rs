@@ -1,32 +1,32 @@
-//! The section of what was seen inside readings: histograms of read calls, their numbers, and the
-//! flame graphs by link.
+//! The section on inspected readings: histograms of read calls, their numbers, and links to flame
+//! graphs.
 //!
-//! A flame graph is a file of its own beside the record: it has a script to zoom and search with,
-//! and a page embeds nothing.
+//! A flame graph is a separate file beside the record, because it contains a script to zoom and
+//! search, and a page embeds no foreign content.
 
 use super::super::charts::{self, Chart, Histogram};
-use super::super::inside::{Inside, in_calls, summed_up};
+use super::super::inside::{Inside, share_in_calls, summary_words};
 use super::super::page::Page;
 use super::super::svg::Quantity;
 use super::super::table::Cell;
 use super::super::words::{Number, capital, unbroken};
 use super::table::{Column, TableRow, table};
-use super::{Section, figures, folded, item, titled};
+use super::{Section, figures, folded, item, titled_list};
 use readlab_model::trial::CacheState;
 use readlab_record::{Spread, Trace};
 use readlab_system::markup::{Element, element, words};
 
-/// The section; `None` where no reading was inspected.
+/// The section; `None` if no reading was inspected.
 pub(super) fn section(page: &Page) -> Option<Section> {
-    let blind = Inside::blind(&page.inside);
+    let blind = Inside::notes_on_missing_parts(&page.inside);
     let content = figures(inside_charts(page)).into_iter().chain(numbers(page));
     let content = content.chain(without_calls(page)).chain(flame_graphs(page));
-    let content = content.chain(titled("What this does not show", blind.iter().map(item)));
+    let content = content.chain(titled_list("What this does not show", blind.iter().map(item)));
     let lead = "From untimed readings in separate processes: inspection costs time, so no other number of this page comes from them.";
-    Section::filled("inside", "Inside a reading", lead, content)
+    Section::with_content("inside", "Inside a reading", lead, content)
 }
 
-/// Latencies and sizes of read calls, for each state of the cache.
+/// Charts of the latencies and sizes of read calls, for each state of the cache.
 pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
     let states = [CacheState::Cold, CacheState::Warm, CacheState::Unknown];
     let both = states.into_iter().flat_map(|state| {
@@ -51,7 +51,7 @@ fn traces(page: &Page) -> impl Iterator<Item = (&Inside, &Trace)> {
     page.inside.iter().filter_map(|it| Some((it, it.trace.as_ref()?)))
 }
 
-/// The numbers of those that made read calls.
+/// A table of the numbers of the trials that made read calls.
 fn numbers(page: &Page) -> Option<Element> {
     let titles =
         ["calls", "empty", "asked", "got", "p50", "p90", "p99", "longest", "sequential", "of the time"];
@@ -74,21 +74,21 @@ fn cells(it: &Inside, trace: &Trace) -> Vec<Cell> {
         Some(Number::time(latency.p99)),
         Some(Number::time(latency.most)),
         trace.sequential_share().map(Number::percent),
-        in_calls(trace).map(Number::percent),
+        share_in_calls(trace).map(Number::percent),
     ];
     let state = Cell::text(it.state.to_string());
     [state].into_iter().chain(numbers.map(Cell::number)).collect()
 }
 
-/// Those that made no read calls, with the reason.
+/// The trials that made no read calls, with the reason.
 fn without_calls(page: &Page) -> impl Iterator<Item = Element> {
     let selected = traces(page).filter_map(|(it, trace)| Some((it, trace.reason.as_ref()?)));
     let line =
         |(it, reason): (&Inside, &String)| item(format!("{}: {reason}", it.title())).set("title", &it.name);
-    titled("Without read calls", selected.map(line))
+    titled_list("Without read calls", selected.map(line))
 }
 
-/// A link to each flame graph, and where its samples lay.
+/// A link to each flame graph, and where its samples were taken.
 fn flame_graphs(page: &Page) -> impl Iterator<Item = Element> {
     let line = |it: &Inside| {
         let graph = it.flame_graph.as_ref()?;
@@ -96,15 +96,16 @@ fn flame_graphs(page: &Page) -> impl Iterator<Item = Element> {
             Some(file) => {
                 let link = words("a", &it.title()).set("href", href(file));
                 let blind = graph.blind.iter().fold(String::new(), |text, note| format!("{text}; {note}"));
-                element("li").with(link).text(&unbroken(&format!(": {}{blind}", summed_up(graph))))
+                element("li").with(link).text(&unbroken(&format!(": {}{blind}", summary_words(graph))))
             }
             None => item(format!("{}: {}", it.title(), it.flame_line()?)),
         })
     };
-    titled("Flame graphs", page.inside.iter().filter_map(line))
+    titled_list("Flame graphs", page.inside.iter().filter_map(line))
 }
 
-/// A path as the address of a link, from the page's own folder or whole; never another address.
+/// A path as the address of a link, relative to the page's folder or absolute. The result is never
+/// an address of another kind.
 fn href(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded: String = path
@@ -125,7 +126,7 @@ mod tests {
     use super::href;
 
     #[test]
-    fn a_link_is_a_path_and_nothing_else() {
+    fn a_link_address_is_always_a_path() {
         for (path, link) in [
             ("flamegraphs/warm-1.svg", "./flamegraphs/warm-1.svg"),
             ("/data/a b.svg", "/data/a%20b.svg"),

@@ -1,7 +1,7 @@
-//! The page as one HTML file that needs nothing else: no network, no fonts, no other file.
+//! The page as one self-contained HTML file: no network, no fonts, no other files.
 //!
-//! Only layout: what is said comes from [`Page`], what is drawn from the charts. Sections that a
-//! record has nothing for are left out, except those whose emptiness says something.
+//! This module only lays out: the words come from [`Page`], the drawings from the charts. Empty
+//! sections are left out, except those whose emptiness is informative.
 
 mod advice;
 mod answer;
@@ -25,14 +25,14 @@ use super::palette;
 use super::words::unbroken;
 use readlab_system::markup::{self, Element, element, words};
 
-/// Nothing may be loaded from anywhere, whatever a record holds.
+/// A policy by which a browser loads nothing from anywhere, whatever a record holds.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 pub(super) struct Section {
     slug: &'static str,
     title: &'static str,
-    /// Its first sentence.
+    /// The first sentence of the section.
     lead: &'static str,
     content: Vec<Element>,
 }
@@ -44,11 +44,11 @@ pub fn html(page: &Page) -> String {
     let target = page.target_titles.first().map_or("", String::as_str);
     let title = format!("readlab {} {}", page.verb, target.split(" · ").next().unwrap_or(""));
     let opening: Vec<Element> = std::iter::once(answer::answer(page)).chain(filter::controls(page)).collect();
-    whole(&title, &page.answer, opening, sections, &[&page.maker, &page.end])
+    html_document(&title, &page.answer, opening, sections, &[&page.maker, &page.end])
 }
 
-/// A page of its answer, with what belongs to it, and its sections.
-fn whole(
+/// The whole document: header, opening, sections and footer.
+fn html_document(
     title: &str,
     description: &str,
     opening: Vec<Element>,
@@ -57,8 +57,8 @@ fn whole(
 ) -> String {
     let body = element("body")
         .with(words("a", "Skip to the answer").class("skip").set("href", "#answer"))
-        .with(top(&sections))
-        .with(element("main").all(opening).all(sections.into_iter().map(Section::laid_out)))
+        .with(page_header(&sections))
+        .with(element("main").all(opening).all(sections.into_iter().map(Section::into_element)))
         .with(element("footer").all(footer.iter().map(|line| words("p", line))))
         .with(element("script").verbatim(include_str!("../theme.js")))
         .with(element("script").verbatim(include_str!("../sort.js")))
@@ -67,7 +67,7 @@ fn whole(
     markup::page(document)
 }
 
-/// Every chart as a file of its own: its name without the ending, and its text.
+/// All charts as separate files: the name without extension, and the text.
 pub fn charts(page: &Page) -> Vec<(String, String)> {
     let charts = sections::charts(page).into_iter();
     charts.map(|chart| (chart.slug.clone(), chart.standalone())).collect()
@@ -75,7 +75,7 @@ pub fn charts(page: &Page) -> Vec<(String, String)> {
 
 fn head(title: &str, description: &str) -> Element {
     let meta = |name: &'static str, content: &str| element("meta").set("name", name).set("content", content);
-    // Line ends would be written out as codes.
+    // Newlines in the style would be escaped.
     let variables = palette::variables().replace('\n', " ");
     element("head")
         .with(element("meta").set("charset", "utf-8"))
@@ -90,7 +90,7 @@ fn head(title: &str, description: &str) -> Element {
         .with(element("style").verbatim(include_str!("../style.css")))
 }
 
-fn top(sections: &[Section]) -> Element {
+fn page_header(sections: &[Section]) -> Element {
     let entry = |section: &Section| {
         element("li").with(words("a", section.title).set("href", format!("#{}", section.slug)))
     };
@@ -103,7 +103,7 @@ fn top(sections: &[Section]) -> Element {
         .with(theme)
 }
 
-/// The first screen: the answer as the heading of the page, and what belongs to it.
+/// The first screen: the answer as the heading of the page, with its details.
 fn opening(answer: &str, content: impl IntoIterator<Item = Element>) -> Element {
     element("section")
         .set("id", "answer")
@@ -113,8 +113,8 @@ fn opening(answer: &str, content: impl IntoIterator<Item = Element>) -> Element 
 }
 
 impl Section {
-    /// `None` without content.
-    pub(super) fn filled(
+    /// A section with this content; `None` without content.
+    pub(super) fn with_content(
         slug: &'static str,
         title: &'static str,
         lead: &'static str,
@@ -124,7 +124,7 @@ impl Section {
         (!content.is_empty()).then_some(Section { slug, title, lead, content })
     }
 
-    fn laid_out(self) -> Element {
+    fn into_element(self) -> Element {
         let heading = format!("{}-heading", self.slug);
         element("section")
             .set("id", self.slug)
@@ -140,7 +140,7 @@ fn figure(chart: Chart) -> Element {
     element("figure").with(element("figcaption").with(heading)).with(chart.inline())
 }
 
-/// Things side by side where there is room; `None` of nothing.
+/// Elements side by side if there is room; `None` without elements.
 fn side_by_side(parts: impl IntoIterator<Item = Element>) -> Option<Element> {
     let mut parts = parts.into_iter().peekable();
     parts.peek().is_some().then(|| element("div").class("pair").all(parts))
@@ -150,7 +150,7 @@ fn figures(charts: impl IntoIterator<Item = Chart>) -> Option<Element> {
     side_by_side(charts.into_iter().map(figure))
 }
 
-/// Something that opens with a click.
+/// An element that opens with a click.
 fn folded(title: &str, content: impl IntoIterator<Item = Element>, open: bool) -> Element {
     let details = element("details").maybe("open", open.then_some("open"));
     details.with(words("summary", title)).all(content)
@@ -160,18 +160,18 @@ fn item(line: impl AsRef<str>) -> Element {
     words("li", &unbroken(line.as_ref()))
 }
 
-/// Items one below the other; `None` of nothing.
+/// Items one below the other; `None` without items.
 fn list(items: impl IntoIterator<Item = Element>) -> Option<Element> {
     let mut items = items.into_iter().peekable();
     items.peek().is_some().then(|| element("ul").class("lines").all(items))
 }
 
-/// Items under their title; nothing of nothing.
-fn titled(title: &str, items: impl IntoIterator<Item = Element>) -> impl Iterator<Item = Element> {
+/// Items under their title; empty without items.
+fn titled_list(title: &str, items: impl IntoIterator<Item = Element>) -> impl Iterator<Item = Element> {
     list(items).map(|list| [words("h3", title), list]).into_iter().flatten()
 }
 
-/// The colours of the languages; nothing where there is one language.
+/// The colours of the languages; `None` if there is only one language.
 fn legend_words<'a>(languages: impl Iterator<Item = &'a str>) -> Option<Element> {
     let names = groups::firsts(languages, |name| *name);
     let entry = |name: &&str| element("li").with(table::dot(name)).text(name);

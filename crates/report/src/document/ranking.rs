@@ -1,8 +1,8 @@
-//! The sections that compare methods: ratios to the baseline as a forest plot in a table, cold
-//! beside warm, and rates with every reading.
+//! The sections that compare methods: ratios to the baseline as a forest plot in a table, cold and
+//! warm rates, and rates with every reading.
 
 use super::super::answer::figure;
-use super::super::charts::{self, Chart, ChartRow, Dumbbells, Forest, ForestRow, Significant};
+use super::super::charts::{self, Chart, ChartRow, Dumbbells, Forest, ForestRow, PointKind};
 use super::super::columns::{self, COLUMNS, TableFacts};
 use super::super::page::Page;
 use super::super::ranking::{Rank, Ranking, RankingRow};
@@ -10,7 +10,7 @@ use super::super::state_pairs::{StatePair, StatePairs};
 use super::super::table::Cell;
 use super::super::words::{self as wording, NONE, Number, unbroken};
 use super::sections::by_ranking;
-use super::table::{Column, TableRow, noted_table, table};
+use super::table::{Column, TableRow, table, table_with_note};
 use super::{Section, figures, legend_words};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::float;
@@ -21,7 +21,8 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
     [ranking(page), states(page), rates(page)].into_iter().flatten().collect()
 }
 
-/// Their charts; those that the page shows as tables are files of their own as well.
+/// The charts of these sections. Charts that the page shows as tables are files of their own as
+/// well.
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
     let rankings = page.rankings.iter().enumerate();
     let forests = rankings.filter_map(|(n, it)| {
@@ -44,7 +45,7 @@ fn ranking(page: &Page) -> Option<Section> {
     let languages = ranked().flat_map(|it| &it.rows).map(|row| row.language.as_str());
     let content = legend_words(languages).into_iter().chain(ranked().map(ranking_table));
     let lead = "How many times as fast as the baseline each method is, within rounds, with the 95 % interval on a logarithmic scale. The line marks 1: an interval that crosses it is a tie, and its point is hollow. Rows between two rules share a rank. The diamond is the baseline.";
-    Section::filled("ranking", "Ranking", lead, content)
+    Section::with_content("ranking", "Ranking", lead, content)
 }
 
 fn forest_rows(ranking: &Ranking) -> Vec<ForestRow<'_>> {
@@ -64,7 +65,7 @@ fn forest_row(row: &RankingRow, baseline: Option<TrialIndex>) -> ForestRow<'_> {
         row: ChartRow { rank, ..ChartRow::new(row, value, Vec::new()) },
         estimate: if is_baseline { Some(1.0) } else { row.ratio.map(|it| it.estimate) },
         ci95,
-        significant: if is_baseline { Significant::Baseline } else { Significant::from_interval(ci95) },
+        significant: if is_baseline { PointKind::Baseline } else { PointKind::from_interval(ci95) },
     }
 }
 
@@ -75,7 +76,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
     columns.extend(forest.iter().map(|it| Column::plot("times as fast as the baseline", it.axis())));
     columns.extend(["× baseline", if has_rates { "rate" } else { "median" }].map(Column::number));
     let facts = TableFacts::of_ranking(ranking, Center::Median);
-    let is_further = |it: &&columns::Column| it.in_ranking && it.is_held(facts, &ranking.rows);
+    let is_further = |it: &&columns::Column| it.in_ranking && it.has_any_value(facts, &ranking.rows);
     let further: Vec<_> = COLUMNS.iter().filter(is_further).collect();
     columns.extend(further.iter().map(|it| match it.is_text {
         true => Column::text(it.heading(facts)),
@@ -95,7 +96,7 @@ fn ranking_table(ranking: &Ranking) -> Element {
     let title = format!("{}{}", ranking.title(), ranking.distinction);
     let reference = wording::capital(&ranking.reference_line().unwrap_or_default());
     let sizes = ranking.decodes.map_or_else(String::new, |_| format!(" {}.", ranking.size_words()));
-    noted_table(&title, &format!("{reference}.{sizes} Behind a ratio, “=” is a tie."), columns, rows)
+    table_with_note(&title, &format!("{reference}.{sizes} Behind a ratio, “=” is a tie."), columns, rows)
 }
 
 fn cells(
@@ -117,7 +118,7 @@ fn cells(
     cells
 }
 
-/// What a rate, or where there is none a time, is sorted by.
+/// The key by which a rate is sorted, or a time if there is no rate.
 fn order(row: &RankingRow) -> f64 {
     row.throughput.map_or_else(|| float(row.wall.median), |rate| rate.0)
 }
@@ -133,7 +134,7 @@ fn states(page: &Page) -> Option<Section> {
         content.push(states_table(pairs, &dumbbells));
     }
     let lead = "Each method that was read in both states: a square for the cold median, a disc for the warm one, on a logarithmic scale. The line between them is what the page cache gives.";
-    Section::filled("states", "Cold to warm", lead, content)
+    Section::with_content("states", "Cold to warm", lead, content)
 }
 
 fn states_table(pairs: &StatePairs, dumbbells: &Dumbbells) -> Element {
@@ -158,5 +159,5 @@ fn rates(page: &Page) -> Option<Section> {
         content.push(words("p", &note).class("note"));
     }
     let lead = "Every reading, the median and its interval, and the limits of this machine. Charts of different states have scales of their own. A name in bold is clearly faster than the others, alone or with those that tie.";
-    Section::filled("rates", "Rates", lead, content)
+    Section::with_content("rates", "Rates", lead, content)
 }

@@ -1,5 +1,5 @@
-//! The sections that show the other measurements: archives, sweep, effort, percentiles, parameters,
-//! rounds; and all sections and charts in their order.
+//! The sections with the other measurements: archives, sweep, effort, percentiles, parameters and
+//! rounds; and the order of all sections and charts.
 
 use super::super::archives::ArchiveRatio;
 use super::super::break_even::BreakEven;
@@ -12,7 +12,9 @@ use super::super::sweep::{Series, SizeRow};
 use super::super::table::Cell;
 use super::super::words::{self as wording, Number};
 use super::table::{Column, TableRow, table};
-use super::{Section, figure, figures, fleet, folded, inside, item, list, ranking, side_by_side, titled};
+use super::{
+    Section, figure, figures, fleet, folded, inside, item, list, ranking, side_by_side, titled_list,
+};
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::{Summary, float};
 use readlab_model::sample::Meter;
@@ -42,13 +44,13 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
 fn archives(page: &Page) -> Option<Section> {
     let lead = "The fastest trial of each contender out of the archive, beside its fastest one on the same content as a plain file. Ratios are made within rounds.";
     let lines = page.archives.iter().map(ArchiveRatio::sentence).map(item);
-    Section::filled("archives", "Plain or packed", lead, list(lines))
+    Section::with_content("archives", "Plain or packed", lead, list(lines))
 }
 
 fn break_evens(page: &Page) -> Option<Section> {
     let lead = "By the fastest decoding of each archive out of the page cache: the rate of a device below which it is read and decoded faster than its content is read as a plain file.";
     let lines = page.break_evens.iter().map(BreakEven::sentence).map(item);
-    Section::filled("break-even", "Break-even", lead, list(lines))
+    Section::with_content("break-even", "Break-even", lead, list(lines))
 }
 
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
@@ -97,12 +99,13 @@ fn sweep_charts(page: &Page) -> Vec<Chart> {
             charts::device_shares(series, slug("device")),
         ]
     });
-    let together = page.sweep.as_ref().and_then(|view| charts::together(view, "sweep-together".to_owned()));
+    let together =
+        page.sweep.as_ref().and_then(|view| charts::write_and_read_rates(view, "sweep-together".to_owned()));
     together.into_iter().chain(both.flatten()).collect()
 }
 
-/// The charts of a sweep, the facts of each line, the numbers by size; `None` for what is no sweep,
-/// or one without files.
+/// The section of a sweep: its charts, the facts of each line, and the numbers by size; `None` for
+/// another record, or for a sweep without files.
 fn sweep(page: &Page) -> Option<Section> {
     let series = || page.sweep.iter().flat_map(|view| &view.series);
     let numbers = series().map(|series| {
@@ -113,20 +116,20 @@ fn sweep(page: &Page) -> Option<Section> {
     });
     let lead = "Each dot is one file. The slope of time on size is the transfer rate, its value at size 0 the fixed cost of a file. Dashed: least squares of relative errors; solid: the line that single files cannot bend. A size is mixed if some of its files are fast and the others slow, with a gap between.";
     let content = [figures(sweep_charts(page))?].into_iter().chain(series().flat_map(line_facts));
-    Section::filled("sizes", "Sizes", lead, content.chain(numbers))
+    Section::with_content("sizes", "Sizes", lead, content.chain(numbers))
 }
 
-/// What the line says, and what leaves it.
+/// The facts of the line, and the sizes that deviate from it.
 fn line_facts(series: &Series) -> Vec<Element> {
     let lines = std::iter::once(series.headline()).chain(series.line_words());
     let band = series.band.iter().map(|sentence| format!("leaves the line: {sentence}"));
     let mixed = series.mixed.iter().map(|mixed| format!("mixed: {}", mixed.sentence()));
-    titled(&series.title(), lines.chain(band).chain(mixed).map(item)).collect()
+    titled_list(&series.title(), lines.chain(band).chain(mixed).map(item)).collect()
 }
 
 fn latencies(page: &Page) -> Option<Section> {
     let lead = "From the call, or the submission of a batch, until the block is there: half of the reads took at most p50, 99 of 100 at most p99. The percentiles have the intervals.";
-    Section::filled("latency", "Single reads", lead, figures(latency_charts(page)))
+    Section::with_content("latency", "Single reads", lead, figures(latency_charts(page)))
 }
 
 fn effort(page: &Page) -> Option<Section> {
@@ -135,13 +138,13 @@ fn effort(page: &Page) -> Option<Section> {
     tables.peek()?;
     let content = figures(effort_charts(page)).into_iter().chain(tables).chain(counted(page));
     let lead = "Where CPU time is longer than wall time, more than one processor was at work. Memory of a mapped file counts the mapped pages.";
-    Section::filled("effort", "CPU, memory, calls", lead, content)
+    Section::with_content("effort", "CPU, memory, calls", lead, content)
 }
 
 fn effort_table(ranking: &Ranking) -> Element {
     let kinds: BTreeSet<&String> = ranking.rows.iter().flat_map(|row| row.counts.keys()).collect();
     let facts = TableFacts::of_ranking(ranking, Center::Median);
-    let is_shown = |it: &&columns::Column| it.in_effort.is_some() && it.is_held(facts, &ranking.rows);
+    let is_shown = |it: &&columns::Column| it.in_effort.is_some() && it.has_any_value(facts, &ranking.rows);
     let meters: Vec<_> = COLUMNS.iter().filter(is_shown).collect();
     let mut columns = vec![Column::text("method"), Column::number("wall")];
     columns.extend(meters.iter().filter_map(|it| it.in_effort).map(Column::number));
@@ -186,10 +189,11 @@ fn percentiles(page: &Page) -> Option<Section> {
         folded_percentiles(page, kind, "runs", of, |value| wording::counted(kind, value))
     });
     let lead = "From the smallest reading (p0) through the median (p50) to the largest (p100).";
-    Section::filled("percentiles", "Percentiles", lead, metrics.chain(kinds))
+    Section::with_content("percentiles", "Percentiles", lead, metrics.chain(kinds))
 }
 
-/// The percentiles of a metric or a count, a table for each ranking; those of wall times are open.
+/// The percentiles of a metric or a count, as a folded table for each ranking. The percentiles of
+/// wall times are open.
 fn folded_percentiles(
     page: &Page,
     name: &str,
@@ -219,10 +223,10 @@ fn curves(page: &Page) -> Option<Section> {
     let drawn = page.curves.iter().zip(curve_charts(page));
     let drawn = drawn.map(|(curve, chart)| figure(chart).set("data-trials", trials(curve)));
     let lead = "The same method with one setting changed and all others kept. Rate at the median, with its 95 % interval. Where a search is named, each setting was read only as often as it stayed in it.";
-    Section::filled("settings", "Settings", lead, side_by_side(drawn))
+    Section::with_content("settings", "Settings", lead, side_by_side(drawn))
 }
 
 fn rounds(page: &Page) -> Option<Section> {
     let lead = "Down is slower. What moves in all lines at once is the machine; what moves in one alone is the method.";
-    Section::filled("rounds", "Rounds in time", lead, figures(drift_charts(page)))
+    Section::with_content("rounds", "Rounds in time", lead, figures(drift_charts(page)))
 }

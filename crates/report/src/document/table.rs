@@ -1,4 +1,5 @@
-//! Tables that a click or a key on a column's head sorts. The numbers of a drawing are in another column.
+//! Tables that can be sorted by a click or a key on a column's head. The numbers of a drawing are
+//! in another column.
 
 use super::super::name::MethodLabel;
 use super::super::palette::language_class;
@@ -9,19 +10,19 @@ use readlab_system::markup::{Element, element, words};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ColumnKind {
-    /// Text, at the left, by the alphabet.
+    /// Text, aligned left and sorted alphabetically.
     Text,
-    /// Numbers, at the right, by value.
+    /// Numbers, aligned right and sorted by value.
     Number,
     /// Drawings, which are not sorted.
     Plot,
 }
 
-/// One row; its first cell names it.
+/// One row; its first cell is its name.
 pub(crate) struct TableRow {
     trial: Option<TrialIndex>,
     dot: Option<Element>,
-    /// Whether a rule is below it, as below the last of rows that belong together.
+    /// Whether there is a rule below the row, because it is the last of a group.
     pub(super) ends_group: bool,
     cells: Vec<Cell>,
 }
@@ -46,7 +47,7 @@ impl From<Vec<Cell>> for TableRow {
     }
 }
 
-/// A dot in the colour of a language, which words beside it name.
+/// A dot in the colour of a language. Words beside it name the language.
 pub(super) fn dot(language: &str) -> Element {
     element("i").class(&format!("dot {}", language_class(language))).set("title", language)
 }
@@ -89,11 +90,11 @@ pub(crate) fn table<R: Into<TableRow>>(
     columns: impl IntoIterator<Item = Column>,
     rows: impl IntoIterator<Item = R>,
 ) -> Element {
-    noted_table(title, "", columns, rows)
+    table_with_note(title, "", columns, rows)
 }
 
-/// A table with what to know of its numbers in its caption.
-pub(super) fn noted_table<R: Into<TableRow>>(
+/// A table with a note on its numbers in the caption.
+pub(super) fn table_with_note<R: Into<TableRow>>(
     title: &str,
     note: &str,
     columns: impl IntoIterator<Item = Column>,
@@ -104,23 +105,23 @@ pub(super) fn noted_table<R: Into<TableRow>>(
         note => element("caption").with(words("b", title)).text(" ").text(note),
     };
     let columns: Vec<Column> = columns.into_iter().collect();
-    let body = rows.into_iter().map(|row| laid_out(row.into(), &columns));
+    let body = rows.into_iter().map(|row| row_element(row.into(), &columns));
     let has_plot = columns.iter().any(|column| column.kind == ColumnKind::Plot);
     let table = element("table")
         .class(if has_plot { "sortable plots" } else { "sortable" })
         .with(caption)
         .with(element("thead").with(element("tr").all(columns.iter().map(Column::head))))
         .with(element("tbody").all(body));
-    // A region that scrolls sideways must be reachable without a mouse.
+    // An area that scrolls sideways must be accessible without a mouse.
     let region = element("div").class("scroll").set("role", "region").set("tabindex", 0);
     region.set("aria-label", title).with(table)
 }
 
-fn laid_out(row: TableRow, columns: &[Column]) -> Element {
+fn row_element(row: TableRow, columns: &[Column]) -> Element {
     let TableRow { trial, mut dot, ends_group, cells } = row;
     let cells = cells.into_iter().zip(columns).enumerate().map(|(at, (cell, column))| {
         let laid_out = if at == 0 { element("th").set("scope", "row") } else { element("td") };
-        // Most cells are numbers.
+        // Numbers are the default kind, because most cells are numbers.
         let kind = Some(class(column.kind)).filter(|_| at > 0 && column.kind != ColumnKind::Number);
         let laid_out = laid_out.maybe("class", kind);
         match cell {

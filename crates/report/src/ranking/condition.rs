@@ -1,5 +1,5 @@
-//! The condition of a ranking in words: the cache state, the transport, the archive, and what else
-//! distinguishes it from the other rankings of its record.
+//! The condition of a ranking in words: the cache state, the transport, the archive, and whatever
+//! else distinguishes the ranking from others of its record.
 
 use super::super::words;
 use super::Ranking;
@@ -20,7 +20,8 @@ impl Ranking {
         self.condition() + &self.distinction
     }
 
-    /// `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the zip`.
+    /// The title: `Cold · newlines`, `Cold over http · newlines`, `Cold · newlines · out of the
+    /// zip`.
     pub fn title(&self) -> String {
         let source = self.decodes.map_or_else(String::new, |archive| format!(" · out of the {archive}"));
         format!("{} · {}{source}", words::capital(&self.state_and_transport()), self.work)
@@ -37,7 +38,7 @@ impl Ranking {
     }
 }
 
-/// What distinguishes the rankings of a record, beside the condition.
+/// Which facts, beyond the condition, distinguish the rankings of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DistinguishedBy {
     work: bool,
@@ -46,7 +47,7 @@ pub(super) struct DistinguishedBy {
 }
 
 impl DistinguishedBy {
-    /// Looks at all trials but the controls, which are not ranked.
+    /// Compares all trials of a record except controls, which are not ranked.
     pub(super) fn for_record(record: &Record) -> DistinguishedBy {
         let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
         let target = |trial: &Trial| record.targets.get(trial.target);
@@ -58,7 +59,8 @@ impl DistinguishedBy {
         }
     }
 
-    /// In parentheses the work, the file name and the ranks or readers, as far as they distinguish.
+    /// The distinguishing facts in parentheses: the work, the file name, and the number of ranks or
+    /// readers.
     pub(super) fn words(self, work: Work, path: &str, facts: Option<&TargetFacts>) -> String {
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
         let together = facts.filter(|_| self.together).and_then(together);

@@ -40,7 +40,7 @@ use reference::WhyReference;
 use row::MeasuredRow;
 use std::collections::BTreeMap;
 
-/// What the trials of one ranking have in common.
+/// The properties that all trials of one ranking share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     target: usize,
@@ -51,27 +51,29 @@ struct Key {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// Number of the target in the record.
+    /// Index of the target in the record.
     pub target: usize,
     pub path: String,
-    /// Its size; `None` where the record has lost it.
+    /// The size of the target; `None` if the record does not hold the target.
     pub size: Option<Bytes>,
     /// The archive whose content is read; `None` where bytes are read as they are.
     pub decodes: Option<Archive>,
     /// The bytes that are read, from which rates are computed: the size, or the decoded size.
     pub bytes_out: Option<Bytes>,
-    /// The pieces in which it is read; `None` for a file that is read whole.
+    /// The pieces in which the target is read; `None` for a file that is read whole.
     pub pieces: Option<Pieces>,
-    /// Who reads it together, such as `2 readers`; `None` for one that always reads by itself.
+    /// The ranks or readers that read the target together, such as `2 readers`; `None` where one
+    /// always reads alone.
     pub together: Option<String>,
     pub work: Work,
     pub state: CacheState,
-    /// The share by which a trial may be slower than the fastest and be as good, by which trials
-    /// stopped; 0 where every difference mattered.
+    /// The indifference zone by which trials stopped: the share by which a trial may be slower than
+    /// the fastest and be as good. 0 if every difference mattered.
     pub indifference: f64,
-    /// The caches that keep the target when it is made cold; `None` if not cold, or none is known.
+    /// The caches that still hold the target when it is cold; `None` if not cold, or if no such
+    /// cache is known.
     pub cold_above: Option<String>,
-    /// What is known about the layers below a target that was made cold, one line each.
+    /// The known facts about the layers below a cold target, one line each.
     pub below: Vec<String>,
     pub over: Transport,
     /// What distinguishes this ranking from others of the record with the same condition, for
@@ -83,18 +85,18 @@ pub struct Ranking {
     pub rows: Vec<RankingRow>,
     /// The measured controls, fastest first.
     pub controls: Vec<RankingRow>,
-    /// The others, in the order of their numbers.
+    /// The trials without numbers, in the order of their indices.
     pub unmeasured: Vec<Unmeasured>,
     /// What was proven about the cache over all accepted samples, without the controls.
     pub proof: StateProof,
     pub touched: Option<Touched>,
-    /// The machine's best rates in this state, slowest first.
+    /// The best rates of the machine in this state, slowest first.
     pub bounds: Vec<Bound>,
     /// Why cold readings may be faster than the device, and which limits were replaced.
     pub explanations: Vec<String>,
     /// The size of the search; `None` where nothing was searched.
     pub search: Option<SearchView>,
-    /// The noise that the measured trials show together.
+    /// The noise of all measured trials together.
     pub(super) noise: SharedNoise,
     /// The settings of a search with the readings of the search; only curves are drawn from them.
     pub searched: Vec<RankingRow>,
@@ -103,7 +105,7 @@ pub struct Ranking {
 /// The scan that only touches pages, by its name in the protocol.
 const TOUCH: &str = "touch";
 
-struct Shared<'a> {
+struct RankingContext<'a> {
     record: &'a Record,
     limits: &'a [Limit],
     names: ShortNames,
@@ -128,7 +130,7 @@ impl Ranking {
         self.row(self.reference.as_ref()?.index)
     }
 
-    /// The rows without a rank that may be the fastest: none of lower median has a rank.
+    /// The rows without a rank that may be the fastest: no row with a lower median has a rank.
     pub(super) fn unranked_before_first(&self) -> impl Iterator<Item = &RankingRow> {
         self.rows.iter().take_while(|row| row.rank.is_none())
     }
@@ -138,12 +140,14 @@ impl Ranking {
         groups::by_key(self.rows.iter().filter_map(|row| Some((row.rank?.place, row))))
     }
 
-    /// Whether the reference was not chosen as such for being the first.
+    /// Whether the reference was named or chosen beforehand, and not only because it is the
+    /// fastest.
     pub(super) fn has_chosen_reference(&self) -> bool {
         self.reference.as_ref().is_some_and(|it| it.why != WhyReference::Fastest)
     }
 
-    /// Those of a record, in the order of target, archive, work and state, with their limits.
+    /// The rankings of a record, in the order of target, archive, work and state, with their
+    /// limits.
     pub fn all(record: &Record, limits: &[Limit]) -> Vec<Ranking> {
         let mut groups: BTreeMap<Key, Vec<&TrialRecord>> = BTreeMap::new();
         for it in &record.trials {
@@ -155,12 +159,12 @@ impl Ranking {
         groups.values_mut().for_each(|trials| trials.sort_by_key(|it| it.trial.index));
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
         let distinguished_by = DistinguishedBy::for_record(record);
-        let shared = Shared { record, limits, names, languages, distinguished_by };
+        let shared = RankingContext { record, limits, names, languages, distinguished_by };
         groups.into_iter().map(|(key, trials)| shared.ranking(key, &trials)).collect()
     }
 }
 
-impl Shared<'_> {
+impl RankingContext<'_> {
     fn ranking(&self, key: Key, trials: &[&TrialRecord]) -> Ranking {
         let Key { target, decodes, work, state } = key;
         let facts = self.record.targets.get(target);
@@ -224,23 +228,24 @@ impl Shared<'_> {
         searched.filter_map(row).collect()
     }
 
-    /// Why readings may be faster than the device, and where anything is ranked, which limits were
-    /// replaced and which trials do less than others.
+    /// Why cold readings may be faster than the device. If any trial was ranked, also which limits
+    /// were replaced, and which trials do less work than others.
     fn explanations(&self, key: Key, ranked: &[MeasuredRow]) -> Vec<String> {
         let mut lines = Vec::new();
         if key.state == CacheState::Cold {
             lines.extend(verdict::explain_device_bytes(self.record, key.target));
         }
         if !ranked.is_empty() {
-            lines.extend(verdict::replaced(self.record, self.limits, key.target, key.state));
+            lines.extend(verdict::replaced_words(self.record, self.limits, key.target, key.state));
         }
-        lines.extend(touching(ranked));
+        lines.extend(touching_words(ranked));
         lines
     }
 }
 
-/// That trials which only touch the pages of a mapping do less than those beside them.
-fn touching(ranked: &[MeasuredRow]) -> Option<String> {
+/// A sentence that trials which only touch the pages of a mapping do less work than the others;
+/// `None` if that is true of none or of all.
+fn touching_words(ranked: &[MeasuredRow]) -> Option<String> {
     let touches = |it: &&MeasuredRow| it.row.method.scan.as_deref() == Some(TOUCH);
     let names: Vec<&str> = ranked.iter().filter(touches).map(|it| it.row.name.as_str()).collect();
     (!names.is_empty() && names.len() < ranked.len()).then(|| {
@@ -252,7 +257,8 @@ fn touching(ranked: &[MeasuredRow]) -> Option<String> {
     })
 }
 
-/// The layers below a target: what cold means, their chain, whether hidden caches were searched for.
+/// The layers below a target: the meaning of cold, the chain of layers, and whether hidden caches
+/// were probed.
 fn below(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
     let above = cold_above.map(|cache| format!("cold above: {cache}"));
     let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));

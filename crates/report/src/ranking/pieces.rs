@@ -5,21 +5,21 @@ use readlab_model::target::TargetFacts;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::units::Bytes;
 
-/// How many pieces one reading reads.
+/// The number of pieces that one reading reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pieces {
     Files(u64),
-    /// Blocks of so many bytes, each by a read.
+    /// Blocks of `block_bytes` bytes, each read by one call.
     Reads {
         reads: u64,
         block_bytes: u64,
-        /// How they were picked.
+        /// How the places of the blocks were chosen.
         pattern: Pattern,
     },
 }
 
 impl Pieces {
-    /// Those of a target; `None` for one that is read whole.
+    /// The pieces of a target; `None` for a target that is read whole.
     pub(super) fn from_facts(facts: &TargetFacts) -> Option<Pieces> {
         let files = facts.tree().map(|tree| Pieces::Files(tree.files));
         let blocks = |it: &PlacesFacts| {
@@ -42,7 +42,7 @@ impl Pieces {
         }
     }
 
-    /// In words, such as `2,907 files` or `4,096 random reads of 4KiB`.
+    /// The pieces in words, such as `2,907 files` or `4,096 random reads of 4KiB`.
     pub fn words(self) -> String {
         match self {
             Pieces::Files(count) => words::files(count),

@@ -1,6 +1,6 @@
-//! The proofs of a ranking: of the state, what was proven about the cache over all accepted samples;
-//! and which readings are known to have touched the bytes, rather than to have answered from memory,
-//! counted by the meter that shows it.
+//! The proofs of a ranking. The proof of the state is what is known about the cache over all
+//! accepted samples. The other proof is how many readings are known to have touched the bytes,
+//! instead of answering from memory, by the meter that shows it.
 
 use super::super::words;
 use readlab_analysis::stats::float;
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Share of the pages that counts as the whole file: the system may evict a little by itself.
+/// The share of pages that counts as the whole file: the system may evict a few pages by itself.
 const WHOLE_MIN: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,38 +23,39 @@ pub struct Range {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StateProof {
-    /// Accepted samples.
+    /// Number of accepted samples.
     pub samples: usize,
-    /// Of these, samples whose residency is known both before and after.
+    /// Number of samples whose residency is known both before and after.
     pub residency_known: usize,
-    /// Of these, samples whose residency is an estimate, from some pages of the file.
+    /// Number of samples whose residency is an estimate from some pages of the file.
     #[serde(rename = "residency_estimated", skip_serializing_if = "is_none")]
     pub residency_estimated: usize,
-    /// Of these, samples whose bytes from the device are known.
+    /// Number of samples whose device bytes are known.
     #[serde(rename = "device_bytes_known")]
     pub device_known: usize,
-    /// Of these, cold samples that went through the page cache and left less than the file in it.
-    /// Only their bytes from the device prove them.
+    /// Number of cold samples that went through the page cache and left less than the file in it.
+    /// Only their device bytes prove them.
     #[serde(rename = "by_device_bytes_alone")]
     pub by_device_alone: usize,
-    /// Of these, cold samples of commands as they are that read a part, which came from below.
+    /// Number of cold samples of commands run as they are that read a part of the file, which came
+    /// from below.
     #[serde(rename = "of_a_part", skip_serializing_if = "is_none")]
     pub of_part: usize,
-    /// Of these, cold samples that went through the page cache, left less than the file in it and
-    /// took nothing from the device, as of a hole: nothing proves that they read the file.
+    /// Number of cold samples that went through the page cache, left less than the file in it and
+    /// read nothing from the device, as from a hole: nothing proves that they read the file.
     #[serde(skip_serializing_if = "is_none")]
     pub unproven: usize,
     pub rejected: usize,
-    /// Share of pages in the cache before.
+    /// Share of the file's pages in the cache before a reading.
     #[serde(skip)]
     pub resident_before: Option<Range>,
-    /// Share of pages in the cache after.
+    /// Share of the file's pages in the cache after a reading.
     #[serde(skip)]
     pub resident_after: Option<Range>,
-    /// Bytes from the device over the target's size.
+    /// Device bytes divided by the target's size.
     #[serde(skip)]
     pub device_share: Option<Range>,
-    /// Bytes that the layer below read, over the target's size.
+    /// Bytes that the layer below read, divided by the target's size.
     #[serde(skip)]
     pub below_share: Option<Range>,
 }
@@ -64,7 +65,7 @@ fn is_none(samples: &usize) -> bool {
 }
 
 impl Range {
-    /// Over some values; `None` without any.
+    /// The range of some values; `None` without values.
     pub(super) fn over(values: impl Iterator<Item = f64>) -> Option<Range> {
         values.fold(None, |range, value| {
             let Range { low, high } = range.unwrap_or(Range { low: value, high: value });
@@ -74,8 +75,8 @@ impl Range {
 }
 
 impl StateProof {
-    /// For how many samples the bytes from the device are missing, for how many they are the only
-    /// proof, and for how many not even they are; empty where all three are none.
+    /// The number of samples whose device bytes are missing, of those that only device bytes prove,
+    /// and of those that nothing proves; empty where all three are zero.
     fn of_device(&self) -> String {
         let StateProof { samples, device_known, by_device_alone, of_part, unproven, .. } = self;
         let mut text = String::new();
@@ -100,7 +101,7 @@ impl StateProof {
     pub(crate) fn words(&self, over: Transport) -> String {
         let from_device = match over {
             Transport::File | Transport::Tree | Transport::Places => {
-                format!("from the device {} of the size{}", between(self.device_share), self.of_device())
+                format!("from the device {} of the size{}", share_range(self.device_share), self.of_device())
             }
             Transport::Http | Transport::S3 => "what came from the device, the server read".to_owned(),
         };
@@ -109,7 +110,7 @@ impl StateProof {
             some => format!(" (estimated for {some}, from sampled pages)"),
         };
         let below = self.below_share.map_or_else(String::new, |share| {
-            format!("; the layer below read {} of the size", between(Some(share)))
+            format!("; the layer below read {} of the size", share_range(Some(share)))
         });
         format!(
             "residency known for {} of {} samples{}, {} rejected; in the cache before {}, after {}; {from_device}{below}",
@@ -117,23 +118,23 @@ impl StateProof {
             self.samples,
             estimated,
             self.rejected,
-            between(self.resident_before),
-            between(self.resident_after),
+            share_range(self.resident_before),
+            share_range(self.resident_after),
         )
     }
 
-    /// Of trials, each with the size of what it reads.
+    /// The proof over all samples of these trials, each with the size of its target.
     pub(crate) fn from_trials<'a>(
         trials: impl Iterator<Item = (&'a TrialRecord, Option<Bytes>)> + Clone,
     ) -> StateProof {
         let all = || trials.clone().map(|(trial, _)| trial);
         let samples = || all().flat_map(|trial| &trial.samples);
         let known = || samples().filter(|it| it.resident_before.is_some() && it.resident_after.is_some());
-        // What a command as it is reads is its own affair: it may be a part.
-        let left_less = |is_part: bool, took: fn(Option<u64>) -> bool| {
+        // A command run as it is may read only a part of its target.
+        let cold_samples_that_left_less = |is_part: bool, took: fn(Option<u64>) -> bool| {
             all()
                 .filter(|it| (it.trial.work == Work::Output) == is_part)
-                .map(|it| left_less(it, took))
+                .map(|it| cold_samples_that_left_less(it, took))
                 .sum::<usize>()
         };
         StateProof {
@@ -141,20 +142,20 @@ impl StateProof {
             residency_known: known().count(),
             residency_estimated: known().filter(|sample| sample.resident_is_estimate).count(),
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            by_device_alone: left_less(false, |bytes| bytes != Some(0)),
-            unproven: left_less(false, |bytes| bytes == Some(0)),
-            of_part: left_less(true, |_| true),
+            by_device_alone: cold_samples_that_left_less(false, |bytes| bytes != Some(0)),
+            unproven: cold_samples_that_left_less(false, |bytes| bytes == Some(0)),
+            of_part: cold_samples_that_left_less(true, |_| true),
             rejected: all().map(|trial| trial.rejected.len()).sum(),
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
-            device_share: Range::over(shares(trials.clone(), |sample| sample.device_read_bytes)),
-            below_share: Range::over(shares(trials, |sample| sample.below_read_bytes)),
+            device_share: Range::over(shares_of_size(trials.clone(), |sample| sample.device_read_bytes)),
+            below_share: Range::over(shares_of_size(trials, |sample| sample.below_read_bytes)),
         }
     }
 }
 
-/// Lowest and highest share, or the one that all have.
-fn between(range: Option<Range>) -> String {
+/// The lowest and the highest share, or one share if both are shown alike.
+fn share_range(range: Option<Range>) -> String {
     match range {
         None => "not known".to_owned(),
         Some(Range { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
@@ -162,8 +163,9 @@ fn between(range: Option<Range>) -> String {
     }
 }
 
-/// Cold samples through the page cache that left less than the file in it, by the bytes they took.
-fn left_less(trial: &TrialRecord, took: impl Fn(Option<u64>) -> bool) -> usize {
+/// Number of cold samples through the page cache that left less than the file in it and whose
+/// device bytes `took` accepts.
+fn cold_samples_that_left_less(trial: &TrialRecord, took: impl Fn(Option<u64>) -> bool) -> usize {
     if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
         return 0;
     }
@@ -171,8 +173,8 @@ fn left_less(trial: &TrialRecord, took: impl Fn(Option<u64>) -> bool) -> usize {
     trial.samples.iter().filter(is_less).filter(|sample| took(sample.device_read_bytes)).count()
 }
 
-/// Bytes over the target's size, sample by sample.
-fn shares<'a>(
+/// A number of bytes divided by the target's size, for each sample.
+fn shares_of_size<'a>(
     trials: impl Iterator<Item = (&'a TrialRecord, Option<Bytes>)>,
     bytes: fn(&Sample) -> Option<u64>,
 ) -> impl Iterator<Item = f64> {
@@ -182,13 +184,13 @@ fn shares<'a>(
     })
 }
 
-/// Readings by what the meters of their turns say.
+/// The number of readings for each answer of the turns' meters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touched(BTreeMap<Touch, usize>);
 
 impl Touched {
-    /// Counts the accepted readings, with the controls among all trials as the measure; `None`
-    /// where nothing is known of any turn.
+    /// Counts the accepted readings, using the controls among all trials as the measure; `None` if
+    /// no turn was metered.
     pub(super) fn count<'a>(
         all: &[&TrialRecord],
         ranked: impl Iterator<Item = &'a TrialRecord>,
@@ -229,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_proven_is_said() {
+    fn unproven_samples_are_counted_in_words() {
         let calls = Touch::Delivered(Delivered::Calls);
         let known = Touched([(calls, 20), (Touch::CpuTime, 7), (Touch::Unknown, 3)].into()).words();
         let of_both = "27 of 30 readings touched the bytes (20 by read calls, 7 by CPU time)";

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Standing")]
 pub struct Rank {
-    /// From 1; trials that tie share it.
+    /// The place from 1, which trials that tie share.
     pub place: usize,
     #[serde(rename = "standing")]
     pub tie: TieStatus,
@@ -22,12 +22,12 @@ pub struct Rank {
 #[serde(rename_all = "snake_case")]
 pub enum TieStatus {
     First,
-    /// It is not shown to be slower.
+    /// The trial is not shown to be slower.
     Tied,
 }
 
 impl Rank {
-    /// `1`; `1=` when tied.
+    /// The rank in words: `1`, or `1=` when tied.
     pub fn word(self) -> String {
         match self.tie {
             TieStatus::First => self.place.to_string(),
@@ -38,20 +38,20 @@ impl Rank {
 
 /// The first trial of a rank.
 #[derive(Clone, Copy)]
-struct First {
+struct RankStart {
     place: usize,
     trial: TrialIndex,
 }
 
-/// Fills in intervals, ratios to the reference, and ranks. The rows are in the order of their
-/// medians.
+/// Sets the intervals, ratios to the reference, and ranks of the rows, which are in the order of
+/// their medians.
 ///
-/// A trial has the rank of the first trial to which it is not shown to be slower; one that is
-/// slower than the first of every rank begins a new one. So a noisy trial may share a rank with
+/// A trial gets the rank of the first trial to which it is not shown to be slower. A trial that is
+/// slower than the first of every rank starts a new rank. So a noisy trial may share a rank with
 /// trials far above it. A trial that was read in one round has no interval and no rank.
 pub(super) fn compare(rows: &mut [MeasuredRow], reference: Option<&Reference>) -> SharedNoise {
     let noise = SharedNoise::from_trials(rows.iter().map(|it| it.trial));
-    let mut firsts: Vec<First> = Vec::new();
+    let mut firsts: Vec<RankStart> = Vec::new();
     let mut ranked = 0;
     for MeasuredRow { row, .. } in rows.iter_mut() {
         let trial = row.index;
@@ -62,12 +62,13 @@ pub(super) fn compare(rows: &mut [MeasuredRow], reference: Option<&Reference>) -
             continue;
         }
         ranked += 1;
-        // A higher median, and yet faster within rounds, gives no order.
-        let is_tied = |first: &&First| noise.against_first(first.trial, trial) != Some(Significance::Slower);
+        // A trial with a higher median that is faster within rounds does not start a new rank.
+        let is_tied =
+            |first: &&RankStart| noise.against_first(first.trial, trial) != Some(Significance::Slower);
         row.rank = Some(match firsts.iter().find(is_tied) {
             Some(first) => Rank { place: first.place, tie: TieStatus::Tied },
             None => {
-                firsts.push(First { place: ranked, trial });
+                firsts.push(RankStart { place: ranked, trial });
                 Rank { place: ranked, tie: TieStatus::First }
             }
         });

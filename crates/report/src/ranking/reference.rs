@@ -14,9 +14,9 @@ pub struct Reference {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyReference {
-    /// It is the best candidate that was measured.
+    /// The reference is the best candidate that was measured.
     Candidate(ReferenceReason),
-    /// It is the fastest, as no candidate was measured.
+    /// The reference is the fastest trial, because no candidate was measured.
     Fastest,
 }
 
@@ -33,7 +33,7 @@ impl WhyReference {
 }
 
 impl Reference {
-    /// The first candidate of the record that was measured, else the fastest.
+    /// The first candidate of the record that was measured; without one, the fastest trial.
     pub(super) fn among(record: &Record, rows: &[MeasuredRow]) -> Option<Reference> {
         let measured = |candidate: &ReferenceCandidate| {
             let found = rows.iter().find(|it| it.trial.trial.id == candidate.trial)?;

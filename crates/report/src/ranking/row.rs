@@ -1,6 +1,6 @@
 //! One row of a ranking: a measured trial with the summaries of its samples.
 
-use super::Shared;
+use super::RankingContext;
 use super::pieces::Pieces;
 use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
@@ -18,66 +18,69 @@ use std::collections::BTreeMap;
 pub struct RankingRow {
     pub index: TrialIndex,
     pub name: String,
-    /// Its shortest name that no other trial of this record has.
+    /// The shortest name that no other trial of this record has.
     pub short: String,
-    /// Name that a suite gives it.
+    /// The label that a suite gives the trial.
     pub label: Option<String>,
     pub method: MethodId,
-    /// The language of its contender, as it is shown: `Rust`, `commands`.
+    /// The language of the contender as it is shown: `Rust`, `commands`.
     pub language: String,
-    /// Every parameter in force.
+    /// The values of all parameters, defaults included.
     pub params: Params,
-    /// Its rank; `None` for a control, and for a trial that was read in one round.
+    /// The rank; `None` for a control, and for a trial that was read in one round.
     pub rank: Option<Rank>,
-    /// Its interval is by the noise of all trials of the ranking; of a control by its own readings.
+    /// The wall time. Its interval comes from the noise of all trials of the ranking, for a control
+    /// from its own readings.
     pub wall: Summary,
-    /// By which rule the interval of the wall time was made; `None` with one round.
+    /// The rule of the interval of the wall time; `None` with one round.
     pub interval: Option<IntervalRule>,
-    /// The bytes that one reading brings, by all its readers together; `None` for a control, for an
-    /// empty target, and where it is not known to have read all of it.
+    /// The bytes that one reading delivers to all its readers together; `None` for a control, for
+    /// an empty target, and if the reading may have read only a part.
     pub bytes: Option<Bytes>,
-    /// Those bytes over the median wall time.
+    /// The bytes divided by the median wall time.
     pub throughput: Option<Throughput>,
-    /// The encoded bytes of the target over the median wall time; `None` where nothing is decoded.
+    /// The encoded bytes of the target divided by the median wall time; `None` where nothing is
+    /// decoded.
     pub rate_in: Option<Throughput>,
-    /// The pieces in which its target is read; `None` where that is read whole.
+    /// The pieces in which the target is read; `None` for a target that is read whole.
     pub pieces: Option<Pieces>,
-    /// Pieces per second, over the median wall time; `None` where the target is read whole.
+    /// Pieces per second of the median wall time; `None` for a target that is read whole.
     pub pieces_per_s: Option<f64>,
-    /// What single reads took; `None` where that was not measured.
+    /// The latencies of single reads; `None` where they were not measured.
     pub latency: Option<LatencySummary>,
     /// Every metric that at least one sample holds, the wall time included.
     pub summaries: BTreeMap<Meter, Summary>,
     pub readings: Vec<ChartReading>,
-    /// Processors in use on average: CPU time over wall time, the median over the samples that hold
-    /// both; `None` where the windows are too short for the clock of the CPU time.
+    /// Processors in use on average: CPU time divided by wall time, the median over the samples
+    /// that hold both; `None` where the windows are too short for the clock of the CPU time.
     pub cores: Option<f64>,
     /// CPU time of all threads, in user mode and in the kernel; `None` where it was not measured.
     pub cpu: Option<Summary>,
     /// Counts from untimed runs.
     pub counts: BTreeMap<String, Count>,
-    /// Those counts over all runs that counted.
+    /// The counts summarised over all runs that counted.
     pub count_summaries: BTreeMap<String, Summary>,
-    /// Why a meter could not be read, by its name in files.
+    /// Why a meter could not be read, by the meter's name in files.
     pub missing: BTreeMap<String, String>,
-    /// Times as fast as the reference; `None` for that itself, and where no round holds both.
+    /// How many times as fast as the reference the trial is; `None` for the reference itself, and
+    /// where no round holds both.
     pub ratio: Option<SharedRatio>,
-    /// How much fills differ; `None` when cold, and with one fill.
+    /// How much the fills of the page cache differ; `None` when cold, and with one fill.
     pub fills: Option<FillSpread>,
-    /// Whether a caution says that its contender did more than read, or repeated requests.
+    /// Whether a caution says that the contender did more than read, or repeated requests.
     pub is_marked: bool,
     /// Whether the run was cut short before this trial was done.
     pub cut_short: bool,
-    /// Why it had no further rounds; `None` where the run was cut short.
+    /// Why the trial had no further rounds; `None` where the run was cut short.
     pub stopped: Option<Stopped>,
-    /// What limits it, with its nearest limit and the reasons; `None` for a control.
+    /// What limits the trial, with its nearest limit and the reasons; `None` for a control.
     pub diagnosis: Option<Diagnosis>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChartReading {
     pub round: u32,
-    /// Of which fill of the cache.
+    /// Index of the fill of the page cache.
     pub fill: u32,
     pub wall_ns: u64,
 }
@@ -88,19 +91,20 @@ pub(super) struct MeasuredRow<'a> {
 }
 
 impl RankingRow {
-    /// Whether it has the first rank, alone or shared.
+    /// Whether the trial has the first rank, alone or shared.
     pub fn is_first(&self) -> bool {
         self.rank.is_some_and(|rank| rank.place == 1)
     }
 
-    /// What so many of its single reads took at most, such as `p99`; `None` where too few show it.
+    /// A quantile of single reads, such as `p99`; `None` where there are too few reads for it.
     pub fn latency(&self, name: &str) -> Option<Nanos> {
         Some(Nanos(self.latency.as_ref()?.quantile(name)?.ns))
     }
 
-    /// Takes the interval of its time from all trials of the ranking, and of a control from its own
-    /// readings. It is of the median over all rounds; where the trial was read in a few and the median
-    /// of its own is outside, the interval is widened to hold that, too.
+    /// Sets the interval of the wall time, which comes from all trials of the ranking, for a
+    /// control from its own readings. It is the interval of the median over all rounds. If a trial
+    /// was read in few rounds and its own median is outside, the interval is widened to hold that
+    /// median.
     pub(super) fn locate(&mut self, location: Option<SharedLocation>) {
         let ci95 = location.and_then(|it| it.ci95);
         self.interval = ci95.map(|it| it.rule);
@@ -111,7 +115,7 @@ impl RankingRow {
     }
 
     /// Summarises a trial; `None` without samples.
-    pub(super) fn from_trial(trial: &TrialRecord, shared: &Shared) -> Option<RankingRow> {
+    pub(super) fn from_trial(trial: &TrialRecord, shared: &RankingContext) -> Option<RankingRow> {
         let facts = shared.record.targets.get(trial.trial.target);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
         let bytes_out = facts.map(|facts| Bytes(facts.bytes_out(trial.trial.decodes)));
@@ -166,7 +170,8 @@ impl RankingRow {
     }
 }
 
-/// A summary of each metric, and why others are missing: CPU time also of windows below its clock.
+/// A summary of each metric, and why others are missing. CPU times are also missing if the windows
+/// are too short for the clock of the CPU time.
 fn summarised(
     trial: &TrialRecord,
     no_cpu: Option<&NoCpuTime>,

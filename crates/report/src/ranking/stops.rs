@@ -4,7 +4,7 @@ use super::super::words;
 use super::{Ranking, RankingRow};
 use readlab_record::StopReason;
 
-/// The reasons in the order in which they are told.
+/// The reasons in the order in which they are listed.
 const REASONS: [StopReason; 6] = [
     StopReason::NotFirst,
     StopReason::Decided,
@@ -15,7 +15,7 @@ const REASONS: [StopReason; 6] = [
 ];
 
 impl Ranking {
-    /// How many trials stopped for which reason, in one line; `None` where the record is silent.
+    /// How many trials stopped for each reason, in one line; `None` if the record holds no reasons.
     pub fn stops_line(&self) -> Option<String> {
         let part = |(reason, rows): (StopReason, Vec<Stop>)| {
             format!("{} {}{}", words::plural(rows.len(), "trial"), self.word(reason), after(&rows))
@@ -24,7 +24,7 @@ impl Ranking {
         (!parts.is_empty()).then(|| format!("stopped: {}", parts.join("; ")))
     }
 
-    /// The trials that stopped for each reason, one line a reason.
+    /// The trials that stopped for each reason, one line for each reason.
     pub fn stops_by_trial(&self) -> Vec<String> {
         let line = |(reason, rows): (StopReason, Vec<Stop>)| {
             let names: Vec<String> = rows.iter().map(|(row, n)| format!("{} ({n})", row.short)).collect();
@@ -63,7 +63,7 @@ impl Ranking {
 /// A row with the number of rounds after which it stopped.
 type Stop<'a> = (&'a RankingRow, u32);
 
-/// ` after 2 to 5 rounds`.
+/// The number of rounds in words, such as ` after 2 to 5 rounds`.
 fn after(rows: &[Stop]) -> String {
     let rounds = || rows.iter().map(|(_, rounds)| *rounds);
     match rounds().min().zip(rounds().max()) {

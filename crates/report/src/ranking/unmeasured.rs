@@ -5,28 +5,29 @@ use super::super::name::ShortNames;
 use readlab_model::trial::TrialIndex;
 use readlab_record::TrialRecord;
 
-/// So many trials that lack numbers for the same reason have a line each; more share one.
-const SAME_LISTED_SINGLY: usize = 3;
+/// Up to this many trials that lack numbers for the same reason have a line each; more share one
+/// line.
+const LISTED_SINGLY_MAX: usize = 3;
 
-/// How many names a shared line holds.
-const NAMED: usize = 3;
+/// Number of names in a shared line.
+const NAMES_SHOWN: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmeasured {
-    /// Number of the trial, or of the first of several.
+    /// Index of the trial, or of the first of several.
     pub index: TrialIndex,
-    /// Its name, or how many there are.
+    /// The name of the trial, or the number of trials.
     pub name: String,
-    /// Its name as short as it may be beside the others of this record.
+    /// The shortest name that no other trial of this record has.
     pub short: String,
-    /// `refused`, `failed`, `unavailable`, or `not measured` when the run ended before.
+    /// The outcome: `refused`, `failed`, `unavailable`, or `not measured` if the run ended before.
     pub outcome: &'static str,
     pub reason: String,
 }
 
 impl Unmeasured {
     /// The trials without numbers, in the order of the record, except those that a search dropped.
-    /// Many with the same reason share one line.
+    /// Many trials with the same reason share one line.
     pub(super) fn all(others: &[&TrialRecord], names: &ShortNames) -> Vec<Unmeasured> {
         let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.is_accepted();
         let listed = others.iter().filter(|trial| !left_a_search(trial));
@@ -38,12 +39,12 @@ impl Unmeasured {
         lines
     }
 
-    /// The lines of those that lack numbers for the same reason.
+    /// The lines of trials that lack numbers for the same reason.
     fn together(group: Vec<Unmeasured>) -> Vec<Unmeasured> {
-        if group.len() <= SAME_LISTED_SINGLY {
+        if group.len() <= LISTED_SINGLY_MAX {
             return group;
         }
-        let named: Vec<&str> = group.iter().take(NAMED).map(|it| it.name.as_str()).collect();
+        let named: Vec<&str> = group.iter().take(NAMES_SHOWN).map(|it| it.name.as_str()).collect();
         let count = format!("{} trials", group.len());
         let more = group.len() - named.len();
         let reason = format!("{} ({} and {more} more)", group[0].reason, named.join(", "));
@@ -70,7 +71,7 @@ impl Unmeasured {
 mod tests {
     use super::*;
 
-    fn late(index: usize) -> Unmeasured {
+    fn late_trial(index: usize) -> Unmeasured {
         let name = format!("c/{index}");
         Unmeasured {
             index: TrialIndex::new(index),
@@ -82,9 +83,9 @@ mod tests {
     }
 
     #[test]
-    fn few_have_a_line_each_and_many_one_with_their_number_and_the_first_names() {
-        assert_eq!(Unmeasured::together((0..3).map(late).collect()).len(), 3);
-        let lines = Unmeasured::together((0..33).map(late).collect());
+    fn few_unmeasured_trials_have_a_line_each_and_many_share_one() {
+        assert_eq!(Unmeasured::together((0..3).map(late_trial).collect()).len(), 3);
+        let lines = Unmeasured::together((0..33).map(late_trial).collect());
         assert_eq!(lines.len(), 1);
         assert_eq!(
             (lines[0].name.as_str(), lines[0].reason.as_str()),

@@ -1,12 +1,12 @@
-//! Sizes whose files are of two kinds: some fast, some slow, with a gap between them. The published
+//! Sizes with two kinds of files: some fast, some slow, with a gap between them. The published
 //! experiment found six fast files of ten at 500 kB, and five of ten at 1 MB.
 //!
-//! A band is found by the median of a size, and needs all its files on one side; here each file
-//! counts. The rule is that of [`stats::two_groups`], on the logarithms of the times, with a gap of
-//! at least a fifth.
+//! A band is found by the median of a size, and needs all its files on one side of the line; here
+//! each file counts. The rule is [`stats::two_groups`] on the logarithms of the times, with a gap
+//! of at least a fifth.
 
 use super::super::words;
-use super::LEAVES_SHARE;
+use super::DEVIATING_SHARE_MIN;
 use readlab_analysis::stats::{self, float};
 use readlab_model::units::Bytes;
 use readlab_record::Point;
@@ -20,14 +20,15 @@ pub struct MixedSize {
     pub size_bytes: u64,
     pub fast: Vec<String>,
     pub slow: Vec<String>,
-    /// How many times as long the fastest of the slow ones took as the slowest of the fast ones.
+    /// The time of the fastest slow file divided by that of the slowest fast file.
     pub gap_factor: f64,
-    /// The gap over the spread of the wider group, both in logarithms; `None` if neither spreads.
+    /// The gap divided by the spread of the wider group, both in logarithms; `None` if neither
+    /// group spreads.
     pub evidence: Option<f64>,
 }
 
 impl MixedSize {
-    /// The mixed sizes of a series, ascending. Each file counts once, by its first pass.
+    /// The mixed sizes of a series, ascending. Each file counts once, with its first pass.
     pub(super) fn all(points: &[Point], name: impl Fn(usize) -> String) -> Vec<MixedSize> {
         let mut by_size: BTreeMap<u64, Vec<&Point>> = BTreeMap::new();
         let mut first: BTreeMap<usize, &Point> = BTreeMap::new();
@@ -46,7 +47,7 @@ impl MixedSize {
     fn find(points: &[&Point], name: &impl Fn(usize) -> String) -> Option<MixedSize> {
         let log = |point: &Point| float(point.wall_ns.max(1)).ln();
         let groups = stats::two_groups(points.iter().map(|point| log(point)))?;
-        if groups.gap < LEAVES_SHARE.ln_1p() {
+        if groups.gap < DEVIATING_SHARE_MIN.ln_1p() {
             return None;
         }
         let (fast, slow): (Vec<&Point>, Vec<&Point>) =
@@ -61,7 +62,7 @@ impl MixedSize {
         })
     }
 
-    /// One sentence: how many of either kind, how far apart, and which.
+    /// One sentence on the number of files of each kind, the gap between them, and their names.
     pub fn sentence(&self) -> String {
         let all = self.fast.len() + self.slow.len();
         let evidence = self.evidence.map_or_else(

@@ -1,17 +1,18 @@
-//! The results of a sweep: for each way of writing and reading, the straight line through time on
-//! size, the rates by size, and the band of sizes that deviate from the line, with the metered
-//! reasons.
+//! The results of a sweep: for each series of writes or reads, the straight line through time
+//! against size, the rates by size, and the band of sizes that deviate from the line, with the
+//! metered reasons.
 //!
 //! The line is `time = fixed cost + size / rate` by least squares of relative errors, because the
-//! error of a time grows with it. Beside it are the line of Theil and Sen, which single files cannot
-//! bend, and ordinary least squares, as in the published experiment: there the error of the largest
-//! file counts for all, and a fixed cost of microseconds has an interval of milliseconds. A size
-//! deviates from the line of Theil and Sen if all its times are on one side of it and their median
-//! differs by more than a fifth. By the others, one odd size would make all small sizes odd. Only
-//! metered facts explain a deviation; otherwise the text says that no meter explains it.
+//! error of a time grows with the time. Two more lines are shown: that of Theil and Sen, which is
+//! robust to single outliers, and that of ordinary least squares, as in the published experiment.
+//! In the latter, the error of the largest file is assumed for all, and a fixed cost of
+//! microseconds has an interval of milliseconds. A size deviates from the line of Theil and Sen if
+//! all its times are on one side of it and their median differs by more than a fifth. With the
+//! other lines, one odd size would make all small sizes deviate. Only metered facts explain a
+//! deviation; otherwise the text says that no meter explains it.
 
-mod known;
 mod mixed;
+mod series_facts;
 mod size;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,6 @@ mod tests;
 pub(super) use size::SizeRow;
 
 use super::words;
-use known::Known;
 use mixed::MixedSize;
 use readlab_analysis::stats::{
     self, AbsoluteErrors, Interval, LeastSquares, RelativeErrors, TheilSen, float,
@@ -28,50 +28,53 @@ use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Point, Record, RunKind, SweepSeries};
 use schemars::JsonSchema;
 use serde::Serialize;
+use series_facts::SeriesFacts;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SweepView {
-    /// Writes first, then the methods that read.
+    /// The series: writes first, then the methods that read.
     pub series: Vec<Series>,
-    /// Methods that were refused, failed or unavailable: each reason once, with the number of files.
+    /// Methods that were refused, failed or unavailable: each reason once, with the number of
+    /// files.
     pub unmeasured: Vec<String>,
-    /// What is known of the layers below the files, a line each.
+    /// The known facts about the layers below the files, a line each.
     pub below: Vec<String>,
-    /// What a reader of the numbers should know: each caution once, whichever files it is about.
+    /// Cautions for readers of the numbers: each once, for whatever number of files.
     pub cautions: Vec<String>,
 }
 
-/// One way of writing or reading over all sizes.
+/// One method of writing or reading over all sizes.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
-    /// `write plain`, or the name of the method.
+    /// The name of the series: `write plain`, or the name of the method.
     pub name: String,
     pub is_write: bool,
     pub points: Vec<Point>,
-    /// Time in seconds on size in bytes, by relative errors; `None` with fewer than two sizes.
+    /// Time in seconds against size in bytes, by relative errors; `None` with fewer than two sizes.
     pub fit: Option<LeastSquares<RelativeErrors>>,
-    /// The same by the line that outliers cannot bend.
+    /// The robust line through the same points.
     pub robust: Option<TheilSen>,
-    /// The same by ordinary least squares, as published.
+    /// The line by ordinary least squares, as published.
     pub least_squares: Option<LeastSquares<AbsoluteErrors>>,
-    /// By size, ascending.
+    /// The sizes, ascending.
     pub sizes: Vec<SizeRow>,
-    /// The sizes that leave the line, and why, a sentence each.
+    /// The sizes that deviate from the line, and why, a sentence each.
     pub band: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<MixedSize>,
     #[serde(flatten)]
-    pub known: Known,
+    pub known: SeriesFacts,
 }
 
-/// A size leaves the line when its median differs from it by more than this share.
-const LEAVES_SHARE: f64 = 0.2;
+/// A size deviates from the line if its median differs by more than this share.
+const DEVIATING_SHARE_MIN: f64 = 0.2;
 
-/// Files below this share of their size from the device came in part from a cache.
+/// If less than this share of a file's size came from the device, part of it came from a cache.
 pub(super) const DEVICE_SHARE_MIN: f64 = 0.9;
 
-/// A later pass this much faster than the first one speaks for a cache below this machine.
+/// If a later pass is this many times as fast as the first one, there is probably a cache below
+/// this machine.
 const HOST_CACHE_RATIO: f64 = 1.2;
 
 impl SweepView {
@@ -79,17 +82,17 @@ impl SweepView {
         if record.header.kind != RunKind::Sweep {
             return None;
         }
-        let known = Known::all(record);
+        let known = SeriesFacts::all(record);
         let series = |it: SweepSeries| {
             let known = known.get(&it.name).filter(|_| !it.is_write).cloned().unwrap_or_default();
             let series = Series::new(it, known, record.header.seed);
             Series { mixed: MixedSize::all(&series.points, |file| file_name(record, file)), ..series }
         };
         Some(SweepView {
-            series: record.swept().into_iter().map(series).collect(),
+            series: record.sweep_series().into_iter().map(series).collect(),
             unmeasured: unmeasured(record),
-            below: known::below(record),
-            cautions: cautions(record).into_iter().chain(known::conducts(&known)).collect(),
+            below: series_facts::below(record),
+            cautions: cautions(record).into_iter().chain(series_facts::side_effect_lines(&known)).collect(),
         })
     }
 }
@@ -99,13 +102,13 @@ fn file_name(record: &Record, file: usize) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-/// Each reason why files were not measured, once.
+/// The reasons why files were not measured, each once.
 fn unmeasured(record: &Record) -> Vec<String> {
     let mut counts: BTreeMap<(String, &str, String), usize> = BTreeMap::new();
     for trial in &record.trials {
         let ended = trial.outcome.as_ref().and_then(|it| Some((it.word(), it.reason()?)));
         let Some((outcome, reason)) = ended else { continue };
-        // The same reason names another file each time.
+        // The same reason contains another file name each time.
         let path = record.targets.get(trial.trial.target).map_or("", |facts| facts.path.as_str());
         let reason = if path.is_empty() { reason.to_owned() } else { reason.replace(path, "the file") };
         *counts.entry((trial.trial.id.to_string(), outcome, reason)).or_default() += 1;
@@ -122,8 +125,8 @@ fn cautions(record: &Record) -> Vec<String> {
 }
 
 impl Series {
-    /// The seed is that of resampling.
-    fn new(swept: SweepSeries, known: Known, seed: u64) -> Series {
+    /// Fits the lines of a series. `seed` is the seed of resampling.
+    fn new(swept: SweepSeries, known: SeriesFacts, seed: u64) -> Series {
         let seconds = swept.times();
         let SweepSeries { name, is_write, points } = swept;
         let mut by_size: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
@@ -155,23 +158,25 @@ impl Series {
         rate_by_slope(fit.line.slope, fit.slope_ci95)
     }
 
-    /// Its name, with a mark where a caution is about its contender, and where cold is above a cache.
+    /// The name with a mark if a caution is about its contender, and with the cache if cold is
+    /// above one.
     pub fn title(&self) -> String {
         let mark = if self.known.conduct.is_plain() { "" } else { words::CONDUCT_MARK };
         let above = if self.known.cold_above.is_some() { ", cold above a cache" } else { "" };
         format!("{}{mark}{above}", self.name)
     }
 
-    /// The rate by the slope with its interval, and beside it the median of the files' own rates.
+    /// The rate by the slope with its interval, and the median of the files' own rates.
     pub fn headline(&self) -> String {
         let (title, median) = (self.title(), self.median_rate());
         self.rate().map_or_else(
             || format!("{title}: no line (one size, or time does not grow with size); median rate {median}"),
-            |rate| format!("{title}: {} by the slope; median rate {median}", with_ends(rate)),
+            |rate| format!("{title}: {} by the slope; median rate {median}", rate_with_ends(rate)),
         )
     }
 
-    /// The fixed cost of a file, and both numbers by the robust line and by the published way.
+    /// The fixed cost of a file, and both parameters by the robust line and by ordinary least
+    /// squares.
     pub fn line_words(&self) -> Option<String> {
         let (fit, robust) = (self.fit.as_ref()?, self.robust.as_ref()?);
         let above = self.known.cold_above.as_ref();
@@ -194,7 +199,7 @@ impl Series {
         Throughput(stats::median(self.points.iter().map(Point::rate)).unwrap_or(f64::NAN))
     }
 
-    /// One sentence for each run of neighbouring sizes that leaves the line to the same side.
+    /// One sentence for each run of neighbouring sizes that deviate from the line to the same side.
     fn explain(&self) -> Vec<String> {
         let mut runs: Vec<(bool, Vec<SizeRow>)> = Vec::new();
         let mut last_left = None;
@@ -235,7 +240,8 @@ impl Series {
         if !fast {
             let share = |fixed: Nanos, row: &SizeRow| float(fixed.0) / float(row.median_ns.max(1));
             let most = |fixed| rows.iter().map(|row| share(fixed, row)).fold(0.0, f64::max);
-            let cost = fixed.map(|fixed| (fixed, most(fixed))).filter(|(_, most)| *most > LEAVES_SHARE);
+            let cost =
+                fixed.map(|fixed| (fixed, most(fixed))).filter(|(_, most)| *most > DEVIATING_SHARE_MIN);
             reasons.extend(cost.map(|(fixed, most)| {
                 let most = words::percent(most.min(1.0));
                 format!("the fixed cost of {fixed} is up to {most} of their time")
@@ -272,7 +278,7 @@ impl Series {
         reasons
     }
 
-    /// How much faster the later passes read these sizes than the first.
+    /// How many times as fast the later passes read these sizes as the first pass.
     fn later_pass_ratio(&self, rows: &[SizeRow]) -> Option<f64> {
         let median = |is_counted: &dyn Fn(u32) -> bool| {
             let among = |point: &&Point| {
@@ -293,16 +299,16 @@ fn rate_by_slope(slope: f64, ci95: Option<Interval>) -> Option<(Throughput, Opti
 }
 
 fn rate_words(slope: f64, ci95: Option<Interval>) -> String {
-    rate_by_slope(slope, ci95).map_or_else(|| words::NONE.to_owned(), with_ends)
+    rate_by_slope(slope, ci95).map_or_else(|| words::NONE.to_owned(), rate_with_ends)
 }
 
-/// `2.31 GB/s [2.2 GB/s, 2.4 GB/s]`.
-fn with_ends((rate, ends): (Throughput, Option<[Throughput; 2]>)) -> String {
+/// The rate in words, such as `2.31 GB/s [2.2 GB/s, 2.4 GB/s]`.
+fn rate_with_ends((rate, ends): (Throughput, Option<[Throughput; 2]>)) -> String {
     let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
     format!("{rate}{ends}")
 }
 
-/// `18 µs [12 µs, 25 µs]`, of seconds.
+/// The cost in words, from seconds: `18 µs [12 µs, 25 µs]`.
 fn cost_words(seconds: f64, ci95: Option<Interval>) -> String {
     let about = |seconds| words::signed(seconds, |size| Nanos::from_secs_f64(size).to_string());
     words::with_ends(seconds, ci95, about)

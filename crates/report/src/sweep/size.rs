@@ -1,6 +1,7 @@
-//! The files of one size in a sweep: their times, their deviation from the line, their row in tables.
+//! The files of one size in a sweep: their times, their deviation from the line, and their row in
+//! tables.
 
-use super::LEAVES_SHARE;
+use super::DEVIATING_SHARE_MIN;
 use crate::words::{self, Number};
 use readlab_analysis::stats::{self, FittedLine, float};
 use readlab_model::units::{Bytes, Nanos, Throughput};
@@ -11,15 +12,15 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct SizeRow {
     pub size_bytes: u64,
-    /// How many files.
+    /// Number of files.
     pub n: usize,
     pub least_ns: u64,
     pub median_ns: u64,
     pub most_ns: u64,
-    /// Size over median time.
+    /// The size divided by the median time.
     #[serde(rename = "rate_bytes_per_s")]
     pub rate: Throughput,
-    /// What the line that outliers cannot bend says, if it says a time at all.
+    /// The time that the robust line predicts, if it is positive.
     pub predicted_ns: Option<u64>,
     /// Median share of the size that came from the device; `None` for writes, and if not metered.
     pub device_share: Option<f64>,
@@ -47,28 +48,28 @@ impl SizeRow {
         }
     }
 
-    /// How many times as fast as the line says, by the median.
+    /// The predicted time divided by the median time.
     pub(super) fn factor(&self) -> Option<f64> {
         Some(float(self.predicted_ns?) / float(self.median_ns.max(1)))
     }
 
-    /// Whether this size leaves the line, and then whether it is the fast side.
+    /// Whether this size deviates from the line, and then whether it is faster.
     pub(super) fn side(&self) -> Option<bool> {
         let (factor, predicted) = (self.factor()?, self.predicted_ns?);
-        if factor > 1.0 + LEAVES_SHARE && self.most_ns < predicted {
+        if factor > 1.0 + DEVIATING_SHARE_MIN && self.most_ns < predicted {
             Some(true)
-        } else if factor < 1.0 / (1.0 + LEAVES_SHARE) && self.least_ns > predicted {
+        } else if factor < 1.0 / (1.0 + DEVIATING_SHARE_MIN) && self.least_ns > predicted {
             Some(false)
         } else {
             None
         }
     }
 
-    /// The titles of its cells; all of them are numbers, and so aligned right.
+    /// The titles of the cells. All cells are numbers, and so aligned right.
     pub(crate) const TITLES: [&'static str; 8] =
         ["size", "files", "median", "least", "most", "rate", "line says", "from device"];
 
-    /// What it shows in tables, and the values that those sort it by; `None` is not known.
+    /// The cells in tables, with the values that those are sorted by; `None` is not known.
     pub(crate) fn cells(&self) -> [Option<Number>; 8] {
         [
             Some(Number::bytes(self.size_bytes)),

@@ -1,8 +1,8 @@
-//! Sweeps made by hand: what the line, the rates and the band must say.
+//! Hand-made sweeps with known lines, rates and bands.
 
 use super::*;
 
-/// Files that obey `1 ms + size / 1 GB/s` but for one size, which takes `bent_ns`.
+/// Files that take `1 ms + size / 1 GB/s`, except those of one size, which take `bent_ns`.
 fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
     let sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
     let point = |pass: u32, size_bytes: u64| {
@@ -16,7 +16,7 @@ fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
 
 fn swept(name: &str, points: Vec<Point>) -> Series {
     let series = SweepSeries { name: name.to_owned(), is_write: name == "write plain", points };
-    Series::new(series, Known::default(), 1)
+    Series::new(series, SeriesFacts::default(), 1)
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_size_that_came_from_a_cache_is_shown_with_its_share() {
 }
 
 #[test]
-fn what_no_meter_explains_is_said_to_be_unexplained() {
+fn a_deviation_without_a_metered_reason_is_called_unexplained() {
     let strange = series(10_000_000, 2_000_000, 1.0);
     assert!(strange.band[0].ends_with("not explained by anything measured"), "{:?}", strange.band);
     let slow = series(10_000_000, 40_000_000, 1.0);
@@ -45,7 +45,7 @@ fn what_no_meter_explains_is_said_to_be_unexplained() {
 }
 
 #[test]
-fn one_size_alone_makes_no_line() {
+fn a_single_size_has_no_line() {
     let points = vec![Point { file: 0, size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
     let series = swept("write plain", points);
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
@@ -53,7 +53,7 @@ fn one_size_alone_makes_no_line() {
 }
 
 #[test]
-fn a_fixed_cost_below_zero_has_the_sign_of_all_other_texts() {
+fn a_negative_fixed_cost_has_the_minus_sign_of_all_texts() {
     let points = [(1_000_000, 100_000), (10_000_000, 9_000_000), (100_000_000, 99_000_000)];
     let point =
         |(size_bytes, wall_ns)| Point { file: 0, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };

@@ -8,12 +8,12 @@ use super::Style;
 use super::table::cut;
 use readlab_system::terminal::printable::printable;
 
-/// Letters that a name has at least.
+/// Smallest number of letters to which names are cut.
 const NAME_MIN: usize = 8;
 
 const TITLES: [&str; 5] = ["language", "usual way", "best way", "× usual", "needs"];
 
-/// The columns that a narrow terminal does without, in this order.
+/// The columns that a narrow terminal drops, in this order.
 const SPARE: [usize; 3] = [4, 1, 3];
 
 fn texts(ranking: &Ranking, advice: &LanguageAdvice) -> [String; TITLES.len()] {
@@ -36,7 +36,7 @@ fn texts(ranking: &Ranking, advice: &LanguageAdvice) -> [String; TITLES.len()] {
         .map(|text| printable(&text.unwrap_or_else(|| NONE.to_owned())))
 }
 
-/// The lines of the table, within the width; none where there is no advice.
+/// The lines of the table, within the width; empty without advice.
 pub(super) fn table(ranking: &Ranking, advice: &[LanguageAdvice], style: Style) -> Vec<String> {
     if advice.is_empty() {
         return Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn table(ranking: &Ranking, advice: &[LanguageAdvice], style: Style) 
         }
         columns.retain(|column| *column != spare);
     }
-    // What is left is cut, all of it by the same length.
+    // If the table is still too wide, all texts are cut to the same length.
     let fits = |&letters: &usize| build(&columns, letters).width() <= width;
     let letters = (NAME_MIN..width).rev().find(fits).unwrap_or(NAME_MIN);
     build(&columns, letters).lines()

@@ -1,7 +1,7 @@
 //! The page as aligned text for a terminal: the answer first, then one table for each ranking, then
 //! the advice.
 //!
-//! Tables never exceed the width: see [`table`]. Whether to colour is the caller's decision. Colour
+//! Tables never exceed the width: see [`table`]. The caller decides whether to use colour. Colour
 //! only repeats what the text says.
 
 mod languages;
@@ -63,13 +63,13 @@ pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     lines.join("\n")
 }
 
-/// Lines behind an empty one; nothing of nothing.
+/// The lines after an empty line; empty without lines.
 fn paragraph(lines: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut lines = lines.map(|line| printable(&line)).peekable();
     lines.peek().is_some().then(String::new).into_iter().chain(lines)
 }
 
-/// What to use, for each language too, and after a search the code for it.
+/// The advice, for each language too, and after a search the code.
 fn advice(page: &Page, style: Style) -> Vec<String> {
     let (mut lines, mut shown) = (Vec::new(), Vec::new());
     for advice in &page.advice {
@@ -94,7 +94,9 @@ fn inside(page: &Page, style: Style) -> Vec<String> {
         lines.extend([String::new(), style.underlined(&format!("inside {}", it.title()))]);
         lines.extend(it.flame_line().into_iter().chain(it.trace_line()).map(|line| printable(&line)));
     }
-    lines.extend(paragraph(Inside::blind(&page.inside).iter().map(|note| format!("inside: {note}"))));
+    lines.extend(paragraph(
+        Inside::notes_on_missing_parts(&page.inside).iter().map(|note| format!("inside: {note}")),
+    ));
     lines
 }
 
@@ -104,7 +106,7 @@ fn limits_of(page: &Page, style: Style) -> Vec<String> {
 }
 
 fn rankings(page: &Page, style: Style) -> Vec<String> {
-    let answered = page.rankings.iter().filter(|it| it.says_something());
+    let answered = page.rankings.iter().filter(|it| it.is_worth_a_clause());
     let mut lines: Vec<String> = answered.map(|it| style.bold(&it.headline())).collect();
     lines.extend(page.baseline.as_deref().map(printable));
     lines.extend(page.lines_of_many().map(|line| printable(&line)));
@@ -121,7 +123,7 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
     lines
 }
 
-/// One ranking: title, table, and the lines below it.
+/// One ranking: its title, its table, and the lines below.
 fn section(page: &Page, index: usize, style: Style) -> Vec<String> {
     let ranking = &page.rankings[index];
     let size = ranking.size_words();

@@ -1,4 +1,4 @@
-//! A sweep as aligned text: for each way of writing and reading its line, rates by size, and band.
+//! A sweep as aligned text: for each series its line, the rates by size, and the band.
 
 use super::super::columns::bar_of;
 use super::super::grid::{Grid, left, right};
@@ -6,8 +6,8 @@ use super::super::sweep::{SizeRow, SweepView};
 use super::{Style, paragraph};
 use readlab_system::terminal::printable::printable;
 
-/// The bar follows the rate that it shows.
-const BAR_AT: usize = 6;
+/// The column of the bar, after the rate that the bar shows.
+const BAR_COLUMN: usize = 6;
 
 pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
     let fastest = view.series.iter().flat_map(|series| &series.sizes).map(|row| row.rate.0);
@@ -28,11 +28,11 @@ pub(super) fn sections(view: &SweepView, style: Style) -> Vec<String> {
 
 fn table(rows: &[SizeRow], fastest: f64, style: Style) -> Vec<String> {
     let mut titles = SizeRow::TITLES.map(left).to_vec();
-    titles.insert(BAR_AT, left(""));
+    titles.insert(BAR_COLUMN, left(""));
     let mut grid = Grid::new(titles, style.color);
     for row in rows {
         let mut cells = row.texts().map(|text| right(&text)).to_vec();
-        cells.insert(BAR_AT, left(&bar_of(row.rate.0 / fastest)));
+        cells.insert(BAR_COLUMN, left(&bar_of(row.rate.0 / fastest)));
         grid.row(cells);
     }
     grid.lines()

@@ -1,10 +1,10 @@
-//! The table of a ranking in a terminal: its columns, and its lines, where the trials that tie are
-//! folded behind a count.
+//! The table of a ranking in a terminal: its columns and its lines, in which the trials that tie
+//! are folded behind a count.
 //!
-//! It never exceeds the width: columns that do not fit are left out, the least needed first; then
-//! names are cut. A row is always one line.
+//! The table never exceeds the width: columns that do not fit are dropped, the least needed first;
+//! then names are cut. A row is always one line.
 
-use super::super::columns::{COLUMNS, Column, InTerminal, RANK, TableFacts};
+use super::super::columns::{COLUMNS, Column, RANK, TableFacts, TerminalDisplay};
 use super::super::grid::{Grid, bold, left, right};
 use super::super::ranking::{Ranking, RankingRow};
 use super::super::words::{self, NONE};
@@ -13,16 +13,17 @@ use readlab_analysis::compare::Center;
 use readlab_model::trial::TrialIndex;
 use readlab_system::terminal::printable::printable;
 
-/// Letters that a name has at least, where that is possible.
+/// Smallest number of letters to which names are cut, where possible.
 const NAME_MIN: usize = 16;
 
-/// Letters of the longest list of folded names.
+/// Number of letters of the longest list of folded names.
 const FOLDED_MAX: usize = 60;
 
-/// A line of the table: a trial, or several of a group that are not listed.
+/// A line of the table: a trial, or several folded trials of a group.
 pub(super) type TableRow<'a> = Vec<&'a RankingRow>;
 
-/// The trial, or how many are folded and their short names, in so many letters where these are limited.
+/// The name of the trial, or the number of folded trials with their short names, cut to `letters`
+/// if given.
 fn row_name(rows: &[&RankingRow], letters: Option<usize>) -> String {
     match (rows, letters) {
         ([row], None) => name(row),
@@ -35,7 +36,7 @@ fn row_name(rows: &[&RankingRow], letters: Option<usize>) -> String {
     }
 }
 
-/// The text with at most so many letters; `…` stands for the rest.
+/// The text cut to at most this many letters; `…` replaces the rest.
 pub(super) fn cut(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
         return text.to_owned();
@@ -45,7 +46,8 @@ pub(super) fn cut(text: &str, letters: usize) -> String {
     kept + "…"
 }
 
-/// All rows; or the first of each rank, the reference, the advised trial, and a count of the others.
+/// All rows; or the first of each rank, the reference, the advised trial, and a count of the
+/// others.
 pub(super) fn table_rows(
     ranking: &Ranking,
     advised: Option<TrialIndex>,
@@ -60,14 +62,14 @@ pub(super) fn table_rows(
     let mut lines: Vec<TableRow> = Vec::new();
     for row in &ranking.rows {
         let group = groups.iter().find(|(_, rows)| rows[0].index == row.index);
-        // Rows without a rank stay where they are.
+        // Rows without a rank are never folded.
         let Some((_, group)) = group else {
             lines.extend(row.rank.is_none().then(|| vec![row]));
             continue;
         };
         let others = &group[1..];
         let folded: TableRow = others.iter().copied().filter(|row| !is_listed(row)).collect();
-        // A single one takes no more room than its count would.
+        // A single row takes no more room than its count would.
         let folds = folded.len() > 1;
         lines.push(vec![row]);
         lines.extend(others.iter().filter(|row| !folds || is_listed(row)).map(|row| vec![*row]));
@@ -76,7 +78,8 @@ pub(super) fn table_rows(
     lines
 }
 
-/// The first column that goes for the sake of names; those before it go for that of lines.
+/// Columns with lower numbers are dropped to keep names uncut. The others are dropped only if names
+/// would be cut to less than [`NAME_MIN`] letters.
 const SPARE_FOR_NAMES: u8 = 9;
 
 /// The table with as many columns as fit. If it is still too wide, names are cut.
@@ -84,13 +87,14 @@ pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<Stri
     let trials = rows.iter().filter(|row| row.len() == 1).map(|row| row[0]);
     let facts = TableFacts::new(center, trials.clone());
     let grid = |columns: &[&Column], letters| grid(rows, facts, style, columns, letters);
-    let is_shown = |it: &&Column| it.in_terminal != InTerminal::No && it.is_held(facts, trials.clone());
+    let is_shown =
+        |it: &&Column| it.in_terminal != TerminalDisplay::No && it.has_any_value(facts, trials.clone());
     let mut columns: Vec<&Column> = COLUMNS.iter().filter(is_shown).collect();
     let width = usize::from(style.width);
-    let mut spares: Vec<InTerminal> = columns.iter().map(|column| column.in_terminal).collect();
+    let mut spares: Vec<TerminalDisplay> = columns.iter().map(|column| column.in_terminal).collect();
     spares.sort_unstable();
     let (early, late) =
-        spares.split_at(spares.partition_point(|it| *it < InTerminal::Spare(SPARE_FOR_NAMES)));
+        spares.split_at(spares.partition_point(|it| *it < TerminalDisplay::Spare(SPARE_FOR_NAMES)));
     for spare in early {
         if grid(&columns, None).width() <= width {
             break;
@@ -140,7 +144,7 @@ fn grid(
     grid
 }
 
-/// The name that a suite gives, with the trial's own behind it.
+/// The label that a suite gives the trial, with the trial's own name behind it.
 pub(super) fn name(row: &RankingRow) -> String {
     let name = match &row.label {
         Some(label) => format!("{label} ({})", row.name),

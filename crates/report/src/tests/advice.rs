@@ -1,9 +1,12 @@
-//! Tests of advice, from records whose intervals are known: advised trials, ties, kept baselines,
-//! and searches with all their readings.
+//! Tests of advice, from records with known intervals: advised trials, ties, kept baselines, and
+//! searches with all their readings.
 
 use super::super::Page;
 use super::super::advice::Advice;
-use super::{STEADY, announce, at, document, keep, reading, record, samples, warm};
+use super::{
+    STEADY_WOBBLE_US, add_samples_with_wobble, announce, document, keep_readings, reading, record, trial_mut,
+    warm_race,
+};
 use readlab_catalog::snippet;
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
@@ -12,9 +15,9 @@ use readlab_protocol::Cache;
 use readlab_record::testing::{outcome, target};
 use readlab_record::{INDEPENDENT, Line, Outcome, Record, ReferenceCandidate, ReferenceReason};
 
-/// A warm race with the candidates that a run without a named reference would have.
-fn raced(trials: &[(&str, u64, [u64; 5])]) -> Record {
-    let mut record = warm(trials);
+/// A warm race with the candidates for the reference of a run that names none.
+fn race_with_references(trials: &[(&str, u64, [u64; 5])]) -> Record {
+    let mut record = warm_race(trials);
     record.header.references = references(&record);
     record
 }
@@ -33,12 +36,12 @@ fn advice(record: &Record) -> Option<Advice> {
 }
 
 #[test]
-fn the_fastest_is_advised_with_its_interval_and_what_asks_for_less() {
-    let record = raced(&[
-        ("rust/mmap/avx2@threads=2", 50, STEADY),
-        ("rust/read/memchr@buffer=64KiB", 80, STEADY),
-        ("rust/read/iterator@buffer=64KiB", 100, STEADY),
-        ("rust/lines@buffer=16KiB", 200, STEADY),
+fn the_fastest_trial_is_advised_with_its_interval_and_a_trial_that_needs_less() {
+    let record = race_with_references(&[
+        ("rust/mmap/avx2@threads=2", 50, STEADY_WOBBLE_US),
+        ("rust/read/memchr@buffer=64KiB", 80, STEADY_WOBBLE_US),
+        ("rust/read/iterator@buffer=64KiB", 100, STEADY_WOBBLE_US),
+        ("rust/lines@buffer=16KiB", 200, STEADY_WOBBLE_US),
     ]);
     let result = advice(&record).unwrap();
     assert_eq!(
@@ -55,114 +58,142 @@ fn the_fastest_is_advised_with_its_interval_and_what_asks_for_less() {
 }
 
 #[test]
-fn what_only_touches_pages_is_named_beside_what_brings_every_byte() {
-    let touch = ("rust/mmap/touch", 5, STEADY);
-    let of = |trials: &[_]| Page::from_record(&raced(trials)).rankings[0].explanations.concat();
-    let said = of(&[touch, ("rust/read/count", 50, STEADY)]);
+fn a_trial_that_only_touches_pages_is_named_beside_trials_that_deliver_every_byte() {
+    let touch = ("rust/mmap/touch", 5, STEADY_WOBBLE_US);
+    let of =
+        |trials: &[_]| Page::from_record(&race_with_references(trials)).rankings[0].explanations.concat();
+    let said = of(&[touch, ("rust/read/count", 50, STEADY_WOBBLE_US)]);
     assert!(said.starts_with("rust/mmap/touch: one byte a page of the mapping is touched, where"), "{said}");
-    assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY)]), "", "they do the same");
-    assert_eq!(of(&[("rust/read/count", 50, STEADY)]), "");
+    assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY_WOBBLE_US)]), "", "they do the same");
+    assert_eq!(of(&[("rust/read/count", 50, STEADY_WOBBLE_US)]), "");
 }
 
-/// Thirty milliseconds at best and ninety at worst.
-const WILD: [u64; 5] = [0, 1_000, 60_000, 0, 55_000];
-/// Up to a tenth of a millisecond, in orders of their own.
-const NOISY: [[u64; 5]; 3] = [[0, 40, 80, 20, 60], [50, 10, 70, 80, 0], [60, 20, 50, 80, 10]];
+/// Wobble of 0 to 60 ms: wall times from 30 to 90 ms.
+const WILD_WOBBLE_US: [u64; 5] = [0, 1_000, 60_000, 0, 55_000];
+/// Wobble of up to a tenth of a millisecond, in different orders.
+const NOISY_WOBBLES_US: [[u64; 5]; 3] = [[0, 40, 80, 20, 60], [50, 10, 70, 80, 0], [60, 20, 50, 80, 10]];
 
 #[test]
-fn the_simplest_that_nothing_measured_beats_is_advised_and_why_is_said() {
-    let lines = ("rust/lines", 100, STEADY);
+fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
+    let lines = ("rust/lines", 100, STEADY_WOBBLE_US);
     let ring = [
-        ("rust/io_uring/memchr@depth=8", 50, NOISY[0]),
-        ("rust/auto/memchr@threads=2", 50, NOISY[1]),
-        ("rust/auto-safe/memchr@threads=2", 50, NOISY[2]),
+        ("rust/io_uring/memchr@depth=8", 50, NOISY_WOBBLES_US[0]),
+        ("rust/auto/memchr@threads=2", 50, NOISY_WOBBLES_US[1]),
+        ("rust/auto-safe/memchr@threads=2", 50, NOISY_WOBBLES_US[2]),
         lines,
     ];
     for (trials, result, end) in [
         (
             &[
-                ("rust/mmap/avx2", 50, NOISY[0]),
-                ("rust/pread/iterator@buffer=64KiB,threads=2", 50, NOISY[1]),
-                ("rust/read/iterator@buffer=64KiB", 50, NOISY[2]),
+                ("rust/mmap/avx2", 50, NOISY_WOBBLES_US[0]),
+                ("rust/pread/iterator@buffer=64KiB,threads=2", 50, NOISY_WOBBLES_US[1]),
+                ("rust/read/iterator@buffer=64KiB", 50, NOISY_WOBBLES_US[2]),
                 lines,
             ][..],
             "use rust/read with iterator and 64 KiB buffers: ",
             "; rust/mmap with avx2 has the best median, but ties with it and is less simple; 1 more tie",
         ),
         (&ring, "use rust/auto-safe with memchr and 2 threads: ", ""),
-        (&[("rust/read/iterator", 50, NOISY[0]), ("rust/lines", 50, NOISY[2])], "keep rust/lines: ", ""),
+        (
+            &[("rust/read/iterator", 50, NOISY_WOBBLES_US[0]), ("rust/lines", 50, NOISY_WOBBLES_US[2])],
+            "keep rust/lines: ",
+            "",
+        ),
         // The reference itself is the fastest.
         (
-            &[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)],
+            &[("command/wc -l", 30, STEADY_WOBBLE_US), ("rust/lines", 50, STEADY_WOBBLE_US)],
             "keep 'wc -l': the reference itself is the fastest",
             "",
         ),
-        // What programs in the language of the simplest do is slower than another program.
+        // The usual method in the language of the simplest trial is slower than another program.
         (
-            &[("command/wc -l", 30, STEADY), ("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
+            &[
+                ("command/wc -l", 30, STEADY_WOBBLE_US),
+                ("c/mmap", 30, WILD_WOBBLE_US),
+                ("c/getline", 51, STEADY_WOBBLE_US),
+            ],
             "keep 'wc -l': nothing that was measured is faster beyond doubt; it ties with 1 more",
             "",
         ),
-        // It is not, and then it is kept.
+        // No other program is faster, so the usual method is kept.
         (
-            &[("c/mmap", 30, WILD), ("c/getline", 51, STEADY)],
+            &[("c/mmap", 30, WILD_WOBBLE_US), ("c/getline", 51, STEADY_WOBBLE_US)],
             "keep c/getline: nothing that was measured is faster beyond doubt; c/mmap has the best median, but ties",
             "",
         ),
-        // Another trial is faster than the baseline, whichever is the fastest.
+        // Another trial is faster than the baseline, whichever trial is the fastest.
         (
-            &[("rust/mmap/avx2", 30, WILD), ("rust/read/iterator", 40, STEADY), ("rust/lines", 60, STEADY)],
+            &[
+                ("rust/mmap/avx2", 30, WILD_WOBBLE_US),
+                ("rust/read/iterator", 40, STEADY_WOBBLE_US),
+                ("rust/lines", 60, STEADY_WOBBLE_US),
+            ],
             "use rust/read with iterator: 1.50 [1.50, 1.50] times as fast as rust/lines; rust/mmap with avx2 has",
             "",
         ),
     ] {
-        let Advice { sentence, against, cheaper, uses, name, .. } = advice(&raced(trials)).unwrap();
+        let Advice { sentence, against, cheaper, uses, name, .. } =
+            advice(&race_with_references(trials)).unwrap();
         assert!(sentence.starts_with(&format!("warm: {result}")), "{trials:?}: {sentence}");
         assert!(sentence.ends_with(end), "{trials:?}: {sentence}");
         let is_kept = result.starts_with("keep");
         assert_eq!((against.is_none(), cheaper.is_none()), (is_kept, true), "{sentence}");
         assert_eq!(uses, trials.iter().position(|it| it.0 == name).map(TrialIndex::new));
     }
-    assert!(!advice(&raced(&ring)).unwrap().code[0].code.contains("unsafe"));
+    assert!(!advice(&race_with_references(&ring)).unwrap().code[0].code.contains("unsafe"));
 }
 
 #[test]
-fn advice_says_so_if_the_rounds_do_not_decide() {
+fn advice_reports_that_more_rounds_are_needed() {
     for (trials, once, uses, end) in [
         (
-            &[("rust/read/iterator", 50, STEADY), ("rust/mmap", 70, STEADY), ("rust/lines", 99, STEADY)][..],
+            &[
+                ("rust/read/iterator", 50, STEADY_WOBBLE_US),
+                ("rust/mmap", 70, STEADY_WOBBLE_US),
+                ("rust/lines", 99, STEADY_WOBBLE_US),
+            ][..],
             &[2][..],
             Some(0),
             "use rust/read with iterator: nothing that was measured is faster; rust/lines needs 1 more round for an interval",
         ),
         (
-            &[("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY)],
+            &[("rust/read/iterator", 50, STEADY_WOBBLE_US), ("rust/lines", 99, STEADY_WOBBLE_US)],
             &[0, 1],
             None,
             "no advice: 2 trials may be the fastest and need 1 more round for an interval",
         ),
-        // One that is slower at its median blocks nothing.
+        // A trial with a slower median does not prevent advice, even without a rank.
         (
-            &[("rust/read/iterator", 50, STEADY), ("rust/lines", 99, STEADY), ("rust/mmap", 200, STEADY)],
+            &[
+                ("rust/read/iterator", 50, STEADY_WOBBLE_US),
+                ("rust/lines", 99, STEADY_WOBBLE_US),
+                ("rust/mmap", 200, STEADY_WOBBLE_US),
+            ],
             &[2],
             Some(0),
             "times as fast as rust/lines",
         ),
     ] {
-        let mut record = raced(trials);
-        once.iter().for_each(|&index| keep(&mut record, index, 1));
+        let mut record = race_with_references(trials);
+        once.iter().for_each(|&index| keep_readings(&mut record, index, 1));
         let advice = advice(&record).unwrap();
         assert!(advice.sentence.ends_with(end), "{}", advice.sentence);
         assert_eq!((advice.uses, advice.code.is_empty()), (uses.map(TrialIndex::new), uses.is_none()));
     }
-    assert_eq!(advice(&raced(&[("rust/read/iterator", 50, STEADY)])), None, "of one trial");
+    assert_eq!(
+        advice(&race_with_references(&[("rust/read/iterator", 50, STEADY_WOBBLE_US)])),
+        None,
+        "of one trial"
+    );
 }
 
 #[test]
 fn the_answer_separates_faster_slower_tied_and_unknown() {
     use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval, SharedRatio};
-    let mut page =
-        Page::from_record(&raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY)]));
+    let mut page = Page::from_record(&race_with_references(&[
+        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
+        ("command/wc -l", 100, STEADY_WOBBLE_US),
+    ]));
     let mut result = |estimate, ends: Option<(f64, f64)>| {
         let rule = IntervalRule::SignedRank;
         let ci95 = ends.map(|(low, high)| RuledInterval { ends: Interval { low, high }, rule });
@@ -185,18 +216,25 @@ fn the_answer_separates_faster_slower_tied_and_unknown() {
 }
 
 #[test]
-fn a_reference_that_is_the_fastest_is_named_so_everywhere() {
-    let page = Page::from_record(&raced(&[("command/wc -l", 30, STEADY), ("rust/lines", 50, STEADY)]));
+fn every_text_says_that_the_reference_is_the_fastest() {
+    let page = Page::from_record(&race_with_references(&[
+        ("command/wc -l", 30, STEADY_WOBBLE_US),
+        ("rust/lines", 50, STEADY_WOBBLE_US),
+    ]));
     assert_eq!(page.answer, "Warm, wc -l, the reference itself, is the fastest at 33.3 GB/s.");
     assert_eq!(page.rankings[0].headline(), "fastest warm: command/wc -l, 33.3 GB/s, the reference itself");
-    assert_eq!(page.headlines[0].against, "the reference itself");
+    assert_eq!(page.headlines[0].ratio_words, "the reference itself");
 }
 
 #[test]
-fn where_a_record_has_several_works_each_headline_names_its_own() {
-    let trials = [("rust/mmap/avx2", 50, STEADY), ("rust/lines", 100, STEADY), ("rust/null", 1, STEADY)];
+fn each_headline_names_its_work_if_a_record_has_several() {
+    let trials = [
+        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
+        ("rust/lines", 100, STEADY_WOBBLE_US),
+        ("rust/null", 1, STEADY_WOBBLE_US),
+    ];
     let both = [trials, trials].concat();
-    let mut record = raced(&both);
+    let mut record = race_with_references(&both);
     for it in record.trials.iter_mut() {
         it.trial.work = if it.trial.index < TrialIndex::new(3) { Work::Newlines } else { Work::Lines };
         it.trial.cache = if it.trial.method() == "null" { Cache::None } else { Cache::Through };
@@ -210,16 +248,16 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
     let result: Vec<&str> = page.advice.iter().map(|it| it.condition.as_str()).collect();
     assert_eq!(result, ["warm (newlines)", "warm (lines)"]);
     assert!(page.rankings.iter().all(|it| it.headline().starts_with(&format!("fastest warm ({})", it.work))));
-    // Another target of the same work is named too; a ranking of nothing but a control says
+    // A second target with the same work is named too. A ranking that holds only a control reports
     // nothing.
-    let mut record = raced(&both);
+    let mut record = race_with_references(&both);
     let path = "/data/g.zip".into();
     record.add(target(1, TargetFacts { path, size_bytes: 1_000_000_000, ..TargetFacts::default() }));
-    [3, 4].iter().for_each(|&index| at(&mut record, index).trial.target = 1);
-    at(&mut record, 2).trial.cache = Cache::None;
-    let control = &mut at(&mut record, 5).trial;
+    [3, 4].iter().for_each(|&index| trial_mut(&mut record, index).trial.target = 1);
+    trial_mut(&mut record, 2).trial.cache = Cache::None;
+    let control = &mut trial_mut(&mut record, 5).trial;
     (control.work, control.cache) = (Work::Sum, Cache::None);
-    let text = super::wide(&record);
+    let text = super::terminal_text(&record);
     let headlines: Vec<&str> =
         text.lines().filter(|line| line.starts_with("fastest") || line.contains("nothing was")).collect();
     let named = |line: &&str, name: &str| line.starts_with(&format!("fastest warm ({name}): rust/mmap"));
@@ -227,9 +265,12 @@ fn where_a_record_has_several_works_each_headline_names_its_own() {
 }
 
 #[test]
-fn it_is_held_against_the_reference_that_was_named() {
-    let mut record =
-        raced(&[("rust/mmap/avx2", 50, STEADY), ("command/wc -l", 100, STEADY), ("rust/lines", 200, STEADY)]);
+fn advice_compares_with_the_reference_that_was_named() {
+    let mut record = race_with_references(&[
+        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
+        ("command/wc -l", 100, STEADY_WOBBLE_US),
+        ("rust/lines", 200, STEADY_WOBBLE_US),
+    ]);
     let against = |record: &Record| advice(record).unwrap().against.unwrap().name;
     assert_eq!(against(&record), "command/wc -l");
     let named = ReferenceCandidate { trial: "rust/lines".parse().unwrap(), why: ReferenceReason::Named };
@@ -237,13 +278,13 @@ fn it_is_held_against_the_reference_that_was_named() {
     assert_eq!(against(&record), "rust/lines");
     let line = |record: &Record| Page::from_record(record).rankings[0].reference_line().unwrap();
     assert_eq!(line(&record), "reference: rust/lines (named for this run)");
-    // One that was not measured is replaced.
+    // A named reference that was not measured is replaced by the next candidate.
     record.header.references[0].trial = "rust/nowhere".parse().unwrap();
     assert_eq!(line(&record), "reference: command/wc -l (code that others wrote)");
 }
 
-/// Five buffers that were searched, of which two were measured afresh beside a reference.
-fn tuned() -> Record {
+/// A search over five buffers, of which two were measured again beside a reference.
+fn searched_record() -> Record {
     let buffers =
         ["4KiB", "16KiB", "64KiB", "256KiB", "1MiB"].map(|size| format!("rust/read/iterator@buffer={size}"));
     let mut record = record();
@@ -256,7 +297,7 @@ fn tuned() -> Record {
             record.add(Line::Sample(Box::new(sample)));
         }
         if index > 2 {
-            samples(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY);
+            add_samples_with_wobble(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY_WOBBLE_US);
         }
         outcome(&mut record, index, Outcome::Measured);
     }
@@ -265,8 +306,8 @@ fn tuned() -> Record {
 }
 
 #[test]
-fn readings_of_a_search_are_in_curves_that_say_so_and_in_no_number() {
-    let page = Page::from_record(&tuned());
+fn readings_of_a_search_are_in_marked_curves_and_in_no_number() {
+    let page = Page::from_record(&searched_record());
     let ranking = &page.rankings[0];
     let names: Vec<&str> = ranking.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["rust/read/iterator@buffer=256KiB", "rust/read/iterator@buffer=1MiB", "rust/lines"]);
@@ -285,7 +326,7 @@ fn readings_of_a_search_are_in_curves_that_say_so_and_in_no_number() {
 
 #[test]
 fn the_exports_hold_every_reading_of_a_search_apart() {
-    let document = document(&tuned());
+    let document = document(&searched_record());
     let count = |trial: usize, field: &str| document["trials"][trial][field].as_array().unwrap().len();
     assert_eq!(
         (count(0, "searched"), count(0, "samples"), count(4, "searched"), count(4, "samples")),
@@ -293,8 +334,8 @@ fn the_exports_hold_every_reading_of_a_search_apart() {
     );
     assert_eq!(document["searches"][0]["readings_exhaustive"], 50);
     assert_eq!(document["advice"][0]["against"]["id"], "rust/lines");
-    let rows = super::csv(&tuned());
+    let rows = super::csv(&searched_record());
     assert_eq!(rows.lines().count(), 1 + 15 + 30);
-    let wide = super::wide(&tuned());
+    let wide = super::terminal_text(&searched_record());
     insta::assert_snapshot!(wide);
 }

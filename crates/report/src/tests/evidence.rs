@@ -1,5 +1,5 @@
-//! What a page says of weak evidence: shares that were sampled, readings that nothing proves,
-//! commands that may have read a part, and windows below the resolution of a clock.
+//! How pages report weak evidence: estimated residency, unproven readings, commands that may have
+//! read only a part, and windows below the resolution of a clock.
 
 use super::*;
 use readlab_analysis::compare::{Measure, Side};
@@ -8,7 +8,7 @@ use readlab_model::target::extents::Extents;
 use readlab_model::trial::Work;
 
 #[test]
-fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unproven() {
+fn sampled_residency_is_called_an_estimate_and_a_reading_of_a_hole_is_unproven() {
     let mut record = record();
     announce(&mut record, 0, "rust/read", CacheState::Cold);
     let rounds = (0..).zip([(1.0, SIZE), (0.5, SIZE), (0.5, 0), (0.0, 0)]);
@@ -19,7 +19,7 @@ fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unprov
         resident_is_estimate: round > 0,
         ..reading(0, round, 1_000_000)
     });
-    measured(&mut record, 0, read);
+    add_readings(&mut record, 0, read);
     let page = Page::from_record(&record);
     let line = page.rankings[0].proof_line();
     assert!(
@@ -31,7 +31,7 @@ fn what_was_sampled_is_called_an_estimate_and_a_hole_that_gave_nothing_is_unprov
     let end = "; 1 left less than the file in the cache: device bytes alone prove them; 2 left less than the file in the cache \
                and took nothing from the device: that they read it is unproven";
     assert!(line.ends_with(end), "{line}");
-    assert!(wide(&record).contains(&line) && markdown(&page).contains(&line));
+    assert!(terminal_text(&record).contains(&line) && markdown(&page).contains(&line));
     let caution = "how much of the file was in the page cache is an estimate, from sampled pages: 3 readings";
     assert_eq!(page.cautions, [caution]);
     assert_eq!(crate::cautions(&record), [caution]);
@@ -59,14 +59,14 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
             turn: TurnSeen { delivered, wall_ns: Some(3_000_000), ..TurnSeen::default() },
             ..reading(index, round, 2_000_000)
         };
-        measured(&mut record, index, (0..6).map(read));
+        add_readings(&mut record, index, (0..6).map(read));
     }
     let page = Page::from_record(&record);
     for ranking in &page.rankings {
         let rates: Vec<_> = ranking.rows.iter().map(|row| row.throughput.map(|rate| rate.0)).collect();
         assert_eq!(rates, [None, Some(5e11)]);
     }
-    assert_eq!(wide(&record).matches("500 GB/s").count(), 2, "{}", wide(&record));
+    assert_eq!(terminal_text(&record).matches("500 GB/s").count(), 2, "{}", terminal_text(&record));
     let document = document(&record);
     let of = |trial: usize, name: &str| document["trials"][trial][name].clone();
     assert!(of(0, "throughput_bytes_per_s").is_null() && of(0, "bytes_in").is_null());
@@ -87,7 +87,7 @@ fn a_reading_of_microseconds_keeps_no_processors_busy_and_has_no_parts() {
     announce(&mut record, 0, "rust/read", CacheState::Warm);
     let (cpu_user_ns, cpu_system_ns) = (Some(1_000), Some(3_000));
     let read = |round| Sample { cpu_user_ns, cpu_system_ns, ..reading(0, round, 2_900) };
-    measured(&mut record, 0, (0..6).map(read));
+    add_readings(&mut record, 0, (0..6).map(read));
     let row = &Page::from_record(&record).rankings[0].rows[0];
     let diagnosis = row.diagnosis.as_ref().unwrap();
     assert!(!row.summaries.contains_key(&Meter::CpuSystemNs) && row.cpu.is_none());

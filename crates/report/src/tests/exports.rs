@@ -1,14 +1,14 @@
-//! Tests that the exports stay as they are: programs of users read them. The snapshot has each field
-//! of the JSON documents and each column of the CSV tables with a value, and a digest of each whole
-//! export.
+//! Tests that the exports stay unchanged, because programs of users read them. The snapshot holds
+//! each field of the JSON documents and each column of the CSV tables with a value, and a digest of
+//! each whole export.
 //!
-//! Each export is also written under its digest, into `exports/` beside the test program. Where a
-//! digest is all that differs, `diff` its two files: that of another commit is there once this test
-//! has run on it. `INSTA_UPDATE=always cargo test --package readlab-report exports` accepts the new
-//! ones.
+//! Each export is also written to a file named by its digest, in `exports/` beside the test
+//! program. If only a digest differs, `diff` the two files: the export of another commit is there
+//! once this test has run on that commit. `INSTA_UPDATE=always cargo test --package readlab-report
+//! exports` accepts the new exports.
 
-use super::page_records::scripted;
-use super::recomputed::{packed, scaled};
+use super::page_records::scripted_records;
+use super::recomputed::{archive_record, readers_record};
 use crate as report;
 use readlab_record::{Record, RunKind};
 use serde_json::Value;
@@ -18,13 +18,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 type Export = fn(&Record, &mut dyn std::io::Write) -> std::io::Result<()>;
 
-/// Without claims: those of publications are not of the record, and may be corrected.
+/// JSON without claims: the claims of publications are not part of the record, and may be
+/// corrected.
 const JSON: Export = |record, out| report::json_with(record, &[], out);
 
-/// So much of a value is in the snapshot.
+/// Number of characters of a value in the snapshot.
 const VALUE_CHARS: usize = 40;
 
-/// What the exports have in one place.
+/// The values that the exports hold at one path.
 #[derive(Default)]
 struct Field {
     kinds: BTreeSet<&'static str>,
@@ -80,8 +81,8 @@ fn exported(record: &Record, export: Export) -> Vec<u8> {
     bytes
 }
 
-/// The digest of an export, under which it is written.
-fn kept(name: &str, ending: &str, export: &[u8]) -> String {
+/// Writes an export to a file named by its digest. Returns the snapshot line with the digest.
+fn write_and_digest(name: &str, ending: &str, export: &[u8]) -> String {
     let folder = std::env::current_exe().unwrap().with_file_name("exports");
     fs::create_dir_all(&folder).unwrap();
     let digest = format!("{:016x}", xxh3_64(export));
@@ -91,22 +92,26 @@ fn kept(name: &str, ending: &str, export: &[u8]) -> String {
     format!("{name}.{ending} {digest}\n")
 }
 
-/// The records of every kind of run, and two for what is only said of archives and of readers.
+/// A record of every kind of run, and two records with archives and with readers, for the fields
+/// that only those have.
 fn records() -> Vec<(&'static str, Record)> {
-    scripted().into_iter().chain([("archive", packed()), ("readers", scaled())]).collect()
+    scripted_records()
+        .into_iter()
+        .chain([("archive", archive_record()), ("readers", readers_record())])
+        .collect()
 }
 
 #[test]
 fn there_is_a_record_of_every_kind_of_run_and_one_that_was_cut_short() {
-    let has = |kind| scripted().iter().any(|(_, record)| record.header.kind == kind);
+    let has = |kind| scripted_records().iter().any(|(_, record)| record.header.kind == kind);
     assert!(
         [RunKind::Race, RunKind::Suite, RunKind::Tune, RunKind::Limits, RunKind::Sweep].map(has) == [true; 5]
     );
-    assert!(scripted().iter().any(|(_, record)| record.end.is_none()));
+    assert!(scripted_records().iter().any(|(_, record)| record.end.is_none()));
 }
 
 #[test]
-fn the_exports_are_what_they_were() {
+fn the_exports_are_unchanged() {
     let (mut documents, mut tables, mut digests) = (Fields::default(), Fields::default(), String::new());
     let records = records();
     for &(name, ref record) in &records {
@@ -121,8 +126,8 @@ fn the_exports_are_what_they_were() {
                 tables.add(column, &value, name);
             }
         }
-        digests += &kept(name, "json", &document);
-        digests += &kept(name, "csv", &table);
+        digests += &write_and_digest(name, "json", &document);
+        digests += &write_and_digest(name, "csv", &table);
     }
     let [json, csv] = [documents, tables].map(|fields| fields.lines(records.len()));
     insta::assert_snapshot!("exports", format!("# JSON\n{json}\n# CSV\n{csv}\n# Digests\n{digests}"));
@@ -133,7 +138,7 @@ fn json_with_claims_differs_in_the_claims_alone() {
     let as_value =
         |record: &Record, export: Export| serde_json::from_slice::<Value>(&exported(record, export)).unwrap();
     let mut answered = Vec::new();
-    for (name, record) in scripted() {
+    for (name, record) in scripted_records() {
         let mut with = as_value(&record, report::json);
         let claims = with.as_object_mut().unwrap().remove("claims");
         answered.extend(claims.map(|_| name));

@@ -1,12 +1,13 @@
-//! Few rounds, few trials, odd readings: no panic, no infinite number, and what is missing is said.
+//! Few rounds, few trials and odd readings: no panic, no infinite number, and missing numbers are
+//! reported.
 
 use super::super::{Page, Style, html, markdown, terminal};
-use super::{announce, measured, reading};
+use super::{add_readings, announce, reading};
 use proptest::prelude::*;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::Record;
 
-/// The first is the reference.
+/// Names of trials; the first is the reference.
 const NAMES: [&str; 8] = [
     "command/wc -l",
     "rust/lines",
@@ -18,13 +19,13 @@ const NAMES: [&str; 8] = [
     "go/bufio.Scanner/Bytes",
 ];
 
-/// A race of these wall times by trial and round; a round without one failed.
+/// A race with these wall times by trial and round; `None` where a round failed.
 fn race(walls_ns: &[Vec<Option<u64>>]) -> Record {
     let mut record = super::record();
     for (index, (name, walls)) in NAMES.into_iter().zip(walls_ns).enumerate() {
         announce(&mut record, index, name, CacheState::Warm);
         let rounds = (0..).zip(walls);
-        measured(
+        add_readings(
             &mut record,
             index,
             rounds.filter_map(|(round, wall)| Some(reading(index, round, (*wall)?))),
@@ -33,8 +34,8 @@ fn race(walls_ns: &[Vec<Option<u64>>]) -> Record {
     record
 }
 
-/// So many trials that take 10 ms more each, in these rounds.
-fn even(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
+/// Wall times of trials, each 10 ms slower than the one before, over these rounds.
+fn evenly_slower(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
     let walls = |trial: u64| {
         (0..rounds)
             .map(|round| Some(10_000_000 * (trial + 1) + 100_000 * (round * (trial + 3) % 5)))
@@ -48,7 +49,7 @@ fn texts(record: &Record) -> Vec<String> {
     let narrow = terminal(&page, Style { width: 80, color: false }, None);
     let wide = terminal(&page, Style { width: 200, color: false }, None);
     let texts = vec![narrow, wide, markdown(&page), super::json(record), html(&page)];
-    // JSON has code of methods, too.
+    // JSON is left out: it also contains code of methods.
     for text in &texts[..3] {
         for wrong in ["inf ", "inf]", "NaN", " ? ", " ?\n"] {
             assert!(!text.contains(wrong), "{wrong:?} in {text}");
@@ -58,8 +59,8 @@ fn texts(record: &Record) -> Vec<String> {
 }
 
 #[test]
-fn one_round_says_so_everywhere() {
-    let record = race(&even(5, 1));
+fn every_text_says_that_one_round_has_no_interval() {
+    let record = race(&evenly_slower(5, 1));
     let [_, wide, markdown, json, page] = &texts(&record)[..] else { panic!("five texts") };
     assert!(wide.contains("1 reading") && wide.contains("(1 round)"), "{wide}");
     assert!(wide.contains("no advice: 5 trials may be the fastest and need 1 more round"), "{wide}");
@@ -69,10 +70,10 @@ fn one_round_says_so_everywhere() {
 
 #[test]
 fn one_trial_and_two_trials_have_intervals() {
-    let alone = Page::from_record(&race(&even(1, 2)));
+    let alone = Page::from_record(&race(&evenly_slower(1, 2)));
     assert!(alone.rankings[0].rows[0].wall.median_ci95.is_some() && alone.advice.is_empty());
-    texts(&race(&even(1, 2)));
-    let two = race(&even(2, 3));
+    texts(&race(&evenly_slower(1, 2)));
+    let two = race(&evenly_slower(2, 3));
     texts(&two);
     let row = Page::from_record(&two).rankings[0].rows.iter().find_map(|row| row.ratio).unwrap();
     assert!(row.ci95.is_some() && row.pairs == 3, "{row:?}");
@@ -87,8 +88,8 @@ fn readings_that_are_all_equal_tie() {
 }
 
 #[test]
-fn one_trial_a_thousand_times_as_noisy_leaves_the_others_apart() {
-    let mut walls = even(7, 4);
+fn one_trial_a_thousand_times_as_noisy_leaves_the_ranks_of_the_others_separate() {
+    let mut walls = evenly_slower(7, 4);
     walls[6] = [3, 40_000, 900, 7].map(|ms| Some(ms * 1_000_000)).to_vec();
     let record = race(&walls);
     let [_, wide, ..] = &texts(&record)[..] else { panic!("five texts") };
@@ -103,7 +104,7 @@ fn one_trial_a_thousand_times_as_noisy_leaves_the_others_apart() {
 
 #[test]
 fn a_reference_that_failed_in_half_of_its_rounds_has_ratios_by_the_other_half() {
-    let mut walls = even(6, 4);
+    let mut walls = evenly_slower(6, 4);
     (walls[0][1], walls[0][3]) = (None, None);
     let record = race(&walls);
     texts(&record);
@@ -112,7 +113,8 @@ fn a_reference_that_failed_in_half_of_its_rounds_has_ratios_by_the_other_half() 
         let ratio = row.ratio.unwrap();
         assert!(ratio.pairs == 2 && ratio.ci95.is_some(), "{}: {ratio:?}", row.name);
     }
-    // One round holds both: the ratio says so, and all have a rank.
+    // The reference and the other trial share one round: the ratio says so, and all trials have a
+    // rank.
     walls[0][2] = None;
     let record = race(&walls);
     let [_, wide, ..] = &texts(&record)[..] else { panic!("five texts") };

@@ -1,4 +1,4 @@
-//! Golden texts of records made by hand, where every number can be checked in the head.
+//! Golden texts of hand-made records whose numbers can be checked by mental arithmetic.
 
 use super::{Format, Page, Style, markdown, terminal};
 use readlab_model::sample::Sample;
@@ -35,11 +35,11 @@ fn record() -> Record {
     record
 }
 
-fn at(record: &mut Record, trial: usize) -> &mut TrialRecord {
+fn trial_mut(record: &mut Record, trial: usize) -> &mut TrialRecord {
     &mut record.trials[TrialIndex::new(trial)]
 }
 
-/// Adds a trial, whose plan may still change.
+/// Adds a trial. The returned plan may still be changed.
 pub(crate) fn announce<'r>(
     record: &'r mut Record,
     index: usize,
@@ -47,30 +47,30 @@ pub(crate) fn announce<'r>(
     state: CacheState,
 ) -> &'r mut Trial {
     record.add(trial(index, name, state, Cache::Through));
-    &mut at(record, index).trial
+    &mut trial_mut(record, index).trial
 }
 
-/// The only reading of a round of its own fill.
+/// A reading that is alone in its round and its fill of the page cache.
 pub(crate) fn reading(trial: usize, round: u32, wall_ns: u64) -> Sample {
     let trial = TrialIndex::new(trial);
     Sample { trial, fill: round, round, turn_readings: 1, wall_ns, ..Sample::default() }
 }
 
-/// Ends a trial with these readings.
-pub(crate) fn measured(record: &mut Record, trial: usize, readings: impl IntoIterator<Item = Sample>) {
+/// Adds these readings to a trial and ends it.
+pub(crate) fn add_readings(record: &mut Record, trial: usize, readings: impl IntoIterator<Item = Sample>) {
     readings.into_iter().for_each(|it| record.add(Line::Sample(Box::new(it))));
     outcome(record, trial, Outcome::Measured);
 }
 
-/// Leaves a trial so many of its readings.
-fn keep(record: &mut Record, trial: usize, readings: usize) {
-    let trial = at(record, trial);
+/// Drops all but the first readings of a trial.
+fn keep_readings(record: &mut Record, trial: usize, readings: usize) {
+    let trial = trial_mut(record, trial);
     trial.samples = trial.samples.iter().take(readings).collect();
 }
 
-/// Ten rounds, each of its own fill and `wall_ms` long with a little that differs.
-fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5]) {
-    let cold = at(record, trial).trial.state == CacheState::Cold;
+/// Adds ten rounds, each with its own fill and `wall_ms` long plus a wobble.
+fn add_samples_with_wobble(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5]) {
+    let cold = trial_mut(record, trial).trial.state == CacheState::Cold;
     for round in 0..10_u32 {
         let wobble = wobble_us[round as usize % 5] * 1_000;
         record.add(Line::Sample(Box::new(Sample {
@@ -86,20 +86,21 @@ fn samples(record: &mut Record, trial: usize, wall_ms: u64, wobble_us: [u64; 5])
     }
 }
 
-const STEADY: [u64; 5] = [0, 10, 20, 30, 40];
+const STEADY_WOBBLE_US: [u64; 5] = [0, 10, 20, 30, 40];
 
-/// A warm race of these trials, each with its milliseconds and what differs from round to round.
-fn warm(trials: &[(&str, u64, [u64; 5])]) -> Record {
+/// A warm race of these trials, each with its time in milliseconds and its wobble.
+fn warm_race(trials: &[(&str, u64, [u64; 5])]) -> Record {
     let mut record = record();
     for (index, (name, wall_ms, wobble_us)) in trials.iter().enumerate() {
         announce(&mut record, index, name, CacheState::Warm);
-        samples(&mut record, index, *wall_ms, *wobble_us);
+        add_samples_with_wobble(&mut record, index, *wall_ms, *wobble_us);
         outcome(&mut record, index, Outcome::Measured);
     }
     record
 }
 
-/// Warm: `mmap` 50 ms, `pread` tied with it, `wc -l` 200 ms, a control; cold: two, one that failed.
+/// Warm: `mmap` at 50 ms, `pread` tied with it, `wc -l` at 200 ms, and a control; cold: two trials,
+/// and one that is unavailable.
 fn race() -> Record {
     let mut record = Record::new(header());
     record.add(target("/data/a b.txt"));
@@ -113,7 +114,7 @@ fn race() -> Record {
     ];
     for (index, (name, state, cache, wall_ms, wobble)) in plan.into_iter().enumerate() {
         record.add(trial(index, name, state, cache));
-        samples(&mut record, index, wall_ms, wobble);
+        add_samples_with_wobble(&mut record, index, wall_ms, wobble);
         outcome(&mut record, index, Outcome::Measured);
     }
     let missing = "perf events are not permitted".to_owned();
@@ -131,7 +132,7 @@ fn failures() -> Record {
     let mut record = Record::new(header());
     record.add(target("/data/x|<script>alert(1)</script>\u{1b}[31m.txt"));
     announce(&mut record, 0, "command/cat | wc <script> \u{1b}[2J*_`", CacheState::Warm);
-    samples(&mut record, 0, 10, [0; 5]);
+    add_samples_with_wobble(&mut record, 0, 10, [0; 5]);
     outcome(&mut record, 0, Outcome::Refused { reason: "answered 8 newlines, not 9\u{7}".into() });
     announce(&mut record, 1, "rust/mmap", CacheState::Warm);
     outcome(&mut record, 1, Outcome::Failed { reason: "killed by signal 9".into() });
@@ -159,26 +160,26 @@ fn exported(record: &Record, export: fn(&Record, &mut dyn Write) -> io::Result<(
     String::from_utf8(text).unwrap()
 }
 
-fn wide(record: &Record) -> String {
+fn terminal_text(record: &Record) -> String {
     terminal(&Page::from_record(record), Style { width: 160, color: false }, Some("/tmp/run/record.jsonl"))
 }
 
 #[test]
 fn a_race_in_the_terminal_and_in_markdown() {
-    insta::assert_snapshot!("a_race_in_the_terminal", wide(&race()));
+    insta::assert_snapshot!("a_race_in_the_terminal", terminal_text(&race()));
     insta::assert_snapshot!("a_race_in_markdown", markdown(&Page::from_record(&race())));
 }
 
 #[test]
 fn failures_in_the_terminal_and_in_markdown() {
-    insta::assert_snapshot!(wide(&failures()));
+    insta::assert_snapshot!(terminal_text(&failures()));
     insta::assert_snapshot!(markdown(&Page::from_record(&failures())));
 }
 
 #[test]
 fn an_empty_record_says_so() {
     let empty = Record::new(header());
-    insta::assert_snapshot!(wide(&empty));
+    insta::assert_snapshot!(terminal_text(&empty));
     insta::assert_snapshot!(markdown(&Page::from_record(&empty)));
     assert_eq!(csv(&empty).lines().count(), 1);
     assert_eq!(document(&empty)["trials"], serde_json::json!([]));
@@ -198,7 +199,8 @@ fn ratios_and_rates_are_right_to_the_digit() {
     assert_eq!((mmap.name.as_str(), mmap.wall.median), ("rust/mmap/avx2@threads=2", 50_040_000));
     assert!((mmap.throughput.unwrap().0 - 1e9 / 0.050_04).abs() < 1.0);
     let pairs: [f64; 5] = [200.0 / 50.0, 200.1 / 50.04, 200.2 / 50.08, 200.3 / 50.02, 200.4 / 50.06];
-    // The centre is the median of the means of two rounds, of which each pair of times is in two.
+    // The centre is the median of the means of two rounds. Each ratio of two times occurs in two of
+    // the ten rounds.
     let logs = [pairs, pairs].concat().into_iter().map(f64::ln).collect::<Vec<f64>>();
     let means =
         (0..10).flat_map(|a| (a..10).map(move |b| (a, b))).map(|(a, b)| f64::midpoint(logs[a], logs[b]));
@@ -216,7 +218,7 @@ fn ratios_and_rates_are_right_to_the_digit() {
 }
 
 #[test]
-fn what_the_device_does_not_prove_is_counted_apart() {
+fn samples_that_device_bytes_do_not_prove_are_counted_separately() {
     let mut record = record();
     let trials = [
         ("rust/read", Cache::Through, None, 1.0),
@@ -232,30 +234,30 @@ fn what_the_device_does_not_prove_is_counted_apart() {
             resident_after,
             ..reading(index, round, 1000)
         };
-        measured(&mut record, index, (0..6).map(read));
+        add_readings(&mut record, index, (0..6).map(read));
     }
     let page = Page::from_record(&record);
     let line = "from the device 100 % of the size (device bytes known for 12 of 18); 6 left less than the file in the cache: \
                 device bytes alone prove them";
     assert!(page.rankings[0].proof_line().ends_with(line), "{}", page.rankings[0].proof_line());
-    assert!(wide(&record).contains(line) && markdown(&page).contains(line));
+    assert!(terminal_text(&record).contains(line) && markdown(&page).contains(line));
     let proof = &document(&record)["proofs"][0];
     let counted = ["samples", "residency_known", "device_bytes_known", "by_device_bytes_alone"];
     assert_eq!(counted.map(|name| proof[name].as_u64().unwrap()), [18, 18, 12, 6]);
 }
 
-/// One trial that decodes a gzip of which 4.5 times its size comes out.
-fn decoded() -> Record {
-    let mut record = warm(&[("rust/read", 1000, [0; 5]), ("rust/gzip", 1000, [0; 5])]);
+/// A record with one trial that decodes a gzip file to 4.5 times its size.
+fn decoding_race() -> Record {
+    let mut record = warm_race(&[("rust/read", 1000, [0; 5]), ("rust/gzip", 1000, [0; 5])]);
     let answer = Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() };
     record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: "00".into(), answer });
-    at(&mut record, 1).trial.decodes = Some(Archive::Gzip);
+    trial_mut(&mut record, 1).trial.decodes = Some(Archive::Gzip);
     record
 }
 
 #[test]
-fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
-    let record = decoded();
+fn the_rate_of_encoded_bytes_is_beside_that_of_decoded_bytes() {
+    let record = decoding_race();
     let page = Page::from_record(&record);
     let [plain, gzip] = &page.rankings[..] else { panic!("two rankings") };
     assert_eq!((plain.title().as_str(), plain.rows[0].rate_in), ("Warm · newlines", None));
@@ -266,7 +268,7 @@ fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
     assert_eq!(Page::from_record(&grown).rankings[0].size_words(), "1.00 GB");
     let row = &gzip.rows[0];
     assert_eq!((row.throughput.unwrap().0, row.rate_in.unwrap().0), (4.5e9, 1e9));
-    let text = wide(&record);
+    let text = terminal_text(&record);
     assert!(text.contains("4.50 GB/s  1.00 GB/s") && text.matches("rate in").count() == 1, "{text}");
     let text = markdown(&page);
     assert!(text.contains("| 4.50 GB/s | 1.00 GB/s |"), "{text}");
@@ -278,7 +280,7 @@ fn the_rate_of_what_comes_out_has_that_of_what_goes_in_beside_it() {
 }
 
 #[test]
-fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
+fn a_detected_cache_below_is_in_the_machine_line_with_its_factor() {
     let mut record = race();
     let shown = |record: &Record| (Page::from_record(record).machine, markdown(&Page::from_record(record)));
     let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
@@ -294,24 +296,24 @@ fn a_cache_below_that_was_seen_stands_in_the_machine_line_with_its_factor() {
     assert_eq!(document(&record)["targets"][0]["hidden_cache"]["found"], "seen");
     record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::ShortBudget });
     let expected = "whether a cache lies below was not probed: the run has too little time";
-    assert_eq!(wide(&record).matches(expected).count(), 1, "{}", wide(&record));
+    assert_eq!(terminal_text(&record).matches(expected).count(), 1, "{}", terminal_text(&record));
 }
 
 #[test]
 fn rates_of_several_readers_count_what_all_of_them_read() {
     use readlab_analysis::compare::{Measure, Side};
-    let record = warm(&[
+    let record = warm_race(&[
         ("java/BufferedReader@readers=2", 1000, [0; 5]),
         ("java/BufferedReader@readers=1", 900, [0; 5]),
     ]);
     let page = Page::from_record(&record);
     let rows = &page.rankings[0].rows;
-    // The order is that of times, whatever the rates.
+    // Rows are ordered by time, whatever the rates.
     assert_eq!(
         (rows[1].index, rows[1].throughput.unwrap().0, rows[1].bytes.unwrap().0),
         (TrialIndex::new(0), 2e9, 2 * SIZE)
     );
-    assert!(wide(&record).contains("2.00 GB/s"), "{}", wide(&record));
+    assert!(terminal_text(&record).contains("2.00 GB/s"), "{}", terminal_text(&record));
     assert!(markdown(&page).contains("| 2.00 GB/s |"), "{}", markdown(&page));
     let it = &document(&record)["trials"][0];
     assert_eq!((&it["bytes_out"], &it["throughput_bytes_per_s"]), (&(2 * SIZE).into(), &(2 * SIZE).into()));
@@ -324,8 +326,8 @@ fn rates_of_several_readers_count_what_all_of_them_read() {
 }
 
 #[test]
-fn a_file_that_gives_more_bytes_than_its_size_says_has_the_rate_of_what_it_gives() {
-    let mut record = warm(&[("rust/read", 1000, [0; 5])]);
+fn the_rate_of_a_file_that_delivers_more_than_its_size_counts_delivered_bytes() {
+    let mut record = warm_race(&[("rust/read", 1000, [0; 5])]);
     record.targets[0].answer = Some(Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() });
     let ranking = &Page::from_record(&record).rankings[0];
     assert_eq!((ranking.bytes_out.unwrap().0, ranking.rows[0].throughput.unwrap().0), (4_500_000_000, 4.5e9));
@@ -352,7 +354,7 @@ fn json_holds_every_sample_integers_and_a_reason_for_every_null() {
 }
 
 #[test]
-fn csv_quotes_what_needs_it_and_has_a_row_a_sample() {
+fn csv_quotes_special_texts_and_has_a_row_for_each_sample() {
     let text = csv(&race());
     assert_eq!(text.lines().count(), 61);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
@@ -364,10 +366,10 @@ fn csv_quotes_what_needs_it_and_has_a_row_a_sample() {
 }
 
 #[test]
-fn no_format_lets_a_control_character_or_markup_through() {
+fn no_format_passes_control_characters_or_markup_through() {
     let record = failures();
     let page = Page::from_record(&record);
-    for text in [wide(&record), markdown(&page), csv(&record), json(&record)] {
+    for text in [terminal_text(&record), markdown(&page), csv(&record), json(&record)] {
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
     }
     assert!(!markdown(&page).contains("<script>"));
@@ -380,5 +382,5 @@ fn colour_changes_nothing_but_colour() {
     assert!(colored.contains("\u{1b}["));
     let plain = anstream::adapter::strip_str(&colored).to_string();
     let lines = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
-    assert_eq!(lines(&plain), lines(&wide(&race())));
+    assert_eq!(lines(&plain), lines(&terminal_text(&race())));
 }

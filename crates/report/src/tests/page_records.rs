@@ -1,4 +1,4 @@
-//! Records from which the tests of pages make pages: counts, settings, many readings, sweeps.
+//! Records for the tests of pages: counts, settings, many readings, sweeps.
 
 use super::*;
 use crate::limits::Bound;
@@ -6,8 +6,8 @@ use readlab_model::target::layers::Layer;
 use readlab_model::units::Throughput;
 use readlab_record::{Count, Header, RunKind, WriteTimes, WriteWay};
 
-/// As `race`, with calls counted.
-pub(super) fn counted() -> Record {
+/// The record of `race`, with counted calls.
+pub(super) fn race_with_counts() -> Record {
     let mut record = race();
     let count = |value, how: &str| Count { value, how: how.to_owned() };
     let counts = [("syscalls", count(Some(16_391), "tracepoint")), ("mallocs", count(None, "no library"))];
@@ -18,17 +18,18 @@ pub(super) fn counted() -> Record {
     record
 }
 
-/// Four buffers of one method; with one of the `rounds` no difference is clear.
+/// Four buffer sizes of one method; with `rounds` of 1, no difference is clear.
 pub(super) fn buffers(rounds: usize) -> Record {
     let trials = [(4, 400), (16, 200), (64, 100), (256, 100)];
     let trials = trials.map(|(buffer, wall_ms)| (format!("rust/read/avx2@buffer={buffer}KiB"), wall_ms));
-    let mut record = warm(&trials.each_ref().map(|(name, wall_ms)| (name.as_str(), *wall_ms, STEADY)));
-    (0..trials.len()).for_each(|index| keep(&mut record, index, rounds));
+    let mut record =
+        warm_race(&trials.each_ref().map(|(name, wall_ms)| (name.as_str(), *wall_ms, STEADY_WOBBLE_US)));
+    (0..trials.len()).for_each(|index| keep_readings(&mut record, index, rounds));
     record
 }
 
-/// 10,000 readings of 20 trials.
-pub(super) fn large() -> Record {
+/// 20 trials with 10,000 readings in all.
+pub(super) fn race_of_many_readings() -> Record {
     let mut record = record();
     for index in 0..20 {
         announce(&mut record, index, &format!("rust/m{index}"), CacheState::Warm);
@@ -42,18 +43,18 @@ pub(super) fn large() -> Record {
                 ..reading(index, round, 50_000_000 + index as u64 * 1_000_000 + scattered)
             }
         };
-        measured(&mut record, index, (0..500).map(read));
+        add_readings(&mut record, index, (0..500).map(read));
     }
     record
 }
 
-/// Three files of each size, written plainly at 2 GB/s and read at 2.5, with a tenth of a
-/// millisecond a file.
+/// Three files of each size, written plainly at 2 GB/s and read at 2.5 GB/s, with a fixed cost of a
+/// tenth of a millisecond.
 pub(super) fn sweep() -> Page {
-    Page::from_record(&swept())
+    Page::from_record(&swept_record())
 }
 
-pub(super) fn swept() -> Record {
+pub(super) fn swept_record() -> Record {
     let mut record = Record::new(Header { kind: RunKind::Sweep, ..header() });
     let sizes = [10_000_u64, 1_000_000, 100_000_000, 2_000_000_000];
     for (index, size_bytes) in (0..3).flat_map(|_| sizes).enumerate() {
@@ -64,22 +65,22 @@ pub(super) fn swept() -> Record {
         let times = WriteTimes { write_ns: 100_000 + size_bytes / 2 + late_ns, sync_ns: None };
         record.add(Line::Write { target: index, how: WriteWay::Plain, times });
         record.add(trial(index, "rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass));
-        at(&mut record, index).trial.target = index;
+        trial_mut(&mut record, index).trial.target = index;
         let read = reading(index, 0, 100_000 + size_bytes * 2 / 5 + late_ns);
-        measured(&mut record, index, [Sample { device_read_bytes: Some(size_bytes), ..read }]);
+        add_readings(&mut record, index, [Sample { device_read_bytes: Some(size_bytes), ..read }]);
     }
     record
 }
 
-/// The same above a server, whose cache cannot be made cold.
-pub(super) fn swept_above_a_cache() -> Record {
-    let mut record = swept();
+/// The sweep on a file server, whose cache is not evicted before cold readings.
+pub(super) fn swept_record_above_a_cache() -> Record {
+    let mut record = swept_record();
     let layers = r#"[{"kind":"filesystem","name":"nfs"},{"kind":"server","name":"nas","cache":{"before_cold":"remains",
         "what":"the cache of the server of nas","why":"it is elsewhere"}}]"#;
     let layers: Vec<Layer> = serde_json::from_str(layers).unwrap();
     record.targets.iter_mut().for_each(|target| target.layers.clone_from(&layers));
     record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::SlowDevice });
-    // One size far above the line.
+    // One size is far above the line.
     for it in record.trials.iter_mut().filter(|it| it.trial.target % 4 == 2) {
         it.samples = it.samples.iter().map(|sample| Sample { wall_ns: 4_000_000, ..sample }).collect();
     }
@@ -95,9 +96,9 @@ pub(super) fn bounded() -> Page {
 pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
     let mut cut_short = race();
     cut_short.end = None;
-    at(&mut cut_short, 5).outcome = None;
+    trial_mut(&mut cut_short, 5).outcome = None;
     vec![
-        ("race", Page::from_record(&counted())),
+        ("race", Page::from_record(&race_with_counts())),
         ("cut short", Page::from_record(&cut_short)),
         ("failures", Page::from_record(&failures())),
         ("empty", Page::from_record(&Record::new(header()))),
@@ -108,7 +109,7 @@ pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
     ]
 }
 
-/// The records of every kind of run.
-pub(super) fn scripted() -> Vec<(&'static str, Record)> {
+/// One record of every kind of run.
+pub(super) fn scripted_records() -> Vec<(&'static str, Record)> {
     testing::scripted::names().map(|name| (name, testing::scripted::record(name))).into()
 }

@@ -1,7 +1,9 @@
-//! Pages and charts of records made by hand: well-formed, safe, light, and true to their intervals.
+//! Pages and charts of hand-made records: well-formed, safe, small, and consistent with their
+//! intervals.
 
 use super::page_records::{
-    all_pages, bounded, buffers, counted, large, scripted, sweep, swept, swept_above_a_cache,
+    all_pages, bounded, buffers, race_of_many_readings, race_with_counts, scripted_records, sweep,
+    swept_record, swept_record_above_a_cache,
 };
 use super::*;
 use crate as report;
@@ -16,11 +18,14 @@ fn parsed(text: &str) -> Document<'_> {
     Document::parse_with_options(text, options).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-fn named<'a, 'i>(document: &'a Document<'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+fn elements_named<'a, 'i>(
+    document: &'a Document<'i>,
+    name: &'static str,
+) -> impl Iterator<Item = Node<'a, 'i>> {
     document.descendants().filter(move |node| node.tag_name().name() == name)
 }
 
-/// In every format, with common blanks.
+/// The page as terminal text, Markdown and HTML, with ordinary spaces.
 fn texts(page: &Page) -> [String; 3] {
     let terminal = terminal(page, Style { width: 120, color: false }, None);
     [terminal, markdown(page), report::html(page)].map(|text| text.replace('\u{a0}', " "))
@@ -29,7 +34,7 @@ fn texts(page: &Page) -> [String; 3] {
 fn chart(page: &Page, name: &str) -> String {
     let found = charts(page).into_iter().find(|(slug, _)| slug == name);
     let (_, text) = found.unwrap_or_else(|| panic!("no chart {name}"));
-    // The style is the same in all and has tests of its own.
+    // The style is the same in all charts and has its own tests.
     let (front, rest) = text.split_once("<style>").unwrap();
     let (_, rest) = rest.split_once("</style>").unwrap();
     format!("{front}{rest}").replace("><", ">\n<")
@@ -37,7 +42,7 @@ fn chart(page: &Page, name: &str) -> String {
 
 #[test]
 fn the_charts_of_a_race() {
-    let page = Page::from_record(&counted());
+    let page = Page::from_record(&race_with_counts());
     insta::assert_snapshot!("chart_ranking", chart(&page, "ranking-1-warm"));
     insta::assert_snapshot!("chart_effort", chart(&page, "effort-0-cold"));
     insta::assert_snapshot!("chart_rounds", chart(&page, "rounds-1-warm"));
@@ -53,7 +58,7 @@ fn the_charts_of_a_sweep_and_of_settings() {
 
 #[test]
 fn the_body_of_a_page() {
-    for (name, record) in [("page_race", counted()), ("page_failures", failures())] {
+    for (name, record) in [("page_race", race_with_counts()), ("page_failures", failures())] {
         let text = report::html(&Page::from_record(&record));
         let (_, main) = text.split_once("<main>").unwrap();
         let (main, _) = main.split_once("<script>").unwrap();
@@ -120,14 +125,14 @@ fn names_of_files_and_commands_stay_text() {
     let page = Page::from_record(&failures());
     let text = report::html(&page);
     let document = parsed(&text);
-    assert_eq!(named(&document, "script").count(), 3, "the theme, the sorting and the filter");
+    assert_eq!(elements_named(&document, "script").count(), 3, "the theme, the sorting and the filter");
     let shown = |part: &str| document.descendants().filter_map(|it| it.text()).any(|it| it.contains(part));
     assert!(shown("<script>alert(1)</script>\\u{1b}[31m"), "the file's name is shown as it is");
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
 }
 
 #[test]
-fn a_page_asks_for_nothing_from_anywhere() {
+fn a_page_loads_nothing_from_anywhere() {
     for (name, page) in all_pages() {
         let text = report::html(&page).replace("http://www.w3.org/2000/svg", "");
         for word in ["http:", "https:", "src=", "url(", "@import"] {
@@ -138,7 +143,7 @@ fn a_page_asks_for_nothing_from_anywhere() {
 }
 
 #[test]
-fn only_what_its_interval_sets_apart_is_bold() {
+fn only_the_names_of_leading_trials_are_bold() {
     let leads = |page: &Page| {
         let rates = charts(page).into_iter().filter(|(slug, _)| slug.starts_with("ranking"));
         rates.map(|(_, text)| text.matches("class=\"name start strong\"").count()).collect::<Vec<_>>()
@@ -160,11 +165,12 @@ fn no_two_rows_of_a_chart_or_table_look_the_same() {
             |node: Node| node.children().filter(Node::is_text).filter_map(|it| it.text()).collect::<String>();
         whole.descendants().filter(is_name).map(text).collect::<Vec<String>>()
     };
-    for (name, record) in scripted() {
+    for (name, record) in scripted_records() {
         let page = Page::from_record(&record);
         let (html, charts) = (report::html(&page), charts(&page));
         let document = parsed(&html);
-        let tables = named(&document, "table").filter(|it| it.attribute("class") == Some("sortable plots"));
+        let tables =
+            elements_named(&document, "table").filter(|it| it.attribute("class") == Some("sortable plots"));
         let in_tables: Vec<Vec<String>> = tables.map(|table| names(table, "table")).collect();
         let in_charts = charts.iter().map(|(_, text)| names(parsed(text).root_element(), "svg"));
         for names in in_charts.chain(in_tables) {
@@ -175,8 +181,8 @@ fn no_two_rows_of_a_chart_or_table_look_the_same() {
 }
 
 #[test]
-fn colour_is_the_language_and_each_row_says_which_trial_it_is() {
-    for (name, record) in scripted() {
+fn colour_means_the_language_and_each_row_names_its_trial() {
+    for (name, record) in scripted_records() {
         let page = Page::from_record(&record);
         let languages: BTreeMap<String, &str> = page
             .rankings
@@ -217,11 +223,13 @@ fn without_scripts_all_rows_are_visible_and_the_controls_are_not() {
 }
 
 #[test]
-fn the_limit_of_a_method_is_in_the_open() {
+fn the_limit_of_a_method_is_visible_without_a_click() {
     let page = Page::from_record(&testing::scripted::record("inside"));
     let text = report::html(&page);
     let document = parsed(&text);
-    let table = named(&document, "table").find(|it| it.attribute("class") == Some("sortable plots")).unwrap();
+    let table = elements_named(&document, "table")
+        .find(|it| it.attribute("class") == Some("sortable plots"))
+        .unwrap();
     assert!(table.ancestors().all(|it| it.tag_name().name() != "details"));
     let cells =
         table.descendants().filter(|it| it.has_tag_name("td") && it.attribute("class") == Some("word"));
@@ -236,7 +244,7 @@ fn the_limit_of_a_method_is_in_the_open() {
 }
 
 #[test]
-fn the_answer_says_who_how_fast_and_how_sure() {
+fn the_answer_names_the_fastest_its_rate_and_its_certainty() {
     let answer = |record: &Record| Page::from_record(record).answer;
     assert_eq!(
         answer(&race()),
@@ -249,7 +257,7 @@ fn the_answer_says_who_how_fast_and_how_sure() {
 }
 
 #[test]
-fn settings_make_a_curve_from_three_on() {
+fn three_settings_of_a_method_make_a_curve() {
     let page = Page::from_record(&buffers(10));
     let [curve] = &page.curves[..] else { panic!("one parameter: {:?}", page.curves) };
     assert_eq!((curve.method.as_str(), curve.parameter.as_str()), ("read avx2", "buffer"));
@@ -272,11 +280,11 @@ fn a_sweep_is_answered_by_its_slopes_and_named_by_folder() {
 
 #[test]
 fn ten_thousand_readings_make_a_small_page_that_says_what_a_dot_is() {
-    let text = report::html(&Page::from_record(&large()));
+    let text = report::html(&Page::from_record(&race_of_many_readings()));
     assert!(text.len() < 3_000_000, "{} bytes", text.len());
     assert!(text.contains("one dot shows those that are side by side"));
     let document = parsed(&text);
-    let strips = named(&document, "path").filter(|it| it.attribute("class") == Some("dots"));
+    let strips = elements_named(&document, "path").filter(|it| it.attribute("class") == Some("dots"));
     let dots: Vec<usize> = strips.map(|it| it.attribute("d").unwrap().matches('M').count()).collect();
     assert!(dots.len() == 20 && dots.iter().all(|&dots| dots > 50 && dots <= 201), "{dots:?}");
     assert!(!report::html(&Page::from_record(&race())).contains("one dot shows"));
@@ -285,20 +293,20 @@ fn ten_thousand_readings_make_a_small_page_that_says_what_a_dot_is() {
 #[test]
 fn short_names_are_unique() {
     let mut record = race();
-    at(&mut record, 1).trial.label = Some("mmap avx2 · threads=2".into());
+    trial_mut(&mut record, 1).trial.label = Some("mmap avx2 · threads=2".into());
     let page = Page::from_record(&record);
     let names: BTreeMap<&str, TrialIndex> =
         page.rankings[1].rows.iter().map(|row| (row.short.as_str(), row.index)).collect();
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names.contains_key("rust/mmap/avx2@threads=2") && names.contains_key("wc -l"), "{names:?}");
     let mut several = race();
-    at(&mut several, 1).trial.id = "java/pread".parse().unwrap();
+    trial_mut(&mut several, 1).trial.id = "java/pread".parse().unwrap();
     let page = Page::from_record(&several);
     assert_eq!(page.rankings[1].rows[0].short, "rust mmap avx2 · threads=2");
 }
 
 #[test]
-fn a_sweep_in_markdown_has_a_table_for_each_way_and_says_what_the_line_says() {
+fn a_sweep_in_markdown_has_a_table_and_the_line_of_each_series() {
     let text = report::markdown(&sweep());
     assert_eq!(text.matches("| size | files |").count(), 2, "{text}");
     assert!(text.contains("### <code>rust/direct@buffer=1MiB</code>"), "{text}");
@@ -306,8 +314,8 @@ fn a_sweep_in_markdown_has_a_table_for_each_way_and_says_what_the_line_says() {
 }
 
 #[test]
-fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
-    let record = swept_above_a_cache();
+fn a_sweep_above_a_cache_names_the_cache_beside_every_number_of_its_readings() {
+    let record = swept_record_above_a_cache();
     let page = Page::from_record(&record);
     assert!(page.answer.contains("rust/direct@buffer=1MiB (cold above a cache) "), "{}", page.answer);
     assert!(page.answer.contains("write plain 2.00 GB/s"), "{}", page.answer);
@@ -345,13 +353,13 @@ fn a_sweep_above_a_cache_names_it_wherever_it_says_something_of_its_readings() {
 }
 
 #[test]
-fn a_sweep_says_what_was_proven_and_what_its_contender_did() {
-    let mut record = swept();
+fn a_sweep_reports_proofs_and_side_effects_of_its_contender() {
+    let mut record = swept_record();
     for (trial, processes, readings) in [(0, 2, 2), (5, 1, 1)] {
         let trial = TrialIndex::new(trial);
         record.add(Line::LeftBehind { trial, left: LeftBehind { processes, readings } });
     }
-    let samples = &mut at(&mut record, 3).samples;
+    let samples = &mut trial_mut(&mut record, 3).samples;
     *samples = samples.iter().map(|sample| Sample { device_read_bytes: None, ..sample }).collect();
     let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
     record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
@@ -377,13 +385,13 @@ fn a_sweep_says_what_was_proven_and_what_its_contender_did() {
 }
 
 #[test]
-fn what_single_reads_took_has_a_place_for_each_quantile_that_they_show() {
-    let mut record = counted();
+fn latencies_of_single_reads_are_shown_for_each_quantile_with_enough_reads() {
+    let mut record = race_with_counts();
     let is_of_reads = |(slug, _): &(String, String)| slug.starts_with("latency");
     assert!(!charts(&Page::from_record(&record)).iter().any(is_of_reads));
     let warm = |it: &&mut TrialRecord| it.trial.state == CacheState::Warm && !it.trial.is_control();
     for (times, trial) in (1..).zip(record.trials.iter_mut().filter(warm)) {
-        // 1000 reads show p99, and 100,000 show p99.99.
+        // 1000 reads are enough for p99, and 100,000 for p99.99.
         let reads = if times == 1 { 1_000 } else { 100_000 };
         let latencies = latencies((1..=reads).map(|read| times * (10_000 + read)));
         trial.latencies = vec![TurnLatencies { fill: 0, round: 0, latencies }];

@@ -1,15 +1,16 @@
-//! Percentiles: a table for each trial in a terminal; counts of several runs on the page and in JSON.
+//! Percentiles: a table for each trial in a terminal; counts of several runs on the page and in
+//! JSON.
 
 use super::super::{Page, html, percentiles};
 use super::document;
-use super::page_records::counted;
+use super::page_records::race_with_counts;
 use readlab_model::trial::TrialIndex;
 use readlab_record::{Count, Line, Record};
 use std::collections::BTreeMap;
 
-/// The first trial is counted four more times; its runs are 16 391, then 1 to 4.
-fn counted_again() -> Record {
-    let mut record = counted();
+/// The first trial is counted in five runs: 16,391, then 1 to 4.
+fn race_with_several_counts() -> Record {
+    let mut record = race_with_counts();
     for value in 1..5 {
         let count = Count { value: Some(value), how: "tracepoint".to_owned() };
         record.add(Line::Counts {
@@ -20,7 +21,7 @@ fn counted_again() -> Record {
     record
 }
 
-fn row(text: &str, name: &str) -> Vec<String> {
+fn words_of_row(text: &str, name: &str) -> Vec<String> {
     let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
     line.trim_start()
         .trim_start_matches(name)
@@ -33,7 +34,7 @@ fn row(text: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples() {
-    let page = Page::from_record(&counted_again());
+    let page = Page::from_record(&race_with_several_counts());
     let text = percentiles(&page);
     let trials: usize = page.rankings.iter().map(|ranking| ranking.rows.len()).sum();
     assert_eq!(text.lines().filter(|line| line.trim_end().ends_with("samples")).count(), trials, "{text}");
@@ -41,13 +42,17 @@ fn each_trial_has_a_table_of_its_metrics_and_counts_with_the_number_of_samples()
     let mut rows = page.rankings.iter().flat_map(|it| &it.rows);
     let name = &rows.find(|row| row.index == TrialIndex::new(0)).unwrap().name;
     let of_first = &text[text.find(name.as_str()).unwrap()..];
-    assert_eq!(row(of_first, "syscalls"), ["1", "2", "3", "4", "–", "–", "16\u{202f}391", "5"], "{of_first}");
+    assert_eq!(
+        words_of_row(of_first, "syscalls"),
+        ["1", "2", "3", "4", "–", "–", "16\u{202f}391", "5"],
+        "{of_first}"
+    );
     assert!(!text.contains("mallocs"), "what was not counted has no row");
 }
 
 #[test]
 fn counts_of_several_runs_are_on_the_page_and_in_json() {
-    let (once, again) = (counted(), counted_again());
+    let (once, again) = (race_with_counts(), race_with_several_counts());
     let shows_runs = |record: &Record| html(&Page::from_record(record)).contains(">runs</");
     assert!(shows_runs(&again) && !shows_runs(&once));
     let trial = &document(&again)["trials"][0];

@@ -1,8 +1,8 @@
-//! The check of the whole: what a page says of two trials is made anew from the samples of the two
-//! that its words name, and the order in which a record announces its trials changes nothing that a
-//! page says. Over every record of the tests.
+//! Recomputes what pages say, over every record of the tests. A statement about two trials must
+//! follow from the samples of the trials that it names, and the order in which a record announces
+//! its trials must not change any statement.
 
-use super::page_records::{buffers, counted, scripted, swept};
+use super::page_records::{buffers, race_with_counts, scripted_records, swept_record};
 use super::*;
 use crate::archives::ArchiveRatio;
 use crate::ranking::{Ranking, RankingRow};
@@ -15,22 +15,22 @@ use readlab_claims as claims;
 use readlab_record::Trials;
 use std::collections::BTreeSet;
 
-/// The records of every kind of run, and others with something peculiar, archives among them.
+/// A record of every kind of run, and some with peculiarities, such as archives.
 pub(super) fn records() -> Vec<(&'static str, Record)> {
     let peculiar = [
-        ("race", counted()),
+        ("race", race_with_counts()),
         ("settings", buffers(10)),
-        ("sweep", swept()),
-        ("plain and packed", packed()),
-        ("readers", scaled()),
+        ("sweep", swept_record()),
+        ("plain and packed", archive_record()),
+        ("readers", readers_record()),
         ("failures", failures()),
     ];
-    scripted().into_iter().chain(peculiar).collect()
+    scripted_records().into_iter().chain(peculiar).collect()
 }
 
-/// Lines read plain and out of a zip of the same content by two contenders, cold and warm, where
-/// trials that are unavailable were announced before them, as a plan announces them.
-pub(super) fn packed() -> Record {
+/// Lines read plain and out of a zip with the same content by two contenders, cold and warm.
+/// Unavailable trials are announced before the others, as in a plan.
+pub(super) fn archive_record() -> Record {
     let mut record = Record::new(header());
     let answer = Answer { newlines: Some(9), bytes: Some(SIZE), ..Answer::default() };
     let digest = "d".to_owned();
@@ -66,15 +66,15 @@ pub(super) fn packed() -> Record {
             let index = nth * reads.len() + at;
             let it = announce(&mut record, index, name, state);
             (it.target, it.decodes) = (target, (target == 1).then_some(Archive::Zip));
-            samples(&mut record, index, wall_ms, [0, 40, 80, 20, 60]);
+            add_samples_with_wobble(&mut record, index, wall_ms, [0, 40, 80, 20, 60]);
             outcome(&mut record, index, Outcome::Measured);
         }
     }
     record
 }
 
-/// One method that one, two and four readers of a host read, where the most were announced first.
-pub(super) fn scaled() -> Record {
+/// One method read by one, two and four readers of a host. The largest number is announced first.
+pub(super) fn readers_record() -> Record {
     let mut record = Record::new(header());
     let counts = [4_u32, 1, 2];
     for (at, readers) in counts.into_iter().enumerate() {
@@ -84,20 +84,20 @@ pub(super) fn scaled() -> Record {
     }
     for (at, wall_ms) in [520, 250, 260].into_iter().enumerate() {
         announce(&mut record, at, "rust/read", CacheState::Warm).target = at;
-        samples(&mut record, at, wall_ms, [0, 40, 80, 20, 60]);
+        add_samples_with_wobble(&mut record, at, wall_ms, [0, 40, 80, 20, 60]);
         outcome(&mut record, at, Outcome::Measured);
     }
     record
 }
 
-/// A ranking of a record, whose trials are found by their names as a reader finds them.
-struct Reader<'r> {
+/// Finds the trials of a ranking by their names, as a reader of the page does.
+struct RankingCheck<'r> {
     record: &'r Record,
     ranking: &'r Ranking,
 }
 
-impl<'r> Reader<'r> {
-    /// The measured trial of this name in the ranking; there is one.
+impl<'r> RankingCheck<'r> {
+    /// The measured trial of this name in the ranking; there must be exactly one.
     fn named(&self, name: &str) -> &'r TrialRecord {
         let of_ranking = |trial: &Trial| {
             (trial.target, trial.decodes, trial.work, trial.state)
@@ -114,20 +114,20 @@ impl<'r> Reader<'r> {
         median_ns(self.named(name))
     }
 
-    /// The noise of all trials, and the place of each among them.
+    /// The noise of all trials, in the order of the ranking's rows.
     fn noise(&self) -> SharedVariance {
         SharedVariance::new(self.ranking.rows.iter().map(|row| &self.named(&row.name).samples))
     }
 
-    fn place(&self, name: &str) -> usize {
+    fn position(&self, name: &str) -> usize {
         self.ranking.rows.iter().position(|row| row.name == name).unwrap()
     }
 
     fn ratio(&self, base: &str, name: &str) -> Option<SharedRatio> {
-        self.noise().ratio(self.place(name), self.place(base))
+        self.noise().ratio(self.position(name), self.position(base))
     }
 
-    /// Checks the rows, and what stops each.
+    /// Checks the rows, and the remedies that their verdicts name.
     fn check_rows(&self) {
         let reference = self.ranking.reference.as_ref().map(|it| it.name.as_str());
         for row in &self.ranking.rows {
@@ -164,12 +164,12 @@ impl<'r> Reader<'r> {
     }
 
     fn check_advice(&self, advice: &crate::advice::Advice) {
-        assert_eq!(advice.deed.is_some(), advice.uses.is_some());
-        if let Some(deed) = advice.deed {
-            let said = format!("{}: {deed} ", advice.condition);
+        assert_eq!(advice.action.is_some(), advice.uses.is_some());
+        if let Some(action) = advice.action {
+            let said = format!("{}: {action} ", advice.condition);
             assert!(advice.sentence.starts_with(&said), "{}", advice.sentence);
             let headline = self.ranking.advised_headline(Some(advice)).unwrap();
-            assert_eq!(headline.deed, advice.deed, "the card says what the sentence says");
+            assert_eq!(headline.action, advice.action, "the card says what the sentence says");
         }
         if let Some(against) = &advice.against {
             assert_eq!(Some(against.ratio), self.ratio(&against.name, &advice.name), "{}", advice.sentence);
@@ -182,7 +182,7 @@ impl<'r> Reader<'r> {
             let of_language = self.ranking.rows.iter().filter(|row| row.language == language.language);
             let others = of_language.count() - 1;
             let anew = usual.and_then(|usual| {
-                let (best, usual) = (self.place(&language.best.name), self.place(&usual.name));
+                let (best, usual) = (self.position(&language.best.name), self.position(&usual.name));
                 self.noise().ratio_of_chosen(best, usual, others)
             });
             assert_eq!(language.ratio, anew, "{}", language.language);
@@ -207,23 +207,23 @@ fn remedy(verdict: &Verdict) -> Option<&Remedy> {
     }
 }
 
-/// Checks what is said of plain files and archives, and that no two sentences contradict.
+/// Checks the sentences on plain files and archives, and that no two of them contradict.
 fn check_archives(record: &Record, page: &Page) {
     for said in &page.archives {
         let of = |decodes| {
             let is_it = |it: &&Ranking| (it.decodes, it.state, it.work) == (decodes, said.state, said.work);
             let ranking = page.rankings.iter().find(is_it).unwrap();
-            Reader { record, ranking }
+            RankingCheck { record, ranking }
         };
         let (plain, packed) = (of(None).named(&said.plain), of(Some(said.archive)).named(&said.decoding));
         let (of_packed, of_plain) = (of(Some(said.archive)), of(None));
-        let rows = |it: &Reader| it.ranking.rows.len();
+        let rows = |it: &RankingCheck| it.ranking.rows.len();
         let readers = [&of_packed, &of_plain];
         let samples = readers
             .into_iter()
             .flat_map(|it| it.ranking.rows.iter().map(move |row| &it.named(&row.name).samples));
-        let place = rows(&of_packed) + of_plain.place(&said.plain);
-        let anew = SharedVariance::new(samples).ratio(of_packed.place(&said.decoding), place).unwrap();
+        let place = rows(&of_packed) + of_plain.position(&said.plain);
+        let anew = SharedVariance::new(samples).ratio(of_packed.position(&said.decoding), place).unwrap();
         let ends = anew.ci95.map(|it| it.ends);
         assert_eq!((said.estimate, said.ci95), (anew.estimate, ends), "{}", said.sentence());
         let by_medians = median_ns(plain) / median_ns(packed);
@@ -238,12 +238,12 @@ fn check_archives(record: &Record, page: &Page) {
             (it.decodes, it.work, it.state, &it.path)
                 == (Some(said.archive), said.work, CacheState::Warm, &said.path)
         };
-        let reader = Reader { record, ranking: page.rankings.iter().find(is_it).unwrap() };
+        let reader = RankingCheck { record, ranking: page.rankings.iter().find(is_it).unwrap() };
         assert_eq!(said.decoding_ns, whole(reader.median_ns(&said.decoding)));
     }
 }
 
-/// Checks the map of hosts, the pairs of states and the growth with ranks or readers.
+/// Checks the map of hosts, the pairs of states, and the scaling with ranks or readers.
 fn check_many(record: &Record, page: &Page) {
     for effects in method_effects(record) {
         let it = record.trial(effects.trial).unwrap();
@@ -277,13 +277,13 @@ fn check_many(record: &Record, page: &Page) {
     }
 }
 
-/// A ratio of wall times that a claim found is that of the two trials which it names.
+/// Checks that a ratio of wall times in a claim is the ratio of the two trials that it names.
 fn check_claims(record: &Record) {
-    for judged in claims::judged_by(record).iter().flat_map(|it| &it.claims) {
+    for judged in claims::judge_built_in(record).iter().flat_map(|it| &it.claims) {
         let claims::Expression::Ratio { pairs, .. } = &judged.claim.expression else { continue };
         let of_wall = |it: &claims::Quantity| it.metric.name() == "wall";
         for pair in pairs.iter().filter(|pair| of_wall(&pair.of) && of_wall(&pair.to)) {
-            let Some(claims::Shown::Times(found)) = judged.here.as_ref().map(|it| &it.shown) else {
+            let Some(claims::ShownNumbers::Times(found)) = judged.here.as_ref().map(|it| &it.shown) else {
                 continue;
             };
             let trials = format!("{} / {}", pair.of.trial, pair.to.trial);
@@ -306,18 +306,18 @@ fn check_claims(record: &Record) {
 }
 
 #[test]
-fn every_number_of_two_trials_is_that_of_the_two_that_its_words_name() {
+fn every_number_about_two_trials_follows_from_the_trials_that_it_names() {
     let mut checked = BTreeSet::new();
     for (name, record) in records() {
         let page = Page::from_record(&record);
         for ranking in &page.rankings {
-            let reader = Reader { record: &record, ranking };
+            let reader = RankingCheck { record: &record, ranking };
             reader.check_rows();
             reader.check_limits();
             reader.check_headline();
         }
         for advice in &page.advice {
-            Reader { record: &record, ranking: &page.rankings[advice.ranking] }.check_advice(advice);
+            RankingCheck { record: &record, ranking: &page.rankings[advice.ranking] }.check_advice(advice);
         }
         check_archives(&record, &page);
         check_many(&record, &page);
@@ -331,9 +331,9 @@ fn every_number_of_two_trials_is_that_of_the_two_that_its_words_name() {
     assert_eq!(checked.into_iter().collect::<Vec<_>>(), ["advice", "archives", "rankings", "scaling"]);
 }
 
-/// All that is said of a record, line by line, whatever the order of the lines; the dots of a sweep
-/// are drawn in the order of its files.
-fn said(record: &Record) -> Vec<String> {
+/// All lines of a record's texts, sorted. Paths are left out, because the dots of a sweep are drawn
+/// in the order of its files.
+fn sorted_lines(record: &Record) -> Vec<String> {
     let page = Page::from_record(record);
     let style = Style { width: 160, color: false };
     let terminal = terminal(&page, style, None);
@@ -346,7 +346,7 @@ fn said(record: &Record) -> Vec<String> {
     lines
 }
 
-/// The export without the order of its lists.
+/// The export with sorted lists.
 fn exported_in_any_order(record: &Record) -> serde_json::Value {
     fn sorted(value: serde_json::Value) -> serde_json::Value {
         match value {
@@ -370,12 +370,12 @@ fn exported_in_any_order(record: &Record) -> serde_json::Value {
 }
 
 #[test]
-fn the_order_in_which_trials_are_announced_changes_nothing_that_is_said() {
+fn the_order_in_which_trials_are_announced_changes_no_text() {
     for (name, record) in records() {
         let mut reversed: Vec<TrialRecord> = record.trials.clone().into_iter().collect();
         reversed.reverse();
         let other = Record { trials: reversed.into_iter().collect::<Trials>(), ..record.clone() };
-        let (lines, others) = (said(&record), said(&other));
+        let (lines, others) = (sorted_lines(&record), sorted_lines(&other));
         let lacks = |all: &[String], line: &&String| all.binary_search(line).is_err();
         let gone: Vec<&String> = lines.iter().filter(|line| lacks(&others, line)).collect();
         let new: Vec<&String> = others.iter().filter(|line| lacks(&lines, line)).collect();
@@ -386,8 +386,8 @@ fn the_order_in_which_trials_are_announced_changes_nothing_that_is_said() {
 }
 
 #[test]
-fn a_trial_is_found_by_its_number_and_not_by_its_position() {
-    let record = packed();
+fn a_trial_is_found_by_its_index_and_not_by_its_position() {
+    let record = archive_record();
     let names: Vec<String> = record.trials.iter().take(3).map(|it| it.trial.id.to_string()).collect();
     assert_eq!(names, ["java/MemorySegment", "java/mapped", "java/Files.lines"]);
     assert_eq!(record.trial(TrialIndex::new(0)).unwrap().trial.id.to_string(), "java/Files.lines");

@@ -1,11 +1,11 @@
 //! Two recorded default races, in which most trials were read two to five times: every trial has a
-//! rank, and every ratio and median an interval. `real-tables.txt` is what an independent
-//! implementation printed of them.
+//! rank, and every ratio and median has an interval. `real-tables.txt` is the output of an
+//! independent implementation.
 
 use super::super::advice::UsualWay;
 use super::super::ranking::Ranking;
 use super::super::{Page, Style, markdown, terminal};
-use super::{announce, document, measured, reading};
+use super::{add_readings, announce, document, reading};
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::Record;
 use serde_json::Value;
@@ -16,8 +16,8 @@ const RACES: [(&str, &str); 2] = [
     ("16-core machine", include_str!("../../../stats/src/simulation/race-16-core.jsonl")),
 ];
 
-/// The record of a race, with the names of its trials as the tables have them.
-fn recorded(race: &str) -> (Record, Vec<String>) {
+/// The record of a race, with the names of its trials as the tables spell them.
+fn recorded_race(race: &str) -> (Record, Vec<String>) {
     let mut record = super::record();
     let mut names = Vec::new();
     for (index, line) in race.lines().enumerate() {
@@ -28,21 +28,21 @@ fn recorded(race: &str) -> (Record, Vec<String>) {
         names.push(name);
         let walls = (0..).zip(it["walls_ns"].as_array().unwrap());
         let read = walls.map(|(round, wall)| reading(index, round, wall.as_u64().unwrap()));
-        measured(&mut record, index, read);
+        add_readings(&mut record, index, read);
     }
     (record, names)
 }
 
 struct Expected {
     name: String,
-    /// Milliseconds, and half the interval of its logarithm in percent.
+    /// Milliseconds, and half the interval of the logarithm in percent.
     median: [f64; 2],
-    /// The middle of the interval of the ratio and its ends; `None` for the reference.
+    /// The middle of the ratio's interval, and its ends; `None` for the reference.
     ratio: Option<[f64; 3]>,
     rank: String,
 }
 
-/// The lines of trials, and the lines of languages.
+/// The expected rows of trials, and the number of lines on languages.
 fn table(machine: &str, state: &str) -> (Vec<Expected>, usize) {
     let head = format!("## {machine}, {state}:");
     let lines = TABLES.lines().skip_while(|line| !line.starts_with(&head)).skip(1);
@@ -52,7 +52,8 @@ fn table(machine: &str, state: &str) -> (Vec<Expected>, usize) {
     let number = |text: &str| text.trim_matches(['[', ']', ',']).parse::<f64>().unwrap();
     let trial = |line: &&str| {
         let (name, rest) = line.split_once(" n=").unwrap();
-        // The number of readings, the median, ms, ±, half, %, and the ratio or "reference".
+        // The words of a line: number of readings, median, ms, ±, half the interval, %, and the
+        // ratio or "reference".
         let words: Vec<&str> = rest.split_whitespace().collect();
         let ratio = (words[6] != "reference").then(|| [6, 7, 8].map(|at| number(words[at])));
         Expected {
@@ -71,7 +72,8 @@ fn check(ranking: &Ranking, names: &[String], expected: &Expected) {
     let near = |found: f64, shown: f64, last: f64| {
         assert!((found - shown).abs() <= 0.501 * last, "{}: {found} is not {shown}", expected.name);
     };
-    // The table has the median of logarithms: of an even number of readings it is another.
+    // The table holds the median of logarithms, which differs slightly for an even number of
+    // readings.
     let [median_ms, half_percent] = expected.median;
     let median = row.wall.median as f64;
     assert!((median / 1e6 / median_ms - 1.0).abs() < 0.05, "{}: {median} ns", expected.name);
@@ -98,7 +100,7 @@ fn check(ranking: &Ranking, names: &[String], expected: &Expected) {
 #[test]
 fn the_rows_of_recorded_races_are_those_of_another_implementation() {
     for (machine, race) in RACES {
-        let (record, names) = recorded(race);
+        let (record, names) = recorded_race(race);
         let page = Page::from_record(&record);
         assert_eq!(page.rankings.len(), 2, "cold and warm");
         for ranking in &page.rankings {
@@ -113,7 +115,7 @@ fn the_rows_of_recorded_races_are_those_of_another_implementation() {
 #[test]
 fn each_language_of_a_recorded_race_has_a_ratio_with_an_interval_in_both_states() {
     for (machine, race) in RACES {
-        let page = Page::from_record(&recorded(race).0);
+        let page = Page::from_record(&recorded_race(race).0);
         assert_eq!(page.advice.len(), 2, "cold and warm");
         for advice in &page.advice {
             let ranking = &page.rankings[advice.ranking];
@@ -130,9 +132,9 @@ fn each_language_of_a_recorded_race_has_a_ratio_with_an_interval_in_both_states(
 }
 
 #[test]
-fn nothing_of_a_recorded_race_is_left_open() {
+fn no_rank_of_a_recorded_race_is_left_open() {
     for (_, race) in RACES {
-        let record = recorded(race).0;
+        let record = recorded_race(race).0;
         let page = Page::from_record(&record);
         let style = Style { width: 200, color: false };
         for text in [terminal(&page, style, None), markdown(&page)] {

@@ -1,5 +1,5 @@
-//! Tests of the schemas: `docs/schema/` has them as they are printed, they describe all that is written,
-//! and a version only gains fields.
+//! Tests of the schemas: `docs/schema/` holds them as printed, they describe everything that is
+//! written, and a version only gains fields.
 
 use super::recomputed::records;
 use crate::{Format, claims_json, comparison_json, json_with};
@@ -15,22 +15,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-struct Compiled {
+struct CompiledSchema {
     schemas: Schemas,
     /// The schema as it is printed.
     printed: SchemaIndex,
-    /// The same, which allows no field that it does not name.
+    /// The printed schema, changed to reject fields that it does not name.
     closed: SchemaIndex,
 }
 
-static COMPILED: LazyLock<[Compiled; 4]> = LazyLock::new(|| {
+static COMPILED_SCHEMAS: LazyLock<[CompiledSchema; 4]> = LazyLock::new(|| {
     Format::ALL.map(|format| {
         let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
         let settings = SchemaSettings::draft2020_12();
-        // What a reference leads to could not have fields beside those that it names.
+        // References are inlined: a closed schema behind a reference would reject the fields beside
+        // the reference.
         let inline = settings.clone().with(|it| it.inline_subschemas = true);
         let mut closed = format.schema(inline).to_value();
-        close(&mut closed);
+        reject_unknown_fields(&mut closed);
         let [printed, closed] =
             [("printed.json", format.schema(settings).to_value()), ("closed.json", closed)].map(
                 |(name, schema)| {
@@ -38,14 +39,15 @@ static COMPILED: LazyLock<[Compiled; 4]> = LazyLock::new(|| {
                     compiler.compile(name, &mut schemas).unwrap_or_else(|error| panic!("{format}: {error:#}"))
                 },
             );
-        Compiled { schemas, printed, closed }
+        CompiledSchema { schemas, printed, closed }
     })
 });
 
-/// Fails unless a document or line keeps the schema and has only fields that the schema names.
+/// Checks that a document or line is valid under the schema and has only fields that the schema
+/// names.
 #[track_caller]
 pub(super) fn assert_described(format: Format, written: &Value) {
-    let Compiled { schemas, printed, closed } = &COMPILED[format as usize];
+    let CompiledSchema { schemas, printed, closed } = &COMPILED_SCHEMAS[format as usize];
     for schema in [printed, closed] {
         if let Err(error) = schemas.validate(written, *schema) {
             panic!("{format}: {error}");
@@ -53,21 +55,23 @@ pub(super) fn assert_described(format: Format, written: &Value) {
     }
 }
 
-/// Allows nothing that is not named in the values of a schema.
-fn close(schema: &mut Value) {
-    close_below(schema);
+/// Makes a schema reject every field that it does not name.
+fn reject_unknown_fields(schema: &mut Value) {
+    reject_unknown_fields_below(schema);
     if let Value::Object(schema) = schema {
         schema.insert("unevaluatedProperties".to_owned(), false.into());
     }
 }
 
-fn close_below(schema: &mut Value) {
+fn reject_unknown_fields_below(schema: &mut Value) {
     for (keyword, below) in schema.as_object_mut().into_iter().flatten() {
         match keyword.as_str() {
-            "properties" => below.as_object_mut().unwrap().values_mut().for_each(close),
-            "items" | "additionalProperties" => close(below),
-            "prefixItems" => below.as_array_mut().unwrap().iter_mut().for_each(close),
-            "allOf" | "anyOf" | "oneOf" => below.as_array_mut().unwrap().iter_mut().for_each(close_below),
+            "properties" => below.as_object_mut().unwrap().values_mut().for_each(reject_unknown_fields),
+            "items" | "additionalProperties" => reject_unknown_fields(below),
+            "prefixItems" => below.as_array_mut().unwrap().iter_mut().for_each(reject_unknown_fields),
+            "allOf" | "anyOf" | "oneOf" => {
+                below.as_array_mut().unwrap().iter_mut().for_each(reject_unknown_fields_below)
+            }
             _ => {}
         }
     }
@@ -82,7 +86,7 @@ fn file_of(format: Format) -> String {
 }
 
 #[test]
-fn the_schemas_are_kept_as_they_are_printed() {
+fn the_schema_files_are_what_the_command_prints() {
     for format in Format::ALL {
         let kept = fs::read_to_string(root().join(file_of(format))).unwrap_or_default();
         let is_kept = kept == format.schema_text();
@@ -92,8 +96,8 @@ fn the_schemas_are_kept_as_they_are_printed() {
     assert_eq!(files.count(), Format::ALL.len());
 }
 
-/// The schema of the last commit; without one, the file.
-fn committed(format: Format) -> Value {
+/// The schema of the last commit; without a commit, the file.
+fn committed_schema(format: Format) -> Value {
     let file = file_of(format);
     let mut git = Command::new("git");
     let shown = git.arg("-C").arg(root()).arg("show").arg(format!("HEAD:{file}")).output();
@@ -105,14 +109,14 @@ fn committed(format: Format) -> Value {
 fn a_version_only_gains_fields() {
     for format in Format::ALL {
         let printed = serde_json::from_str(&format.schema_text()).unwrap();
-        let lost = lost(&committed(format), &printed);
+        let lost = lost_properties(&committed_schema(format), &printed);
         assert!(lost.is_empty(), "readlab.{format} needs a new version:\n{}", lost.join("\n"));
     }
 }
 
-/// What a program may rely on in one schema and not in the other, a line each; nothing where the
-/// version is another.
-fn lost(before: &Value, now: &Value) -> Vec<String> {
+/// The properties that one schema guarantees and the other does not, a line each; empty if the
+/// version differs.
+fn lost_properties(before: &Value, now: &Value) -> Vec<String> {
     let [before, now] = [before, now].map(|schema| {
         let mut fields = Fields::new();
         collect(schema, schema, "", &mut fields);
@@ -138,7 +142,7 @@ fn lost(before: &Value, now: &Value) -> Vec<String> {
     lost
 }
 
-/// What is said of each field, by its path.
+/// The properties of each field, by its path.
 type Fields = BTreeMap<String, BTreeSet<String>>;
 
 fn collect(root: &Value, schema: &Value, path: &str, found: &mut Fields) {
@@ -169,7 +173,7 @@ fn collect(root: &Value, schema: &Value, path: &str, found: &mut Fields) {
         collect(root, item, &format!("{path}[{at}]"), found);
     }
     for variant in ["allOf", "anyOf", "oneOf"].into_iter().flat_map(&listed) {
-        // Variants are told apart by a field with one word.
+        // Variants are distinguished by a field with a constant word.
         let fields = variant["properties"].as_object();
         let word = fields.and_then(|fields| fields.values().find_map(|it| it["const"].as_str()));
         let path = word.map_or_else(|| path.to_owned(), |word| format!("{path}({word})"));
@@ -178,7 +182,7 @@ fn collect(root: &Value, schema: &Value, path: &str, found: &mut Fields) {
 }
 
 #[test]
-fn what_a_schema_loses_is_named_unless_the_version_is_new() {
+fn lost_properties_of_a_schema_are_named_unless_the_version_is_new() {
     let schema = |version: u32, trials: Value| {
         json!({
             "properties": {
@@ -190,7 +194,7 @@ fn what_a_schema_loses_is_named_unless_the_version_is_new() {
     };
     let trial = |properties: Value| json!({ "type": "object", "properties": properties, "required": ["a"] });
     let before = trial(json!({ "a": { "type": "integer" }, "b": { "enum": ["x", "y"] } }));
-    let after = |now: &Value| lost(&schema(1, before.clone()), &schema(1, now.clone()));
+    let after = |now: &Value| lost_properties(&schema(1, before.clone()), &schema(1, now.clone()));
     assert_eq!(after(&before), Vec::<String>::new());
     let more = trial(json!({ "a": { "type": "integer" }, "b": { "enum": ["x", "y", "z"] }, "c": {} }));
     assert_eq!(after(&more), Vec::<String>::new());
@@ -200,7 +204,7 @@ fn what_a_schema_loses_is_named_unless_the_version_is_new() {
     assert_eq!(after(&changed), [".trials[].a is now of type null", ".trials[].b is no longer \"y\""]);
     let optional = json!({ "type": "object", "properties": before["properties"] });
     assert_eq!(after(&optional), [".trials[].a is no longer in all"]);
-    assert_eq!(lost(&schema(1, before), &schema(2, removed)), Vec::<String>::new());
+    assert_eq!(lost_properties(&schema(1, before), &schema(2, removed)), Vec::<String>::new());
 }
 
 #[test]
@@ -222,7 +226,7 @@ fn every_line_of_a_record_is_described() {
 #[test]
 fn every_export_of_a_record_is_described() {
     for (_, record) in records() {
-        let judged = readlab_claims::judged_by(&record);
+        let judged = readlab_claims::judge_built_in(&record);
         let mut text = Vec::new();
         json_with(&record, &judged, &mut text).unwrap();
         assert_described(Format::Export, &serde_json::from_slice(&text).unwrap());

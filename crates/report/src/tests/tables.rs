@@ -1,29 +1,31 @@
-//! Tables in a terminal: groups of ties, rows without a rank, narrow ones, baseline, best of languages.
+//! Tables in a terminal: groups of ties, rows without a rank, narrow tables, the baseline, the best
+//! of languages.
 
 use super::super::advice::UsualWay;
 use super::super::{Page, Style, markdown, terminal};
-use super::{STEADY, at, keep, samples, warm};
+use super::{STEADY_WOBBLE_US, add_samples_with_wobble, keep_readings, trial_mut, warm_race};
 use readlab_record::testing::header;
 use readlab_record::{Record, ReferenceCandidate, ReferenceReason, RunKind, Samples};
 
-/// Up to a millisecond more, in an order of its own.
-const NOISY: [[u64; 5]; 4] =
+/// Wobble of up to a millisecond, in different orders.
+const NOISY_WOBBLES_US: [[u64; 5]; 4] =
     [[0, 400, 800, 200, 600], [600, 200, 400, 800, 0], [400, 800, 0, 600, 200], [800, 0, 600, 400, 200]];
 
-/// A warm race in three languages: four trials tie for the first rank, and one has a single round.
+/// A warm race in several languages: four trials tie for the first rank, and one has a single
+/// round.
 fn race() -> Record {
-    let mut record = warm(&[
-        ("command/wc -l", 90, STEADY),
-        ("rust/lines", 200, STEADY),
-        ("rust/mmap/avx2", 50, NOISY[0]),
-        ("rust/read/iterator@buffer=64KiB", 50, NOISY[1]),
-        ("rust/io_uring/avx2@buffer=128KiB,depth=16", 50, NOISY[2]),
-        ("rust/vectored/iterator@buffer=8KiB,buffers=16", 50, NOISY[3]),
-        ("python/lines", 900, STEADY),
-        ("python/mmap/find", 300, STEADY),
-        ("go/bufio.Scanner", 120, STEADY),
+    let mut record = warm_race(&[
+        ("command/wc -l", 90, STEADY_WOBBLE_US),
+        ("rust/lines", 200, STEADY_WOBBLE_US),
+        ("rust/mmap/avx2", 50, NOISY_WOBBLES_US[0]),
+        ("rust/read/iterator@buffer=64KiB", 50, NOISY_WOBBLES_US[1]),
+        ("rust/io_uring/avx2@buffer=128KiB,depth=16", 50, NOISY_WOBBLES_US[2]),
+        ("rust/vectored/iterator@buffer=8KiB,buffers=16", 50, NOISY_WOBBLES_US[3]),
+        ("python/lines", 900, STEADY_WOBBLE_US),
+        ("python/mmap/find", 300, STEADY_WOBBLE_US),
+        ("go/bufio.Scanner", 120, STEADY_WOBBLE_US),
     ]);
-    keep(&mut record, 8, 1);
+    keep_readings(&mut record, 8, 1);
     record
 }
 
@@ -31,7 +33,7 @@ fn lines(page: &Page, width: u16) -> Vec<String> {
     terminal(page, Style { width, color: false }, None).lines().map(str::to_owned).collect()
 }
 
-/// The table of the only ranking, without its titles.
+/// The table of the only ranking, without its header lines.
 fn table(page: &Page, width: u16) -> Vec<String> {
     let all = lines(page, width);
     let from = all.iter().position(|line| line.starts_with("warm · ")).unwrap();
@@ -39,7 +41,7 @@ fn table(page: &Page, width: u16) -> Vec<String> {
 }
 
 #[test]
-fn the_trials_of_a_rank_are_a_group_and_one_of_a_single_round_is_in_none() {
+fn trials_of_a_rank_are_a_group_and_a_trial_with_a_single_round_is_in_none() {
     let page = Page::from_record(&race());
     let ranking = &page.rankings[0];
     let groups: Vec<_> = ranking.groups().iter().map(|(place, it)| (*place, it.len() - 1)).collect();
@@ -51,7 +53,7 @@ fn the_trials_of_a_rank_are_a_group_and_one_of_a_single_round_is_in_none() {
 }
 
 #[test]
-fn those_that_tie_are_folded_behind_a_count_but_not_the_advised() {
+fn tied_trials_are_folded_behind_a_count_except_the_advised_one() {
     let mut page = Page::from_record(&race());
     let folded = table(&page, 200);
     assert_eq!(folded.len(), 8, "{folded:#?}");
@@ -102,7 +104,7 @@ fn the_baseline_is_named_once_at_the_top() {
 }
 
 #[test]
-fn each_language_has_its_usual_and_its_best_way() {
+fn each_language_has_its_usual_and_its_best_method() {
     let page = Page::from_record(&race());
     let advice = &page.advice[0].by_language;
     let shown: Vec<(&str, Option<&str>, &str)> = advice
@@ -134,21 +136,21 @@ fn each_language_has_its_usual_and_its_best_way() {
 }
 
 #[test]
-fn another_language_never_counts_as_asking_for_less() {
+fn a_trial_in_another_language_never_counts_as_needing_less() {
     let mut record = race();
     // Python's mapping needs less than Rust's and is faster than the baseline.
     for (index, wall_ms) in [(3, 300), (5, 300), (7, 60)] {
-        at(&mut record, index).samples = Samples::default();
-        samples(&mut record, index, wall_ms, STEADY);
+        trial_mut(&mut record, index).samples = Samples::default();
+        add_samples_with_wobble(&mut record, index, wall_ms, STEADY_WOBBLE_US);
     }
     let advice = Page::from_record(&record).advice.remove(0);
     assert!(advice.name.starts_with("rust/") && advice.cheaper.is_none(), "{}", advice.sentence);
 }
 
 #[test]
-fn after_one_round_nothing_is_ranked_and_the_missing_round_is_said() {
+fn after_one_round_nothing_is_ranked_and_the_missing_round_is_reported() {
     let mut record = race();
-    (0..9).for_each(|index| keep(&mut record, index, 1));
+    (0..9).for_each(|index| keep_readings(&mut record, index, 1));
     let page = Page::from_record(&record);
     assert!(page.rankings[0].groups().is_empty());
     assert!(page.rankings[0].rows.iter().all(|row| row.wall.median_ci95.is_none() && row.rank.is_none()));

@@ -1,10 +1,10 @@
-//! Answers of the loopback server, and how they are sent.
+//! Responses of the loopback server, and how they are sent.
 //!
-//! The bytes of the file pass through one buffer by read(2) and write(2), not by sendfile(2): with
-//! sendfile(2) the network may hold pages of the page cache after the last byte has arrived, and a
-//! file with held pages cannot be made cold.
+//! The bytes of the file are copied through a buffer with read(2) and write(2), not sent with
+//! sendfile(2). After sendfile(2) the network stack may still hold pages of the page cache when the
+//! last byte has arrived, and a file with such pages cannot be made cold.
 
-use super::file_version::head_time;
+use super::file_version::http_time_text;
 use jiff::Timestamp;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -12,16 +12,16 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::net::TcpStream;
 use std::ops::Range;
 
-/// Bytes between the file and the connection: enough that calls cost little, few enough to stay in
-/// a processor's cache.
+/// Bytes that are copied at once: enough to make system calls cheap, and few enough to stay in a
+/// processor's cache.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// An answer before it is sent.
+/// A response before it is sent.
 #[derive(Debug)]
 pub(super) struct Answer {
     status: Status,
     fields: Vec<(&'static str, String)>,
-    body: Body,
+    body: AnswerBody,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,22 +41,22 @@ pub enum Status {
     Busy,
 }
 
-/// What follows the head.
+/// The part of a response after the head.
 #[derive(Debug)]
-enum Body {
+enum AnswerBody {
     Text(String),
     Part(File, Range<u64>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Delivery {
-    /// Without its body.
+    /// True if only the head is sent, without the body.
     pub(super) is_head: bool,
-    /// As the last of its connection.
+    /// True if the connection ends after this response.
     pub(super) is_last: bool,
 }
 
-/// Sends answers to one client; the buffer is made for the first.
+/// Sends responses to one client; the buffer is allocated for the first response.
 #[derive(Debug)]
 pub(super) struct Sender<'a> {
     stream: &'a TcpStream,
@@ -89,11 +89,11 @@ impl Answer {
     }
 
     pub(super) fn text(status: Status, text: String) -> Answer {
-        Answer { status, fields: Vec::new(), body: Body::Text(text) }
+        Answer { status, fields: Vec::new(), body: AnswerBody::Text(text) }
     }
 
     pub(super) fn part(status: Status, file: File, part: Range<u64>) -> Answer {
-        Answer { status, fields: Vec::new(), body: Body::Part(file, part) }
+        Answer { status, fields: Vec::new(), body: AnswerBody::Part(file, part) }
     }
 
     pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Answer {
@@ -103,8 +103,8 @@ impl Answer {
 
     fn head(&self, is_last: bool) -> String {
         let mut head =
-            format!("HTTP/1.1 {}\r\nDate: {}\r\n", self.status.line(), head_time(Timestamp::now()));
-        // This status has no body, and its length would be that of the content.
+            format!("HTTP/1.1 {}\r\nDate: {}\r\n", self.status.line(), http_time_text(Timestamp::now()));
+        // A response with this status has no body, and a length would describe the content.
         if self.status != Status::NotModified {
             write!(head, "Content-Length: {}\r\n", self.body.length()).expect("a String takes everything");
         }
@@ -115,11 +115,11 @@ impl Answer {
     }
 }
 
-impl Body {
+impl AnswerBody {
     fn length(&self) -> u64 {
         match self {
-            Body::Text(text) => text.len() as u64,
-            Body::Part(_, part) => part.end - part.start,
+            AnswerBody::Text(text) => text.len() as u64,
+            AnswerBody::Part(_, part) => part.end - part.start,
         }
     }
 }
@@ -132,14 +132,14 @@ impl<'a> Sender<'a> {
     pub(super) fn send(&mut self, answer: Answer, how: Delivery) -> io::Result<()> {
         let head = answer.head(how.is_last);
         match answer.body {
-            Body::Part(file, part) if !how.is_head => self.send_part(&head, file, part),
-            Body::Text(text) if !how.is_head => self.stream.write_all((head + &text).as_bytes()),
+            AnswerBody::Part(file, part) if !how.is_head => self.send_part(&head, file, part),
+            AnswerBody::Text(text) if !how.is_head => self.stream.write_all((head + &text).as_bytes()),
             _ => self.stream.write_all(head.as_bytes()),
         }
     }
 
-    /// The head goes together with the first bytes. If the file became shorter, the connection ends
-    /// early, and the client sees that.
+    /// Sends the head together with the first bytes. If the file became shorter, the connection
+    /// ends early, which the client notices.
     fn send_part(&mut self, head: &str, mut file: File, part: Range<u64>) -> io::Result<()> {
         self.piece.resize(PIECE_BYTES, 0);
         self.piece[..head.len()].copy_from_slice(head.as_bytes());
@@ -159,12 +159,12 @@ impl<'a> Sender<'a> {
             filled = 0;
             left -= count as u64;
         }
-        // An empty file has no bytes that the head could go with.
+        // An empty file has no bytes with which the head could be sent.
         self.stream.write_all(&self.piece[..filled])
     }
 }
 
-/// Reads once, whatever signals come.
+/// Reads once, and repeats the call if a signal interrupts it.
 fn read(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
     loop {
         match file.read(piece) {
@@ -179,8 +179,8 @@ mod tests {
     use super::super::connected;
     use super::*;
 
-    /// What a client gets of an answer, and whether it was sent to its end.
-    fn sent(answer: Answer, how: Delivery) -> (String, bool) {
+    /// What a client receives of a response, and whether it was sent completely.
+    fn send_to_client(answer: Answer, how: Delivery) -> (String, bool) {
         let (mut client, server) = connected();
         let thread = std::thread::spawn(move || Sender::new(&server).send(answer, how).is_ok());
         let mut got = Vec::new();
@@ -195,7 +195,7 @@ mod tests {
         file
     }
 
-    const KEPT: Delivery = Delivery { is_head: false, is_last: false };
+    const KEEP_OPEN: Delivery = Delivery { is_head: false, is_last: false };
 
     #[test]
     fn a_part_of_any_length_is_sent_whole() {
@@ -203,7 +203,8 @@ mod tests {
         let end = bytes.len() as u64;
         let near = PIECE_BYTES as u64;
         for part in [0..0, 0..1, 5..6, 0..near, 7..near + 7, near - 200..near + 1, 0..end, end - 1..end] {
-            let (text, is_whole) = sent(Answer::part(Status::Ok, file_of(&bytes), part.clone()), KEPT);
+            let (text, is_whole) =
+                send_to_client(Answer::part(Status::Ok, file_of(&bytes), part.clone()), KEEP_OPEN);
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             assert!(head.contains(&format!("Content-Length: {}", part.end - part.start)), "{head}");
             let expected = &bytes[part.start as usize..part.end as usize];
@@ -213,25 +214,25 @@ mod tests {
 
     #[test]
     fn a_file_that_became_shorter_ends_the_connection() {
-        let (text, is_whole) = sent(Answer::part(Status::Ok, file_of(b"short"), 0..9), KEPT);
+        let (text, is_whole) = send_to_client(Answer::part(Status::Ok, file_of(b"short"), 0..9), KEEP_OPEN);
         assert!(text.contains("Content-Length: 9") && text.ends_with("short") && !is_whole);
     }
 
     #[test]
-    fn a_head_is_that_of_the_whole_answer_without_its_body() {
+    fn a_head_response_equals_the_full_response_without_its_body() {
         let head = Delivery { is_head: true, is_last: true };
-        let (text, _) = sent(Answer::part(Status::Ok, file_of(b"content"), 0..7), head);
+        let (text, _) = send_to_client(Answer::part(Status::Ok, file_of(b"content"), 0..7), head);
         assert!(
             text.contains("Content-Length: 7\r\n") && text.ends_with("Connection: close\r\n\r\n"),
             "{text}"
         );
-        let (text, _) = sent(Answer::text(Status::NotFound, "reason".to_owned()), head);
+        let (text, _) = send_to_client(Answer::text(Status::NotFound, "reason".to_owned()), head);
         assert!(text.starts_with("HTTP/1.1 404 Not Found\r\n") && !text.contains("reason"), "{text}");
     }
 
     #[test]
-    fn only_the_last_answer_says_that_the_connection_ends() {
-        let (text, _) = sent(Answer::empty(Status::NotModified).with("ETag", "x"), KEPT);
+    fn only_the_last_response_announces_the_end_of_the_connection() {
+        let (text, _) = send_to_client(Answer::empty(Status::NotModified).with("ETag", "x"), KEEP_OPEN);
         assert!(
             !text.contains("Connection") && !text.contains("Length") && text.ends_with("ETag: x\r\n\r\n")
         );

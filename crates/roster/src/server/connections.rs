@@ -1,12 +1,13 @@
-//! The connections of the loopback server: their number is limited, and one that has not requested
-//! the file makes room for the next.
+//! The connections of the loopback server. Their number is limited, and a connection that has not
+//! requested the file may be closed to make room.
 //!
 //! Every user of the machine can connect to the port, but only a contender knows the path or the
-//! key. So a connection has no claim until it has sent the whole head of a request that may be
-//! answered: if there is no room for another stranger, the oldest is ended. A reader is never ended
-//! for a stranger. If there is no room for another reader, the one that has not requested anything
-//! for the longest time is ended: a client that keeps connections must expect that of any server.
-//! If all get the file, the new one is turned away. [`super::conversation`] has the answers.
+//! key. A connection is a stranger until it has sent the complete head of a request that may be
+//! answered. If there is no room for another stranger, the oldest stranger is closed. A reader is
+//! never closed for a stranger. If there is no room for another reader, the reader that has been
+//! idle for the longest time is closed; clients with persistent connections must expect this from
+//! any server. If all readers are receiving the file, the new one is turned away.
+//! [`super::conversation`] answers requests.
 
 use readlab_system::tcp::PeerUsers;
 use readlab_system::user;
@@ -16,24 +17,24 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Readers at once, and strangers at once, each with a thread: more than any contender has.
+/// Most readers, and most strangers, at once. Each has a thread. Contenders use fewer connections.
 pub(super) const CONNECTIONS_MAX: usize = 320;
 
-/// How long to wait for the end of a connection's thread.
+/// How long to wait until the thread of a closed connection ends.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     left: Condvar,
-    /// Who is at the other ends; `None` where the kernel does not say it.
+    /// Finds the users at the other ends; `None` if the kernel does not report them.
     users: Option<PeerUsers>,
 }
 
-/// Connections by their age.
+/// The open connections, ordered by age.
 #[derive(Debug, Default)]
-struct Open {
-    /// Counts connections, and ends of answers.
+struct OpenConnections {
+    /// Counts connections and completed responses.
     next: u64,
     all: BTreeMap<u64, OpenConnection>,
 }
@@ -44,29 +45,30 @@ struct OpenConnection {
     state: ConnectionState,
 }
 
-/// The claim of a connection.
+/// The state of a connection, which decides whether it may be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnectionState {
-    /// None: it has not requested the file.
+    /// The connection has not requested the file.
     Stranger,
-    /// It has requested the file and gets it.
+    /// The connection has requested the file and is receiving it.
     Reader,
-    /// It was a reader, and may be one again; the number is higher for one that read later.
+    /// It has received the file, and may request it again. The number is higher for a connection
+    /// that finished later.
     Idle(u64),
-    /// It was ended; its thread has not ended yet.
+    /// The connection was closed, but its thread has not ended yet.
     Leaving,
 }
 
-/// Why a connection gets nothing.
+/// Why a connection does not get the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rejected {
-    /// It was ended for another one.
+pub(super) enum RejectReason {
+    /// The connection was closed to make room for another one.
     Ended,
-    /// All others read the file.
+    /// All other readers are receiving the file.
     Full,
 }
 
-/// An admitted connection; it is removed from the list when this is dropped.
+/// An admitted connection; dropping it removes it from the list.
 #[derive(Debug)]
 pub(super) struct Connection {
     connections: Arc<Connections>,
@@ -74,12 +76,12 @@ pub(super) struct Connection {
     pub(super) stream: Arc<TcpStream>,
 }
 
-impl Open {
-    fn strangers(&self) -> usize {
+impl OpenConnections {
+    fn stranger_count(&self) -> usize {
         self.all.values().filter(|it| it.state == ConnectionState::Stranger).count()
     }
 
-    fn readers(&self) -> usize {
+    fn reader_count(&self) -> usize {
         let is_reader = |state| matches!(state, ConnectionState::Reader | ConnectionState::Idle(_));
         self.all.values().filter(|it| is_reader(it.state)).count()
     }
@@ -89,7 +91,7 @@ impl Open {
         Some(*number)
     }
 
-    /// The reader whose last answer ended first.
+    /// The reader that has been idle for the longest time.
     fn longest_idle(&self) -> Option<u64> {
         let idle = self.all.iter().filter_map(|(number, it)| match it.state {
             ConnectionState::Idle(since) => Some((since, *number)),
@@ -105,14 +107,14 @@ impl Open {
 }
 
 impl Connections {
-    /// None yet, to a port.
-    pub(super) fn of(listener: &TcpListener) -> io::Result<Connections> {
+    /// Creates the empty list of connections to a port.
+    pub(super) fn for_listener(listener: &TcpListener) -> io::Result<Connections> {
         Ok(Connections { users: PeerUsers::open(listener)?, ..Connections::default() })
     }
 
-    /// Admits a connection; returns it if no stranger leaves for it.
+    /// Admits a connection; returns it if there is no room and no stranger can be closed.
     pub(super) fn admit(self: &Arc<Self>, stream: TcpStream) -> Result<Connection, TcpStream> {
-        let is_full = self.lock().strangers() >= CONNECTIONS_MAX;
+        let is_full = self.lock().stranger_count() >= CONNECTIONS_MAX;
         if is_full && !self.end_stranger() {
             return Err(stream);
         }
@@ -123,37 +125,37 @@ impl Connections {
         Ok(Connection { connections: Arc::clone(self), number, stream })
     }
 
-    /// Ends the oldest connection that has not requested the file, and waits for its end; `false`
-    /// if there is none, or it does not end.
+    /// Closes the oldest stranger and waits until its thread has ended; `false` if there is no
+    /// stranger, or its thread does not end.
     pub(super) fn end_stranger(&self) -> bool {
-        self.end(Open::oldest_stranger)
+        self.close_chosen(OpenConnections::oldest_stranger)
     }
 
-    /// The same for the reader that has been idle for the longest time.
+    /// Closes the reader that has been idle for the longest time, in the same way.
     fn end_idle(&self) -> bool {
-        self.end(Open::longest_idle)
+        self.close_chosen(OpenConnections::longest_idle)
     }
 
-    fn end(&self, chosen: impl Fn(&Open) -> Option<u64>) -> bool {
+    fn close_chosen(&self, chosen: impl Fn(&OpenConnections) -> Option<u64>) -> bool {
         let mut open = self.lock();
         let Some(number) = chosen(&open) else { return false };
         let Some(entry) = open.all.get_mut(&number) else { return false };
         entry.state = ConnectionState::Leaving;
-        // One that is closed already is removed as well.
+        // A connection that the client has closed already is removed as well.
         let _ = entry.stream.shutdown(Shutdown::Both);
-        let is_there = |open: &mut Open| open.all.contains_key(&number);
+        let is_there = |open: &mut OpenConnections| open.all.contains_key(&number);
         let waited = self.left.wait_timeout_while(open, LEAVE_TIMEOUT, is_there);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Connection {
-    /// Whether a user whose deeds are the lab's is at its other end. Where the kernel knows users,
-    /// one that is not known has left.
+    /// True if a trusted user is at the other end of the connection. If the kernel reports users
+    /// but none for this connection, the client has disconnected.
     pub(super) fn is_trusted(&self) -> bool {
         let is_user = |users: &PeerUsers| {
             users.user_of(&self.stream).is_some_and(|user| user::trusted().contains(&user))
@@ -161,14 +163,14 @@ impl Connection {
         self.connections.users.as_ref().is_none_or(is_user)
     }
 
-    /// Records that it requested the file: from now on it is not ended for others.
-    pub(super) fn claim(&self) -> Result<(), Rejected> {
+    /// Records that the connection requested the file; from now on it is not closed for others.
+    pub(super) fn claim(&self) -> Result<(), RejectReason> {
         loop {
             let mut open = self.connections.lock();
-            let readers = open.readers();
-            let entry = open.all.get_mut(&self.number).ok_or(Rejected::Ended)?;
+            let readers = open.reader_count();
+            let entry = open.all.get_mut(&self.number).ok_or(RejectReason::Ended)?;
             match entry.state {
-                ConnectionState::Leaving => return Err(Rejected::Ended),
+                ConnectionState::Leaving => return Err(RejectReason::Ended),
                 ConnectionState::Stranger if readers >= CONNECTIONS_MAX => {}
                 _ => {
                     entry.state = ConnectionState::Reader;
@@ -177,13 +179,14 @@ impl Connection {
             }
             drop(open);
             if !self.connections.end_idle() {
-                return Err(Rejected::Full);
+                return Err(RejectReason::Full);
             }
         }
     }
 
-    /// Records that it has its answer: it may be ended for another reader until its next request.
-    pub(super) fn rest(&self) {
+    /// Records that the response was sent; until its next request the connection may be closed for
+    /// another reader.
+    pub(super) fn become_idle(&self) {
         let mut open = self.connections.lock();
         let since = open.count();
         if let Some(entry) = open.all.get_mut(&self.number)
@@ -193,8 +196,8 @@ impl Connection {
         }
     }
 
-    /// Ends a stranger, or else a reader that is idle, for what this reader needs: the system
-    /// limits files and connections together.
+    /// Closes a stranger, or else an idle reader, to free descriptors for this reader, because the
+    /// system limits files and connections together.
     pub(super) fn make_room(&self) -> bool {
         self.connections.end_stranger() || self.connections.end_idle()
     }
@@ -214,17 +217,17 @@ mod tests {
     use std::io::Read;
     use std::net::Ipv4Addr;
 
-    /// A thread for a connection, which holds it until its stream ends.
-    fn attend(connection: Connection) {
+    /// Starts a thread that holds a connection until its stream ends.
+    fn hold_until_end(connection: Connection) {
         std::thread::spawn(move || while (&*connection.stream).read(&mut [0; 64]).is_ok_and(|n| n > 0) {});
     }
 
     #[test]
-    fn who_has_left_is_nobody_where_the_kernel_knows_users() {
+    fn a_disconnected_client_is_not_trusted_if_the_kernel_reports_users() {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let client = TcpStream::connect(port.local_addr().unwrap()).unwrap();
         let (server, _) = port.accept().unwrap();
-        let connection = Arc::new(Connections::of(&port).unwrap()).admit(server).unwrap();
+        let connection = Arc::new(Connections::for_listener(&port).unwrap()).admit(server).unwrap();
         assert!(connection.is_trusted());
         drop(client);
         assert!(!connection.is_trusted());
@@ -236,7 +239,7 @@ mod tests {
         let mut clients = Vec::new();
         for _ in 0..2 * CONNECTIONS_MAX {
             let (client, server) = connected();
-            attend(connections.admit(server).unwrap());
+            hold_until_end(connections.admit(server).unwrap());
             clients.push(client);
             assert!(connections.lock().all.len() <= CONNECTIONS_MAX);
         }
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_keep_their_places_and_the_next_is_turned_away() {
+    fn active_readers_are_kept_and_the_next_one_is_turned_away() {
         let connections = Arc::new(Connections::default());
         let mut readers = Vec::new();
         for _ in 0..CONNECTIONS_MAX {
@@ -260,7 +263,7 @@ mod tests {
         }
         let (_client, server) = connected();
         let another = connections.admit(server).unwrap();
-        assert_eq!(another.claim(), Err(Rejected::Full));
+        assert_eq!(another.claim(), Err(RejectReason::Full));
         readers.pop();
         assert_eq!(another.claim(), Ok(()), "there is room again");
     }
@@ -274,29 +277,29 @@ mod tests {
             let connection = connections.admit(server).unwrap();
             connection.claim().unwrap();
             if nth == 2 {
-                connection.rest();
+                connection.become_idle();
             }
-            attend(connection);
+            hold_until_end(connection);
             clients.push(client);
         }
         assert!(!connections.end_stranger(), "no reader is ended in place of a stranger");
         let mut strangers = Vec::new();
         for _ in 0..CONNECTIONS_MAX + 1 {
             let (client, server) = connected();
-            attend(connections.admit(server).unwrap());
+            hold_until_end(connections.admit(server).unwrap());
             strangers.push(client);
         }
-        assert_eq!(connections.lock().readers(), CONNECTIONS_MAX, "no stranger ended a reader");
+        assert_eq!(connections.lock().reader_count(), CONNECTIONS_MAX, "no stranger ended a reader");
         let (_client, server) = connected();
         let reader = connections.admit(server).unwrap();
         assert_eq!(reader.claim(), Ok(()));
         assert_eq!(clients[2].read(&mut [0]).unwrap(), 0, "the idle one was ended");
         let (_client, server) = connected();
-        assert_eq!(connections.admit(server).unwrap().claim(), Err(Rejected::Full), "no other is idle");
+        assert_eq!(connections.admit(server).unwrap().claim(), Err(RejectReason::Full), "no other is idle");
     }
 
     #[test]
-    fn the_reader_that_was_idle_first_is_ended_first() {
+    fn the_reader_that_is_idle_longest_is_closed_first() {
         let connections = Arc::new(Connections::default());
         let admit = || {
             let (client, server) = connected();
@@ -305,23 +308,23 @@ mod tests {
             (client, connection)
         };
         let ((_one, first), (_other, second)) = (admit(), admit());
-        second.rest();
-        first.rest();
+        second.become_idle();
+        first.become_idle();
         assert_eq!(connections.lock().longest_idle(), Some(second.number));
         second.claim().unwrap();
-        second.rest();
+        second.become_idle();
         assert_eq!(connections.lock().longest_idle(), Some(first.number));
     }
 
     #[test]
-    fn one_that_was_ended_gets_nothing_however_late_it_asks() {
+    fn a_closed_connection_gets_no_answer_to_a_late_request() {
         let connections = Arc::new(Connections::default());
         let (_client, server) = connected();
         let connection = connections.admit(server).unwrap();
         let number = connection.number;
         connections.lock().all.get_mut(&number).unwrap().state = ConnectionState::Leaving;
-        assert_eq!(connection.claim(), Err(Rejected::Ended));
-        connection.rest();
+        assert_eq!(connection.claim(), Err(RejectReason::Ended));
+        connection.become_idle();
         assert_eq!(connections.lock().all[&number].state, ConnectionState::Leaving);
     }
 }

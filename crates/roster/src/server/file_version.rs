@@ -1,5 +1,5 @@
-//! One state of the served file, as a client sees it: its size, `ETag` and time, and which parts of
-//! it a request asks for.
+//! One version of the served file as a client sees it: size, `ETag` and time; and the part of it
+//! that a request asks for.
 
 use super::request::Request;
 use jiff::Timestamp;
@@ -11,22 +11,23 @@ use xxhash_rust::xxh3::xxh3_128;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileVersion {
     pub(super) size_bytes: u64,
-    /// In quotes. It is another for another file, or after a write. The dash is that of objects
-    /// which were uploaded in parts: no client takes it for a digest of the content.
+    /// The tag in quotes. It differs between files, and changes with every write. It contains a
+    /// dash like the tags of objects that were uploaded in parts, so that no client treats it as a
+    /// digest of the content.
     pub(super) etag: String,
     modified: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestedPart {
     Whole,
-    /// Some bytes, at least one.
+    /// A non-empty range of bytes.
     Part(Range<u64>),
-    /// Bytes beyond the end.
+    /// A range beyond the end.
     Nowhere,
-    /// Another version than there is.
+    /// A version that no longer exists.
     OtherVersion,
-    /// Nothing, if the client has this version.
+    /// Nothing, because the client already has this version.
     IfChanged,
 }
 
@@ -43,46 +44,45 @@ impl FileVersion {
         }
     }
 
-    /// Of content that is no file, and has not changed since 1970.
+    /// The version of content that is not a file; its modification time is 1970.
     pub fn with_etag(size_bytes: u64, etag: &str) -> FileVersion {
         FileVersion { size_bytes, etag: etag.to_owned(), modified: Timestamp::UNIX_EPOCH }
     }
 
-    /// The time of its last change, as heads have times.
+    /// The modification time in the format of HTTP heads.
     pub fn modified(&self) -> String {
-        head_time(self.modified)
+        http_time_text(self.modified)
     }
 
-    /// The same, as documents of S3 have times.
+    /// The modification time in the format of S3 documents.
     pub(super) fn modified_in_xml(&self) -> String {
         self.modified.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
     }
 
-    /// What a request asks for. Several ranges are answered with the whole, as the protocol allows.
-    pub fn asked(&self, request: &Request) -> Asked {
+    /// What a request asks for. A request for several ranges gets the whole file, as HTTP permits.
+    pub fn requested_part(&self, request: &Request) -> RequestedPart {
         if request.field("if-match").is_some_and(|tags| !self.is_among(tags)) {
-            return Asked::OtherVersion;
+            return RequestedPart::OtherVersion;
         }
         if request.field("if-none-match").is_some_and(|tags| self.is_among(tags)) {
-            return Asked::IfChanged;
+            return RequestedPart::IfChanged;
         }
         let is_for_this = request.field("if-range").is_none_or(|tag| tag.trim() == self.etag);
         let range = request.field("range").filter(|_| is_for_this && !request.is_head());
-        range.map_or(Asked::Whole, |range| self.part(range))
+        range.map_or(RequestedPart::Whole, |range| self.part(range))
     }
 
-    /// Whether this is one of a list of tags. A list without quotes is one tag: some clients of S3
-    /// send that.
+    /// True if this version is in a list of tags. Some S3 clients send a single tag without quotes.
     fn is_among(&self, tags: &str) -> bool {
         let bare = self.etag.trim_matches('"');
         tags.split(',').map(str::trim).any(|tag| tag == "*" || tag == self.etag || tag == bare)
     }
 
-    /// The bytes of a field `Range`; one that is none is as if it were not there.
-    fn part(&self, range: &str) -> Asked {
+    /// The bytes that a `Range` field selects; an invalid field is ignored.
+    fn part(&self, range: &str) -> RequestedPart {
         let Some((from, to)) = range.trim().strip_prefix("bytes=").and_then(|range| range.split_once('-'))
         else {
-            return Asked::Whole;
+            return RequestedPart::Whole;
         };
         let part = match (number(from), number(to)) {
             (Some(from), Some(to)) if from <= to => from..to.saturating_add(1).min(self.size_bytes),
@@ -90,20 +90,20 @@ impl FileVersion {
             (None, Some(last)) if from.trim().is_empty() => {
                 self.size_bytes.saturating_sub(last)..self.size_bytes
             }
-            _ => return Asked::Whole,
+            _ => return RequestedPart::Whole,
         };
-        if part.is_empty() { Asked::Nowhere } else { Asked::Part(part) }
+        if part.is_empty() { RequestedPart::Nowhere } else { RequestedPart::Part(part) }
     }
 }
 
-/// Digits alone, without a sign.
+/// Parses digits only, without a sign.
 fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// A time in the head of an answer.
-pub(super) fn head_time(time: Timestamp) -> String {
+/// Formats a time for the head of a response.
+pub(super) fn http_time_text(time: Timestamp) -> String {
     time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
@@ -116,59 +116,59 @@ mod tests {
         FileVersion { size_bytes, etag: "\"ab-1\"".to_owned(), modified }
     }
 
-    fn asked(size_bytes: u64, fields: &str) -> Asked {
-        version(size_bytes).asked(&Request::of_text(&format!("GET / HTTP/1.1\r\n{fields}\r\n\r\n")))
+    fn requested_part(size_bytes: u64, fields: &str) -> RequestedPart {
+        version(size_bytes).requested_part(&Request::of_text(&format!("GET / HTTP/1.1\r\n{fields}\r\n\r\n")))
     }
 
     #[test]
-    fn a_range_is_within_the_file_or_nowhere() {
+    fn a_range_is_limited_to_the_file_or_not_satisfiable() {
         for (range, part) in [
-            ("bytes=0-0", Asked::Part(0..1)),
-            ("bytes=0-", Asked::Part(0..10)),
-            ("bytes=9-9", Asked::Part(9..10)),
-            ("bytes=3-100", Asked::Part(3..10)),
-            ("bytes=3-18446744073709551615", Asked::Part(3..10)),
-            ("bytes=-3", Asked::Part(7..10)),
-            ("bytes=-100", Asked::Part(0..10)),
-            ("bytes=10-", Asked::Nowhere),
-            ("bytes=10-20", Asked::Nowhere),
-            ("bytes=-0", Asked::Nowhere),
-            ("bytes=5-4", Asked::Whole),
-            ("bytes=0-1,3-4", Asked::Whole),
-            ("bytes=-", Asked::Whole),
-            ("bytes=a-b", Asked::Whole),
-            ("bytes=+1-2", Asked::Whole),
-            ("bytes=1", Asked::Whole),
-            ("bytes=99999999999999999999-", Asked::Whole),
-            ("lines=0-1", Asked::Whole),
+            ("bytes=0-0", RequestedPart::Part(0..1)),
+            ("bytes=0-", RequestedPart::Part(0..10)),
+            ("bytes=9-9", RequestedPart::Part(9..10)),
+            ("bytes=3-100", RequestedPart::Part(3..10)),
+            ("bytes=3-18446744073709551615", RequestedPart::Part(3..10)),
+            ("bytes=-3", RequestedPart::Part(7..10)),
+            ("bytes=-100", RequestedPart::Part(0..10)),
+            ("bytes=10-", RequestedPart::Nowhere),
+            ("bytes=10-20", RequestedPart::Nowhere),
+            ("bytes=-0", RequestedPart::Nowhere),
+            ("bytes=5-4", RequestedPart::Whole),
+            ("bytes=0-1,3-4", RequestedPart::Whole),
+            ("bytes=-", RequestedPart::Whole),
+            ("bytes=a-b", RequestedPart::Whole),
+            ("bytes=+1-2", RequestedPart::Whole),
+            ("bytes=1", RequestedPart::Whole),
+            ("bytes=99999999999999999999-", RequestedPart::Whole),
+            ("lines=0-1", RequestedPart::Whole),
         ] {
-            assert_eq!(asked(10, &format!("Range: {range}")), part, "{range}");
+            assert_eq!(requested_part(10, &format!("Range: {range}")), part, "{range}");
         }
-        assert_eq!(asked(0, "Range: bytes=0-"), Asked::Nowhere);
-        assert_eq!(asked(0, "Range: bytes=-1"), Asked::Nowhere);
+        assert_eq!(requested_part(0, "Range: bytes=0-"), RequestedPart::Nowhere);
+        assert_eq!(requested_part(0, "Range: bytes=-1"), RequestedPart::Nowhere);
     }
 
     #[test]
-    fn a_head_has_no_range() {
+    fn a_head_request_ignores_ranges() {
         let head = Request::of_text("HEAD / HTTP/1.1\r\nRange: bytes=0-0\r\n\r\n");
-        assert_eq!(version(10).asked(&head), Asked::Whole);
+        assert_eq!(version(10).requested_part(&head), RequestedPart::Whole);
     }
 
     #[test]
-    fn conditions_are_about_the_tag() {
+    fn conditional_requests_compare_the_etag() {
         for (fields, what) in [
-            ("If-Match: \"ab-1\"", Asked::Whole),
-            ("If-Match: ab-1", Asked::Whole),
-            ("If-Match: *", Asked::Whole),
-            ("If-Match: \"x\", \"ab-1\"\r\nRange: bytes=1-1", Asked::Part(1..2)),
-            ("If-Match: \"x\"\r\nRange: bytes=1-1", Asked::OtherVersion),
-            ("If-Match: W/\"ab-1\"", Asked::OtherVersion),
-            ("If-None-Match: \"ab-1\"", Asked::IfChanged),
-            ("If-None-Match: \"x\"", Asked::Whole),
-            ("If-Range: \"ab-1\"\r\nRange: bytes=1-1", Asked::Part(1..2)),
-            ("If-Range: \"x\"\r\nRange: bytes=1-1", Asked::Whole),
+            ("If-Match: \"ab-1\"", RequestedPart::Whole),
+            ("If-Match: ab-1", RequestedPart::Whole),
+            ("If-Match: *", RequestedPart::Whole),
+            ("If-Match: \"x\", \"ab-1\"\r\nRange: bytes=1-1", RequestedPart::Part(1..2)),
+            ("If-Match: \"x\"\r\nRange: bytes=1-1", RequestedPart::OtherVersion),
+            ("If-Match: W/\"ab-1\"", RequestedPart::OtherVersion),
+            ("If-None-Match: \"ab-1\"", RequestedPart::IfChanged),
+            ("If-None-Match: \"x\"", RequestedPart::Whole),
+            ("If-Range: \"ab-1\"\r\nRange: bytes=1-1", RequestedPart::Part(1..2)),
+            ("If-Range: \"x\"\r\nRange: bytes=1-1", RequestedPart::Whole),
         ] {
-            assert_eq!(asked(10, fields), what, "{fields}");
+            assert_eq!(requested_part(10, fields), what, "{fields}");
         }
     }
 
@@ -181,7 +181,8 @@ mod tests {
         let before = version();
         std::fs::read(&path).unwrap();
         assert_eq!(version(), before);
-        // The same size and time, as a program may set them: the change of the status is another.
+        // A program may restore the same size and modification time, but the change time still
+        // differs.
         let file = std::fs::File::options().write(true).open(&path).unwrap();
         let modified = file.metadata().unwrap().modified().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_as_the_protocols_have_them() {
+    fn times_have_the_formats_of_http_and_s3() {
         assert_eq!(version(0).modified(), "Thu, 29 Feb 2024 01:02:03 GMT");
         assert_eq!(version(0).modified_in_xml(), "2024-02-29T01:02:03.000Z");
     }

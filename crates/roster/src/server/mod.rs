@@ -1,7 +1,7 @@
-//! The loopback server of one file: a separate process, so that its work counts neither for the
-//! contender nor for the lab. This file is the lab's side: it starts the server, reads where the
-//! file is, and ends it. [`listening`] is the server's side. It has the file at a secret URL, or as
-//! the one object of a store.
+//! The loopback server of one file. It is a separate process, so that its work counts neither for
+//! the contender nor for the lab. This file is the lab's side: it starts the server, reads the
+//! address of the file, and ends the server. [`listening`] is the server's side. The file has a
+//! secret URL, or is the only object of a store.
 
 mod answer;
 mod connections;
@@ -25,24 +25,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The hidden verb under which readlab is this server.
+/// The hidden command with which readlab runs as this server.
 pub const VERB: &str = "serve";
 
-/// How long it may take until it listens.
+/// Time limit until the server listens.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The flag by which it speaks S3.
+/// The flag that makes the server speak S3.
 pub const S3_FLAG: &str = "--s3";
 
-/// Longer than any line that it prints.
+/// Longer than any line that the server prints.
 const LINE_BYTES_MAX: usize = 4096;
 
-/// A running server; it is ended on drop. It also ends with its standard input, and with the lab's
-/// main thread.
+/// A running server; dropping it ends the process. The server also ends when its standard input or
+/// the lab's main thread ends.
 #[derive(Debug)]
 pub struct Server {
     process: Process,
-    /// What is requested from it.
+    /// What is requested from the server.
     pub source: Source,
 }
 
@@ -54,7 +54,7 @@ pub enum ServerError {
     Silent { file: PathBuf, cause: ReadError, end: String },
     #[error("{}: the server of it said no URL: {cause}", display_path(.file))]
     NoUrl { file: PathBuf, cause: UrlError },
-    /// It printed something else than a store. What it printed is a secret.
+    /// The server printed something other than a store. Its output is secret, so it is not shown.
     #[error("{}: the server of it said no store", display_path(.0))]
     NoStore(PathBuf),
 }
@@ -77,7 +77,7 @@ impl Server {
     }
 }
 
-/// Starts the server; the line that it prints comes with it.
+/// Starts the server; also returns the line that it prints.
 fn launch(file: &Path, flags: &[&str]) -> Result<(Process, String), ServerError> {
     let not_started = |cause| ServerError::NotStarted { file: file.to_owned(), cause };
     let program = std::env::current_exe().map_err(not_started)?.into_os_string();
@@ -91,7 +91,7 @@ fn launch(file: &Path, flags: &[&str]) -> Result<(Process, String), ServerError>
     }
 }
 
-/// The object on the line that the server prints.
+/// Parses the object from the line that the server prints.
 fn stored_object(line: &str) -> Option<StoredObject> {
     let words: Vec<&str> = line.split(' ').collect();
     let [endpoint, region, bucket, key, access_key, secret] = words[..] else { return None };
@@ -104,7 +104,7 @@ fn stored_object(line: &str) -> Option<StoredObject> {
     Some(StoredObject { store, name: ObjectName::new(bucket, key).ok()? })
 }
 
-/// Both ends of a new connection.
+/// Opens a new connection and returns both ends.
 #[cfg(test)]
 fn connected() -> (std::net::TcpStream, std::net::TcpStream) {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_server_prints_is_what_the_lab_reads() {
+    fn the_lab_parses_the_line_that_the_server_prints() {
         let line =
             s3::S3::new(Path::new("/a/f.txt"), Credentials::new("the-key", "the-secret")).line("127.0.0.1:9");
         let stored = stored_object(&line).unwrap();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_a_url_would_change_is_no_key() {
+    fn a_file_name_that_a_url_would_change_is_not_used_as_key() {
         for name in ["/a/b c", "/a/ü", "/a/b%20c", "/", "/a/a+b"] {
             let line = s3::S3::new(Path::new(name), Credentials::new("k", "s")).line("127.0.0.1:9");
             assert_eq!(stored_object(&line).unwrap().name.key(), "file", "{name}");

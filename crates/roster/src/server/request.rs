@@ -1,43 +1,43 @@
-//! The heads of requests as they arrive over one connection, several of them if the client keeps
-//! it. A body is never read.
+//! The heads of requests that arrive over one connection; there are several if the client keeps the
+//! connection open. Bodies are never read.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The longest head.
+/// Longest head of a request.
 pub(super) const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// The most fields of a head.
+/// Most header fields of a request.
 const FIELDS_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// As it was sent: verbs are in capital letters.
+    /// The verb as it was sent; verbs are in upper case.
     pub verb: String,
-    /// Without the query; percent-encoded.
+    /// The path without the query; percent-encoded.
     pub path: String,
-    /// Without the question mark; percent-encoded.
+    /// The query without the question mark; percent-encoded.
     pub query: String,
-    /// With their names in small letters.
+    /// The header fields, with names in lower case.
     pub fields: Vec<(String, String)>,
-    /// Whether the client is of HTTP/1.0.
+    /// True if the client uses HTTP/1.0.
     is_old: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Requests<'a> {
     stream: &'a TcpStream,
-    /// What arrived and is of no request yet.
+    /// Received bytes that do not belong to a request yet.
     unread: Vec<u8>,
 }
 
-/// How long the first byte of a request may be waited for.
+/// How long to wait for the first byte of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IdleTimeout {
-    /// As long as its head.
+    /// As long as for the whole head.
     Stranger,
-    /// For ever: the client has shown that it may read the file.
+    /// Without limit, because the client has shown that it may read the file.
     Reader,
 }
 
@@ -46,7 +46,7 @@ impl Request {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// With another range, or one at all.
+    /// Sets or replaces the range.
     pub(super) fn with_range(self, range: &str) -> Request {
         let mut request = self.without("range");
         request.fields.push(("range".to_owned(), range.to_owned()));
@@ -58,13 +58,13 @@ impl Request {
         self
     }
 
-    /// Whether a body follows, or the client asks whether it may send one.
+    /// True if a body follows, or the client asks whether it may send a body.
     pub fn has_body(&self) -> bool {
         let length = self.field("content-length").is_some_and(|length| length.trim() != "0");
         length || self.field("transfer-encoding").is_some() || self.field("expect").is_some()
     }
 
-    /// Whether the connection ends with the answer.
+    /// True if the connection ends after the response.
     pub fn is_last(&self) -> bool {
         let of_connection = self.fields.iter().filter(|(name, _)| name == "connection");
         let mut words = of_connection.flat_map(|(_, value)| value.split(','));
@@ -81,8 +81,8 @@ impl<'a> Requests<'a> {
         Requests { stream, unread: Vec::new() }
     }
 
-    /// The next request; `None` at the end of the connection. The whole head must arrive within
-    /// `timeout`.
+    /// Reads the next request; `None` at the end of the connection. The complete head must arrive
+    /// within `timeout`.
     pub(super) fn next(&mut self, timeout: Duration, patience: IdleTimeout) -> io::Result<Option<Request>> {
         if self.unread.is_empty() && patience == IdleTimeout::Reader {
             self.stream.set_read_timeout(None)?;
@@ -92,7 +92,7 @@ impl<'a> Requests<'a> {
         }
         let deadline = Instant::now() + timeout;
         loop {
-            if let Some((request, length)) = parsed(&self.unread)? {
+            if let Some((request, length)) = parse_request(&self.unread)? {
                 self.unread.drain(..length);
                 return Ok(Some(request));
             }
@@ -111,7 +111,7 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// Adds bytes that arrive to those that are of no request yet; `false` at the end of the connection.
+/// Appends received bytes to `unread`; `false` at the end of the connection.
 pub fn read_more(stream: &mut impl Read, unread: &mut Vec<u8>) -> io::Result<bool> {
     let mut piece = [0; 4096];
     loop {
@@ -126,9 +126,9 @@ pub fn read_more(stream: &mut impl Read, unread: &mut Vec<u8>) -> io::Result<boo
     }
 }
 
-/// The request at the start of these bytes with the length of its head; `None` if its end has not
-/// arrived.
-pub fn parsed(bytes: &[u8]) -> io::Result<Option<(Request, usize)>> {
+/// Parses the request at the start of these bytes; also returns the length of its head. `None` if
+/// the head is incomplete.
+pub fn parse_request(bytes: &[u8]) -> io::Result<Option<(Request, usize)>> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut head = httparse::Request::new(&mut fields);
     let status = head.parse(bytes).map_err(|_| io::Error::from(ErrorKind::InvalidData))?;
@@ -151,7 +151,7 @@ pub fn parsed(bytes: &[u8]) -> io::Result<Option<(Request, usize)>> {
 #[cfg(test)]
 impl Request {
     pub fn of_text(text: &str) -> Request {
-        parsed(text.as_bytes()).unwrap().unwrap().0
+        parse_request(text.as_bytes()).unwrap().unwrap().0
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
     const TIMEOUT: Duration = Duration::from_secs(20);
 
     #[test]
-    fn requests_that_come_together_are_read_one_by_one() {
+    fn pipelined_requests_are_parsed_one_by_one() {
         let (mut client, server) = connected();
         client
             .write_all(b"GET /a?b=c HTTP/1.1\r\nHost:  x \r\nRANGE: r\r\n\r\nHEAD /d HTTP/1.1\r\n\r\nGET")
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_is_none_or_too_long_is_an_error() {
+    fn an_invalid_or_too_long_head_is_an_error() {
         let long = format!("GET / HTTP/1.1\r\nA: {}", "x".repeat(2 * HEAD_BYTES_MAX));
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(FIELDS_MAX + 1));
         for text in [long.as_str(), &many, "GET\r\n\r\n", "\0\0\0\0", "GET / HTTP/2.0\r\n\r\n"] {
@@ -205,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_comes_byte_by_byte_has_no_more_time_than_one_that_never_comes() {
+    fn a_slow_head_has_the_same_time_limit_as_a_missing_one() {
         let (mut client, server) = connected();
         std::thread::spawn(move || {
-            // Ends when the other end is closed, which is when the request was given up.
+            // The loop ends when the other end is closed, after the server gave up the request.
             while client.write_all(b"x").is_ok() {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_connection_is_as_the_client_says() {
+    fn the_client_decides_whether_the_connection_ends() {
         let is_last =
             |line: &str, field: &str| Request::of_text(&format!("{line}\r\n{field}\r\n\r\n")).is_last();
         assert!(!is_last("GET / HTTP/1.1", "Connection: keep-alive"));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_seen_by_its_head() {
+    fn a_body_is_detected_from_the_head() {
         let has_body =
             |field: &str| Request::of_text(&format!("GET / HTTP/1.1\r\n{field}\r\n\r\n")).has_body();
         assert!(!has_body("Content-Length: 0") && !has_body("A: b"));

@@ -1,13 +1,13 @@
-//! The documents of S3 in XML. Nothing in them is what a client sent, and the names of the bucket
-//! and the key have no characters that XML would take for its own.
+//! The XML documents of S3. They contain nothing that a client sent, and the names of the bucket
+//! and the key contain no characters that XML must escape.
 
 use super::file_version::FileVersion;
 use super::s3::ErrorCode;
 use readlab_targets::target::s3::signature::{self, decoded};
 
-const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+const XML_HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
-/// The name space of documents that are no errors.
+/// The XML namespace of all documents except errors.
 const XMLNS: &str = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
 pub(super) fn parameters(query: &str) -> Vec<(String, String)> {
@@ -16,13 +16,13 @@ pub(super) fn parameters(query: &str) -> Vec<(String, String)> {
 }
 
 pub(super) fn error(code: ErrorCode) -> String {
-    format!("{HEAD}<Error><Code>{}</Code><Message>{}</Message></Error>", code.name, code.message)
+    format!("{XML_HEAD}<Error><Code>{}</Code><Message>{}</Message></Error>", code.name, code.message)
 }
 
-/// Where the bucket is; for the first region that is empty.
+/// The document that states the region of the bucket. S3 leaves the region empty for us-east-1.
 pub(super) fn location(region: &str) -> String {
     let region = if region == "us-east-1" { "" } else { region };
-    format!("{HEAD}<LocationConstraint {XMLNS}>{region}</LocationConstraint>")
+    format!("{XML_HEAD}<LocationConstraint {XMLNS}>{region}</LocationConstraint>")
 }
 
 pub(super) fn buckets(bucket: &str) -> String {
@@ -30,10 +30,12 @@ pub(super) fn buckets(bucket: &str) -> String {
         "<Bucket><Name>{bucket}</Name><CreationDate>1970-01-01T00:00:00.000Z</CreationDate></Bucket>"
     );
     let owner = "<Owner><ID>readlab</ID><DisplayName>readlab</DisplayName></Owner>";
-    format!("{HEAD}<ListAllMyBucketsResult {XMLNS}>{owner}<Buckets>{one}</Buckets></ListAllMyBucketsResult>")
+    format!(
+        "{XML_HEAD}<ListAllMyBucketsResult {XMLNS}>{owner}<Buckets>{one}</Buckets></ListAllMyBucketsResult>"
+    )
 }
 
-/// The list of a bucket's one key; without a version there is none.
+/// The list of the bucket's one key; `version` is `None` if the list is empty.
 pub(super) fn list(
     bucket: &str,
     key: &str,
@@ -53,12 +55,13 @@ pub(super) fn list(
     let of_second =
         if value("list-type") == "2" { format!("<KeyCount>{count}</KeyCount>") } else { String::new() };
     format!(
-        "{HEAD}<ListBucketResult {XMLNS}><Name>{bucket}</Name><Prefix></Prefix>{of_second}<MaxKeys>1000</MaxKeys>\
+        "{XML_HEAD}<ListBucketResult {XMLNS}>\
+         <Name>{bucket}</Name><Prefix></Prefix>{of_second}<MaxKeys>1000</MaxKeys>\
          <IsTruncated>false</IsTruncated>{entry}</ListBucketResult>"
     )
 }
 
-/// The key, or what it has in common with others up to a delimiter.
+/// The entry for the key, or its common prefix up to a delimiter.
 fn entry(key: &str, version: &FileVersion, [prefix, delimiter]: &[&str; 2]) -> String {
     let rest = &key[prefix.len()..];
     let common = rest.find(delimiter).filter(|_| !delimiter.is_empty());
@@ -86,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_the_key_if_it_is_asked_for() {
+    fn a_list_contains_the_key_if_the_request_matches_it() {
         for query in [
             "",
             "prefix=",
@@ -110,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_client_sent_comes_back() {
+    fn documents_contain_nothing_that_a_client_sent() {
         assert!(!listed("prefix=%3Cevil%3E&delimiter=%3Cevil%3E").contains("evil"));
     }
 }

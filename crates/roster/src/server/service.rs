@@ -1,10 +1,11 @@
-//! What the loopback server serves: one file, to those who may read it. The two services differ in how a
-//! client shows that it may, and in the words of their errors: [`super::s3`] has the file as an object; here
-//! it is under a path of 128 random bits: who knows it may read, all others find nothing, so that no
-//! other user of the machine and no page in a browser gets the file.
+//! What the loopback server serves: one file, to clients that may read it. The two services differ
+//! in how a client proves that, and in the text of their errors. [`super::s3`] serves the file as
+//! an object. The service in this file serves it under a path with 128 random bits. A client that
+//! knows the path may read the file, and all others get "not found", so that no other user of the
+//! machine and no web page in a browser gets the file.
 
 use super::answer::{Answer, Status};
-use super::file_version::{Asked, FileVersion};
+use super::file_version::{FileVersion, RequestedPart};
 use super::request::Request;
 use jiff::Timestamp;
 use std::fs::File;
@@ -13,50 +14,50 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub(super) enum Decision {
-    /// With the file, or what the request asks for of it.
+    /// Respond with the file, or with the part that the request asks for.
     File,
-    /// With the file as the only part of which it was uploaded.
+    /// Respond with the file as the only part of its upload.
     OnlyPart,
-    /// With something else, to a client that may read the file.
+    /// Respond with something else, to a client that may read the file.
     Other(Answer),
-    /// With an error, to a client that has not shown that it may read the file; then the
-    /// connection ends.
+    /// Respond with an error to a client that has not proven that it may read the file, and close
+    /// the connection.
     Refused(Answer),
 }
 
 pub(super) trait Service: Send + Sync + 'static {
     fn file(&self) -> &Path;
 
-    /// What the server prints: how the file is read at an address.
+    /// The line that the server prints: how to read the file at this address.
     fn line(&self, address: &str) -> String;
 
-    /// Whether the client may read the file, and what it asks for.
+    /// Decides whether the client may read the file, and what it gets.
     fn decide(&self, request: &Request, now: Timestamp) -> Decision;
 
-    /// Why a client gets no file: there is none, or another version; the range is beyond its end; the
-    /// request has a body; or there is no room.
-    fn problem(&self, status: Status) -> Answer;
+    /// The response to a client that cannot get the file: the file or the version does not exist,
+    /// the range is beyond the end, the request has a body, or there is no room.
+    fn problem_answer(&self, status: Status) -> Answer;
 
-    /// Adds the fields of every answer.
+    /// Adds the header fields that every response has.
     fn finish(&self, answer: Answer) -> Answer;
 }
 
-/// The answer with what a request asks for of a file, as far as it could be opened.
+/// The response to a request for the file, if the file could be opened.
 pub(super) fn file_answer(service: &dyn Service, request: &Request, file: io::Result<File>) -> Answer {
     let opened = file.and_then(|file| Ok((FileVersion::from_metadata(&file.metadata()?), file)));
-    let Ok((version, file)) = opened else { return service.problem(Status::NotFound) };
+    let Ok((version, file)) = opened else { return service.problem_answer(Status::NotFound) };
     let size_bytes = version.size_bytes;
-    let answer = match version.asked(request) {
-        Asked::Whole => Answer::part(Status::Ok, file, 0..size_bytes),
-        Asked::Part(part) => {
+    let answer = match version.requested_part(request) {
+        RequestedPart::Whole => Answer::part(Status::Ok, file, 0..size_bytes),
+        RequestedPart::Part(part) => {
             let words = format!("bytes {}-{}/{size_bytes}", part.start, part.end - 1);
             Answer::part(Status::PartialContent, file, part).with("Content-Range", words)
         }
-        Asked::IfChanged => return Answer::empty(Status::NotModified).with("ETag", version.etag),
-        Asked::OtherVersion => return service.problem(Status::PreconditionFailed),
-        Asked::Nowhere => {
+        RequestedPart::IfChanged => return Answer::empty(Status::NotModified).with("ETag", version.etag),
+        RequestedPart::OtherVersion => return service.problem_answer(Status::PreconditionFailed),
+        RequestedPart::Nowhere => {
             let words = format!("bytes */{size_bytes}");
-            return service.problem(Status::RangeNotSatisfiable).with("Content-Range", words);
+            return service.problem_answer(Status::RangeNotSatisfiable).with("Content-Range", words);
         }
     };
     let modified = version.modified();
@@ -71,7 +72,7 @@ pub(super) struct SecretPath {
 }
 
 impl SecretPath {
-    /// Of a file, under `/token`.
+    /// Serves a file under the path `/token`.
     pub(super) fn new(file: &Path, token: &str) -> SecretPath {
         SecretPath { file: file.to_owned(), path: format!("/{token}") }
     }
@@ -93,7 +94,7 @@ impl Service for SecretPath {
         if is_right { Decision::File } else { Decision::Refused(Answer::empty(Status::NotFound)) }
     }
 
-    fn problem(&self, status: Status) -> Answer {
+    fn problem_answer(&self, status: Status) -> Answer {
         Answer::empty(status)
     }
 

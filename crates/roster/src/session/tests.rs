@@ -1,5 +1,5 @@
 //! Tests of the protocol: one contender of a few lines of shell for each rule of PROTOCOL.md that
-//! it breaks. None may hang the lab.
+//! it violates. None of them may make the lab hang.
 
 use super::{Session, SessionError, Turn, other_schedulings, scheduling_of};
 use readlab_protocol::{LINE_BYTES_MAX, Scheduling, TurnRequest};
@@ -12,11 +12,11 @@ const READY: &str = r#"echo '{"say":"ready","params":{}}'"#;
 const SAMPLE: &str = r#"echo '{"say":"sample","wall_ns":1,"bytes":0}'"#;
 const DONE: &str = r#"echo '{"say":"done","count":1}'"#;
 
-/// For contenders that answer: however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Time limit for contenders that answer; enough for a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// For contenders that never answer.
-const SHORT_PATIENCE: Duration = Duration::from_millis(300);
+/// Time limit for contenders that never answer.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(300);
 
 fn shell(script: &str) -> CommandLine {
     CommandLine {
@@ -26,22 +26,22 @@ fn shell(script: &str) -> CommandLine {
     }
 }
 
-/// A whole conversation of one turn with a contender that runs these lines; `go` waits for the
-/// lab's line.
+/// Runs a session of one turn with a contender that executes these lines; the line `go` waits for
+/// the lab.
 fn converse(lines: &[&str], patience: Duration) -> Result<Turn, SessionError> {
     let script = lines.iter().map(|line| if *line == "go" { "read go" } else { line });
     let mut session = Session::start("fake", &shell(&script.collect::<Vec<_>>().join("\n")))?;
-    session.ready()?;
+    session.wait_until_ready()?;
     session.turn(TurnRequest { lead: 0, count: 1 }, patience)
 }
 
-fn breach(lines: &[&str]) -> SessionError {
-    converse(lines, PATIENCE).expect_err("this contender breaks the contract")
+fn violation(lines: &[&str]) -> SessionError {
+    converse(lines, TIMEOUT).expect_err("this contender breaks the contract")
 }
 
 #[test]
-fn a_contender_that_keeps_the_contract_is_heard() {
-    let turn = converse(&[HELLO, READY, "go", SAMPLE, DONE], PATIENCE).unwrap();
+fn a_contender_that_keeps_the_protocol_gives_a_turn() {
+    let turn = converse(&[HELLO, READY, "go", SAMPLE, DONE], TIMEOUT).unwrap();
     assert_eq!(turn.samples.len(), 1);
     assert!(turn.seen_ns > turn.samples[0].wall_ns);
 }
@@ -73,7 +73,8 @@ fn every_breach_of_the_protocol_is_an_error_of_its_own() {
         (turn(&[SAMPLE, &gc, &gc, DONE]), "failed", "it counts \"gc_ns\" twice"),
         (turn(&[SAMPLE, &flood, DONE]), "failed", "it counts \"n16\" twice, or more than 16 things"),
         (turn(&[&hour, DONE]), "refused", "it claims 3600000000000 ns"),
-        // A sample that was sent before it was requested is one, too.
+        // A sample that was sent before it was requested also counts as a claim about too much
+        // time.
         ([HELLO, READY, &hour, DONE, "go"].join("\n"), "refused", "it claims 3600000000000 ns"),
         (turn(&["echo hi"]), "failed", "not a line of protocol 1"),
         (turn(&["echo '{}'"]), "failed", "not a line of protocol 1"),
@@ -93,22 +94,22 @@ fn every_breach_of_the_protocol_is_an_error_of_its_own() {
             "no such call",
         ),
     ] {
-        let breach = breach(&script.lines().collect::<Vec<_>>());
+        let breach = violation(&script.lines().collect::<Vec<_>>());
         assert!(breach.to_string().contains(said), "{script}: {breach}");
         assert_eq!(breach.outcome().unwrap().word(), outcome, "{script}: {breach}");
     }
 }
 
 #[test]
-fn what_a_runtime_counts_comes_after_the_samples() {
-    let turn = converse(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), DONE], PATIENCE).unwrap();
+fn counts_of_a_runtime_come_after_the_samples() {
+    let turn = converse(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), DONE], TIMEOUT).unwrap();
     assert_eq!((turn.counts[0].of.as_str(), turn.counts[0].value), ("gc_ns", Some(7)));
 }
 
 #[test]
 fn a_contender_that_hangs_is_killed_at_the_deadline() {
     let start = Instant::now();
-    let hung = converse(&[HELLO, READY, "go", "sleep 600"], SHORT_PATIENCE).unwrap_err();
+    let hung = converse(&[HELLO, READY, "go", "sleep 600"], SHORT_TIMEOUT).unwrap_err();
     assert!(matches!(hung, SessionError::Silent { .. }), "{hung}");
     assert!(hung.to_string().contains("no answer within"), "{hung}");
     assert!(start.elapsed() < Duration::from_secs(300), "it was not waited for");
@@ -117,7 +118,7 @@ fn a_contender_that_hangs_is_killed_at_the_deadline() {
 #[test]
 fn a_flood_on_standard_error_does_not_block() {
     let flood = "head -c 3000000 /dev/zero | tr '\\0' y >&2";
-    assert!(converse(&[HELLO, READY, "go", flood, SAMPLE, DONE], PATIENCE).is_ok());
+    assert!(converse(&[HELLO, READY, "go", flood, SAMPLE, DONE], TIMEOUT).is_ok());
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn a_program_that_does_not_exist_is_unavailable_with_its_name() {
 #[test]
 fn nothing_that_a_contender_started_outlives_it() {
     let mut process = Process::spawn(&shell("sleep 600 & echo $!; sleep 600"), LINE_BYTES_MAX).unwrap();
-    let grandchild: i32 = process.read_line(PATIENCE).unwrap().parse().unwrap();
+    let grandchild: i32 = process.read_line(TIMEOUT).unwrap().parse().unwrap();
     let child = process.id().cast_signed();
     drop(process);
     for pid in [child, grandchild] {
@@ -139,7 +140,7 @@ fn nothing_that_a_contender_started_outlives_it() {
     }
 }
 
-/// Whether the process is gone, or a zombie that another process must reap.
+/// True if the process is gone, or is a zombie that another process must reap.
 fn ends_soon(pid: i32) -> bool {
     for _ in 0..500 {
         match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
@@ -152,7 +153,7 @@ fn ends_soon(pid: i32) -> bool {
 }
 
 #[test]
-fn only_what_differs_from_what_was_given_is_another() {
+fn only_scheduling_that_differs_from_the_given_one_is_reported() {
     let given = scheduling_of(std::process::id()).unwrap();
     let mut nicer = Command::new("nice").args(["-n", "2", "sleep", "600"]).spawn().unwrap();
     let changed = (0..1000).any(|_| {

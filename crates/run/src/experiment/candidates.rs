@@ -1,8 +1,8 @@
-//! The candidates of a search: every setting of the methods that are searched, each with the
-//! fastest scan that its contender offers here; and where a method needs nothing beyond its
-//! language, with the fastest scan that needs nothing either.
+//! The candidates of a search: every setting of the searched methods, each with the fastest scan
+//! that its contender offers here. If a method needs only the language's standard library, its
+//! fastest scan with the same property is a candidate, too.
 
-use crate::experiment::planner::{PlanError, no_match, scans_for};
+use crate::experiment::planner::{PlanError, no_match_error, scans_for};
 use globset::Glob;
 use readlab_catalog::language::LanguageChoice;
 use readlab_catalog::snippet::is_easy;
@@ -12,10 +12,10 @@ use readlab_roster::discovery::Contenders;
 use readlab_suite::parameter_space::Space;
 use std::collections::BTreeSet;
 
-/// The contenders whose methods are searched when none is named.
-const USUAL: [&str; 2] = ["rust", "rust-objects"];
+/// The contenders whose methods are searched if none is named.
+const DEFAULT_CONTENDERS: [&str; 2] = ["rust", "rust-objects"];
 
-/// Where candidates are searched.
+/// The contenders, parameter space and languages among which candidates are searched.
 #[derive(Clone, Copy)]
 pub struct Candidates<'a> {
     pub contenders: &'a Contenders,
@@ -26,57 +26,56 @@ pub struct Candidates<'a> {
 }
 
 impl Candidates<'_> {
-    /// Every candidate among the methods and scans that one of the globs matches; without globs,
-    /// among the methods that have settings, of the languages that were asked for, else of the Rust
-    /// contender. Settings behind an `@` are kept
-    /// as they are.
+    /// Every candidate among the methods and scans that match one of the globs. Without globs,
+    /// among the methods with settings, of the selected languages or else of the Rust contender.
+    /// Settings behind an `@` stay fixed.
     pub fn find(self, globs: &[String]) -> Result<Vec<TrialId>, PlanError> {
         let mut found = CandidateSet::new(self.space);
         if globs.is_empty() {
-            self.usual(&mut found);
+            self.add_default_methods(&mut found);
         }
         for glob in globs {
             let before = found.ids.len();
-            self.matching(glob, &mut found)?;
+            self.add_matching(glob, &mut found)?;
             if found.ids.len() == before {
-                return Err(no_match(self.contenders, glob, self.languages, self.work));
+                return Err(no_match_error(self.contenders, glob, self.languages, self.work));
             }
         }
-        let is_set = |name: &&str| found.set.contains(Params::short(name));
+        let is_set = |name: &&str| found.set_names.contains(Params::short(name));
         match self.space.names_given().find(|name| !is_set(name)) {
             Some(name) => Err(PlanError::NothingToSet(name.to_owned())),
             None => Ok(found.ids),
         }
     }
 
-    /// Adds the methods that are searched when none is named.
-    fn usual(self, found: &mut CandidateSet) {
+    /// Adds the methods that are searched if none is named.
+    fn add_default_methods(self, found: &mut CandidateSet) {
         let is_asked = |contender: &str| match self.languages.names() {
-            [] => USUAL.contains(&contender),
+            [] => DEFAULT_CONTENDERS.contains(&contender),
             _ => self.languages.admits(contender),
         };
-        let of_usual = self.offered().filter(|(contender, _)| is_asked(contender));
-        for (contender, method) in of_usual.filter(|(_, method)| self.space.tunes(method)) {
-            for id in scans(contender, method, self.work) {
+        let of_usual = self.offered_methods().filter(|(contender, _)| is_asked(contender));
+        for (contender, method) in of_usual.filter(|(_, method)| self.space.sets_any_of(method)) {
+            for id in best_scans(contender, method, self.work) {
                 found.add(&id, method);
             }
         }
     }
 
-    fn matching(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
+    fn add_matching(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
         let SplitName { path, params: kept } = SplitName::parse(glob)?;
         let matcher = Glob::new(path)?.compile_matcher();
-        let asked = self.offered().filter(|(contender, _)| self.languages.admits(contender));
+        let asked = self.offered_methods().filter(|(contender, _)| self.languages.admits(contender));
         for (contender, method) in asked {
             let ids = if matcher.is_match(format!("{contender}/{}", method.method)) {
-                scans(contender, method, self.work)
+                best_scans(contender, method, self.work)
             } else {
                 let mut ids = scans_for(contender, method, self.work);
                 ids.retain(|id| matcher.is_match(id.to_string()));
                 ids
             };
             for id in ids {
-                found.add_keeping(&id, method, &kept)?;
+                found.add_with_fixed_params(&id, method, &kept)?;
             }
         }
         Ok(())
@@ -84,10 +83,10 @@ impl Candidates<'_> {
 }
 
 impl<'a> Candidates<'a> {
-    /// Every method that reads what there is, with its contender's name.
-    fn offered(self) -> impl Iterator<Item = (&'a str, &'a MethodLine)> {
+    /// Every method that can read the target, with its contender's name.
+    fn offered_methods(self) -> impl Iterator<Item = (&'a str, &'a MethodLine)> {
         self.contenders.present().iter().flat_map(move |contender| {
-            // What is searched is how bytes are read, not what comes out of an archive.
+            // A search compares methods of reading bytes, not of decoding archives.
             let reads_bytes = move |line: &&MethodLine| {
                 line.cache != Cache::None && line.decodes.is_empty() && self.over.suits(line)
             };
@@ -97,42 +96,47 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// Candidates in the order in which they were found, each once.
+/// Candidates in the order in which they were found, without duplicates.
 struct CandidateSet<'a> {
     space: &'a Space,
     ids: Vec<TrialId>,
     seen: BTreeSet<TrialId>,
-    /// The short names of what is set.
-    set: BTreeSet<String>,
+    /// Short names of the parameters that are set.
+    set_names: BTreeSet<String>,
 }
 
 impl CandidateSet<'_> {
     fn new(space: &Space) -> CandidateSet<'_> {
-        CandidateSet { space, ids: Vec::new(), seen: BTreeSet::new(), set: BTreeSet::new() }
+        CandidateSet { space, ids: Vec::new(), seen: BTreeSet::new(), set_names: BTreeSet::new() }
     }
 
     fn add(&mut self, method: &MethodId, line: &MethodLine) {
-        self.set.extend(self.space.set_of(line).map(str::to_owned));
-        // One that cannot work here is reported once, and not for each of its settings.
+        self.set_names.extend(self.space.settable_params(line).map(str::to_owned));
+        // A method that is unavailable here is reported once, and not for each of its settings.
         let is_available = line.unavailable.is_none();
         let settings = if is_available { self.space.settings(line) } else { vec![Params::default()] };
-        self.extend(method, settings);
+        self.add_settings(method, settings);
     }
 
-    fn add_keeping(&mut self, method: &MethodId, line: &MethodLine, kept: &Params) -> Result<(), PlanError> {
+    fn add_with_fixed_params(
+        &mut self,
+        method: &MethodId,
+        line: &MethodLine,
+        kept: &Params,
+    ) -> Result<(), PlanError> {
         if kept.0.is_empty() {
             self.add(method, line);
             return Ok(());
         }
         let kept = kept.resolve(line)?;
-        self.set.extend(self.space.set_of(line).map(str::to_owned));
+        self.set_names.extend(self.space.settable_params(line).map(str::to_owned));
         let mut settings = self.space.settings(line);
         settings.iter_mut().for_each(|setting| setting.0.extend(kept.0.clone()));
-        self.extend(method, settings);
+        self.add_settings(method, settings);
         Ok(())
     }
 
-    fn extend(&mut self, method: &MethodId, settings: Vec<Params>) {
+    fn add_settings(&mut self, method: &MethodId, settings: Vec<Params>) {
         for params in settings {
             let id = TrialId::new(method.clone(), &params);
             if self.seen.insert(id.clone()) {
@@ -142,9 +146,8 @@ impl CandidateSet<'_> {
     }
 }
 
-/// The method with its best scan; and if it is easy to have but not with that one, with the best
-/// that is.
-fn scans(contender: &str, method: &MethodLine, work: Work) -> Vec<MethodId> {
+/// The method with its best scan; if that scan is not easy to use, also with the best scan that is.
+fn best_scans(contender: &str, method: &MethodLine, work: Work) -> Vec<MethodId> {
     let all = scans_for(contender, method, work);
     let best = all.first().cloned();
     let easy = all.into_iter().find(is_easy);

@@ -2,13 +2,13 @@
 //! becomes one command for each combination of the values that it uses.
 //!
 //! Names and meaning are those of hyperfine's `--parameter-list` and `--parameter-scan`. `{}` is
-//! the place of the path and no parameter.
+//! the placeholder of the path and no parameter.
 
 use super::options::OwnCommand;
 use anyhow::{anyhow, bail, ensure};
 use readlab_record::{Check, CommandRules};
 
-/// Most values of a scan, and most commands that one line becomes.
+/// Largest number of values of a scan, and of commands that one line becomes.
 const VALUES_MAX: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,19 +18,19 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    pub fn list(name: &str, values: &str) -> anyhow::Result<Parameter> {
+    pub fn of_list(name: &str, values: &str) -> anyhow::Result<Parameter> {
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         ensure!(values.iter().all(|value| !value.is_empty()), "the parameter '{name}' has an empty value");
-        Ok(Parameter { name: checked(name)?, values })
+        Ok(Parameter { name: checked_name(name)?, values })
     }
 
-    /// The numbers from the first to the last, both with as many decimals as any of them or the
-    /// step has; the step is 1 if none is given.
-    pub fn scan(name: &str, [first, last]: [&str; 2], step: Option<&str>) -> anyhow::Result<Parameter> {
+    /// The numbers from the first to the last. All have as many decimals as the most precise of
+    /// first, last and step; without a step it is 1.
+    pub fn of_range(name: &str, [first, last]: [&str; 2], step: Option<&str>) -> anyhow::Result<Parameter> {
         let numbers = [first, last, step.unwrap_or("1")];
         let decimals = numbers.iter().map(|text| text.split_once('.').map_or(0, |it| it.1.len()));
         let decimals = decimals.max().unwrap_or(0);
-        let [first, last, step] = numbers.map(|text| scaled(text, decimals));
+        let [first, last, step] = numbers.map(|text| parse_scaled(text, decimals));
         let (first, last, step) = (first?, last?, step?);
         ensure!(step > 0, "the step of the parameter '{name}' is {}: it must be above 0", numbers[2]);
         ensure!(first <= last, "the parameter '{name}' has no value from {} to {}", numbers[0], numbers[1]);
@@ -40,29 +40,29 @@ impl Parameter {
             "the parameter '{name}' has {count} values; at most {VALUES_MAX} are raced"
         );
         let numbers = std::iter::successors(Some(first), |number| Some(number + step)).take(count);
-        let values = numbers.map(|number| unscaled(number, decimals)).collect();
-        Ok(Parameter { name: checked(name)?, values })
+        let values = numbers.map(|number| unscaled_text(number, decimals)).collect();
+        Ok(Parameter { name: checked_name(name)?, values })
     }
 
-    fn place(&self) -> String {
+    fn placeholder(&self) -> String {
         format!("{{{}}}", self.name)
     }
 
     fn is_used(&self, own: &OwnCommand) -> bool {
-        let place = self.place();
-        own.lines().any(|line| line.contains(&place))
+        let placeholder = self.placeholder();
+        own.lines().any(|line| line.contains(&placeholder))
     }
 }
 
-/// A name without anything that a brace or a shell would end.
-fn checked(name: &str) -> anyhow::Result<String> {
+/// Checks that a name contains no character that would end a brace or matters to a shell.
+fn checked_name(name: &str) -> anyhow::Result<String> {
     let is_plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
     ensure!(is_plain, "'{name}' is no name of a parameter: letters, digits, _ and - are");
     Ok(name.to_owned())
 }
 
 /// A decimal number times ten to the power of `decimals`.
-fn scaled(text: &str, decimals: usize) -> anyhow::Result<i64> {
+fn parse_scaled(text: &str, decimals: usize) -> anyhow::Result<i64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{whole}{part:0<decimals$}");
     let is_number = !whole.trim_start_matches('-').is_empty() && part.chars().all(|c| c.is_ascii_digit());
@@ -72,7 +72,7 @@ fn scaled(text: &str, decimals: usize) -> anyhow::Result<i64> {
     }
 }
 
-fn unscaled(number: i64, decimals: usize) -> String {
+fn unscaled_text(number: i64, decimals: usize) -> String {
     if decimals == 0 {
         return number.to_string();
     }
@@ -82,13 +82,16 @@ fn unscaled(number: i64, decimals: usize) -> String {
     format!("{sign}{whole}.{part}")
 }
 
-/// The commands with each parameter replaced by each of its values; a command twice is one.
-pub fn expanded(commands: Vec<OwnCommand>, parameters: &[Parameter]) -> anyhow::Result<Vec<OwnCommand>> {
+/// The commands with each parameter replaced by each of its values, without duplicates.
+pub fn expand_parameters(
+    commands: Vec<OwnCommand>,
+    parameters: &[Parameter],
+) -> anyhow::Result<Vec<OwnCommand>> {
     for (at, parameter) in parameters.iter().enumerate() {
         let name = &parameter.name;
         ensure!(!parameters[..at].iter().any(|it| it.name == *name), "the parameter '{name}' is given twice");
         let is_used = commands.iter().any(|own| parameter.is_used(own));
-        ensure!(is_used, "no command uses the parameter '{name}': write {} in it", parameter.place());
+        ensure!(is_used, "no command uses the parameter '{name}': write {} in it", parameter.placeholder());
     }
     for (at, own) in commands.iter().enumerate() {
         let is_repeated = commands[..at].contains(own);
@@ -96,20 +99,20 @@ pub fn expanded(commands: Vec<OwnCommand>, parameters: &[Parameter]) -> anyhow::
     }
     let mut all: Vec<OwnCommand> = Vec::new();
     for command in commands {
-        for own in combinations(command, parameters)? {
+        for own in expand_command(command, parameters)? {
             match all.iter().find(|it| it.line == own.line) {
                 None => all.push(own),
-                // A value that is given twice is one.
+                // A value that is given twice gives one command.
                 Some(same) if *same == own => {}
-                Some(_) => return Err(same_name(&own.line, parameters)),
+                Some(_) => return Err(same_name_error(&own.line, parameters)),
             }
         }
     }
     Ok(all)
 }
 
-/// Why two commands of one line are not raced: a row has the name of its command.
-fn same_name(line: &str, parameters: &[Parameter]) -> anyhow::Error {
+/// Why two commands of one line cannot be raced: the row of a command shows only its line.
+fn same_name_error(line: &str, parameters: &[Parameter]) -> anyhow::Error {
     match parameters.first() {
         None => anyhow!(
             "the command '{line}' is given twice with other commands around it: name each, for example by a \
@@ -119,18 +122,19 @@ fn same_name(line: &str, parameters: &[Parameter]) -> anyhow::Error {
             "the command '{line}' is the same for each value of the parameter '{}': name the value in it, for \
              example by a comment: '{line} # {}'",
             parameter.name,
-            parameter.place()
+            parameter.placeholder()
         ),
     }
 }
 
 /// One command for each combination of the values of the parameters that it uses.
-fn combinations(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Result<Vec<OwnCommand>> {
+fn expand_command(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Result<Vec<OwnCommand>> {
     let (line, mut all) = (command.line.clone(), vec![command]);
     for parameter in parameters {
         let Some(true) = all.first().map(|own| parameter.is_used(own)) else { continue };
-        let each =
-            |own: OwnCommand| parameter.values.iter().map(move |value| own.with(&parameter.place(), value));
+        let each = |own: OwnCommand| {
+            parameter.values.iter().map(move |value| own.with_value(&parameter.placeholder(), value))
+        };
         all = all.into_iter().flat_map(each).collect();
         ensure!(all.len() <= VALUES_MAX, "'{line}' becomes more than {VALUES_MAX} commands");
     }
@@ -138,16 +142,16 @@ fn combinations(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Result
 }
 
 impl OwnCommand {
-    /// The line, that which checks its output, and those that are run around it.
+    /// The command's line, the line that checks its output, and the lines of its hooks.
     pub(super) fn lines(&self) -> impl Iterator<Item = &String> {
         let CommandRules { check, setup, prepare, cleanup } = &self.rules;
         let check = if let Check::Accepted { by } = check { Some(by) } else { None };
-        let around = [setup, prepare, cleanup].into_iter().flatten();
-        std::iter::once(&self.line).chain(check).chain(around)
+        let hooks = [setup, prepare, cleanup].into_iter().flatten();
+        std::iter::once(&self.line).chain(check).chain(hooks)
     }
 
-    fn with(&self, place: &str, value: &str) -> OwnCommand {
-        let put = |line: &String| line.replace(place, value);
+    fn with_value(&self, placeholder: &str, value: &str) -> OwnCommand {
+        let put = |line: &String| line.replace(placeholder, value);
         let CommandRules { check, setup, prepare, cleanup } = &self.rules;
         let rules = CommandRules {
             check: match check {
@@ -168,19 +172,19 @@ mod tests {
     use proptest::prelude::*;
 
     fn lines(commands: &[&str], parameters: &[Parameter]) -> anyhow::Result<Vec<String>> {
-        let commands = commands.iter().map(|line| OwnCommand::plain(line)).collect();
-        Ok(expanded(commands, parameters)?.into_iter().map(|own| own.line).collect())
+        let commands = commands.iter().map(|line| OwnCommand::without_rules(line)).collect();
+        Ok(expand_parameters(commands, parameters)?.into_iter().map(|own| own.line).collect())
     }
 
-    fn scanned(first: &str, last: &str, step: Option<&str>) -> Vec<String> {
-        Parameter::scan("n", [first, last], step).unwrap().values
+    fn scanned_values(first: &str, last: &str, step: Option<&str>) -> Vec<String> {
+        Parameter::of_range("n", [first, last], step).unwrap().values
     }
 
     #[test]
     fn a_scan_has_every_number_up_to_its_end_with_the_same_decimals() {
-        assert_eq!(scanned("1", "3", None), ["1", "2", "3"]);
-        assert_eq!(scanned("1", "8", Some("3")), ["1", "4", "7"]);
-        assert_eq!(scanned("-0.5", "0.5", Some("0.25")), ["-0.50", "-0.25", "0.00", "0.25", "0.50"]);
+        assert_eq!(scanned_values("1", "3", None), ["1", "2", "3"]);
+        assert_eq!(scanned_values("1", "8", Some("3")), ["1", "4", "7"]);
+        assert_eq!(scanned_values("-0.5", "0.5", Some("0.25")), ["-0.50", "-0.25", "0.00", "0.25", "0.50"]);
         for (first, last, step) in [
             ("2", "1", "1"),
             ("1", "2", "0"),
@@ -189,31 +193,32 @@ mod tests {
             ("1", "900", "1"),
             ("1", "1.-5", "1"),
         ] {
-            assert!(Parameter::scan("n", [first, last], Some(step)).is_err(), "{first} {last} {step}");
+            assert!(Parameter::of_range("n", [first, last], Some(step)).is_err(), "{first} {last} {step}");
         }
     }
 
     #[test]
     fn each_command_has_a_name_of_its_own() {
-        let ahead = Parameter::list("ra", "32,256").unwrap();
+        let ahead = Parameter::of_list("ra", "32,256").unwrap();
         let with_prepare = |line: &str| {
             let prepare = Some("echo {ra}".to_owned());
             OwnCommand { line: line.to_owned(), rules: CommandRules { prepare, ..CommandRules::default() } }
         };
-        let said =
-            expanded(vec![with_prepare("wc -l")], std::slice::from_ref(&ahead)).unwrap_err().to_string();
+        let said = expand_parameters(vec![with_prepare("wc -l")], std::slice::from_ref(&ahead))
+            .unwrap_err()
+            .to_string();
         assert!(said.ends_with("for example by a comment: 'wc -l # {ra}'"), "{said}");
-        assert_eq!(expanded(vec![with_prepare("wc -l # {ra}")], &[ahead]).unwrap().len(), 2);
+        assert_eq!(expand_parameters(vec![with_prepare("wc -l # {ra}")], &[ahead]).unwrap().len(), 2);
         let said = lines(&["wc -l", "wc -l"], &[]).unwrap_err().to_string();
         assert!(said.starts_with("the command 'wc -l' is given twice"), "{said}");
-        let said = Parameter::scan("n", ["1", "3"], Some("0")).unwrap_err().to_string();
+        let said = Parameter::of_range("n", ["1", "3"], Some("0")).unwrap_err().to_string();
         assert_eq!(said, "the step of the parameter 'n' is 0: it must be above 0");
     }
 
     #[test]
     fn a_line_becomes_every_combination_of_the_values_that_it_uses() {
-        let threads = Parameter::list("threads", "1,2").unwrap();
-        let size = Parameter::list("size", "64K, 1M").unwrap();
+        let threads = Parameter::of_list("threads", "1,2").unwrap();
+        let size = Parameter::of_list("size", "64K, 1M").unwrap();
         let found =
             lines(&["rg -j {threads} -b {size} {}", "wc -l", "dd bs={size}"], &[threads.clone(), size]);
         assert_eq!(
@@ -229,25 +234,32 @@ mod tests {
             ]
         );
         let rules = CommandRules { prepare: Some("touch {threads}".to_owned()), ..CommandRules::default() };
-        let both =
-            expanded(vec![OwnCommand { rules, ..OwnCommand::plain("x {threads}") }], &[threads]).unwrap();
+        let both = expand_parameters(
+            vec![OwnCommand { rules, ..OwnCommand::without_rules("x {threads}") }],
+            &[threads],
+        )
+        .unwrap();
         let prepared: Vec<_> = both.iter().map(|own| own.rules.prepare.as_deref().unwrap()).collect();
         assert_eq!(prepared, ["touch 1", "touch 2"]);
         let check = Check::Accepted { by: "test $(wc -l) = {n}".to_owned() };
         let rules = CommandRules { check, ..CommandRules::default() };
-        let n = Parameter::list("n", "1,2").unwrap();
-        let both = expanded(vec![OwnCommand { rules, ..OwnCommand::plain("head -n {n} {}") }], &[n]).unwrap();
+        let n = Parameter::of_list("n", "1,2").unwrap();
+        let both = expand_parameters(
+            vec![OwnCommand { rules, ..OwnCommand::without_rules("head -n {n} {}") }],
+            &[n],
+        )
+        .unwrap();
         let by = |own: &OwnCommand| own.rules.check.clone();
         let right = |n| Check::Accepted { by: format!("test $(wc -l) = {n}") };
         assert_eq!(both.iter().map(by).collect::<Vec<_>>(), [right(1), right(2)]);
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn impossible_parameters_are_refused() {
         for (name, values) in [("", "1"), ("a b", "1"), ("{", "1"), ("n", ""), ("n", "1,,2")] {
-            assert!(Parameter::list(name, values).is_err(), "{name:?} {values:?}");
+            assert!(Parameter::of_list(name, values).is_err(), "{name:?} {values:?}");
         }
-        let n = Parameter::list("n", "1").unwrap();
+        let n = Parameter::of_list("n", "1").unwrap();
         let unused = lines(&["wc -l {}"], std::slice::from_ref(&n)).unwrap_err().to_string();
         assert_eq!(unused, "no command uses the parameter 'n': write {n} in it");
         assert!(lines(&["x {n}"], &[n.clone(), n]).unwrap_err().to_string().ends_with("given twice"));
@@ -255,10 +267,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_place_of_a_parameter_is_left_and_nothing_else_is_changed(
+        fn no_placeholder_is_left_and_the_rest_of_the_line_is_unchanged(
             values in proptest::collection::vec("[a-z0-9./]{1,6}", 1..6), before in "[a-z {}]{0,9}", after in "[a-z {}]{0,9}",
         ) {
-            let parameter = Parameter::list("N", &values.join(",")).unwrap();
+            let parameter = Parameter::of_list("N", &values.join(",")).unwrap();
             let found = lines(&[&format!("{before}{{N}}{after}")], &[parameter]).unwrap();
             let is_left = found.iter().any(|line| line.contains("{N}"));
             prop_assert!(!is_left);

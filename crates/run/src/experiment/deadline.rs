@@ -1,5 +1,5 @@
-//! The deadline of what must be found out before anything is measured. It takes as long as it
-//! takes, unless the user set a time: it uses up part of the `--budget` of a run.
+//! Deadlines of steps that come before measuring. By default a step has no time limit; if the user
+//! set a time, the step uses up part of the run's `--budget`.
 
 use super::config::RunConfig;
 use readlab_model::units::Nanos;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Times at which a step of the preparation is given up.
 pub(super) struct Deadline {
-    /// The step, as the error message says it.
+    /// Name of the step, for the error message.
     step: &'static str,
     limits: Vec<TimeLimit>,
 }
@@ -21,12 +21,13 @@ struct TimeLimit {
     option: String,
 }
 
-const READING: &str = "reading it once for the right answer";
-pub(super) const ASKING: &str = "asking for it";
-pub(super) const COPYING: &str = "copying it";
+const READING_STEP: &str = "reading it once for the right answer";
+pub(super) const ASKING_STEP: &str = "asking for it";
+pub(super) const COPYING_STEP: &str = "copying it";
 
 impl Deadline {
-    /// For a step of a run that has `begun`: the user's time for the whole run. Advice is not a limit.
+    /// The deadline of a step of a run that began at `begun`: the user's time for the whole run. An
+    /// advised budget is no limit.
     pub(super) fn of_step(step: &'static str, rules: &Rules, begun: Instant) -> Deadline {
         let limits = match rules.budget {
             Budget::Advised(_) => Vec::new(),
@@ -37,11 +38,12 @@ impl Deadline {
         Deadline { step, limits }
     }
 
-    /// For the one plain reading that finds the right answer: what is left of the budget of a run
-    /// that has `begun`, and what one trial may take with its fewest readings.
+    /// The deadline of the first reading, which finds the expected answer: the rest of the budget
+    /// of a run that began at `begun`, and the time that one trial may take for its minimum of
+    /// readings.
     pub(super) fn of_reading(config: &RunConfig, begun: Instant) -> Deadline {
         let runs = config.rules.min_runs;
-        let mut deadline = Deadline::of_step(READING, &config.rules, begun);
+        let mut deadline = Deadline::of_step(READING_STEP, &config.rules, begun);
         deadline.limits.extend(config.user.sampling.max_time.map(|time| TimeLimit {
             begun: Instant::now(),
             time: Nanos(time.0.saturating_mul(u64::from(runs))).into(),
@@ -50,9 +52,10 @@ impl Deadline {
         deadline
     }
 
-    /// For the plain reading of a run that is resumed, and had taken so much time `earlier`.
+    /// The deadline of the first reading of a resumed run, which had taken the time `earlier`
+    /// before.
     pub(super) fn of_resuming(rules: &Rules, begun: Instant, earlier: Duration) -> Deadline {
-        let mut deadline = Deadline::of_step(READING, rules, begun);
+        let mut deadline = Deadline::of_step(READING_STEP, rules, begun);
         deadline.limits.iter_mut().for_each(|limit| limit.time = limit.time.saturating_sub(earlier));
         deadline
     }

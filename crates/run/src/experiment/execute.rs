@@ -1,9 +1,9 @@
-//! Executes an experiment: its trials are measured, and whatever is found goes to the record.
+//! Executes an experiment: measures its trials and writes all results to the record.
 
-use super::other_limits::{self, FioPoint, fio};
+use super::other_limits::{self, FioPoint, fio_limit};
 use super::recorder::Recorder;
 use super::targets::KnownTarget;
-use super::together::of_one_target;
+use super::together::for_one_target;
 use super::{Experiment, Procedure, Rounds};
 use readlab_measure::interface::Sink;
 use readlab_measure::plan::Budget;
@@ -16,13 +16,15 @@ use readlab_targets::target::Place;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The blocks and depths at which fio reads the device: those at which our own methods are best.
+/// The block sizes and queue depths at which fio reads the device: the ones at which readlab's own
+/// methods are best.
 const FIO_POINTS: [FioPoint; 2] =
     [FioPoint { block_bytes: 128 << 10, depth: 16 }, FioPoint { block_bytes: 1 << 20, depth: 8 }];
 
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
-    /// The record cannot be written further, as on a full disk. What it holds can be shown.
+    /// The record cannot be written further, for example on a full disk. The lines that it holds
+    /// can be shown.
     #[error(transparent)]
     Record(#[from] RecordError),
     #[error("{0:#}")]
@@ -39,23 +41,23 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
             return sweep.execute(&contenders, plan, recorder).map_err(ExecuteError::Sweep);
         }
     };
-    recorder.display().expect(&plan);
+    recorder.display().expect_trials(&plan);
     if let Rounds::Rest(record) = &rounds {
-        recorder.display().recall(record);
+        recorder.display().restore(record);
     }
     if !matches!(rounds, Rounds::Rest(_)) {
-        note_links(kind, &targets, recorder)?;
+        record_link_speeds(kind, &targets, recorder)?;
     }
     let measured = targets.iter().zip(caches).enumerate();
     let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
-    // Where each has a copy of its own, there is a target for each number of them.
+    // If each reader has a separate copy, there is a target for each number of copies.
     let shares_file = !readers.is_empty() && targets.len() == 1;
-    let of_readers = shares_file.then(|| of_one_target(&plan));
+    let of_readers = shares_file.then(|| for_one_target(&plan));
     let sampled = of_readers.as_ref().unwrap_or(&plan);
     let mut sampler = ProcessSampler::new(sampled, &contenders, measured)
-        .reading_together(readers)
-        .inspecting(inspect)
-        .after(before);
+        .with_readers(readers)
+        .with_inspections(inspect)
+        .with_earlier_time(before);
     let end = match &rounds {
         Rounds::All => round::run(&plan, &mut sampler, recorder),
         Rounds::Rest(record) => round::resume(&plan, record, &mut sampler, recorder),
@@ -77,12 +79,16 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     Ok(end)
 }
 
-/// Records the speed of the interfaces on the way to foreign servers. That one is not known is said
-/// where limits are asked for.
-fn note_links(kind: RunKind, targets: &[KnownTarget], recorder: &mut Recorder) -> Result<(), RecordError> {
+/// Records the speed of network interfaces on the way to foreign servers. An unknown speed is only
+/// reported if limits were asked for.
+fn record_link_speeds(
+    kind: RunKind,
+    targets: &[KnownTarget],
+    recorder: &mut Recorder,
+) -> Result<(), RecordError> {
     for (index, known) in targets.iter().enumerate() {
         let Place::Web(remote) = &known.target.place else { continue };
-        match other_limits::link(remote, index) {
+        match other_limits::link_limit(remote, index) {
             Ok(Some(limit)) => recorder.append(Line::Limit(Box::new(limit)))?,
             Err(error) if kind == RunKind::Limits => {
                 recorder.append(Line::Warning { text: format!("no limit of the link: {error}") })?;
@@ -93,12 +99,12 @@ fn note_links(kind: RunKind, targets: &[KnownTarget], recorder: &mut Recorder) -
     Ok(())
 }
 
-/// Records what fio reads from the same device, in what is left of a firm time. If it cannot run, a
-/// warning says why.
+/// Records fio's read rate on the same device, within the rest of a firm budget. If fio cannot run,
+/// a warning says why.
 fn compare_with_fio(recorder: &mut Recorder, file: &Path, left: Option<Duration>) -> Result<(), RecordError> {
     for point in FIO_POINTS {
-        recorder.display().activity("fio reads the device");
-        match fio(file, 0, point, left.map(|left| left / FIO_POINTS.len() as u32)) {
+        recorder.display().show_activity("fio reads the device");
+        match fio_limit(file, 0, point, left.map(|left| left / FIO_POINTS.len() as u32)) {
             Ok(limit) => recorder.append(Line::Limit(Box::new(limit)))?,
             Err(error) => {
                 return recorder.append(Line::Warning { text: format!("no limit by fio: {error}") });

@@ -1,18 +1,18 @@
-//! An experiment that all ranks of a fleet prepare, agree on, and measure together: rank 0 by its
-//! rounds, the others by its orders. And the file that a witness watches on the server: what it does in a
-//! turn is in [`readlab_fleet::crew`].
+//! An experiment that all ranks of a fleet prepare, agree on, and measure together: rank 0 in
+//! rounds, the others by its orders. Also the file that a witness watches on the server;
+//! [`readlab_fleet::crew`] defines what a witness does in a turn.
 
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
-use super::together::of_one_target;
+use super::together::for_one_target;
 use super::{Experiment, Procedure, Rounds};
 use anyhow::Context;
-use readlab_fleet::agreement::{Agreement, Answers, RankFacts, RankFileFacts, WholeFile, WitnessFacts};
-use readlab_fleet::crew::Member;
-use readlab_fleet::leader::{FleetSampler, Together};
+use readlab_fleet::agreement::{Agreement, FleetAnswers, RankFacts, RankFileFacts, WholeFile, WitnessFacts};
+use readlab_fleet::crew::FleetMember;
+use readlab_fleet::leader::{FleetPlan, FleetSampler};
 use readlab_fleet::{Job, JobError};
 use readlab_measure::cache::Eviction;
-use readlab_measure::plan::Planned;
+use readlab_measure::plan::PlannedTrial;
 use readlab_measure::round;
 use readlab_measure::sampler::ProcessSampler;
 use readlab_measure::target::CacheControl;
@@ -28,15 +28,15 @@ use std::rc::Rc;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The slowest rank may take so long beyond what the plainest reading took, before it counts as
-/// lost: contenders are started and warmed up within one order.
+/// The slowest rank may take this long, in addition to a multiple of the simplest reading's time,
+/// before it counts as lost: contenders are started and warmed up within one order.
 const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
 
 const RANK_TIMEOUT_FACTOR: u32 = 80;
 
 impl Experiment {
-    /// What this rank says of itself and of what it would measure.
-    pub fn credentials(&self) -> anyhow::Result<RankFacts> {
+    /// Facts about this rank and about its plan.
+    pub fn rank_facts(&self) -> anyhow::Result<RankFacts> {
         let program = std::env::current_exe().and_then(std::fs::read).context("its own program")?;
         let target = self.targets.first().context("a fleet reads one file")?;
         let facts = &target.target.facts;
@@ -57,7 +57,7 @@ impl Experiment {
                 whole: whole_file(path, identity.context("a file has an identity")?.size_bytes)?,
                 size_bytes: facts.size_bytes,
                 digest: facts.digest.clone(),
-                answers: Answers {
+                answers: FleetAnswers {
                     plain: target.expected.truth.answer,
                     decoded: target.expected.decoded.as_ref().map(|it| it.answer),
                 },
@@ -67,19 +67,19 @@ impl Experiment {
         })
     }
 
-    /// Measures it with all ranks, of which this is rank 0.
+    /// Measures the experiment with all ranks; this is rank 0.
     pub fn lead(
         self,
         job: &Rc<Job>,
         agreement: &Agreement,
         recorder: &mut Recorder,
     ) -> Result<EndReason, ExecuteError> {
-        recorder.display().expect(&self.plan);
+        recorder.display().expect_trials(&self.plan);
         let rest = match &self.procedure {
             Procedure::Rounds(Rounds::Rest(record)) => Some(record.clone()),
             _ => None,
         };
-        rest.iter().for_each(|record| recorder.display().recall(record));
+        rest.iter().for_each(|record| recorder.display().restore(record));
         self.measure(job, agreement, |together, member| {
             let mut sampler = FleetSampler::new(together, member, agreement);
             let end = match &rest {
@@ -91,7 +91,7 @@ impl Experiment {
         })
     }
 
-    /// Measures it as rank 0 orders.
+    /// Measures the experiment as rank 0 orders.
     pub fn serve(self, job: &Rc<Job>, agreement: &Agreement) -> Result<(), JobError> {
         self.measure(job, agreement, |_, mut member| member.serve())
     }
@@ -100,23 +100,26 @@ impl Experiment {
         self,
         job: &Rc<Job>,
         agreement: &Agreement,
-        measure: impl FnOnce(Together, Member) -> T,
+        measure: impl FnOnce(FleetPlan, FleetMember) -> T,
     ) -> T {
         let before = self.elapsed();
         let Experiment { mut targets, caches, contenders, plan, inspect, shape, .. } = self;
         let own = job.rank() as usize;
         if agreement.shared.iter().any(|cache| cache.ranks.contains(&own)) {
-            // What another rank brought into the cache is not fetched; rank 0 checks the sum.
+            // Bytes that another rank brought into the shared cache are not fetched again; rank 0
+            // checks the sum.
             targets.iter_mut().for_each(|target| target.target.facts.extents = None);
         }
-        let plainest_ns = targets.iter().map(|it| it.expected.truth.wall_ns).max().unwrap_or(0);
-        job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(plainest_ns) * RANK_TIMEOUT_FACTOR);
+        let simplest_ns = targets.iter().map(|it| it.expected.truth.wall_ns).max().unwrap_or(0);
+        job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(simplest_ns) * RANK_TIMEOUT_FACTOR);
         let measured = targets.iter().zip(caches).enumerate();
         let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
-        let own = of_one_target(&plan);
-        let sampler = ProcessSampler::new(&own, &contenders, measured).inspecting(inspect).after(before);
-        let together = Together { plan: &plan, rank_counts: &shape.counts() };
-        measure(together, Member::new(Rc::clone(job), agreement, sampler))
+        let own = for_one_target(&plan);
+        let sampler = ProcessSampler::new(&own, &contenders, measured)
+            .with_inspections(inspect)
+            .with_earlier_time(before);
+        let together = FleetPlan { plan: &plan, rank_counts: &shape.counts() };
+        measure(together, FleetMember::new(Rc::clone(job), agreement, sampler))
     }
 
     pub fn refusal_in_fleet(&self) -> Option<&'static str> {
@@ -130,10 +133,10 @@ impl Experiment {
     }
 }
 
-/// A fleet whose ranks agree, and what its record is to say of it.
+/// A fleet whose ranks agree, and settings of its record.
 pub struct JoinedFleet<'a> {
     pub agreement: &'a Agreement,
-    /// The word of the command line that names the file, where names are hidden.
+    /// The word of the command line that names the file, if names are hidden.
     pub hidden: Option<&'a str>,
 }
 
@@ -145,16 +148,17 @@ impl JoinedFleet<'_> {
     pub(super) fn header(&self, own: &Header) -> Header {
         let Some(hidden) = self.hidden else { return own.clone() };
         let shown = |word: &String| if word == hidden { "FILE".to_owned() } else { word.clone() };
-        // A run goes on only by the paths of its files.
+        // Without the paths of its files a run cannot be resumed.
         Header { command: own.command.iter().map(shown).collect(), agenda: None, ..own.clone() }
     }
 
-    /// What several ranks read together, of what one reads.
+    /// Facts about the bytes that several ranks read together, from the facts of one rank.
     pub(super) fn facts(&self, own: &TargetFacts) -> TargetFacts {
         let Fleet { ranks: all, share, .. } = &self.agreement.fleet;
         let ranks = own.ranks.map_or(all.len(), |ranks| ranks as usize);
         let answers = self.agreement.answers_of(ranks);
-        // What some ranks of several files answer together depends on which they are.
+        // If ranks read different files, the joint answer of some ranks depends on which ranks they
+        // are.
         let is_known = ranks == all.len() || *share == Share::Same;
         let decoded = own.decoded.clone().zip(answers.decoded.filter(|_| is_known));
         let joint = TargetFacts {
@@ -162,7 +166,7 @@ impl JoinedFleet<'_> {
             answer: is_known.then_some(answers.plain),
             digest: own.digest.clone().filter(|_| *share == Share::Same),
             decoded: decoded.map(|(decoded, answer)| Decoded { answer, ..decoded }),
-            // They are of one rank's file; each rank proves its own.
+            // Extents are facts of one rank's file; each rank proves its own.
             extents: None,
             hidden_cache: None,
             ..own.clone()
@@ -174,8 +178,8 @@ impl JoinedFleet<'_> {
         TargetFacts { path, path_hex: None, mount: None, cautions: Vec::new(), layers: Vec::new(), ..joint }
     }
 
-    /// A warning where ranks share a page cache and read the same: a cold reading of one brings bytes
-    /// for the others.
+    /// A warning if ranks that share a page cache read the same bytes: a cold reading of one rank
+    /// brings bytes into the cache of the others.
     pub(super) fn shared_caches(&self, states: &[CacheState]) -> Option<String> {
         let Agreement { fleet, shared, .. } = self.agreement;
         let is_shared = fleet.share != Share::Split;
@@ -190,14 +194,14 @@ impl JoinedFleet<'_> {
     }
 }
 
-/// The name of a trial, and a digest of all that is decided about it.
-fn digest_of(planned: &Planned) -> (String, String) {
+/// The name of a trial, and a digest of everything that is decided about it.
+fn digest_of(planned: &PlannedTrial) -> (String, String) {
     let trial = &planned.trial;
     let text = serde_json::to_string(trial).expect("a trial has no maps with odd keys");
     (format!("{} ({})", trial.id, trial.state), format!("{:016x}", xxh3_64(text.as_bytes())))
 }
 
-/// A file of the server, with control over its page cache.
+/// A file on the server, with control over its page cache.
 #[derive(Debug)]
 pub struct WatchedFile {
     target: Target,
@@ -205,7 +209,7 @@ pub struct WatchedFile {
 }
 
 impl WatchedFile {
-    /// Examines the file, and makes it cold once.
+    /// Examines the file, and evicts it once.
     pub fn open(path: &Path) -> anyhow::Result<WatchedFile> {
         let target = Target::examine(path)?;
         let cache = CacheControl::open(&target, Eviction::OfFile)?;
@@ -213,8 +217,8 @@ impl WatchedFile {
         Ok(WatchedFile { target, cache })
     }
 
-    /// What the ranks compare with the file that they read.
-    pub fn credentials(&self) -> anyhow::Result<WitnessFacts> {
+    /// Facts that the ranks compare with the file that they read.
+    pub fn witness_facts(&self) -> anyhow::Result<WitnessFacts> {
         let path = self.target.file().context("a witness watches a file")?;
         Ok(WitnessFacts {
             host: system::host_name(),

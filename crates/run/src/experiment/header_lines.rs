@@ -1,12 +1,12 @@
-//! The first lines of a record: the header, with everything that it takes to resume the run if it is
-//! interrupted; the targets, who takes part and who does not.
+//! The first lines of a record: the header, with everything needed to resume the run if it is
+//! interrupted; the targets; the contenders that take part and those that do not.
 
 use super::config::RunConfig;
 use super::fleet::JoinedFleet;
 use super::options::UserOptions;
 use super::participants::requested;
 use super::targets::OpenTarget;
-use super::together::Shape;
+use super::together::ReaderGroup;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::InspectPlan;
 use readlab_model::target::{ServerOptions, TargetFacts};
@@ -19,11 +19,11 @@ use readlab_system::machine::{self, Machine};
 use readlab_targets::target::secret;
 use std::path::PathBuf;
 
-/// What the record gets before anything is measured.
+/// The lines that are written before anything is measured.
 #[derive(Debug)]
-pub(super) enum Opening {
+pub(super) enum OpeningLines {
     New(Box<NewRecord>),
-    /// The lines by which an interrupted run goes on.
+    /// The lines with which an interrupted run is resumed.
     Rest(Vec<Line>),
 }
 
@@ -31,16 +31,16 @@ pub(super) enum Opening {
 pub(super) struct NewRecord {
     pub(super) header: Header,
     pub(super) targets: Vec<TargetFacts>,
-    /// The lines behind those of the targets.
+    /// The lines after those of the targets.
     pub(super) others: Vec<Line>,
 }
 
-impl Opening {
-    /// The lines, of a fleet those about what all its ranks read together.
+impl OpeningLines {
+    /// The lines; in a fleet they describe the bytes that all ranks read together.
     pub(super) fn lines(&self, fleet: Option<&JoinedFleet>, states: &[CacheState]) -> Vec<Line> {
         let NewRecord { header, targets, others } = match self {
-            Opening::New(new) => &**new,
-            Opening::Rest(lines) => return lines.clone(),
+            OpeningLines::New(new) => &**new,
+            OpeningLines::Rest(lines) => return lines.clone(),
         };
         let header = fleet.map_or_else(|| header.clone(), |fleet| fleet.header(header));
         let facts = targets.iter().map(|own| fleet.map_or_else(|| own.clone(), |fleet| fleet.facts(own)));
@@ -76,9 +76,9 @@ pub(super) fn header(
     }
 }
 
-/// Who takes part and who does not.
-pub(super) fn participants(contenders: &Contenders, plan: &Plan) -> Vec<Line> {
-    let mut lines: Vec<Line> = absent(contenders).collect();
+/// Lines about the contenders that take part and those that do not.
+pub(super) fn participant_lines(contenders: &Contenders, plan: &Plan) -> Vec<Line> {
+    let mut lines: Vec<Line> = absence_warnings(contenders).collect();
     if plan.trials.iter().any(|planned| planned.trial.command.check == Check::Unchecked) {
         lines.push(warning("what the commands printed was not checked (--check none)".to_owned()));
     }
@@ -92,7 +92,7 @@ pub(super) fn participants(contenders: &Contenders, plan: &Plan) -> Vec<Line> {
 }
 
 /// A warning for each contender that does not take part.
-pub(super) fn absent(contenders: &Contenders) -> impl Iterator<Item = Line> {
+pub(super) fn absence_warnings(contenders: &Contenders) -> impl Iterator<Item = Line> {
     let absent = contenders.absent().iter();
     absent.map(|(name, reason)| warning(format!("{name} does not take part: {reason}")))
 }
@@ -101,7 +101,7 @@ pub(super) fn warning(text: String) -> Line {
     Line::Warning { text }
 }
 
-/// The plan of a run; `None` for one that cannot be resumed.
+/// The plan of a run for its resumption; `None` if the run cannot be resumed.
 pub(super) fn resume_plan(
     config: &RunConfig,
     plan: &Plan,
@@ -109,8 +109,8 @@ pub(super) fn resume_plan(
     inspect: &InspectPlan,
 ) -> Option<ResumePlan> {
     let UserOptions { sampling, selection, server, shape, .. } = &config.user;
-    // Which ranks measure a trial is not in its plan.
-    let has_ranks_by_turns = matches!(shape, Shape::Ranks(counts) if !counts.is_empty());
+    // The plan does not contain which ranks measure which trial.
+    let has_ranks_by_turns = matches!(shape, ReaderGroup::Ranks(counts) if !counts.is_empty());
     if !config.kind.is_resumable() || has_ranks_by_turns {
         return None;
     }
@@ -121,13 +121,13 @@ pub(super) fn resume_plan(
     };
     Some(ResumePlan {
         boot: machine::boot(),
-        folder: text(std::env::current_dir()),
+        folder: path_text(std::env::current_dir()),
         targets: targets.iter().map(target).collect(),
         states: plan.states.clone(),
         rules: plan.rules,
         trials: plan.trials.iter().map(|planned| planned.trial.clone()).collect(),
         absent: plan.absent.clone(),
-        rosters: selection.rosters.iter().map(|roster| text(std::path::absolute(roster))).collect(),
+        rosters: selection.rosters.iter().map(|roster| path_text(std::path::absolute(roster))).collect(),
         flame_graphs: inspect.flame_graphs.as_ref().map(|it| it.folder.to_string_lossy().into_owned()),
         trace: inspect.trace,
         drop_caches: sampling.drop_caches,
@@ -140,8 +140,8 @@ pub(super) fn resume_plan(
     })
 }
 
-/// A path as text. One that is not UTF-8 is not found when the run is resumed, which is then an
+/// A path as text. A path that is not UTF-8 is not found when the run is resumed, which is then an
 /// error.
-fn text(path: std::io::Result<PathBuf>) -> String {
+fn path_text(path: std::io::Result<PathBuf>) -> String {
     path.map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
 }

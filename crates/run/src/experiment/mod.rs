@@ -32,7 +32,7 @@ pub mod together;
 
 pub use execute::{ExecuteError, execute};
 use fleet::JoinedFleet;
-use header_lines::Opening;
+use header_lines::OpeningLines;
 use readlab_measure::interface::Sink;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{InspectPlan, picture_file};
@@ -49,24 +49,24 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use sweep::run::Sweep;
 use targets::KnownTarget;
-use together::Shape;
+use together::ReaderGroup;
 
 /// Everything that is decided before the first timed reading.
 #[derive(Debug)]
 pub struct Experiment {
     kind: RunKind,
-    opening: Opening,
+    opening: OpeningLines,
     targets: Vec<KnownTarget>,
-    /// What the cache state of each target rests on.
+    /// The cache control of each target, by which its cache state is made and proven.
     caches: Vec<CacheControl>,
-    /// They serve files over HTTP as long as they are kept.
+    /// Servers of files over HTTP; they run until they are dropped.
     servers: Vec<Server>,
     contenders: Rc<Contenders>,
     plan: Plan,
     procedure: Procedure,
     inspect: InspectPlan,
     requested: Vec<Requested>,
-    shape: Shape,
+    shape: ReaderGroup,
     begun: Instant,
     /// Time that the run had taken when it was interrupted.
     earlier: Duration,
@@ -75,17 +75,17 @@ pub struct Experiment {
 #[derive(Debug)]
 enum Procedure {
     Rounds(Rounds),
-    /// Files are written, then each is read once by each method.
+    /// Files are written, then each method reads each file once.
     Sweep(Box<Sweep>),
 }
 
 #[derive(Debug)]
 enum Rounds {
-    /// All, until each trial is settled.
+    /// All rounds, until each trial is settled.
     All,
-    /// The same, after the part of the run that this record holds.
+    /// The rounds after the part of the run that this record holds.
     Rest(Box<Record>),
-    /// Rounds that search for the fastest, then rounds that measure these.
+    /// Rounds that search for the fastest candidates, then rounds that measure these.
     Search(Box<Tuning>),
 }
 
@@ -94,19 +94,23 @@ impl Experiment {
         self.targets.iter().map(|known| &known.target)
     }
 
-    /// What the user expects to see measured.
+    /// Names that the user expects to see measured.
     pub fn requested(&self) -> Vec<Requested> {
         self.requested.clone()
     }
 
-    /// Writes the lines that come before anything is measured, unless flame graphs would replace
-    /// a file that is read or is none of readlab's.
-    pub fn introduce(&mut self, recorder: &mut Recorder) -> anyhow::Result<()> {
+    /// Writes the lines that come before anything is measured. Refuses flame graphs that would
+    /// replace a file that is read, or a file that readlab did not write.
+    pub fn write_first_lines(&mut self, recorder: &mut Recorder) -> anyhow::Result<()> {
         self.write_opening(None, recorder)
     }
 
-    /// The same, as it is about what all ranks of a fleet read together.
-    pub fn introduce_fleet(&mut self, fleet: &JoinedFleet, recorder: &mut Recorder) -> anyhow::Result<()> {
+    /// Writes the first lines of a fleet's record, about the bytes that all ranks read together.
+    pub fn write_first_lines_of_fleet(
+        &mut self,
+        fleet: &JoinedFleet,
+        recorder: &mut Recorder,
+    ) -> anyhow::Result<()> {
         self.write_opening(Some(fleet), recorder)
     }
 
@@ -120,7 +124,7 @@ impl Experiment {
         let Some(paths) = self.inspect.flame_graphs.as_mut().filter(|paths| paths.folder.is_dir()) else {
             return Ok(());
         };
-        let pictures = paths.pictures(self.plan.trials.iter().map(|planned| &planned.trial));
+        let pictures = paths.picture_paths(self.plan.trials.iter().map(|planned| &planned.trial));
         let files: Vec<OutputFile> = pictures.iter().map(|file| picture_file(file)).collect();
         for known in &self.targets {
             paths.inputs.extend(known.target.files_named(&output_file::names(&files))?);

@@ -1,16 +1,16 @@
-//! The user's options of a run. Flags fill them, with their defaults, and the run uses them as they are.
+//! The user's options of a run. The flags set them, with defaults, and the run uses them unchanged.
 //!
-//! Names and conventions are those of known tools: hyperfine's `-w -r -m -M -c`. What the options mean
-//! together with a suite is decided in [`super::config`].
+//! Names and conventions follow known tools: hyperfine's `-w -r -m -M -c`. [`super::config`]
+//! decides how options and a suite work together.
 
-use super::together::Shape;
+use super::together::ReaderGroup;
 use anyhow::bail;
 use clap::{Args, Command, FromArgMatches};
 use readlab_model::target::ServerOptions;
 use readlab_model::trial::{COMMAND, Params, Work};
 use readlab_model::units::Nanos;
 use readlab_record::CommandRules;
-use readlab_suite::States;
+use readlab_suite::StateChoice;
 use readlab_suite::parameter_space::Space;
 use readlab_system::terminal::printable::display_path;
 use std::convert::Infallible;
@@ -20,25 +20,25 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserOptions {
-    /// What is read: a command that names one of these gets `{}` in its place.
+    /// The targets; a command that names one of them gets `{}` in its place.
     pub targets: Vec<PathBuf>,
     pub sampling: SamplingOptions,
     pub selection: SelectionOptions,
-    /// Whether the trials take part that a suite keeps for this.
+    /// Whether trials take part that a suite keeps for `--all`.
     pub all: bool,
-    /// Whether the commands decode the archive that the target is.
+    /// Whether the commands decode the target, which is an archive.
     pub commands_decode: bool,
-    pub shape: Shape,
+    pub shape: ReaderGroup,
     /// Whether the files of a tree are raced in groups by size, too.
     pub per_file: bool,
     pub inspect: InspectOptions,
-    /// The settings to search; `None` where every trial is measured.
+    /// The settings to search; `None` if every trial is measured.
     pub space: Option<Space>,
     pub server: ServerOptions,
     pub quiet: bool,
 }
 
-/// How many readings, and how long.
+/// Options for the number and the time of readings.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(next_help_heading = "Measuring")]
 pub struct SamplingOptions {
@@ -65,10 +65,10 @@ pub struct SamplingOptions {
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,
     /// Stop a trial when half the 95 % interval of its median is at most this share of the median
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share)]
     pub precision: f64,
-    // Only a race stops trials by it, which has the flag: a trial that is slower than the fastest by
-    // this share is as good; 0: none is.
+    // Set only by a race: a trial that is slower than the fastest by at most this share counts as
+    // equally fast; with 0, no slower trial does.
     #[arg(skip)]
     pub indifference: f64,
     /// Minimum number of cache fills over which the warm readings are spread
@@ -76,7 +76,7 @@ pub struct SamplingOptions {
     pub fills: u32,
     /// State of the page cache when the clock starts [default: both, or the suite's]
     #[arg(long, value_name = "STATE")]
-    pub state: Option<States>,
+    pub state: Option<StateChoice>,
     /// Seed of every shuffle; always recorded
     #[arg(long, value_name = "N", default_value_t = seed_of_now(), hide_default_value = true)]
     pub seed: u64,
@@ -88,7 +88,7 @@ pub struct SamplingOptions {
     pub allow_device: bool,
 }
 
-/// Which trials take part.
+/// Options for the selection of trials.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionOptions {
@@ -96,7 +96,7 @@ pub struct SelectionOptions {
     /// be repeated
     #[arg(long = "method", value_name = "GLOB")]
     pub methods: Vec<String>,
-    /// Settings for every method that has them, for example buffer=128KiB,depth=16
+    /// Settings for every method that has such parameters, for example buffer=128KiB,depth=16
     #[arg(long = "param", value_name = "K=V,…", value_parser = clap::value_parser!(Params), default_value = "")]
     pub params: Params,
     /// A command that takes part, with `{}` for the path, for example 'wc -l {}'; without `{}`, the
@@ -121,7 +121,7 @@ pub struct SelectionOptions {
     pub rosters: Vec<PathBuf>,
 }
 
-/// What is inspected in untimed runs of the measured trials.
+/// Options for inspecting measured trials in untimed runs.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "Inspection")]
 pub struct InspectOptions {
@@ -134,7 +134,7 @@ pub struct InspectOptions {
     pub trace: bool,
 }
 
-/// A command of the user's, with `{}` for the path, and what is asked of it.
+/// A user's own command, with `{}` for the path, its check and its hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnCommand {
     pub line: String,
@@ -142,7 +142,7 @@ pub struct OwnCommand {
 }
 
 impl Default for SamplingOptions {
-    /// As without any flag.
+    /// The options without any flag.
     fn default() -> SamplingOptions {
         let flags = SamplingOptions::augment_args(Command::new("no flag"));
         let parsed = flags.try_get_matches_from(["no flag"]);
@@ -151,7 +151,7 @@ impl Default for SamplingOptions {
 }
 
 impl InspectOptions {
-    /// Refuses flame graphs that are to go into what is no folder.
+    /// Refuses a path for flame graphs that exists and is no folder.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         if let Some(path) = self.flamegraph.iter().flatten().find(|path| path.exists() && !path.is_dir()) {
             bail!(
@@ -164,8 +164,8 @@ impl InspectOptions {
 }
 
 impl OwnCommand {
-    /// A command of which nothing is asked.
-    pub fn plain(line: &str) -> OwnCommand {
+    /// A command without a check and hooks.
+    pub fn without_rules(line: &str) -> OwnCommand {
         OwnCommand { line: line.to_owned(), rules: CommandRules::default() }
     }
 
@@ -178,18 +178,18 @@ impl FromStr for OwnCommand {
     type Err = Infallible;
 
     fn from_str(line: &str) -> Result<OwnCommand, Infallible> {
-        Ok(OwnCommand::plain(line))
+        Ok(OwnCommand::without_rules(line))
     }
 }
 
-/// The seed unless the user sets one: the low bits of the time.
+/// The default seed: the low bits of the current time.
 pub fn seed_of_now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     u64::from(now.unwrap_or_default().subsec_nanos())
 }
 
-/// `1%` or `0.01`.
-pub fn share(text: &str) -> Result<f64, String> {
+/// Parses a share such as `1%` or `0.01`.
+pub fn parse_share(text: &str) -> Result<f64, String> {
     let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     let share: f64 =
         number.trim().parse().map_err(|_| format!("'{text}' is no share, such as 1% or 0.01"))?;
@@ -197,9 +197,9 @@ pub fn share(text: &str) -> Result<f64, String> {
     if share > 0.0 && share < 1.0 { Ok(share) } else { Err(format!("'{text}' is not between 0 and 1")) }
 }
 
-/// The same, or `0`.
-pub fn share_or_zero(text: &str) -> Result<f64, String> {
-    if matches!(text.trim(), "0" | "0%") { Ok(0.0) } else { share(text) }
+/// Parses a share, or `0`.
+pub fn parse_share_or_zero(text: &str) -> Result<f64, String> {
+    if matches!(text.trim(), "0" | "0%") { Ok(0.0) } else { parse_share(text) }
 }
 
 #[cfg(test)]
@@ -209,12 +209,16 @@ mod tests {
     #[test]
     fn shares_are_read_both_ways() {
         for (text, expected) in [("5%", 0.05), ("0.05", 0.05), ("10%", 0.1)] {
-            assert_eq!((share(text), share_or_zero(text)), (Ok(expected), Ok(expected)), "{text}");
+            assert_eq!(
+                (parse_share(text), parse_share_or_zero(text)),
+                (Ok(expected), Ok(expected)),
+                "{text}"
+            );
         }
-        assert_eq!([share_or_zero("0"), share_or_zero("0%")], [Ok(0.0), Ok(0.0)]);
+        assert_eq!([parse_share_or_zero("0"), parse_share_or_zero("0%")], [Ok(0.0), Ok(0.0)]);
         for wrong in ["", "100%", "-1%", "x"] {
-            assert!(share(wrong).is_err() && share_or_zero(wrong).is_err(), "{wrong}");
+            assert!(parse_share(wrong).is_err() && parse_share_or_zero(wrong).is_err(), "{wrong}");
         }
-        assert!(share("0").is_err());
+        assert!(parse_share("0").is_err());
     }
 }

@@ -1,25 +1,26 @@
-//! Limits that no trial measures: what fio reads from the device, for comparison with ours, if it is
-//! installed; and the speed of the interface on the way to a server, as its driver says it.
+//! Limits that no trial measures: fio's read rate of the device, for comparison, if fio is
+//! installed; and the speed of the network interface on the way to a server, as its driver reports
+//! it.
 //!
-//! Our own limits are controls of a plan, measured in the same rounds as the other trials; what
-//! their samples mean is in [`readlab_analysis::verdict::limits`].
+//! Readlab's own limits are controls of a plan, measured in the same rounds as the other trials;
+//! [`readlab_analysis::verdict::limits`] interprets their samples.
 
 use readlab_model::units::Bytes;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 use readlab_system::interface;
 use readlab_targets::target::http::RequestVerb;
-use readlab_targets::target::web::Remote;
+use readlab_targets::target::web::RemoteTarget;
 use serde_json::Value;
 use std::net::ToSocketAddrs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How often fio reads the file. The median is recorded.
-const READINGS: usize = 3;
+/// Number of readings by fio. The median is recorded.
+const FIO_READINGS: usize = 3;
 
-/// The shortest reading that shows a rate: fio itself takes tenths of a second to begin and end.
-const READING_MIN: Duration = Duration::from_millis(500);
+/// Shortest reading that shows a rate, because fio's start and end alone take tenths of a second.
+const FIO_READING_TIME_MIN: Duration = Duration::from_millis(500);
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FioError {
@@ -33,39 +34,44 @@ pub(super) enum FioError {
     NoRate(String),
 }
 
-/// How fio reads: blocks of this size, so many at a time.
+/// How fio reads: the block size and the queue depth.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FioPoint {
     pub(super) block_bytes: u64,
-    /// Reads in flight.
+    /// Number of reads in flight.
     pub(super) depth: u64,
 }
 
-/// What fio reads from the device at best with this block and depth: O_DIRECT through io_uring, in
-/// order, the file opened read-only. In a limited time each reading ends early.
-pub(super) fn fio(
+/// Fio's best read rate with this block size and queue depth: O_DIRECT through io_uring,
+/// sequentially, the file opened read-only. In a limited time each reading ends early.
+pub(super) fn fio_limit(
     path: &Path,
     target: usize,
     point: FioPoint,
     time: Option<Duration>,
 ) -> Result<Limit, FioError> {
-    let each = time.map(|time| time / READINGS as u32);
-    if each.is_some_and(|each| each < READING_MIN) {
+    let each = time.map(|time| time / FIO_READINGS as u32);
+    if each.is_some_and(|each| each < FIO_READING_TIME_MIN) {
         return Err(FioError::NoTime);
     }
-    // What fio takes beside the reading is in its share.
-    let reading = each.map(|each| each - READING_MIN / 2);
+    // Fio's own start and end belong to the time of each reading.
+    let reading = each.map(|each| each - FIO_READING_TIME_MIN / 2);
     let FioPoint { block_bytes, depth } = point;
-    let samples = (0..READINGS).map(|_| once(path, point, reading)).collect::<Result<Vec<u64>, _>>()?;
+    let samples =
+        (0..FIO_READINGS).map(|_| read_rate_once(path, point, reading)).collect::<Result<Vec<u64>, _>>()?;
     let mut sorted = samples.clone();
     sorted.sort_unstable();
     let name = format!("fio@buffer={},depth={depth}", Bytes(block_bytes).exact());
     let how = "fio: io_uring, O_DIRECT, sequential; its own rate, after our rounds";
-    Ok(Limit { value: sorted[READINGS / 2], samples, ..limit(LimitKind::Device, name, target, how) })
+    Ok(Limit {
+        value: sorted[FIO_READINGS / 2],
+        samples,
+        ..limit_without_rate(LimitKind::Device, name, target, how)
+    })
 }
 
-/// A rate that is not known yet.
-fn limit(kind: LimitKind, name: String, target: usize, how: &str) -> Limit {
+/// A limit whose rate is not known yet.
+fn limit_without_rate(kind: LimitKind, name: String, target: usize, how: &str) -> Limit {
     Limit {
         kind,
         name,
@@ -81,10 +87,10 @@ fn limit(kind: LimitKind, name: String, target: usize, how: &str) -> Limit {
     }
 }
 
-/// One reading of the whole file, or of as much as the time allows; bytes per second.
-fn once(path: &Path, point: FioPoint, time: Option<Duration>) -> Result<u64, FioError> {
+/// Reads the whole file once, or as much as the time allows; returns bytes per second.
+fn read_rate_once(path: &Path, point: FioPoint, time: Option<Duration>) -> Result<u64, FioError> {
     let FioPoint { block_bytes, depth } = point;
-    // A colon separates files in fio's list of names.
+    // Fio separates file names by colons.
     let name = path.to_string_lossy().replace(':', "\\:");
     let output = Command::new("fio")
         .args(["--name=readlab", "--readonly", "--rw=read", "--direct=1", "--ioengine=io_uring"])
@@ -100,11 +106,11 @@ fn once(path: &Path, point: FioPoint, time: Option<Duration>) -> Result<u64, Fio
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(FioError::Failed(said.lines().last().unwrap_or("it failed in silence").to_owned()));
     }
-    rate(&String::from_utf8_lossy(&output.stdout))
+    parse_read_rate(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// The read rate of the first job in fio's JSON. Notes may precede it.
-fn rate(said: &str) -> Result<u64, FioError> {
+/// The read rate of the first job in fio's JSON, which other messages may precede.
+fn parse_read_rate(said: &str) -> Result<u64, FioError> {
     let no_rate = |why: &str| FioError::NoRate(why.to_owned());
     let start = said.find('{').ok_or_else(|| no_rate("no JSON"))?;
     let value: Value = serde_json::from_str(&said[start..]).map_err(|error| no_rate(&error.to_string()))?;
@@ -117,27 +123,27 @@ pub(super) enum LinkError {
     #[error("{0}")]
     NoAddress(String),
     #[error("{0}")]
-    NoWay(std::io::Error),
+    Unreachable(std::io::Error),
     #[error(
         "nothing says how fast {0} is: its driver does not know, as those of virtual machines, or no device is behind it, as in containers"
     )]
-    NotSaid(String),
+    SpeedUnknown(String),
 }
 
-/// The limit; `None` for a server on this machine, to which no link leads.
-pub(super) fn link(remote: &Remote, target: usize) -> Result<Option<Limit>, LinkError> {
+/// The limit by the link's speed; `None` for a server on this machine, because no link leads there.
+pub(super) fn link_limit(remote: &RemoteTarget, target: usize) -> Result<Option<Limit>, LinkError> {
     let url =
         remote.source.url(RequestVerb::Head).map_err(|error| LinkError::NoAddress(error.to_string()))?;
-    let mut addresses = url.address().to_socket_addrs().map_err(LinkError::NoWay)?;
+    let mut addresses = url.address().to_socket_addrs().map_err(LinkError::Unreachable)?;
     let address =
         addresses.next().ok_or_else(|| LinkError::NoAddress("its server has no address".to_owned()))?;
-    let found = interface::towards(address).map_err(LinkError::NoWay)?;
+    let found = interface::towards(address).map_err(LinkError::Unreachable)?;
     if found.is_loopback {
         return Ok(None);
     }
-    let bits_per_s = found.bits_per_s.ok_or_else(|| LinkError::NotSaid(found.name.clone()))?;
+    let bits_per_s = found.bits_per_s.ok_or_else(|| LinkError::SpeedUnknown(found.name.clone()))?;
     let how = "the speed that the driver of the interface says, not measured";
-    let of_link = limit(LimitKind::Link, found.name, target, how);
+    let of_link = limit_without_rate(LimitKind::Link, found.name, target, how);
     let value = bits_per_s / 8;
     Ok(Some(Limit { value, samples: vec![value], ..of_link }))
 }
@@ -147,18 +153,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_time_nothing_is_started() {
+    fn without_time_fio_is_not_started() {
         let point = FioPoint { block_bytes: 4096, depth: 1 };
-        let found = fio(Path::new("/no/such/file"), 0, point, Some(Duration::from_secs(1)));
+        let found = fio_limit(Path::new("/no/such/file"), 0, point, Some(Duration::from_secs(1)));
         assert!(matches!(found, Err(FioError::NoTime)), "{found:?}");
     }
 
     #[test]
-    fn the_rate_is_found_behind_notes_and_its_absence_is_reported() {
+    fn the_read_rate_is_found_behind_messages_and_its_absence_is_reported() {
         let said = "note: both iodepth >= 1\n{\"jobs\":[{\"read\":{\"bw_bytes\":2300000000}}]}";
-        assert_eq!(rate(said).unwrap(), 2_300_000_000);
+        assert_eq!(parse_read_rate(said).unwrap(), 2_300_000_000);
         for wrong in ["", "{}", "{\"jobs\":[]}", "{\"jobs\":[{\"read\":{\"bw_bytes\":0}}]}"] {
-            assert!(rate(wrong).is_err(), "{wrong}");
+            assert!(parse_read_rate(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The exit code of a run, and a line for each thing that the user named and that did not take
+//! The exit code of a run, and a message for each thing that the user named and that did not take
 //! part.
 //!
-//! A gate must not pass because a program is missing: what the user named is measured, or the exit
-//! code says that it is not.
+//! A check must not pass because a program is missing: if a thing that the user named is not
+//! measured, the exit code shows it.
 
 use crate::experiment::planner::MethodPattern;
 use readlab_catalog::language::Languages;
@@ -12,38 +12,41 @@ use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 
 /// A trial failed or was refused, or something that the user named did not take part.
-pub const EXIT_TRIAL: u8 = 1;
+pub const EXIT_TRIAL_FAILED: u8 = 1;
 
-/// Usage or environment: nothing was measured, or not what the user wants.
-const EXIT_NOTHING: u8 = 2;
+/// A usage or environment error: nothing was measured, or not what the user requested.
+const EXIT_NOT_MEASURED: u8 = 2;
 
-/// The exit code of a run, whose reasons are printed to standard error: 130 if the user interrupted
-/// it, 2 if a command around readings failed, a rank of a fleet was lost or
-/// nothing was measured, 1 if a trial failed or was
-/// refused, the target changed or something requested did not take part, else 0.
+/// The exit code of a run; its reasons are printed to standard error. It is 130 if the user
+/// interrupted the run; 2 if a hook of a command failed, a rank of a fleet was lost or nothing was
+/// measured; 1 if a trial failed or was refused, the target changed or something requested did not
+/// take part; else 0.
 pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
-    let spoiled =
+    let failed_or_refused =
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
-    let is_spoiled = record.trials.iter().any(|trial| spoiled(&trial.outcome));
+    let is_spoiled = record.trials.iter().any(|trial| failed_or_refused(&trial.outcome));
     if let Some((EndReason::Interrupted, _)) = record.end {
         return interrupt::EXIT_CODE;
     }
     if let Some((EndReason::CommandFailed, _)) = record.end {
         notice::show(format!("the run ended early: {}", failed_command(record)));
-        return EXIT_NOTHING;
+        return EXIT_NOT_MEASURED;
     }
     if let Some((EndReason::RankLost, _)) = record.end {
         let why = record.warnings.last().map_or("a rank was lost", String::as_str);
         notice::show(format!("the run ended early: {why}"));
-        return EXIT_NOTHING;
+        return EXIT_NOT_MEASURED;
     }
     let missing: Vec<(&Requested, String)> =
-        requested.iter().filter_map(|it| Some((it, why(it, record)?))).collect();
+        requested.iter().filter_map(|it| Some((it, why_absent(it, record)?))).collect();
     if let Some(reason) = nothing_measured(record, requested) {
         let failed = |it: &Requested| {
-            record.trials.iter().any(|trial| names(it, record, trial) && spoiled(&trial.outcome))
+            record
+                .trials
+                .iter()
+                .any(|trial| is_meant_by(it, record, trial) && failed_or_refused(&trial.outcome))
         };
-        let is_failure = counted(record).all(|trial| spoiled(&trial.outcome))
+        let is_failure = trials_for_user(record).all(|trial| failed_or_refused(&trial.outcome))
             || missing.iter().any(|(it, _)| failed(it))
             || record.change().is_some();
         let has_failed = is_spoiled && is_failure;
@@ -51,21 +54,21 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
             notice::show(format!("nothing was measured: {reason}"));
         }
         if !has_failed {
-            return EXIT_NOTHING;
+            return EXIT_NOT_MEASURED;
         }
     }
     missing.iter().for_each(|(it, why)| notice::show(format!("{it} did not take part: {why}")));
     if let Some(change) = record.change().filter(|_| missing.is_empty()) {
         notice::show(format!("the run ended early: {change}"));
     }
-    if is_spoiled || !missing.is_empty() || record.change().is_some() { EXIT_TRIAL } else { 0 }
+    if is_spoiled || !missing.is_empty() || record.change().is_some() { EXIT_TRIAL_FAILED } else { 0 }
 }
 
-/// Which command around readings failed, and how: the outcome of its trial, or, where it cleaned up
-/// after the last reading, the last warning.
+/// Which hook failed, and how: the outcome of its trial, or the last warning if a clean-up after
+/// the last reading failed.
 fn failed_command(record: &Record) -> &str {
     let mut failed = record.trials.iter().filter_map(|it| match it.outcome.as_ref()? {
-        // Its reason begins with the option that names it; other trials may have failed before.
+        // The reason begins with the hook's option; other trials may have failed before.
         Outcome::Failed { reason } => Some(reason.as_str()).filter(|reason| reason.starts_with("--")),
         _ => None,
     });
@@ -73,8 +76,8 @@ fn failed_command(record: &Record) -> &str {
     failed.next_back().or(last).unwrap_or("a command failed")
 }
 
-/// The trials that are measured for the user: controls only if there is nothing else.
-fn counted(record: &Record) -> impl Iterator<Item = &TrialRecord> {
+/// The trials that are measured for the user: controls only if there are no other trials.
+fn trials_for_user(record: &Record) -> impl Iterator<Item = &TrialRecord> {
     let only_controls = has_only_controls(record);
     record.trials.iter().filter(move |it| only_controls || !it.trial.is_control())
 }
@@ -83,23 +86,23 @@ fn has_only_controls(record: &Record) -> bool {
     record.trials.iter().all(|it| it.trial.is_control())
 }
 
-/// Why nothing was measured; `None` if something was. What the user requested explains it before
-/// what happens to stand beside it.
+/// Why nothing was measured; `None` if something was. Requested trials explain it before trials
+/// that were not requested.
 fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> {
-    let counted = || counted(record);
-    // What fio measured is a limit without a trial.
+    let trials_for_user = || trials_for_user(record);
+    // A limit that fio measured has no trial.
     let is_limit_measured = || record.limits.iter().any(|limit| !limit.samples.is_empty());
-    let is_searched = |state| counted().any(|it| it.trial.state == state && !it.searched.is_empty());
-    // Readings of a search choose, and no number is reported from them; what they are compared with
-    // is no result either.
+    let is_searched = |state| trials_for_user().any(|it| it.trial.state == state && !it.searched.is_empty());
+    // Readings of a search only choose candidates and are no result; readings of the reference in a
+    // search are no result either.
     let is_result =
         |it: &TrialRecord| it.is_measured() && (!it.searched.is_empty() || !is_searched(it.trial.state));
-    if counted().any(is_result) || has_only_controls(record) && is_limit_measured() {
+    if trials_for_user().any(is_result) || has_only_controls(record) && is_limit_measured() {
         return None;
     }
-    let searched: usize = counted().map(|it| it.searched.len()).sum();
+    let searched: usize = trials_for_user().map(|it| it.searched.len()).sum();
     let reason = |it: &TrialRecord| Some(format!("{}: {}", it.trial.id, it.outcome.as_ref()?.reason()?));
-    let is_requested = |it: &&TrialRecord| requested.iter().any(|name| names(name, record, it));
+    let is_requested = |it: &&TrialRecord| requested.iter().any(|name| is_meant_by(name, record, it));
     let is_up = matches!(record.end, Some((EndReason::Budget, _)));
     let of_search = (is_up && searched > 0).then(|| {
         format!(
@@ -108,7 +111,7 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
             if searched == 1 { "reading" } else { "readings" }
         )
     });
-    let of_requested = counted().filter(is_requested).find_map(reason);
+    let of_requested = trials_for_user().filter(is_requested).find_map(reason);
     let ended = match record.end {
         Some((EndReason::Budget, _)) => Some("the time was up before the first reading".to_owned()),
         Some((EndReason::TargetChanged, _)) => record.change().map(str::to_owned),
@@ -118,29 +121,30 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
         of_search
             .or(of_requested)
             .or(ended)
-            .or_else(|| counted().find_map(reason))
+            .or_else(|| trials_for_user().find_map(reason))
             .or_else(|| record.warnings.first().cloned())
             .unwrap_or_else(|| "no trial was planned".to_owned()),
     )
 }
 
 /// Whether a trial has valid readings, of a search or not.
-fn took_part(it: &TrialRecord) -> bool {
+fn has_valid_readings(it: &TrialRecord) -> bool {
     it.is_accepted() && !(it.samples.is_empty() && it.searched.is_empty())
 }
 
-/// Why something requested did not take part; `None` if it did, in whatever state and with whatever
+/// Why something requested did not take part; `None` if it did, in any cache state and with any
 /// scan.
-fn why(requested: &Requested, record: &Record) -> Option<String> {
-    let trials: Vec<&TrialRecord> = record.trials.iter().filter(|it| names(requested, record, it)).collect();
-    if trials.iter().any(|it| took_part(it)) {
+fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
+    let trials: Vec<&TrialRecord> =
+        record.trials.iter().filter(|it| is_meant_by(requested, record, it)).collect();
+    if trials.iter().any(|it| has_valid_readings(it)) {
         return None;
     }
     let of_trial = trials.iter().find_map(|it| it.outcome.as_ref()?.reason().map(str::to_owned));
     let languages = Languages::of_record(record);
     let contender = match requested {
         Requested::Language(name) => languages.contender_of(name),
-        other => contender(other),
+        other => contender_name(other),
     };
     let of_contender = || {
         let lead = format!("{contender} does not take part: ");
@@ -148,7 +152,7 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
     };
     match of_trial.or_else(of_contender) {
         Some(reason) => Some(reason),
-        // They are for other targets, or the user's options exclude them.
+        // The trials are for other targets, or the user's options exclude them.
         None if matches!(requested, Requested::Trial(_) | Requested::Contender(_)) && trials.is_empty() => {
             None
         }
@@ -167,7 +171,7 @@ fn why(requested: &Requested, record: &Record) -> Option<String> {
     }
 }
 
-fn names(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
+fn is_meant_by(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
     let trial = &it.trial;
     let is_named = |name: &str| {
         TrialId::parse_written(name).is_ok_and(|id| {
@@ -178,7 +182,7 @@ fn names(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
     };
     match requested {
         Requested::Command(words) => is_named(&format!("{COMMAND}/{words}")),
-        // A command may hold any character of a glob.
+        // A command may contain characters of a glob, so its name is compared first.
         Requested::Method(name) if trial.contender() == COMMAND && is_named(name) => true,
         Requested::Method(glob) => {
             MethodPattern::parse(glob).is_ok_and(|pattern| pattern.matches_trial(&trial.id))
@@ -191,7 +195,7 @@ fn names(requested: &Requested, record: &Record, it: &TrialRecord) -> bool {
     }
 }
 
-fn contender(requested: &Requested) -> &str {
+fn contender_name(requested: &Requested) -> &str {
     match requested {
         Requested::Command(_) => COMMAND,
         Requested::Method(name) | Requested::Reference(name) | Requested::Trial(name) => {
@@ -211,7 +215,7 @@ mod tests {
     use readlab_record::{Line, Record};
 
     #[test]
-    fn a_search_that_measured_nothing_afresh_has_measured_nothing() {
+    fn a_search_without_fresh_readings_has_measured_nothing() {
         let mut record = Record::new(header());
         record.add(sized(0, 1 << 20));
         record.add(trial(0, "rust/read/memchr", CacheState::Cold, Cache::Through));
@@ -225,7 +229,8 @@ mod tests {
         assert_eq!(nothing_measured(&record, &[]), None);
     }
 
-    /// A record of trials with these numbers of readings of a search, fresh readings and outcomes.
+    /// A record of trials, each with the number of its readings in a search, of its fresh readings,
+    /// and its outcome.
     fn record(trials: &[(u32, u32, Option<Outcome>)], end: EndReason) -> Record {
         let mut record = Record::new(header());
         record.add(sized(0, 1 << 20));
@@ -245,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_without_a_result_is_exit_2_whatever_failed_or_was_compared() {
+    fn a_search_without_a_result_gives_exit_code_2_whatever_failed_or_was_compared() {
         let failed = || Some(Outcome::Failed { reason: "no".to_owned() });
         let measured = || Some(Outcome::Measured);
         for trials in [
@@ -254,7 +259,7 @@ mod tests {
             &[(0, 3, measured()), (1, 0, None)],
         ] {
             let record = record(trials, EndReason::Budget);
-            assert_eq!(exit_code(&record, &[]), EXIT_NOTHING, "{trials:?}");
+            assert_eq!(exit_code(&record, &[]), EXIT_NOT_MEASURED, "{trials:?}");
             assert!(nothing_measured(&record, &[]).unwrap().contains("of the search"), "{trials:?}");
         }
         let found = record(&[(0, 3, measured()), (1, 3, measured())], EndReason::Budget);
@@ -262,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn where_all_failed_it_is_exit_1_and_where_some_were_never_read_2() {
+    fn the_exit_code_is_1_if_all_trials_failed_and_2_if_some_were_never_read() {
         let failed = || Some(Outcome::Failed { reason: "no".to_owned() });
         let absent = Some(Outcome::Unavailable { reason: "no time".to_owned() });
         let all = record(&[(0, 0, failed()), (0, 0, failed())], EndReason::Settled);
-        assert_eq!(exit_code(&all, &[]), EXIT_TRIAL);
+        assert_eq!(exit_code(&all, &[]), EXIT_TRIAL_FAILED);
         let some = record(&[(0, 0, failed()), (0, 0, absent)], EndReason::Settled);
-        assert_eq!(exit_code(&some, &[]), EXIT_NOTHING);
+        assert_eq!(exit_code(&some, &[]), EXIT_NOT_MEASURED);
         let named = [Requested::Method("c0/read".to_owned())];
-        assert_eq!(exit_code(&some, &named), EXIT_TRIAL);
+        assert_eq!(exit_code(&some, &named), EXIT_TRIAL_FAILED);
     }
 }

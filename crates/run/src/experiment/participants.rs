@@ -1,5 +1,5 @@
-//! Who takes part in a run: the contenders that its trials may need, built if they are not yet, and
-//! the names that the user expects to see measured.
+//! The participants of a run: the contenders that its trials may need, built if necessary, and the
+//! names that the user expects to see measured.
 
 use super::config::RunConfig;
 use crate::live::Live;
@@ -16,13 +16,13 @@ pub fn discover(
     transports: &BTreeSet<Transport>,
     live: &Live,
 ) -> anyhow::Result<Contenders> {
-    let roster = Roster::with(&config.user.selection.rosters)?;
+    let roster = Roster::with_user_rosters(&config.user.selection.rosters)?;
     let participation = |entry: &RosterEntry| participation(config, transports, entry);
     Ok(build_and_discover(&roster, participation, live, config.user.quiet))
 }
 
-/// How a contender takes part. Those of the user's rosters are requested by their file, and the one
-/// that runs commands by any command of the user's, whatever the target is.
+/// How a contender takes part. Contenders of the user's rosters are requested by their roster; the
+/// contender that runs commands is requested by any user's command, whatever the target is.
 fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> Participation {
     let is_own = entry.home.is_some() || entry.name == COMMAND && !config.user.selection.commands.is_empty();
     if is_own || names_reference(config, &entry.name) {
@@ -39,7 +39,7 @@ fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &R
     }
 }
 
-/// Builds and starts the contenders that are needed, and shows it.
+/// Builds and starts the needed contenders, and shows the progress.
 pub(super) fn build_and_discover(
     roster: &Roster,
     participation: impl Fn(&RosterEntry) -> Participation,
@@ -51,21 +51,22 @@ pub(super) fn build_and_discover(
             if !quiet {
                 notice::show(format!("building the contender {name}, this once"));
             }
-            live.display().activity(&format!("building the contender {name}"));
+            live.display().show_activity(&format!("building the contender {name}"));
         }
         DiscoveryStep::Querying(contenders) => {
-            live.display().activity(&format!("asking {contenders} contenders for their methods"));
+            live.display().show_activity(&format!("asking {contenders} contenders for their methods"));
         }
     };
     Contenders::build_and_discover(roster, participation, show)
 }
 
-/// What the user expects to see measured: what the options and the suite file name, and the
-/// contenders of rosters, unless the user's methods leave those out.
+/// Names that the user expects to see measured: names from the options and the suite file, and the
+/// contenders of the user's rosters, unless the user's methods exclude them.
 pub(super) fn requested(config: &RunConfig) -> Vec<Requested> {
     let built_in = Roster::built_in();
-    let roster =
-        Roster::with(&config.user.selection.rosters).map(|roster| roster.entries).unwrap_or_default();
+    let roster = Roster::with_user_rosters(&config.user.selection.rosters)
+        .map(|roster| roster.entries)
+        .unwrap_or_default();
     let own = roster.into_iter().map(|entry| entry.name).filter(|name| built_in.entry(name).is_none());
     let meant = own.filter(|name| config.user.selection.methods.iter().any(|glob| may_match(glob, name)));
     config.named.iter().cloned().chain(meant.map(Requested::Contender)).collect()
@@ -73,20 +74,23 @@ pub(super) fn requested(config: &RunConfig) -> Vec<Requested> {
 
 /// Whether the user's reference is a trial of this contender.
 fn names_reference(config: &RunConfig, contender: &str) -> bool {
-    config.named.iter().any(|named| matches!(named, Requested::Reference(trial) if is_of(trial, contender)))
+    config
+        .named
+        .iter()
+        .any(|named| matches!(named, Requested::Reference(trial) if is_trial_of(trial, contender)))
 }
 
-/// Whether the user names a method or a trial of this contender, and not merely a glob that matches
+/// Whether the user names a method or a trial of this contender, and not only a glob that matches
 /// its name.
 fn is_named(config: &RunConfig, contender: &str) -> bool {
     config.named.iter().any(|named| match named {
-        Requested::Method(name) | Requested::Trial(name) => is_of(name, contender),
+        Requested::Method(name) | Requested::Trial(name) => is_trial_of(name, contender),
         _ => false,
     })
 }
 
-/// Whether a trial of the run may be of this contender. Globs choose among methods only: the
-/// controls and commands of the suite take part beside them, and their contenders are not built.
+/// Whether a trial of the run may belong to this contender. Globs select methods only: the controls
+/// and commands of the suite always take part, and their contenders need no build.
 fn names_trial(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> bool {
     let contender = entry.name.as_str();
     let needs_no_building = entry.sources.is_none();
@@ -97,17 +101,18 @@ fn names_trial(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &Ros
     if methods.is_empty() {
         let is_searched = config.user.space.is_some() && !config.languages.names().is_empty();
         let mut entries = config.entries.iter().filter(|entry| transports.contains(&entry.over));
-        return is_searched || entries.any(|entry| is_of(&entry.trial, contender));
+        return is_searched || entries.any(|entry| is_trial_of(&entry.trial, contender));
     }
     needs_no_building || methods.iter().any(|glob| may_match(glob, contender))
 }
 
 /// Whether the name of a trial begins with this contender.
-pub(super) fn is_of(trial: &str, contender: &str) -> bool {
+pub(super) fn is_trial_of(trial: &str, contender: &str) -> bool {
     trial.strip_prefix(contender).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether a glob can match a method of this contender. Only its first part is compared.
+/// Whether a glob can match a method of this contender; only the first part of the glob is
+/// compared.
 fn may_match(glob: &str, contender: &str) -> bool {
     let Some((first, _)) = glob.split_once('/') else { return true };
     globset::Glob::new(first).is_ok_and(|glob| glob.compile_matcher().is_match(contender))
@@ -121,29 +126,32 @@ mod tests {
     use readlab_suite::Suite;
 
     /// How a contender takes part in a race of a file.
-    fn part_in_race(contender: &str, user: UserOptions) -> Participation {
-        taking_part(contender, user, Suite::race(), Transport::File)
+    fn participation_in_race(contender: &str, user: UserOptions) -> Participation {
+        participation_in(contender, user, Suite::race(), Transport::File)
     }
 
-    fn taking_part(contender: &str, user: UserOptions, suite: Suite, over: Transport) -> Participation {
+    fn participation_in(contender: &str, user: UserOptions, suite: Suite, over: Transport) -> Participation {
         let config = RunConfig::merge(RunKind::Race, suite, user).unwrap();
         let roster = Roster::built_in();
         participation(&config, &BTreeSet::from([over]), roster.entry(contender).unwrap())
     }
 
-    fn selecting(selection: SelectionOptions) -> UserOptions {
+    fn options_with_selection(selection: SelectionOptions) -> UserOptions {
         UserOptions { selection, ..UserOptions::default() }
     }
 
     fn with_method(glob: &str) -> UserOptions {
-        selecting(SelectionOptions { methods: vec![glob.to_owned()], ..SelectionOptions::default() })
+        options_with_selection(SelectionOptions {
+            methods: vec![glob.to_owned()],
+            ..SelectionOptions::default()
+        })
     }
 
     #[test]
     fn a_contender_on_request_is_built_only_if_it_is_named() {
         let all = UserOptions { all: true, ..UserOptions::default() };
         let reference = Some("rust-crates/bstr".to_owned());
-        let reference = selecting(SelectionOptions { reference, ..SelectionOptions::default() });
+        let reference = options_with_selection(SelectionOptions { reference, ..SelectionOptions::default() });
         for (user, expected) in [
             (UserOptions::default(), Participation::LeftOut),
             (all, Participation::AsBuilt),
@@ -155,19 +163,19 @@ mod tests {
             (reference, Participation::Built),
         ] {
             let named = format!("{:?} {:?}", user.selection.methods, user.selection.reference);
-            assert_eq!(part_in_race("rust-crates", user), expected, "{named}");
+            assert_eq!(participation_in_race("rust-crates", user), expected, "{named}");
         }
     }
 
     #[test]
     fn a_command_of_the_user_s_needs_its_contender_whatever_the_suite_and_the_target_are() {
-        let commands = vec![OwnCommand::plain("du -s {}")];
-        let user = selecting(SelectionOptions { commands, ..SelectionOptions::default() });
+        let commands = vec![OwnCommand::without_rules("du -s {}")];
+        let user = options_with_selection(SelectionOptions { commands, ..SelectionOptions::default() });
         for over in [Transport::File, Transport::Tree, Transport::Places, Transport::Http] {
-            let found = taking_part("command", user.clone(), Suite::commands(), over);
+            let found = participation_in("command", user.clone(), Suite::commands(), over);
             assert_eq!(found, Participation::Built, "{over:?}");
         }
-        let none = taking_part("command", UserOptions::default(), Suite::commands(), Transport::Tree);
+        let none = participation_in("command", UserOptions::default(), Suite::commands(), Transport::Tree);
         assert_eq!(none, Participation::LeftOut);
     }
 
@@ -179,7 +187,7 @@ mod tests {
             ("c", with_method("go/*"), Participation::LeftOut),
             ("rust-objects", with_method("*/get"), Participation::LeftOut),
         ] {
-            assert_eq!(part_in_race(contender, user), expected, "{contender}");
+            assert_eq!(participation_in_race(contender, user), expected, "{contender}");
         }
     }
 }

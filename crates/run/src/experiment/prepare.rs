@@ -1,16 +1,16 @@
-//! Prepares an experiment from its configuration: targets served and opened, right answers found,
-//! trials planned.
+//! Prepares an experiment from its configuration: serves and opens targets, finds expected answers,
+//! plans trials.
 
-use super::affordable::{self, Predicted};
+use super::affordable::{self, PredictedReading};
 use super::config::RunConfig;
-use super::deadline::{COPYING, Deadline};
-use super::header_lines::{NewRecord, Opening};
+use super::deadline::{COPYING_STEP, Deadline};
+use super::header_lines::{NewRecord, OpeningLines};
 use super::options::InspectOptions;
 use super::probe::probe_hidden_caches;
 use super::recorder::Recorder;
 use super::target_spec::{ExaminedTarget, ExaminedTargets};
-use super::targets::{ExpectedAnswers, OpenTarget, known, serve};
-use super::together::{Arranged, Shape};
+use super::targets::{ExpectedAnswers, OpenTarget, serve, split_known_targets};
+use super::together::{ArrangedTargets, ReaderGroup};
 use super::{Experiment, Procedure, Rounds, header_lines, participants, references};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use anyhow::{Context, bail};
@@ -26,7 +26,7 @@ use readlab_roster::discovery::Contenders;
 use readlab_system::clock;
 use readlab_system::folder::FLAME_GRAPHS;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::without_parents;
+use readlab_targets::target::absolute_without_dot_dot;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -38,49 +38,52 @@ impl Experiment {
         examined: ExaminedTargets,
         recorder: &Recorder,
     ) -> anyhow::Result<Experiment> {
-        // The time of the run does not include building contenders. It includes asking and reading
-        // the target.
+        // The time of the run includes examining and reading the targets, but not building
+        // contenders.
         let now = Instant::now();
         let begun = now.checked_sub(examined.took).unwrap_or(now);
         let (user, drop_caches) = (&config.user, config.user.sampling.drop_caches);
         let mut examined = examined.targets;
         let servers = serve(&mut examined, &user.server)?;
         let mut targets = open_all(examined, drop_caches)?;
-        // Before the first whole reading, which would fill a cache below the file system.
+        // Hidden caches are probed before the first full reading, which would fill them.
         probe_hidden_caches(config, &mut targets, recorder);
         let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
         let (reads, cpu_ns) = (Instant::now(), clock::process_cpu_ns());
-        let mut expected = reading.all(&mut targets)?;
+        let mut expected = reading.read_all_targets(&mut targets)?;
         let count = u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
         let cpu = Duration::from_nanos(clock::process_cpu_ns().saturating_sub(cpu_ns)) / count;
         let wall = reads.elapsed() / count;
-        let planning = Planning::new(config, contenders, &targets, &expected)?;
-        let plan = reading.plan_with_own_archive(planning, &mut targets, &mut expected)?;
+        let planning = PlanInputs::new(config, contenders, &targets, &expected)?;
+        let plan = reading.plan_with_user_archive(planning, &mut targets, &mut expected)?;
         let PlannedRun { mut plan, rounds, reference, references } = plan;
-        planner::name_first(&mut plan, &participants::requested(config));
+        planner::mark_first_named(&mut plan, &participants::requested(config));
         let (inspect, warning) = inspect_plan(&user.inspect, recorder.path())?;
-        let predicted = Predicted { wall, cpu, elapsed: begun.elapsed(), inspects: inspect.inspects() };
+        let predicted =
+            PredictedReading { wall, cpu, elapsed: begun.elapsed(), inspects: inspect.inspects() };
         let left_out = match (&rounds, &user.shape) {
-            (Rounds::All, Shape::One | Shape::Readers(_)) => affordable::fit(&mut plan, config, predicted),
-            // The ranks of a fleet must plan alike, and each predicts another time.
-            (_, Shape::Ranks(_)) | (Rounds::Rest(_) | Rounds::Search(_), _) => None,
+            (Rounds::All, ReaderGroup::One | ReaderGroup::Readers(_)) => {
+                affordable::make_trials_wait(&mut plan, config, predicted)
+            }
+            // The ranks of a fleet must plan alike, but each would predict another time.
+            (_, ReaderGroup::Ranks(_)) | (Rounds::Rest(_) | Rounds::Search(_), _) => None,
         };
         let agenda = header_lines::resume_plan(config, &plan, &targets, &inspect);
         let header = header_lines::header(config.kind, plan.rules.seed, reference, references, agenda);
-        let participants = header_lines::participants(contenders, &plan).into_iter();
+        let participants = header_lines::participant_lines(contenders, &plan).into_iter();
         let others = participants.chain(warning).chain(left_out.map(header_lines::warning)).collect();
-        let (targets, caches) = known(targets, expected);
+        let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =
-            (Eviction::of_run(drop_caches), Deadline::of_step(COPYING, &config.rules, begun));
+            (Eviction::of_run(drop_caches), Deadline::of_step(COPYING_STEP, &config.rules, begun));
         let mut arranged = user.shape.arrange(plan, targets, caches, eviction, &|_| copying.check())?;
         if user.per_file {
             let deadline = Deadline::of_reading(config, begun);
             arranged = arranged.with_size_groups(drop_caches, &deadline, recorder)?;
         }
-        let Arranged { targets, caches, facts, plan } = arranged;
+        let ArrangedTargets { targets, caches, facts, plan } = arranged;
         Ok(Experiment {
             kind: config.kind,
-            opening: Opening::New(Box::new(NewRecord { header, targets: facts, others })),
+            opening: OpeningLines::New(Box::new(NewRecord { header, targets: facts, others })),
             targets,
             caches,
             servers,
@@ -101,16 +104,16 @@ fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<
     Ok(opened.collect::<Result<_, _>>()?)
 }
 
-/// What will be measured, and how.
+/// The trials to measure, and how they are measured.
 struct PlannedRun {
     plan: Plan,
     rounds: Rounds,
     reference: Option<TrialId>,
-    /// The trials against which ratios may be made, best first.
+    /// Trials that ratios may refer to, best first.
     references: Vec<ReferenceCandidate>,
 }
 
-struct Planning<'a> {
+struct PlanInputs<'a> {
     config: &'a RunConfig,
     contenders: &'a Contenders,
     readable: ReadableTargets,
@@ -118,13 +121,13 @@ struct Planning<'a> {
     candidates: Vec<TrialId>,
 }
 
-impl<'a> Planning<'a> {
+impl<'a> PlanInputs<'a> {
     fn new(
         config: &'a RunConfig,
         contenders: &'a Contenders,
         targets: &[OpenTarget],
         expected: &[ExpectedAnswers],
-    ) -> Result<Planning<'a>, PlanError> {
+    ) -> Result<PlanInputs<'a>, PlanError> {
         let mut readable = ReadableTargets::new();
         for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
             let work = config.work_on(expected.is_text());
@@ -143,7 +146,7 @@ impl<'a> Planning<'a> {
             let over = first.form.over;
             candidates = config.candidates(contenders, readable[&first.form].work, over)?;
         }
-        Ok(Planning { config, contenders, readable, states, candidates })
+        Ok(PlanInputs { config, contenders, readable, states, candidates })
     }
 
     fn plan(&self) -> Result<Plan, PlanError> {
@@ -153,7 +156,7 @@ impl<'a> Planning<'a> {
 
     fn finish(self) -> Result<PlannedRun, PlanError> {
         let mut plan = self.plan()?;
-        let reference = self.config.reference.as_ref().map(|name| planner::as_planned(name, &plan));
+        let reference = self.config.reference.as_ref().map(|name| planner::planned_reference(name, &plan));
         reference.iter().for_each(|reference| plan.set_baseline(reference));
         let references = references::candidates(self.config, reference.clone(), &plan);
         if self.config.user.space.is_none() {
@@ -165,14 +168,14 @@ impl<'a> Planning<'a> {
     }
 }
 
-/// The reading of each target that finds the right answers.
+/// The first reading of each target, which finds the expected answers.
 struct FirstReading<'a> {
     deadline: Deadline,
     recorder: &'a Recorder,
 }
 
 impl FirstReading<'_> {
-    fn all(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
+    fn read_all_targets(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
         let mut all = Vec::<ExpectedAnswers>::new();
         for target in targets {
             let expected = target.read_once(all.first(), &self.deadline, self.recorder)?;
@@ -181,18 +184,18 @@ impl FirstReading<'_> {
         Ok(all)
     }
 
-    /// The plan. If the first target is an archive, and trials can decode it, they take part, and
-    /// it is decoded once for the right answers.
-    fn plan_with_own_archive(
+    /// The plan. If the first target is an archive and trials can decode it, these trials take
+    /// part, and the archive is decoded once for the expected answers.
+    fn plan_with_user_archive(
         &self,
-        mut planning: Planning,
+        mut planning: PlanInputs,
         targets: &mut [OpenTarget],
         expected: &mut [ExpectedAnswers],
     ) -> anyhow::Result<PlannedRun> {
         let (Some(target), Some(expected)) = (targets.first_mut(), expected.first_mut()) else {
             return Ok(planning.finish()?);
         };
-        let own = own_archive(target, expected);
+        let own = user_archive(target, expected);
         if planning.config.user.commands_decode && own.is_none() {
             bail!("{}: --commands-decode is about an archive, and this is none", target.target.facts.path);
         }
@@ -214,16 +217,16 @@ impl FirstReading<'_> {
     }
 }
 
-/// The archive that the user's own file is, by its first bytes or else by its name; `None` for
+/// The kind of archive of the user's file, by its first bytes or else by its name. `None` for
 /// anything else, for a part of a file, and for archives of a suite.
-fn own_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archive> {
+fn user_archive(target: &OpenTarget, expected: &ExpectedAnswers) -> Option<Archive> {
     let is_plain_file = target.form == TargetForm { archive: None, over: Transport::File };
     let by_name = || target.target.file().and_then(Archive::by_name);
     expected.truth.archive.or_else(by_name).filter(|_| is_plain_file && target.target.part.is_none())
 }
 
-/// What is recorded about the inside of contenders, for a run with this record; and a warning if
-/// flame graphs were requested and cannot be made.
+/// The inspections of contenders for a run with this record; and a warning if flame graphs were
+/// requested and cannot be drawn.
 fn inspect_plan(
     options: &InspectOptions,
     record: &Path,
@@ -233,7 +236,7 @@ fn inspect_plan(
     if let Err(why) = profile::can_sample() {
         return Ok((inspect, Some(header_lines::warning(format!("no flame graphs: {why}")))));
     }
-    let whole = |path: &Path| without_parents(path).with_context(|| display_path(path));
+    let whole = |path: &Path| absolute_without_dot_dot(path).with_context(|| display_path(path));
     let record_folder = whole(record.parent().unwrap_or(Path::new(".")))?;
     let folder = named.as_deref().map_or_else(|| Ok(record_folder.join(FLAME_GRAPHS)), whole)?;
     inspect.flame_graphs = Some(FlameGraphPaths::new(folder, record_folder));

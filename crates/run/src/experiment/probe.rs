@@ -1,5 +1,5 @@
-//! The probe for a cache below everything that the lab can see: once a file system, before anything
-//! reads a target, and only where something is to be made cold.
+//! The probe for a hidden cache below every cache that readlab can see. It runs once for each file
+//! system, before anything reads a target, and only if a target is to be made cold.
 //!
 //! The files of a sweep must not be read before their timed reading, so a sweep probes readlab's
 //! own file (`sweep/unread.rs`).
@@ -16,8 +16,8 @@ use readlab_model::units::Nanos;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// A probe may take this share of the time that the user gave, at most: one part in so many.
-const PART_OF_BUDGET: u32 = 10;
+/// Divisor of the time that the user set; the probe may take at most the quotient.
+const BUDGET_PARTS: u32 = 10;
 
 pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget], recorder: &Recorder) {
     let mut probed = BTreeSet::new();
@@ -27,24 +27,24 @@ pub(super) fn probe_hidden_caches(config: &RunConfig, targets: &mut [OpenTarget]
         if !is_cold || !probed.insert((target.facts.filesystem.clone(), target.facts.mount.clone())) {
             continue;
         }
-        let found = if is_short(&config.rules) {
+        let found = if is_time_short(&config.rules) {
             HiddenCache::NotProbed { why: NotProbed::ShortBudget }
         } else {
             let path = &target.facts.path;
             recorder
                 .display()
-                .activity(&format!("reading parts of {path} twice, about 1 s, for a cache below"));
+                .show_activity(&format!("reading parts of {path} twice, about 1 s, for a cache below"));
             probe(target, cache, config.rules.seed)
         };
         target.facts.hidden_cache = Some(found);
     }
 }
 
-/// Whether the probe would take too much of the time that the user gave: to the run, or to a trial,
+/// Whether the probe would take too much of the time that the user set for the run, or for a trial,
 /// which may be the only one.
-fn is_short(rules: &Rules) -> bool {
-    let is_short = |time: Nanos| Duration::from(time) < PROBE_TIME * PART_OF_BUDGET;
-    is_short(rules.max_time) || matches!(rules.budget, Budget::Firm(time) if is_short(time))
+fn is_time_short(rules: &Rules) -> bool {
+    let is_time_short = |time: Nanos| Duration::from(time) < PROBE_TIME * BUDGET_PARTS;
+    is_time_short(rules.max_time) || matches!(rules.budget, Budget::Firm(time) if is_time_short(time))
 }
 
 #[cfg(test)]
@@ -54,17 +54,17 @@ mod tests {
     #[test]
     fn a_probe_takes_a_tenth_of_the_user_s_time_at_most() {
         let with = |budget| Rules { budget, ..Rules::one_reading(0) };
-        assert!(is_short(&with(Budget::Firm(Nanos(9_999_999_999)))));
-        assert!(!is_short(&with(Budget::Firm(Nanos(10_000_000_000)))));
-        assert!(!is_short(&with(Budget::Advised(Nanos(1)))));
+        assert!(is_time_short(&with(Budget::Firm(Nanos(9_999_999_999)))));
+        assert!(!is_time_short(&with(Budget::Firm(Nanos(10_000_000_000)))));
+        assert!(!is_time_short(&with(Budget::Advised(Nanos(1)))));
     }
 
     #[test]
-    fn a_trial_with_little_time_is_not_kept_waiting_by_a_probe() {
+    fn a_trial_with_little_time_is_not_delayed_by_a_probe() {
         let with = |max_time| Rules { max_time, ..Rules::one_reading(0) };
-        assert!(is_short(&with(Nanos(1))) && is_short(&with(Nanos(9_999_999_999))));
-        assert!(!is_short(&with(Nanos(10_000_000_000))));
+        assert!(is_time_short(&with(Nanos(1))) && is_time_short(&with(Nanos(9_999_999_999))));
+        assert!(!is_time_short(&with(Nanos(10_000_000_000))));
         let both = Rules { budget: Budget::Firm(Nanos(60_000_000_000)), ..with(Nanos(500_000_000)) };
-        assert!(is_short(&both), "either time counts");
+        assert!(is_time_short(&both), "either time counts");
     }
 }

@@ -1,6 +1,6 @@
-//! The recorder of a run: it writes every line of the record, and hands lines and steps to what
-//! shows the run while it goes on ([`crate::live`]). If another lab starts, a warning goes to the
-//! record and to the terminal.
+//! The recorder of a run: writes every line of the record, and passes lines and steps to the live
+//! view ([`crate::live`]). If another readlab starts, a warning goes to the record and to the
+//! terminal.
 
 use crate::live::Live;
 use crate::live::display::Display;
@@ -12,7 +12,7 @@ use readlab_system::terminal::notice;
 use std::cell::RefMut;
 use std::path::{Path, PathBuf};
 
-/// What the record says when the user has ended the run.
+/// The record's warning if the user has ended the run.
 const ENDED_BY_USER: &str = "the user ended the run, as if the time for it had been used up";
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins the record of a run. It has no name until [`Recorder::publish`].
+    /// Begins the record of a run; the file has no name until [`Recorder::publish`].
     pub fn begin(folder: &RunFolder, live: Live) -> Result<Recorder, RecordError> {
         Ok(Recorder::resume_with(RecordWriter::create(&folder.record())?, live))
     }
@@ -57,7 +57,7 @@ impl Recorder {
         self.live.display()
     }
 
-    /// Ends the run; the path of its record.
+    /// Ends the run; returns the path of its record.
     pub fn finish(self) -> PathBuf {
         self.display().clear();
         self.writer.path().to_owned()
@@ -72,7 +72,7 @@ impl Recorder {
 
 impl Sink for Recorder {
     fn append(&mut self, line: Line) -> Result<(), RecordError> {
-        // They are the first lines: no warning may come before them.
+        // The first line must not have a warning before it.
         let is_first = matches!(line, Line::Header(_) | Line::Resumed(_));
         let others = if is_first { Vec::new() } else { self.instance.newcomers() };
         for other in others {
@@ -83,8 +83,8 @@ impl Sink for Recorder {
         self.write(line)
     }
 
-    fn about_to(&mut self, step: Step) {
-        self.display().about_to(step);
+    fn announce_step(&mut self, step: Step) {
+        self.display().announce_step(step);
     }
 
     fn wants_end(&mut self) -> Result<bool, RecordError> {

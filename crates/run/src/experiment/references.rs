@@ -1,6 +1,6 @@
-//! The trials that ratios may be computed against, chosen before anything is measured: the one that
-//! the user or the suite names; else the user's own commands and programs; else independent code;
-//! else the usual ways of reading, of the language most asked for first.
+//! The trials that ratios may refer to, chosen before anything is measured: the one that the user
+//! or the suite names; else the user's own commands and programs; else independent code; else the
+//! usual methods, of the first requested language first.
 
 use super::config::RunConfig;
 use super::options::OwnCommand;
@@ -12,23 +12,23 @@ use readlab_model::trial::TrialId;
 use readlab_record::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
 use std::cmp::Reverse;
 
-/// The candidates among the trials of a plan, best first, each once.
+/// The candidates among the trials of a plan, best first, without duplicates.
 pub(super) fn candidates(config: &RunConfig, named: Option<TrialId>, plan: &Plan) -> Vec<ReferenceCandidate> {
     let read = plan.trials.iter().map(|planned| &planned.trial).filter(|trial| !trial.is_control());
     let read: Vec<TrialId> = read.map(|trial| trial.id.clone()).collect();
     let (commands, languages) = (config.user.selection.commands.clone(), config.languages.clone());
-    Asked { named, commands, languages }.among(&read)
+    ReferenceOptions { named, commands, languages }.candidates_among(&read)
 }
 
-/// What the user and the suite say that bears on the reference.
-struct Asked {
+/// Options of the user and the suite that affect the choice of the reference.
+struct ReferenceOptions {
     named: Option<TrialId>,
     commands: Vec<OwnCommand>,
     languages: LanguageChoice,
 }
 
-impl Asked {
-    fn among(self, read: &[TrialId]) -> Vec<ReferenceCandidate> {
+impl ReferenceOptions {
+    fn candidates_among(self, read: &[TrialId]) -> Vec<ReferenceCandidate> {
         let built_in = Roster::built_in();
         let ids = |fits: &dyn Fn(&TrialId) -> bool| -> Vec<TrialId> {
             read.iter().filter(|id| fits(id)).cloned().collect()
@@ -38,7 +38,7 @@ impl Asked {
         let own: Vec<TrialId> = commands.filter(|id| read.contains(id)).collect();
         let programs = ids(&|id| built_in.entry(&id.method.contender).is_none());
         let independent = ids(&|id| INDEPENDENT.contains(&id.to_string().as_str()));
-        let usual = self.usual(&built_in, read);
+        let usual = self.usual_methods(&built_in, read);
         let mut all = CandidateList::default();
         all.add(self.named, ReferenceReason::Named);
         all.add(own, ReferenceReason::Own);
@@ -48,9 +48,9 @@ impl Asked {
         all.0
     }
 
-    /// The usual ways of reading: those of the languages that were asked for in their order, then
-    /// those of the language with the most trials.
-    fn usual(&self, roster: &Roster, read: &[TrialId]) -> Vec<TrialId> {
+    /// The usual methods: of the requested languages in their order, then of the language with the
+    /// most trials.
+    fn usual_methods(&self, roster: &Roster, read: &[TrialId]) -> Vec<TrialId> {
         let languages = Languages::of_roster(roster);
         let language = |id: &TrialId| languages.language_of(&id.method.contender).to_owned();
         let all: Vec<String> = read.iter().map(language).collect();
@@ -65,7 +65,7 @@ impl Asked {
     }
 }
 
-/// Candidates in their order, each once.
+/// Candidates in order, without duplicates.
 #[derive(Default)]
 struct CandidateList(Vec<ReferenceCandidate>);
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_named_comes_first_then_the_users_own_then_independent_code_then_the_usual_ways() {
+    fn the_named_trial_comes_first_then_the_users_own_then_independent_code_then_usual_methods() {
         let order = |named: Option<&str>, commands: &[&str], languages: &[&str]| -> Vec<String> {
             let planned = ids(&[
                 "command/wc -l",
@@ -100,12 +100,12 @@ mod tests {
                 "rust/read",
             ]);
             let words: Vec<String> = languages.iter().map(|&word| word.to_owned()).collect();
-            let asked = Asked {
+            let asked = ReferenceOptions {
                 named: named.map(|name| name.parse().unwrap()),
-                commands: commands.iter().map(|line| OwnCommand::plain(line)).collect(),
+                commands: commands.iter().map(|line| OwnCommand::without_rules(line)).collect(),
                 languages: LanguageChoice::parse(&words, &Roster::built_in()).unwrap(),
             };
-            asked.among(&planned).into_iter().map(|it| it.trial.to_string()).collect()
+            asked.candidates_among(&planned).into_iter().map(|it| it.trial.to_string()).collect()
         };
         let wc = "command/wc -l";
         assert_eq!(order(None, &[], &[]), ["mine/fast", wc, "rust/lines", "python/lines"]);

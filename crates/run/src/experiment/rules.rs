@@ -1,8 +1,8 @@
-//! The rules of a run: how many readings and how long, from the user's options and the suite. An
-//! option of the user takes precedence over the suite. And how long a suite takes at most if it is run
-//! as it was published.
+//! The rules of a run: number and time of readings, from the user's options and the suite. An
+//! option of the user takes precedence over the suite. Also the longest time that a suite takes if
+//! it is run as it was published.
 //!
-//! What the rules mean for a round lives in [`readlab_measure::plan`].
+//! [`readlab_measure::plan`] applies the rules to rounds.
 
 use super::options::SamplingOptions;
 use anyhow::{Context, ensure};
@@ -11,19 +11,20 @@ use readlab_model::units::Nanos;
 use readlab_suite::Suite;
 use std::fmt;
 
-/// Time of timed readings of a trial, unless the user or the suite sets one.
+/// Maximum time of the timed readings of a trial, unless the user or the suite sets one.
 const MAX_TIME: Nanos = Nanos(30_000_000_000);
 
 /// Time of a run, unless the user or the suite sets one. It is advice, not a limit.
 const ADVISED_BUDGET: Nanos = Nanos(100_000_000_000);
 
-/// Timed readings of a trial at least, unless the user or the suite sets a number.
+/// Minimum number of timed readings of a trial, unless the user or the suite sets one.
 const MIN_RUNS: u32 = 10;
 
-/// Timed readings of a trial at most, unless the user or the suite sets a number.
+/// Maximum number of timed readings of a trial, unless the user or the suite sets one.
 const MAX_RUNS: u32 = 100;
 
-/// The user's rules; where the user sets none, those of the suite, else the usual ones.
+/// The user's rules; rules that the user does not set come from the suite, or else are the
+/// defaults.
 pub(super) fn rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<Rules> {
     let time = |text: &String, key| text.parse::<Nanos>().with_context(|| format!("{}: {key}", suite.name));
     let max_time = match (user.max_time, &suite.max_time) {
@@ -46,7 +47,7 @@ pub(super) fn rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<Rul
     // Published experiments read a fixed number of times, or for a fixed time.
     let precision = if suite.is_full { 0.0 } else { user.precision };
     let counts = suite.counts.unwrap_or(1).max(1);
-    // Who asks for a number of readings asks for it of every trial.
+    // A number of readings that the user sets applies to every trial.
     let is_counted = user.runs.is_some() || user.min_runs.is_some();
     let focus = if is_counted { Focus::Everything } else { suite.focus };
     let indifference = if focus == Focus::First { user.indifference } else { 0.0 };
@@ -65,8 +66,8 @@ pub(super) fn rules(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<Rul
     })
 }
 
-/// The fewest and the most readings of a trial. Where the user sets one of them, the other gives
-/// way.
+/// The minimum and maximum number of readings of a trial. If the user sets one of them, the other
+/// is adapted.
 fn numbers_of_readings(suite: &Suite, user: &SamplingOptions) -> [u32; 2] {
     if let Some(runs) = user.runs {
         return [runs, runs];
@@ -80,18 +81,18 @@ fn numbers_of_readings(suite: &Suite, user: &SamplingOptions) -> [u32; 2] {
     }
 }
 
-/// Where a suite limits the readings and not their time, the time at this rate: most drives and
-/// methods are faster.
+/// Assumed read rate for a suite that limits the number of readings and not their time: most drives
+/// and methods are faster.
 const SLOW_BYTES_PER_S: u64 = 100_000_000;
 
-/// Where a suite names no number of readings.
-const READINGS: u32 = 100;
+/// Assumed number of readings of a suite that does not give one.
+const DEFAULT_READINGS: u32 = 100;
 
-/// Of the time of the readings: the whole run takes this many times as long at most, with the
-/// starts of contenders, fills of the cache and evictions.
-const WHOLE: u64 = 2;
+/// The whole run takes at most this many times the time of its readings; the rest is for starts of
+/// contenders, fills of the cache and evictions.
+const WHOLE_RUN_FACTOR: u64 = 2;
 
-/// How long it takes at most.
+/// Longest time that a suite takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongestRun {
     trials: u64,
@@ -103,7 +104,7 @@ pub struct LongestRun {
 
 impl LongestRun {
     pub fn of_suite(suite: &Suite, user: &SamplingOptions) -> anyhow::Result<LongestRun> {
-        let readings = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(READINGS);
+        let readings = user.runs.or(user.max_runs).or(suite.max_runs).unwrap_or(DEFAULT_READINGS);
         let size_bytes = suite.corpus.map_or(0, |corpus| corpus.size_bytes);
         let slow_ns =
             u128::from(size_bytes) * u128::from(readings) * 1_000_000_000 / u128::from(SLOW_BYTES_PER_S);
@@ -112,10 +113,10 @@ impl LongestRun {
             (None, Some(text)) => text.parse().with_context(|| format!("{}: max_time", suite.name))?,
             (None, None) => Nanos(u64::try_from(slow_ns).unwrap_or(u64::MAX)),
         };
-        let states = user.state.unwrap_or(suite.state).list().len();
+        let states = user.state.unwrap_or(suite.state).states().len();
         let trials = suite.entries.iter().filter(|entry| !entry.only_with_all).count() as u64;
         let timed = Nanos(of_trial.0.saturating_mul(trials * states as u64));
-        let rounds = Nanos(timed.0.saturating_mul(WHOLE));
+        let rounds = Nanos(timed.0.saturating_mul(WHOLE_RUN_FACTOR));
         Ok(LongestRun { trials, readings, of_trial, timed, rounds })
     }
 }
@@ -127,15 +128,15 @@ impl fmt::Display for LongestRun {
             f,
             "{trials} trials, each with up to {readings} readings or {} of them: at most {} of readings and {} of rounds; \
              then what contenders do inside is counted, for half as long at most",
-            span(*of_trial),
-            span(*timed),
-            span(*rounds)
+            format_span(*of_trial),
+            format_span(*timed),
+            format_span(*rounds)
         )
     }
 }
 
-/// Hours and minutes, or seconds below two minutes.
-fn span(time: Nanos) -> String {
+/// A time in hours and minutes, or in seconds below two minutes.
+fn format_span(time: Nanos) -> String {
     let seconds = time.0.div_ceil(1_000_000_000);
     match seconds {
         0..120 => format!("{seconds} s"),
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_is_that_of_all_trials_in_all_states() {
+    fn the_longest_time_is_for_all_trials_in_all_states() {
         let suite = suite("max_runs = 100\nmax_time = \"30s\"\nstate = \"both\"");
         let longest = LongestRun::of_suite(&suite, &SamplingOptions::default()).unwrap();
         assert_eq!((longest.timed, longest.rounds), (Nanos(60_000_000_000), Nanos(120_000_000_000)));
@@ -169,11 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn without_a_time_it_is_that_of_the_readings_at_a_slow_rate() {
+    fn without_a_time_limit_the_longest_time_is_for_all_readings_at_a_slow_rate() {
         let corpus = "corpus = { kind = \"lines\", size_bytes = 22000000000, seed = 1 }";
         let suite = suite(&format!("max_runs = 10\nstate = \"cold\"\n{corpus}"));
         let longest = LongestRun::of_suite(&suite, &SamplingOptions::default()).unwrap();
         assert_eq!(longest.of_trial, Nanos(2_200_000_000_000));
-        assert_eq!(span(longest.rounds), "74 min");
+        assert_eq!(format_span(longest.rounds), "74 min");
     }
 }

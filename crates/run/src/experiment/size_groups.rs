@@ -1,26 +1,27 @@
-//! An experiment on a tree whose files are also raced in groups by size: each method of lists has a
-//! trial for each group, from which what a file costs is fitted ([`readlab_analysis::file_cost`]).
+//! An experiment on a tree whose files are also raced in groups by size: each method that reads
+//! lists has a trial for each group. The cost of a file is fitted from them
+//! ([`readlab_analysis::file_cost`]).
 
 use super::deadline::Deadline;
 use super::recorder::Recorder;
 use super::target_spec::ExaminedTarget;
-use super::targets::{OpenTarget, known};
-use super::together::Arranged;
+use super::targets::{OpenTarget, split_known_targets};
+use super::together::ArrangedTargets;
 use crate::experiment::planner::TargetForm;
 use anyhow::ensure;
-use readlab_measure::plan::Planned;
+use readlab_measure::plan::PlannedTrial;
 use readlab_model::trial::{COMMAND, Transport};
 use readlab_protocol::Reads;
 use std::ops::Range;
 
-impl Arranged {
-    /// Has the methods of lists read the groups, too.
+impl ArrangedTargets {
+    /// Makes the methods that read lists read the size groups, too.
     pub(super) fn with_size_groups(
         mut self,
         drop_caches: bool,
         deadline: &Deadline,
         recorder: &Recorder,
-    ) -> anyhow::Result<Arranged> {
+    ) -> anyhow::Result<ArrangedTargets> {
         let is_tree = self.targets.len() == 1 && self.targets[0].target.tree().is_some();
         ensure!(is_tree, "--per-file is for one folder or list");
         let form = TargetForm { archive: None, over: Transport::Tree };
@@ -30,7 +31,7 @@ impl Arranged {
             expected.push(open.read_once(None, deadline, recorder)?);
             opened.push(open);
         }
-        let (targets, caches) = known(opened, expected);
+        let (targets, caches) = split_known_targets(opened, expected);
         let first = self.targets.len();
         self.facts.extend(targets.iter().map(|known| known.target.facts.clone()));
         self.targets.extend(targets);
@@ -39,14 +40,14 @@ impl Arranged {
         Ok(self)
     }
 
-    /// Adds a trial on each group for each trial that reads a list.
+    /// Adds, for each trial that reads a list, a trial on each group.
     fn plan_groups(&mut self, groups: Range<usize>) {
-        let reads_list = |planned: &&Planned| {
+        let reads_list = |planned: &&PlannedTrial| {
             let walks = matches!(planned.choice.method.reads, Reads::Folder | Reads::Both);
             !walks && !planned.trial.is_control() && planned.trial.contender() != COMMAND
         };
-        let listed: Vec<Planned> = self.plan.trials.iter().filter(reads_list).cloned().collect();
-        self.plan.trials.extend(groups.flat_map(|target| listed.iter().map(move |it| it.on(target))));
-        self.plan.number();
+        let listed: Vec<PlannedTrial> = self.plan.trials.iter().filter(reads_list).cloned().collect();
+        self.plan.trials.extend(groups.flat_map(|target| listed.iter().map(move |it| it.on_target(target))));
+        self.plan.number_trials();
     }
 }

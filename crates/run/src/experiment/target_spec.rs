@@ -1,8 +1,8 @@
-//! What a run reads, as the user named it: a path, a URL or an object, examined before anything
-//! else happens.
+//! Targets of a run as the user named them: paths, URLs or objects, examined before anything else
+//! happens.
 
 use super::config::RunConfig;
-use super::deadline::{ASKING, Deadline};
+use super::deadline::{ASKING_STEP, Deadline};
 use crate::experiment::planner::TargetForm;
 use anyhow::{Context, anyhow, bail};
 use readlab_measure::rights;
@@ -14,43 +14,43 @@ use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::places::PlacesRequest;
 use readlab_targets::target::source::Source;
 use readlab_targets::target::tree::TreeRequest;
-use readlab_targets::target::{Accept, Target, TargetError, check_answers, s3, secret, url};
+use readlab_targets::target::{AcceptedKinds, Target, TargetError, check_answers, s3, secret, url};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What one run reads, the plain file first.
+/// All targets of one run, the plain file first.
 pub type TargetSpecs = Vec<TargetSpec>;
 
-/// One target as the user named it. `Debug` shows no secret of a URL.
+/// One target as the user named it. Its `Debug` output shows no secret of a URL.
 #[derive(Clone)]
 pub struct TargetSpec {
     /// A path, a URL or an object.
     word: PathBuf,
     form: TargetForm,
-    /// Who reads which part of it; `None` where all of it is read.
-    split: Option<Split>,
-    /// How its files are found, if it is a tree.
+    /// The reader and the part of the target that it reads; `None` if all of it is read.
+    split: Option<SplitReader>,
+    /// How the files are found if the target is a tree.
     tree: Option<TreeRequest>,
-    /// How the places are picked that are read of it; `None` where all of it is read.
+    /// How the places that are read are picked; `None` if all of the target is read.
     places: Option<PlacesRequest>,
-    /// The dictionary with which it is decoded.
+    /// The dictionary for decoding the target.
     dictionary: Option<PathBuf>,
 }
 
 /// One of several readers that split a file among themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Split {
-    /// Its number, from 0.
+pub struct SplitReader {
+    /// Number of the reader, from 0.
     pub reader: u32,
     pub readers: NonZero<u32>,
 }
 
 #[derive(Debug)]
 pub struct ExaminedTarget {
-    /// What is read of it, and over which transport.
+    /// The form in which the target is read, and its transport.
     pub form: TargetForm,
     pub target: Target,
 }
@@ -76,7 +76,7 @@ impl ExaminedTargets {
 }
 
 impl TargetSpec {
-    /// A path, a URL or an object, whose bytes are read as they are.
+    /// A path, a URL or an object, whose bytes are read without decoding.
     pub fn plain(word: &Path, over: Transport) -> TargetSpec {
         let over = match word.as_os_str() {
             word if url::is_url(word) => Transport::Http,
@@ -86,7 +86,7 @@ impl TargetSpec {
         TargetSpec::from_word(word, TargetForm { archive: None, over })
     }
 
-    /// What is read as it is, whole.
+    /// A whole target that is read in this form.
     fn from_word(word: &Path, form: TargetForm) -> TargetSpec {
         TargetSpec { word: word.to_owned(), form, split: None, tree: None, places: None, dictionary: None }
     }
@@ -103,23 +103,23 @@ impl TargetSpec {
         TargetSpec { tree: Some(request), ..whole }
     }
 
-    /// Only what one of several readers reads of it.
-    pub fn split(self, split: Split) -> TargetSpec {
+    /// Restricts the target to the part of one of several readers.
+    pub fn split(self, split: SplitReader) -> TargetSpec {
         TargetSpec { split: Some(split), ..self }
     }
 
-    /// Only blocks of it, at places.
+    /// Restricts the target to blocks at random places.
     pub fn at_places(self, request: PlacesRequest) -> TargetSpec {
         let form = TargetForm { archive: None, over: Transport::Places };
         TargetSpec { form, places: Some(request), ..self }
     }
 
-    /// Decoded with a dictionary, if there is one.
+    /// Sets the dictionary for decoding, if there is one.
     pub fn decoded_with(self, dictionary: Option<&Path>) -> TargetSpec {
         TargetSpec { dictionary: dictionary.map(Path::to_owned), ..self }
     }
 
-    /// A target of a record, with the seed of its run.
+    /// A target of a record; `seed` is the seed of its run.
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
         let form = TargetForm { archive: target.form, over: target.over };
         let word = facts.place();
@@ -129,14 +129,14 @@ impl TargetSpec {
         TargetSpec { word, form, split: None, tree, places, dictionary }
     }
 
-    /// Finds out what is known of it. A server is waited for until the deadline.
+    /// Finds the facts about the target. Waits for a server until the deadline.
     pub(super) fn examine(&self, examination: &Examination) -> anyhow::Result<ExaminedTarget> {
         let Examination { allow_device, server, deadline } = *examination;
         if self.dictionary.is_some() && self.form.over != Transport::File {
             let word = secret::redact_url(&display_path(&self.word));
             bail!("{word}: only single files are decoded, and --dictionary is for what is decoded");
         }
-        // The targets of a record are not on the command line.
+        // The targets of a record were not checked by the command line.
         check_answers(&[&self.word])?;
         if let Some(request) = &self.tree {
             return Ok(ExaminedTarget { form: self.form, target: Target::examine_tree(request)? });
@@ -150,9 +150,12 @@ impl TargetSpec {
             let source = Source::parse(word, server).map_err(TargetError::from)?;
             Target::ask(source, server, &|| deadline.check())?
         } else {
-            Target::examine_as(&self.word, if allow_device { Accept::Devices } else { Accept::Files })?
+            Target::examine_as(
+                &self.word,
+                if allow_device { AcceptedKinds::Devices } else { AcceptedKinds::Files },
+            )?
         };
-        if let Some(Split { reader, readers }) = self.split {
+        if let Some(SplitReader { reader, readers }) = self.split {
             target.split(reader, readers)?;
         }
         if let Some(request) = &self.places {
@@ -172,7 +175,7 @@ pub(super) struct Examination<'a> {
     pub(super) deadline: &'a Deadline,
 }
 
-/// Examines the targets of every run, and refuses what the options demand of them in vain.
+/// Examines the targets of every run, and refuses options that cannot work with them.
 pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<Vec<ExaminedTargets>> {
     let examined = specs.iter().map(|specs| examine(config, specs)).collect::<anyhow::Result<Vec<_>>>()?;
     for target in examined.iter().flat_map(|run| &run.targets) {
@@ -186,7 +189,7 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
 
 fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTargets> {
     let begun = Instant::now();
-    let deadline = Deadline::of_step(ASKING, &config.rules, begun);
+    let deadline = Deadline::of_step(ASKING_STEP, &config.rules, begun);
     let (allow_device, server) = (config.user.sampling.allow_device, &config.user.server);
     let examination = Examination { allow_device, server, deadline: &deadline };
     let targets = specs.iter().map(|spec| spec.examine(&examination)).collect::<anyhow::Result<_>>()?;
@@ -197,7 +200,7 @@ pub fn transports(examined: &[ExaminedTargets]) -> BTreeSet<Transport> {
     examined.iter().flat_map(|run| &run.targets).map(|target| target.form.over).collect()
 }
 
-/// Refuses `--drop-caches` where the kernel would not allow it to this user.
+/// Refuses `--drop-caches` if the kernel does not allow it to this user.
 pub(super) fn check_drop_caches() -> anyhow::Result<()> {
-    rights::drop_caches().map_err(|reason| anyhow!("--drop-caches: {reason}"))
+    rights::may_drop_caches().map_err(|reason| anyhow!("--drop-caches: {reason}"))
 }

@@ -1,6 +1,6 @@
-//! The targets of a run while it is prepared: served where contenders read them over HTTP, opened
-//! for the control of their page cache, and read once by the oracle for the right answers: about their
-//! bytes, and about what comes out of them if they are archives.
+//! The targets of a run while it is prepared: served if contenders read them over HTTP, opened for
+//! the control of their page cache, and read once by the oracle for the expected answers about
+//! their bytes and, for archives, about their decoded content.
 
 use super::deadline::Deadline;
 use super::recorder::Recorder;
@@ -14,7 +14,7 @@ use readlab_model::trial::Transport;
 use readlab_protocol::Archive;
 use readlab_roster::server::Server;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::corpus::archive::Packed;
+use readlab_targets::corpus::archive::PackedFile;
 use readlab_targets::corpus::block_truth::truth_of_blocks;
 use readlab_targets::corpus::oracle::{self, ContinueCheck, Truth};
 use readlab_targets::corpus::tree_truth::truth_of_files;
@@ -22,7 +22,7 @@ use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::part::open_watched;
 use readlab_targets::target::{Place, Target, dictionary};
 
-/// A target whose page cache is under control.
+/// A target with control over its page cache.
 #[derive(Debug)]
 pub(super) struct OpenTarget {
     pub(super) form: TargetForm,
@@ -36,7 +36,7 @@ pub(super) struct KnownTarget {
     pub(super) expected: ExpectedAnswers,
 }
 
-/// Starts a server for each file that contenders request from one.
+/// Starts a server for each file that contenders request from a server.
 pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> anyhow::Result<Vec<Server>> {
     let mut servers = Vec::new();
     for ExaminedTarget { form, target } in targets {
@@ -60,30 +60,33 @@ impl OpenTarget {
         Ok(OpenTarget { form, target, cache })
     }
 
-    /// Reads it once for the right answers, and adds them to its facts. What comes out of an
-    /// archive of a suite is the content of the suite's `first` target: no decoder is trusted.
+    /// Reads the target once for the expected answers, and adds them to its facts. For an archive
+    /// of a suite, the expected decoded content is the content of the suite's `first` target, so
+    /// that no decoder has to be trusted.
     pub(super) fn read_once(
         &mut self,
         first: Option<&ExpectedAnswers>,
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> anyhow::Result<ExpectedAnswers> {
-        recorder.display().activity(&format!("reading {} once for the right answer", self.target.facts.path));
+        recorder
+            .display()
+            .show_activity(&format!("reading {} once for the right answer", self.target.facts.path));
         let size_bytes = self.target.facts.size_bytes;
         let check = |bytes| {
-            recorder.display().activity_done(bytes, size_bytes);
+            recorder.display().show_activity_done(bytes, size_bytes);
             deadline.check()
         };
         let truth = truth(&mut self.target, &check)?;
         let facts = &mut self.target.facts;
         (facts.digest, facts.answer) = (Some(truth.digest.clone()), Some(truth.answer));
         let archive = self.form.archive.zip(first.map(|first| first.truth.clone()));
-        facts.decoded = archive.as_ref().map(|(archive, content)| decoded(*archive, content));
+        facts.decoded = archive.as_ref().map(|(archive, content)| decoded_facts(*archive, content));
         Ok(ExpectedAnswers { truth, decoded: archive.map(|(_, content)| content) })
     }
 
-    /// Decodes the user's own archive once for the right answers; if it cannot be decoded, the
-    /// error says why.
+    /// Decodes the user's own archive once for the expected answers; an error says why it cannot be
+    /// decoded.
     pub(super) fn decode_once(
         &mut self,
         expected: &mut ExpectedAnswers,
@@ -93,17 +96,17 @@ impl OpenTarget {
     ) -> Result<(), String> {
         recorder
             .display()
-            .activity(&format!("decoding {} once for the right answer", self.target.facts.path));
+            .show_activity(&format!("decoding {} once for the right answer", self.target.facts.path));
         let facts = &self.target.facts;
         let path = self.target.file().expect("an archive behind a foreign server is never decoded");
         let dictionary = facts.dictionary.as_ref().map_or_else(|| Ok(Vec::new()), dictionary::bytes);
         let content = dictionary.and_then(|dictionary| {
-            let packed = Packed { path, archive, dictionary: &dictionary };
-            oracle::content(&packed, &|_| deadline.check())
+            let packed = PackedFile { path, archive, dictionary: &dictionary };
+            oracle::truth_of_content(&packed, &|_| deadline.check())
         });
         match content {
             Ok(content) => {
-                self.target.facts.decoded = Some(decoded(archive, &content));
+                self.target.facts.decoded = Some(decoded_facts(archive, &content));
                 expected.decoded = Some(content);
                 Ok(())
             }
@@ -119,16 +122,16 @@ impl OpenTarget {
 }
 
 impl KnownTarget {
-    /// It as the sampler reads it, by its number in the record.
+    /// The target for the sampler, with its number in the record.
     pub(super) fn measured(&self, index: usize, cache: CacheControl) -> MeasuredTarget<'_> {
         let ExpectedAnswers { truth, decoded } = &self.expected;
         MeasuredTarget { index, target: &self.target, truth, decoded: decoded.as_ref(), cache_control: cache }
     }
 }
 
-/// Targets with the right answers about them, and apart the control of their caches, which the
-/// sampler takes over.
-pub(super) fn known(
+/// Splits open targets into targets with their expected answers, and their cache controls, which
+/// the sampler takes over.
+pub(super) fn split_known_targets(
     targets: Vec<OpenTarget>,
     expected: Vec<ExpectedAnswers>,
 ) -> (Vec<KnownTarget>, Vec<CacheControl>) {
@@ -139,25 +142,24 @@ pub(super) fn known(
 #[derive(Debug, Clone)]
 pub(super) struct ExpectedAnswers {
     pub(super) truth: Truth,
-    /// About its content, where trials decode it.
+    /// The expected answer about the decoded content, if trials decode it.
     pub(super) decoded: Option<Truth>,
 }
 
 impl ExpectedAnswers {
-    /// Whether the bytes that are visited are text: those that come out of an archive, if it is
-    /// one.
+    /// Whether the visited bytes are text; for an archive, whether its decoded content is.
     pub(super) fn is_text(&self) -> bool {
         self.decoded.as_ref().unwrap_or(&self.truth).text
     }
 }
 
-/// What the record says about the content of an archive.
-fn decoded(archive: Archive, content: &Truth) -> Decoded {
+/// The record's facts about the content of an archive.
+fn decoded_facts(archive: Archive, content: &Truth) -> Decoded {
     Decoded { archive, digest: content.digest.clone(), answer: content.answer }
 }
 
-/// The right answers about a file, or about what a server sends. Reading a URL also finds its size,
-/// which servers need not declare.
+/// The expected answer about a file, or about the response of a server. Reading a URL also finds
+/// its size, which servers need not declare.
 fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
     if let Place::Tree(tree) = &target.place {
         return truth_of_files(tree.paths()?, check).map_err(anyhow::Error::from);

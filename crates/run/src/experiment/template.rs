@@ -1,8 +1,8 @@
 //! Turns the user's command lines into templates: the name of the target is replaced by `{}`.
 //!
-//! A command without `{}` gets the path at its end, if its program is known to read what stands
-//! there; if it also named the file, it would read it twice. Everything else about command lines is
-//! up to the `command` contender.
+//! A command without `{}` gets the path appended if its program is known to read its last argument.
+//! A command that also named the file would then read it twice, so this is refused. The `command`
+//! contender handles everything else about command lines.
 
 use super::options::{OwnCommand, SelectionOptions};
 use anyhow::{bail, ensure};
@@ -18,18 +18,22 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Characters that end a word outside of quotes.
-const BETWEEN_WORDS: &str = " \t\n|&;<>()";
+const WORD_SEPARATORS: &str = " \t\n|&;<>()";
 
-/// The options with `{}` in every command that names a target. A notice says which do.
-pub(super) fn placed(mut options: SelectionOptions, targets: &[PathBuf]) -> anyhow::Result<SelectionOptions> {
+/// The options with `{}` in every command that names a target. A notice lists the commands that
+/// were changed.
+pub(super) fn with_placeholders(
+    mut options: SelectionOptions,
+    targets: &[PathBuf],
+) -> anyhow::Result<SelectionOptions> {
     let (mut given, mut notices): (Vec<String>, Vec<String>) = Default::default();
     for at in 0..options.commands.len() {
         let command = &mut options.commands[at];
         let written = secret::shown_in(&command.line);
-        let template = template(&command.line, targets)?;
+        let template = command_template(&command.line, targets)?;
         let names_file = template.is_some();
         command.line = template.unwrap_or_else(|| command.line.clone());
-        check(command, targets)?;
+        check_command(command, targets)?;
         command.line = placing::completed(&command.line)?;
         let line = command.line.clone();
         if let Some(same) = options.commands[..at].iter().position(|other| other.line == line) {
@@ -46,22 +50,22 @@ pub(super) fn placed(mut options: SelectionOptions, targets: &[PathBuf]) -> anyh
         }
         given.push(written);
     }
-    // A refusal is one line.
+    // Notices are shown only now, so that a refusal is a single line.
     notices.into_iter().for_each(notice::show);
     let names = options.reference.iter_mut().chain(&mut options.methods);
     for name in names {
         let command = name.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix('/'));
-        let template = command.map(|command| template(command, targets)).transpose()?.flatten();
+        let template = command.map(|command| command_template(command, targets)).transpose()?.flatten();
         if let Some(template) = template {
             *name = format!("{COMMAND}/{template}");
         }
     }
-    name_first(&mut options.commands);
+    set_first_command(&mut options.commands);
     Ok(options)
 }
 
-/// Names the command whose output all must print; their lines are final by now.
-fn name_first(commands: &mut [OwnCommand]) {
+/// Sets the command whose output all others must print. The lines of commands are final by now.
+fn set_first_command(commands: &mut [OwnCommand]) {
     let first = commands.first().and_then(|own| own.trial().parse::<TrialId>().ok());
     let first = first.map(|id| id.to_string()).unwrap_or_default();
     for own in commands {
@@ -71,8 +75,8 @@ fn name_first(commands: &mut [OwnCommand]) {
     }
 }
 
-/// Refuses a command, and what is run around it, that must not be in a record or be run.
-fn check(command: &OwnCommand, targets: &[PathBuf]) -> anyhow::Result<()> {
+/// Refuses a command or one of its hooks that must not be recorded or run.
+fn check_command(command: &OwnCommand, targets: &[PathBuf]) -> anyhow::Result<()> {
     ensure!(!command.line.trim().is_empty(), "-c is empty, and a command that reads {PLACE} is needed");
     let CommandRules { setup, prepare, cleanup, .. } = &command.rules;
     for line in [setup, prepare, cleanup].into_iter().flatten() {
@@ -82,21 +86,21 @@ fn check(command: &OwnCommand, targets: &[PathBuf]) -> anyhow::Result<()> {
     check_line(&command.line)
 }
 
-/// Refuses a line that writes to a target by its name, which stays in what is run around readings.
+/// Refuses a hook that writes to a target by its name, because hooks keep names of targets.
 fn check_named(line: &str, targets: &[PathBuf]) -> anyhow::Result<()> {
-    // `rm` and `mv` of a link leave the file that it leads to.
+    // `rm` and `mv` of a link do not change the file that the link leads to.
     if names_in(line).iter().any(|name| name.is_symlink()) {
         return Ok(());
     }
-    let template = template(line, targets).ok().flatten();
+    let template = command_template(line, targets).ok().flatten();
     match template.map(|template| placing::check(&template)) {
         Some(Err(PlacingError::Writes(_))) => Err(PlacingError::Writes(line.to_owned()).into()),
         _ => Ok(()),
     }
 }
 
-/// Refuses a line with a secret in a URL, except that of a target, or in a header, or in which the
-/// name of the file would be run.
+/// Refuses a line with a secret in a URL that is no target, or in a header, and a line that would
+/// run the target.
 pub fn check_line(line: &str) -> anyhow::Result<()> {
     let shown = secret::shown_in(line);
     ensure!(
@@ -106,9 +110,9 @@ pub fn check_line(line: &str) -> anyhow::Result<()> {
     Ok(placing::check(line)?)
 }
 
-/// The command with `{}` for each word that names a target; `None` where it has a `{}` or names
-/// none.
-fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>> {
+/// The command with `{}` for each word that names a target; `None` if it already has a `{}` or
+/// names no target.
+fn command_template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>> {
     if command.contains(PLACE) {
         return Ok(None);
     }
@@ -117,12 +121,12 @@ fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>
     // The first word is the program.
     for range in words(command).into_iter().skip(1) {
         let word = &command[range.clone()];
-        let Some(named) = naming(word, targets) else { continue };
+        let Some(named) = target_offset(word, targets) else { continue };
         template.push_str(&command[end..range.start + named]);
         template.push_str(PLACE);
         end = range.end;
     }
-    let within = |target: &PathBuf| target.to_str().is_some_and(|name| quoted(command, name));
+    let within = |target: &PathBuf| target.to_str().is_some_and(|name| is_quoted_word(command, name));
     match targets.iter().find(|target| within(target)) {
         _ if end > 0 => Ok(Some(template + &command[end..])),
         Some(target) => {
@@ -139,24 +143,25 @@ fn template(command: &str, targets: &[PathBuf]) -> anyhow::Result<Option<String>
 /// The words of a command that may name files.
 pub fn names_in(command: &str) -> Vec<PathBuf> {
     let words = words(command).into_iter().skip(1).map(|range| &command[range]);
-    words.flat_map(|word| beginnings(word).map(|at| unquoted(&word[at..]).into())).collect()
+    words.flat_map(|word| name_offsets(word).map(|at| unquoted(&word[at..]).into())).collect()
 }
 
-/// Where in a word the name of a target begins.
-fn naming(word: &str, targets: &[PathBuf]) -> Option<usize> {
-    beginnings(word).find(|&at| {
+/// Offset in a word at which the name of a target begins.
+fn target_offset(word: &str, targets: &[PathBuf]) -> Option<usize> {
+    name_offsets(word).find(|&at| {
         let plain = unquoted(&word[at..]);
-        targets.iter().any(|target| is_same(Path::new(&plain), target))
+        targets.iter().any(|target| is_same_file(Path::new(&plain), target))
     })
 }
 
-/// Where in a word a name may begin: at its first character, or after a `=` as in `if=FILE`.
-fn beginnings(word: &str) -> impl Iterator<Item = usize> {
+/// Offsets in a word at which a name may begin: its first character, and after a `=` as in
+/// `if=FILE`.
+fn name_offsets(word: &str) -> impl Iterator<Item = usize> {
     [Some(0), word.find('=').map(|at| at + 1)].into_iter().flatten()
 }
 
-/// Whether two names are of one file, or one URL.
-fn is_same(one: &Path, other: &Path) -> bool {
+/// Whether two names mean the same file or the same URL.
+fn is_same_file(one: &Path, other: &Path) -> bool {
     if one == other {
         return true;
     }
@@ -165,16 +170,16 @@ fn is_same(one: &Path, other: &Path) -> bool {
     (one.device, one.inode) == (other.device, other.inode)
 }
 
-/// Whether a name is a word between quotes that hold other words as well.
-fn quoted(command: &str, name: &str) -> bool {
+/// Whether a name is a word inside quotes that also hold other words.
+fn is_quoted_word(command: &str, name: &str) -> bool {
     let scripts = words(command).into_iter().map(|range| &command[range]);
     let scripts = scripts.filter(|word| word.contains(['\'', '"']) && unquoted(word) != name);
     let mut inner =
-        scripts.flat_map(|script| script.split(|c| BETWEEN_WORDS.contains(c) || "'\"".contains(c)));
+        scripts.flat_map(|script| script.split(|c| WORD_SEPARATORS.contains(c) || "'\"".contains(c)));
     inner.any(|word| !name.is_empty() && word == name)
 }
 
-/// The words of a command line as a shell would part them, quotes and all.
+/// The words of a command line as a shell would split them, including their quotes.
 fn words(command: &str) -> Vec<Range<usize>> {
     let (mut words, mut begin, mut quote) = (Vec::new(), None, None);
     for (at, c) in command.char_indices() {
@@ -183,7 +188,7 @@ fn words(command: &str) -> Vec<Range<usize>> {
             (Some(open), c) if c == open => quote = None,
             _ => {}
         }
-        if quote.is_none() && BETWEEN_WORDS.contains(c) {
+        if quote.is_none() && WORD_SEPARATORS.contains(c) {
             words.extend(begin.take().map(|begin| begin..at));
         } else {
             begin.get_or_insert(at);
@@ -216,7 +221,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(&file, at("link")).unwrap();
         let targets = [PathBuf::from(&file), PathBuf::from(&spaced), "http://h/x?a=b".into()];
-        let of = |command: &str| template(command, &targets).unwrap();
+        let of = |command: &str| command_template(command, &targets).unwrap();
         for (command, expected) in [
             (format!("wc -l {file}"), "wc -l {}"),
             (format!("wc -l {}", at("link")), "wc -l {}"),
@@ -239,32 +244,33 @@ mod tests {
     }
 
     #[test]
-    fn a_name_within_a_script_is_refused_with_what_to_write() {
+    fn a_name_within_a_script_is_refused_and_the_message_shows_what_to_write() {
         let targets = [PathBuf::from("f.txt")];
-        let said = template("sh -c 'wc -l f.txt | cat'", &targets).unwrap_err().to_string();
+        let said = command_template("sh -c 'wc -l f.txt | cat'", &targets).unwrap_err().to_string();
         assert_eq!(
             said,
             "the command 'sh -c 'wc -l f.txt | cat'' names f.txt within quotes; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {}"
         );
-        assert_eq!(template("grep -c 'f.txt.' x", &targets).unwrap(), None);
+        assert_eq!(command_template("grep -c 'f.txt.' x", &targets).unwrap(), None);
     }
 
-    /// A command with what is run before each of its readings.
-    fn own(line: &str, prepare: Option<&str>) -> SelectionOptions {
+    /// A command with a hook before each of its readings.
+    fn command_with_hook(line: &str, prepare: Option<&str>) -> SelectionOptions {
         let rules = CommandRules { prepare: prepare.map(str::to_owned), ..CommandRules::default() };
         let commands = vec![OwnCommand { line: line.to_owned(), rules }];
         SelectionOptions { commands, ..SelectionOptions::default() }
     }
 
-    /// What is said of a command that is refused.
+    /// The error message of a command that is refused.
     fn refusal(line: &str, prepare: Option<&str>, targets: &[PathBuf]) -> String {
-        placed(own(line, prepare), targets).unwrap_err().to_string()
+        with_placeholders(command_with_hook(line, prepare), targets).unwrap_err().to_string()
     }
 
     #[test]
-    fn a_signed_url_that_is_the_target_leaves_the_command() {
+    fn a_signed_url_that_is_the_target_is_removed_from_the_command() {
         let url = "https://h/o?X-Amz-Signature=hush";
-        let options = placed(own(&format!("curl -s '{url}'"), None), &[url.into()]).unwrap();
+        let options =
+            with_placeholders(command_with_hook(&format!("curl -s '{url}'"), None), &[url.into()]).unwrap();
         assert_eq!(options.commands[0].line, "curl -s {}");
     }
 
@@ -287,11 +293,11 @@ mod tests {
             assert!(said.contains("secret in a URL") || said.contains("within quotes"), "{said}");
             assert!(!said.contains("hush"), "{said}");
         }
-        placed(own("curl \"https://h/o?token=$TOKEN\" {}", None), &target).unwrap();
+        with_placeholders(command_with_hook("curl \"https://h/o?token=$TOKEN\" {}", None), &target).unwrap();
     }
 
     #[test]
-    fn what_would_run_the_file_or_take_its_name_for_code_is_refused() {
+    fn commands_that_would_run_the_file_or_parse_its_name_as_code_are_refused() {
         for (line, prepare, why) in [
             (" ", None, "-c is empty"),
             ("{}", None, "the file itself would be run"),
@@ -307,13 +313,15 @@ mod tests {
     }
 
     #[test]
-    fn what_writes_to_the_file_by_its_name_around_readings_is_refused() {
+    fn hooks_that_write_to_the_file_by_its_name_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (file, link) = (at("my file"), at("link"));
         fs::write(&file, "a\n").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        let around = |line: &str| placed(own("wc -l {}", Some(line)), &[PathBuf::from(&file)]);
+        let around = |line: &str| {
+            with_placeholders(command_with_hook("wc -l {}", Some(line)), &[PathBuf::from(&file)])
+        };
         for line in [format!("touch '{file}'"), format!("sort '{file}' > '{file}'")] {
             let said = around(&line).unwrap_err().to_string();
             assert!(said.starts_with(&format!("'{line}': this writes to the raced file")), "{said}");
@@ -324,14 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn two_spellings_of_one_command_are_named() {
-        let mut options = own("wc -l", None);
-        options.commands.extend(own("wc -l {}", Some("true")).commands);
-        let said = placed(options, &[]).unwrap_err().to_string();
+    fn two_spellings_of_one_command_are_reported() {
+        let mut options = command_with_hook("wc -l", None);
+        options.commands.extend(command_with_hook("wc -l {}", Some("true")).commands);
+        let said = with_placeholders(options, &[]).unwrap_err().to_string();
         assert!(said.starts_with("the commands 'wc -l' and 'wc -l {}' are both 'wc -l {}'"), "{said}");
-        let mut options = own("wc -l", None);
-        options.commands.extend(own("wc -l # second", None).commands);
-        let options = placed(options, &[]).unwrap();
+        let mut options = command_with_hook("wc -l", None);
+        options.commands.extend(command_with_hook("wc -l # second", None).commands);
+        let options = with_placeholders(options, &[]).unwrap();
         let lines: Vec<&str> = options.commands.iter().map(|own| own.line.as_str()).collect();
         assert_eq!(lines, ["wc -l {}", "wc -l {} # second"]);
     }

@@ -1,5 +1,5 @@
-//! One ranking while it grows: its rows, which are the readings of trials and what they show so far, and
-//! what can be compared, as in the final tables.
+//! One ranking while it grows: its rows, which hold the readings of trials and their results so
+//! far. Only trials that the final tables also compare share a ranking.
 
 use readlab_analysis::stats::{self, Observation, SharedVariance};
 use readlab_model::sample::{Meter, Sample};
@@ -10,51 +10,53 @@ use readlab_record::{Outcome, Trial};
 use readlab_report::LiveColumn;
 use std::collections::BTreeMap;
 
-/// What the trials of one ranking have in common.
+/// Properties that all trials of one ranking share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct RankingKey {
     pub(super) state: CacheState,
     pub(super) work: Work,
     pub(super) decodes: Option<Archive>,
-    /// `None` in a sweep, whose files are compared together.
+    /// Index of the target; `None` in a sweep, whose files are compared together.
     pub(super) target: Option<usize>,
 }
 
-impl Key {
-    /// Of a trial that is compared with others on the same target, or on all targets.
-    pub(super) fn from_trial(trial: &Trial, on_all: bool) -> Key {
+impl RankingKey {
+    /// The key of a trial that is compared with others on the same target or, with `on_all`, on all
+    /// targets.
+    pub(super) fn from_trial(trial: &Trial, on_all: bool) -> RankingKey {
         let target = (!on_all).then_some(trial.target);
-        Key { state: trial.state, work: trial.work, decodes: trial.decodes, target }
+        RankingKey { state: trial.state, work: trial.work, decodes: trial.decodes, target }
     }
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Block {
-    pub(super) key: Key,
-    pub(super) rows: Vec<Row>,
-    /// How many others had a reading before it; `None` before its first.
-    pub(super) place: Option<usize>,
+pub(super) struct RankingBlock {
+    pub(super) key: RankingKey,
+    pub(super) rows: Vec<RankingRow>,
+    /// Number of rankings that had a reading before this one; `None` before its first reading.
+    pub(super) begun_before: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Standings {
-    /// The fastest, first.
-    pub(super) best: Vec<Figures>,
-    /// The rows with readings, whether they are among the fastest or not.
+    /// The fastest rows, the fastest first.
+    pub(super) best: Vec<RowFigures>,
+    /// Number of rows with readings, among the fastest or not.
     pub(super) measured: usize,
-    /// The rows without any that counts, because they ended so.
-    pub(super) out: usize,
-    /// Whether these are the readings of a search.
+    /// Number of rows without valid readings, because their trials were not measured.
+    pub(super) not_measured: usize,
+    /// Whether the figures are from readings of a search.
     pub(super) of_search: bool,
 }
 
-impl Block {
-    /// Whether it holds only readings of a search so far.
+impl RankingBlock {
+    /// Whether the ranking holds only readings of a search so far.
     fn is_of_search(&self) -> bool {
-        !self.rows.iter().any(Row::is_measured) && self.rows.iter().any(|row| row.median_ns(true).is_some())
+        !self.rows.iter().any(RankingRow::is_measured)
+            && self.rows.iter().any(|row| row.median_ns(true).is_some())
     }
 
-    /// The fastest rows, `most` of them. Intervals are shown for these only.
+    /// The `most` fastest rows. Intervals are computed only for these.
     pub(super) fn standings(&self, most: usize) -> Standings {
         let of_search = self.is_of_search();
         let mut best = match self.key.target {
@@ -66,73 +68,79 @@ impl Block {
             None => best.len(),
         };
         best.truncate(most);
-        Standings { best, measured, out: self.rows.iter().filter(|row| row.is_out).count(), of_search }
+        Standings {
+            best,
+            measured,
+            not_measured: self.rows.iter().filter(|row| row.is_not_measured).count(),
+            of_search,
+        }
     }
 
-    fn by_median(&self, of_search: bool, most: usize) -> Vec<Figures> {
+    fn by_median(&self, of_search: bool, most: usize) -> Vec<RowFigures> {
         let medians = self.rows.iter().filter_map(|row| Some((row.median_ns(of_search)?, row)));
-        let mut rows: Vec<(f64, &Row)> = medians.collect();
+        let mut rows: Vec<(f64, &RankingRow)> = medians.collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // The rungs of a search are no rounds that all have in common.
+        // The rungs of a search are not rounds that all trials share.
         let readings = rows.iter().filter(|_| !of_search).map(|(_, row)| &row.walls);
         let shared = SharedVariance::new(readings);
-        let figures = |(at, (_, row)): (usize, &(f64, &Row))| {
+        let figures = |(at, (_, row)): (usize, &(f64, &RankingRow))| {
             let figures = row.figures(of_search)?;
-            let precision = figures.precision.or_else(|| precision_among(&shared, at));
-            Some(Figures { precision, ..figures })
+            let precision = figures.precision.or_else(|| precision_by_shared_noise(&shared, at));
+            Some(RowFigures { precision, ..figures })
         };
         rows.iter().take(most).enumerate().filter_map(figures).collect()
     }
 
-    fn by_rate(&self) -> Vec<Figures> {
-        let mut all: Vec<Figures> = self.rows.iter().filter_map(Row::figures_of_files).collect();
+    fn by_rate(&self) -> Vec<RowFigures> {
+        let mut all: Vec<RowFigures> = self.rows.iter().filter_map(RankingRow::figures_of_files).collect();
         all.sort_by(|a, b| b.speed().total_cmp(&a.speed()));
         all
     }
 }
 
-/// Half the interval of a trial's time over that time, by the noise of all trials; `None` of one
-/// round.
-fn precision_among(shared: &SharedVariance, trial: usize) -> Option<f64> {
+/// Half-width of the interval of a trial's time, divided by that time, from the noise of all
+/// trials; `None` with only one round.
+fn precision_by_shared_noise(shared: &SharedVariance, trial: usize) -> Option<f64> {
     let location = shared.location(trial)?;
     Some(location.ci95?.ends.half_width() / location.estimate_ns)
 }
 
-/// The readings of one trial; in a sweep, those of all files by one method.
+/// The readings of one trial; in a sweep, of all files by one method.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Row {
-    /// The name of the trial, safe to print.
+pub(super) struct RankingRow {
+    /// Name of the trial, safe to print.
     pub(super) name: String,
-    /// The readings that are reported.
+    /// Wall times of the readings that are reported.
     walls: Vec<Observation>,
-    /// Those of a search, which are shown until there are others.
+    /// Wall times of a search, which are shown until there are reported readings.
     searched: Vec<Observation>,
-    /// What the meters that are shown counted in the readings that are reported.
+    /// Values of the shown meters in the reported readings.
     metered: BTreeMap<Meter, Vec<f64>>,
-    /// What one reading brings; 0 where that is no rate.
+    /// Bytes of one reading; 0 if a rate would be meaningless.
     pub(super) bytes_each: u64,
-    /// What all reported readings brought.
+    /// Total bytes of all reported readings.
     bytes: u64,
-    /// Why its readings do not count.
-    is_out: bool,
+    /// Whether the trial was not measured, so that its readings do not count.
+    is_not_measured: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Figures {
+pub(super) struct RowFigures {
     pub(super) name: String,
-    /// The median of the readings; in a sweep, their mean.
+    /// Median of the readings; in a sweep, their mean.
     pub(super) time: Nanos,
-    /// Half the 95 % interval of the median over the median; `None` with too few readings.
+    /// Half-width of the 95 % interval of the median, divided by the median; `None` with too few
+    /// readings.
     pub(super) precision: Option<f64>,
-    /// Bytes over that time; `None` where nothing is read.
+    /// Bytes over that time; `None` if the trial reads nothing.
     pub(super) rate: Option<Throughput>,
-    /// The medians of the meters that are shown.
+    /// Medians of the shown meters.
     pub(super) metered: BTreeMap<Meter, f64>,
 }
 
-impl Row {
-    pub(super) fn new(name: String) -> Row {
-        Row { name, ..Row::default() }
+impl RankingRow {
+    pub(super) fn new(name: String) -> RankingRow {
+        RankingRow { name, ..RankingRow::default() }
     }
 
     pub(super) fn take(&mut self, sample: &Sample, columns: &[LiveColumn]) {
@@ -148,33 +156,33 @@ impl Row {
         }
     }
 
-    /// How its trial ended.
+    /// Takes the outcome of the row's trial.
     pub(super) fn end(&mut self, outcome: &Outcome) {
-        self.is_out = *outcome != Outcome::Measured;
+        self.is_not_measured = *outcome != Outcome::Measured;
     }
 
-    /// Whether it has readings that are reported.
+    /// Whether the row has readings that are reported.
     fn is_measured(&self) -> bool {
-        !self.is_out && !self.walls.is_empty()
+        !self.is_not_measured && !self.walls.is_empty()
     }
 
-    /// The median of its readings, in nanoseconds; `None` where none counts.
+    /// Median of the row's readings, in nanoseconds; `None` if no reading counts.
     fn median_ns(&self, of_search: bool) -> Option<f64> {
         let walls = if of_search { &self.searched } else { &self.walls };
-        stats::median(walls.iter().map(|wall| wall.value)).filter(|_| !self.is_out)
+        stats::median(walls.iter().map(|wall| wall.value)).filter(|_| !self.is_not_measured)
     }
 
-    /// What its readings show; `None` where none counts.
-    fn figures(&self, of_search: bool) -> Option<Figures> {
+    /// Figures of the row's readings; `None` if no reading counts.
+    fn figures(&self, of_search: bool) -> Option<RowFigures> {
         let median_ns = self.median_ns(of_search)?;
         let walls = if of_search { &self.searched } else { &self.walls };
-        Some(self.with_time(median_ns, stats::precision(walls)))
+        Some(self.figures_with_time(median_ns, stats::precision(walls)))
     }
 
-    /// What its readings of different files show together; `None` where none counts.
-    fn figures_of_files(&self) -> Option<Figures> {
+    /// Joint figures of the row's readings of different files; `None` if no reading counts.
+    fn figures_of_files(&self) -> Option<RowFigures> {
         let timed_ns: f64 = self.walls.iter().map(|wall| wall.value).sum();
-        let figures = Figures {
+        let figures = RowFigures {
             name: self.name.clone(),
             time: nanos(timed_ns / self.walls.len().max(1) as f64),
             precision: None,
@@ -184,11 +192,11 @@ impl Row {
         (!self.walls.is_empty()).then_some(figures)
     }
 
-    fn with_time(&self, time_ns: f64, precision: Option<f64>) -> Figures {
+    fn figures_with_time(&self, time_ns: f64, precision: Option<f64>) -> RowFigures {
         let time = nanos(time_ns);
         let is_rate = self.bytes_each > 0 && time.0 > 0;
         let rate = is_rate.then(|| Throughput::per(Bytes(self.bytes_each), time));
-        Figures { name: self.name.clone(), time, precision, rate, metered: self.medians() }
+        RowFigures { name: self.name.clone(), time, precision, rate, metered: self.medians() }
     }
 
     fn medians(&self) -> BTreeMap<Meter, f64> {
@@ -197,7 +205,7 @@ impl Row {
     }
 }
 
-impl Figures {
+impl RowFigures {
     pub(super) fn speed(&self) -> f64 {
         self.rate.map_or(1.0 / self.time.as_secs_f64().max(1e-9), |rate| rate.0)
     }

@@ -1,10 +1,9 @@
-//! Draws what is known of a run, between readings only: whole rankings when a round is over or
-//! something else begins, and before a turn the first line alone. No thread wakes while a reading
-//! is timed.
+//! Draws the view of a run, only between readings: all rankings when a round is over or another
+//! step begins, and before a turn only the first line. No thread wakes up while a reading is timed.
 
 use super::now;
 use super::render::{self, TerminalStyle};
-use super::view::{Activity, Done, Now, View};
+use super::view::{Activity, ActivityProgress, CurrentWork, View};
 use readlab_measure::interface::Step;
 use readlab_measure::plan::Plan;
 use readlab_model::units::Bytes;
@@ -22,26 +21,26 @@ use std::time::{Duration, Instant};
 /// The keys that end a run.
 const ENDING_KEYS: [u8; 2] = [b'q', b'Q'];
 
-/// What a run shows while it measures; all copies are one.
+/// The live view of a run; all clones share one display.
 #[derive(Debug, Clone)]
 pub struct Live(Rc<RefCell<Display>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownProgress {
     Nothing,
-    /// The ranking as it grows, or one line after each round.
+    /// The growing rankings, or one line after each round.
     Progress {
         /// Whether text on standard error may be bold or dim.
         has_styles: bool,
     },
 }
 
-/// A terminal to draw on, as a real one or as one of a test.
+/// A terminal to draw on: the real one, or a scripted one in tests.
 pub(super) trait Surface {
     fn size(&self) -> Size;
     fn has_keys(&self) -> bool;
     fn pressed_keys(&mut self) -> Vec<u8>;
-    /// Whether what was drawn last is still there.
+    /// Whether the last drawing is still on the terminal.
     fn is_drawn(&self) -> bool;
     fn draw(&mut self, lines: &[String]);
     fn draw_first(&mut self, line: &str);
@@ -49,104 +48,107 @@ pub(super) trait Surface {
     fn now(&self) -> Instant;
 }
 
-enum Output {
+enum DisplayOutput {
     Nowhere,
-    /// One line after each round, on standard error; rounds that take no time share one.
+    /// One line after each round, on standard error; rounds that take little time share a line.
     Plain,
     Surface(Box<dyn Surface>),
 }
 
-/// The view of one run, and where it is drawn.
+/// The view of one run, and the output on which it is drawn.
 #[derive(Debug)]
 pub(crate) struct Display {
     view: View,
-    output: Output,
+    output: DisplayOutput,
     has_styles: bool,
-    /// The size for which the lines on the terminal were made.
+    /// Terminal size for which the drawn lines were made.
     drawn_for: Option<Size>,
-    rankings: Pace,
-    first_line: Pace,
+    rankings: DrawingPace,
+    first_line: DrawingPace,
 }
 
 impl Live {
-    /// Begins to show what is done: on the terminal, if standard error is one.
-    pub fn begin(shown: Shown) -> Live {
-        let Shown::Progress { has_styles } = shown else { return Live::on(Output::Nowhere, false) };
+    /// Begins to show the run: on the terminal, if standard error is one.
+    pub fn begin(shown: ShownProgress) -> Live {
+        let ShownProgress::Progress { has_styles } = shown else {
+            return Live::with_output(DisplayOutput::Nowhere, false);
+        };
         match Screen::of_stderr() {
-            Some(screen) => Live::on(Output::Surface(Box::new(screen)), has_styles),
-            None => Live::on(Output::Plain, false),
+            Some(screen) => Live::with_output(DisplayOutput::Surface(Box::new(screen)), has_styles),
+            None => Live::with_output(DisplayOutput::Plain, false),
         }
     }
 
-    fn on(output: Output, has_styles: bool) -> Live {
-        Live(Rc::new(RefCell::new(Display::on(output, has_styles))))
+    fn with_output(output: DisplayOutput, has_styles: bool) -> Live {
+        Live(Rc::new(RefCell::new(Display::with_output(output, has_styles))))
     }
 
-    /// What is shown, until the end of the statement.
+    /// The display, borrowed until the end of the statement.
     pub(crate) fn display(&self) -> RefMut<'_, Display> {
         self.0.borrow_mut()
     }
 }
 
 impl Display {
-    fn on(output: Output, has_styles: bool) -> Display {
-        let (rankings, first_line) = (Pace::default(), Pace::default());
+    fn with_output(output: DisplayOutput, has_styles: bool) -> Display {
+        let (rankings, first_line) = (DrawingPace::default(), DrawingPace::default());
         Display { view: View::new(), output, has_styles, drawn_for: None, rankings, first_line }
     }
 
     #[cfg(test)]
     pub(super) fn on_surface(surface: impl Surface + 'static) -> Display {
-        Display::on(Output::Surface(Box::new(surface)), false)
+        Display::with_output(DisplayOutput::Surface(Box::new(surface)), false)
     }
 
     pub(crate) fn begin_run(&mut self) {
         self.view = View::new();
     }
 
-    pub(crate) fn expect(&mut self, plan: &Plan) {
-        self.view.expect(plan);
+    pub(crate) fn expect_trials(&mut self, plan: &Plan) {
+        self.view.expect_trials(plan);
     }
 
-    pub(crate) fn recall(&mut self, record: &Record) {
-        self.view.recall(record);
+    pub(crate) fn restore(&mut self, record: &Record) {
+        self.view.restore(record);
     }
 
-    /// Shows what is done before or after the measuring.
-    pub(crate) fn activity(&mut self, text: &str) {
-        self.view.now = Now::Activity(Activity { text: printable(text), done: None });
+    /// Shows an activity before or after the measuring.
+    pub(crate) fn show_activity(&mut self, text: &str) {
+        self.view.now = CurrentWork::Activity(Activity { text: printable(text), done: None });
         self.draw();
     }
 
-    /// Shows how much of it is done.
-    pub(crate) fn activity_done(&mut self, bytes: u64, of: u64) {
+    /// Shows how much of the current activity is done.
+    pub(crate) fn show_activity_done(&mut self, bytes: u64, of: u64) {
         let (bytes, of) = (Bytes(bytes), Bytes(of));
-        if let Now::Activity(activity) = &mut self.view.now {
-            // Waiting for a server counts from 0.
+        if let CurrentWork::Activity(activity) = &mut self.view.now {
+            // Bytes never decrease on the display, although waiting for a server counts from 0.
             let bytes = activity.done.map_or(bytes, |done| done.bytes.max(bytes));
-            activity.done = Some(Done { bytes, of });
+            activity.done = Some(ActivityProgress { bytes, of });
             self.draw_first();
         }
     }
 
     /// Takes one more line of the record; draws nothing.
     pub(crate) fn take(&mut self, line: &Line) {
-        if !matches!(self.output, Output::Nowhere) {
+        if !matches!(self.output, DisplayOutput::Nowhere) {
             self.view.take(line);
         }
     }
 
-    pub(crate) fn about_to(&mut self, step: Step) {
+    pub(crate) fn announce_step(&mut self, step: Step) {
         let has_round = self.view.state.is_some_and(|state| state.has_round);
-        self.view.about_to(step);
+        self.view.announce_step(step);
         if matches!(step, Step::RoundOver(_)) && !has_round {
-            // The first ranking of a state waits for nothing.
-            self.rankings = Pace::default();
+            // The first ranking of a state is drawn at once.
+            self.rankings = DrawingPace::default();
         }
         match (&self.output, step) {
-            (Output::Plain, Step::RoundOver(_)) => self.write_line(),
+            (DisplayOutput::Plain, Step::RoundOver(_)) => self.write_line(),
             (_, Step::State(..)) => self.draw(),
             (_, Step::RoundOver(_) | Step::Count(..)) => self.draw_when_due(),
-            // Nobody waits for a whole round to see the first numbers.
+            // Before the first round is over, rankings are drawn during it, so that numbers appear
+            // early.
             (_, Step::Turn { .. }) if !has_round => self.draw_when_due(),
             _ => self.draw_first(),
         }
@@ -154,14 +156,14 @@ impl Display {
 
     /// Whether the user has pressed the key that ends the run.
     pub(crate) fn wants_end(&mut self) -> bool {
-        let Output::Surface(surface) = &mut self.output else { return false };
+        let DisplayOutput::Surface(surface) = &mut self.output else { return false };
         self.view.is_ending |= surface.pressed_keys().iter().any(|key| ENDING_KEYS.contains(key));
         self.view.is_ending
     }
 
-    /// Removes what was drawn, and gives the terminal back until something is drawn again.
+    /// Removes the drawing, and restores the terminal until the next drawing.
     pub(crate) fn clear(&mut self) {
-        if let Output::Surface(surface) = &mut self.output {
+        if let DisplayOutput::Surface(surface) = &mut self.output {
             surface.give_back();
         }
     }
@@ -170,48 +172,48 @@ impl Display {
     fn write_line(&mut self) {
         let begun = Instant::now();
         if self.rankings.is_due(begun) {
-            now::after_round(&self.view).iter().for_each(notice::show);
-            self.rankings.drawn(begun, Instant::now());
+            now::line_after_round(&self.view).iter().for_each(notice::show);
+            self.rankings.record_drawing(begun, Instant::now());
         }
     }
 
-    /// Draws everything if that is due, else the first line.
+    /// Draws everything if that is due, otherwise only the first line.
     fn draw_when_due(&mut self) {
-        let Output::Surface(surface) = &self.output else { return };
+        let DisplayOutput::Surface(surface) = &self.output else { return };
         if self.rankings.is_due(surface.now()) { self.draw() } else { self.draw_first() }
     }
 
     fn draw(&mut self) {
-        let Output::Surface(surface) = &mut self.output else { return };
+        let DisplayOutput::Surface(surface) = &mut self.output else { return };
         if interrupt::requested() {
             return;
         }
         let begun = surface.now();
-        let look = look(&**surface, self.has_styles);
-        surface.draw(&render::lines(&self.view, look));
-        self.drawn_for = Some(look.size);
-        self.rankings.drawn(begun, surface.now());
+        let terminal_style = terminal_style(&**surface, self.has_styles);
+        surface.draw(&render::lines(&self.view, terminal_style));
+        self.drawn_for = Some(terminal_style.size);
+        self.rankings.record_drawing(begun, surface.now());
     }
 
-    /// Draws the first line, if it is due; everything, if the other lines are not there as they
-    /// were.
+    /// Draws the first line, if it is due; draws everything if the other lines are no longer on the
+    /// terminal as they were drawn.
     fn draw_first(&mut self) {
-        let Output::Surface(surface) = &mut self.output else { return };
+        let DisplayOutput::Surface(surface) = &mut self.output else { return };
         let begun = surface.now();
         if !self.first_line.is_due(begun) || interrupt::requested() {
             return;
         }
-        let look = look(&**surface, self.has_styles);
-        if self.drawn_for != Some(look.size) || !surface.is_drawn() {
+        let terminal_style = terminal_style(&**surface, self.has_styles);
+        if self.drawn_for != Some(terminal_style.size) || !surface.is_drawn() {
             return self.draw();
         }
-        surface.draw_first(&render::first_line(&self.view, look));
-        self.first_line.drawn(begun, surface.now());
+        surface.draw_first(&render::first_line(&self.view, terminal_style));
+        self.first_line.record_drawing(begun, surface.now());
     }
 }
 
-/// What can be shown now.
-fn look(surface: &dyn Surface, has_styles: bool) -> TerminalStyle {
+/// The size and abilities of the terminal now.
+fn terminal_style(surface: &dyn Surface, has_styles: bool) -> TerminalStyle {
     TerminalStyle { size: surface.size(), has_styles, has_keys: surface.has_keys() }
 }
 
@@ -249,36 +251,37 @@ impl Surface for Screen {
     }
 }
 
-impl Debug for Output {
+impl Debug for DisplayOutput {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Output::Nowhere => "Nowhere",
-            Output::Plain => "Plain",
-            Output::Surface(_) => "Surface",
+            DisplayOutput::Nowhere => "Nowhere",
+            DisplayOutput::Plain => "Plain",
+            DisplayOutput::Surface(_) => "Surface",
         })
     }
 }
 
-/// Between two drawings there are so many times the time of the first: 0.5 % of one processor.
-const REST: u32 = 200;
+/// Ratio of the pause after a drawing to the time of the drawing, so that drawing takes 0.5 % of
+/// one processor.
+const PAUSE_FACTOR: u32 = 200;
 
-/// The shortest time between two drawings: a person sees no more, and the terminal has work too.
-const REST_MIN: Duration = Duration::from_millis(20);
+/// Shortest pause between two drawings: people see no more, and the terminal needs time, too.
+const PAUSE_MIN: Duration = Duration::from_millis(20);
 
-/// When the next drawing is due.
+/// Time at which the next drawing is due.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Pace {
+pub(super) struct DrawingPace {
     due: Option<Instant>,
 }
 
-impl Pace {
+impl DrawingPace {
     pub(super) fn is_due(&self, now: Instant) -> bool {
         self.due.is_none_or(|due| now >= due)
     }
 
-    pub(super) fn drawn(&mut self, begun: Instant, ended: Instant) {
-        let rest = ended.saturating_duration_since(begun).saturating_mul(REST);
-        self.due = Some(ended + rest.max(REST_MIN));
+    pub(super) fn record_drawing(&mut self, begun: Instant, ended: Instant) {
+        let rest = ended.saturating_duration_since(begun).saturating_mul(PAUSE_FACTOR);
+        self.due = Some(ended + rest.max(PAUSE_MIN));
     }
 }
 
@@ -287,14 +290,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_drawn_slowly_is_drawn_seldom() {
+    fn slow_drawings_are_made_seldom() {
         let begun = Instant::now();
         let after = |ms| begun + Duration::from_millis(ms);
-        let mut pace = Pace::default();
+        let mut pace = DrawingPace::default();
         assert!(pace.is_due(begun));
-        pace.drawn(begun, begun);
+        pace.record_drawing(begun, begun);
         assert!(!pace.is_due(after(19)) && pace.is_due(after(20)));
-        pace.drawn(begun, after(10));
+        pace.record_drawing(begun, after(10));
         assert!(!pace.is_due(after(2_009)) && pace.is_due(after(2_010)), "ten of two thousand");
     }
 }

@@ -1,9 +1,8 @@
-//! What a run shows while it measures: on a terminal the ranking as it grows, elsewhere one line
-//! after each round.
+//! The live view of a run: on a terminal the growing rankings, elsewhere one line after each round.
 //!
-//! `view` holds what is known, from the lines of the record and the steps of the run; `render`
-//! makes lines of it, for a terminal of any size. Both know no terminal. [`display`] draws the
-//! lines, between readings only. The final tables are in `readlab_report`.
+//! `view` holds the state of the run, from the lines of the record and the steps of the run;
+//! `render` makes lines from it, for a terminal of any size. Neither uses a terminal. [`display`]
+//! draws the lines, only between readings. The final tables are in `readlab_report`.
 
 mod block;
 pub mod display;
@@ -13,4 +12,4 @@ mod render;
 mod tests;
 mod view;
 
-pub use display::{Live, Shown};
+pub use display::{Live, ShownProgress};

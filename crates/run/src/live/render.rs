@@ -1,8 +1,8 @@
-//! The lines that show a run on a terminal: what is done now, the rankings as they grow, warnings,
-//! and the keys. Pure: the same view on the same terminal gives the same lines, none of which is
-//! wider than the terminal.
+//! The lines that show a run on a terminal: the current step, the growing rankings, warnings, and
+//! the keys. The functions are pure: the same view on the same terminal gives the same lines, and
+//! no line is wider than the terminal.
 
-use super::block::{Block, Figures, Standings};
+use super::block::{RankingBlock, RowFigures, Standings};
 use super::now;
 use super::view::View;
 use anstyle::Effects;
@@ -14,16 +14,16 @@ use readlab_system::terminal::printable::printable;
 use readlab_system::tty::Size;
 use std::path::Path;
 
-/// Rows of a ranking at most.
-const ROWS_MAX: usize = 10;
+/// Largest number of rows of a ranking.
+const RANKING_ROWS_MAX: usize = 10;
 
-/// Columns of a name at most.
-const NAME_MAX: usize = 72;
+/// Largest width of a name, in columns.
+const NAME_COLUMNS_MAX: usize = 72;
 
-/// Warnings at most; the others are counted.
+/// Largest number of warnings that are shown; the others are counted.
 const WARNINGS_MAX: usize = 2;
 
-/// What can be shown.
+/// Size and abilities of the terminal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TerminalStyle {
     pub(super) size: Size,
@@ -32,13 +32,13 @@ pub(super) struct TerminalStyle {
 }
 
 impl TerminalStyle {
-    /// Columns that are written. A line that fills its last column would let the cursor hang
+    /// Number of columns that are used. A line that fills the last column would leave the cursor
     /// behind it.
     fn columns(self) -> usize {
         usize::from(self.size.columns).saturating_sub(1).max(1)
     }
 
-    /// Lines that are written: more would scroll the first one away.
+    /// Number of lines that are used; one more would scroll the first line away.
     fn rows(self) -> usize {
         usize::from(self.size.rows).saturating_sub(1).max(1)
     }
@@ -49,43 +49,43 @@ impl TerminalStyle {
     }
 }
 
-pub(super) fn lines(view: &View, look: TerminalStyle) -> Vec<String> {
-    let mut lines = vec![first_line(view, look)];
-    let mut below = warnings(view, look);
-    below.extend(keys(view, look));
-    let room = look.rows().saturating_sub(lines.len() + below.len());
-    lines.extend(rankings(view, look, room));
+pub(super) fn lines(view: &View, style: TerminalStyle) -> Vec<String> {
+    let mut lines = vec![first_line(view, style)];
+    let mut below = warnings(view, style);
+    below.extend(keys_hint(view, style));
+    let room = style.rows().saturating_sub(lines.len() + below.len());
+    lines.extend(rankings(view, style, room));
     lines.extend(below);
-    lines.truncate(look.rows());
+    lines.truncate(style.rows());
     lines
 }
 
-/// The line that says what is done now.
-pub(super) fn first_line(view: &View, look: TerminalStyle) -> String {
-    look.styled(&now::line(view, look.columns()), Effects::BOLD)
+/// The line with the current step.
+pub(super) fn first_line(view: &View, style: TerminalStyle) -> String {
+    style.styled(&now::progress_line(view, style.columns()), Effects::BOLD)
 }
 
-fn warnings(view: &View, look: TerminalStyle) -> Vec<String> {
+fn warnings(view: &View, style: TerminalStyle) -> Vec<String> {
     let hidden = view.warnings.len().saturating_sub(WARNINGS_MAX);
     let last = view.warnings.iter().skip(hidden);
-    let mut lines: Vec<String> = last.map(|text| cut(&format!("warning: {text}"), look.columns())).collect();
+    let mut lines: Vec<String> = last.map(|text| cut(&format!("warning: {text}"), style.columns())).collect();
     if hidden > 0 {
-        lines.insert(0, cut(&format!("earlier warnings: {hidden}"), look.columns()));
+        lines.insert(0, cut(&format!("earlier warnings: {hidden}"), style.columns()));
     }
     lines
 }
 
-fn keys(view: &View, look: TerminalStyle) -> Option<String> {
+fn keys_hint(view: &View, style: TerminalStyle) -> Option<String> {
     let text = if view.is_ending { "ends after this turn" } else { "q ends: what is decided stands" };
-    let line = || look.styled(&cut(text, look.columns()), Effects::DIMMED);
-    (look.has_keys && view.state.is_some()).then(line)
+    let line = || style.styled(&cut(text, style.columns()), Effects::DIMMED);
+    (style.has_keys && view.state.is_some()).then(line)
 }
 
-/// The rankings that fit: the one that grows has room for its rows before those that are over.
-fn rankings(view: &View, look: TerminalStyle, room: usize) -> Vec<String> {
+/// The rankings that fit. The growing ranking gets room for its rows before finished ones.
+fn rankings(view: &View, style: TerminalStyle, room: usize) -> Vec<String> {
     let (mut lines, mut room) = (Vec::new(), room);
-    for block in view.begun().into_iter().rev() {
-        let mut ranking = ranking(view, block, look, room);
+    for block in view.begun_rankings().into_iter().rev() {
+        let mut ranking = ranking(view, block, style, room);
         room -= ranking.len();
         ranking.append(&mut lines);
         lines = ranking;
@@ -93,25 +93,25 @@ fn rankings(view: &View, look: TerminalStyle, room: usize) -> Vec<String> {
     lines
 }
 
-/// A ranking with its title in so many lines; none if there is no room for a row.
-fn ranking(view: &View, block: &Block, look: TerminalStyle, room: usize) -> Vec<String> {
+/// A ranking with its title in at most `room` lines; empty if there is no room for a row.
+fn ranking(view: &View, block: &RankingBlock, style: TerminalStyle, room: usize) -> Vec<String> {
     let Some(most) = room.checked_sub(1).filter(|rows| *rows > 0) else { return Vec::new() };
-    let standings = block.standings(most.min(ROWS_MAX));
+    let standings = block.standings(most.min(RANKING_ROWS_MAX));
     let title = title(view, block, &standings);
-    let columns = Columns::new(look.columns(), &view.columns);
-    let scale = Scale::for_figures(&standings.best, columns.bar);
-    let mut lines = vec![look.styled(&cut(&title, look.columns()), Effects::UNDERLINE)];
+    let columns = ColumnWidths::new(style.columns(), &view.columns);
+    let scale = BarScale::for_figures(&standings.best, columns.bar);
+    let mut lines = vec![style.styled(&cut(&title, style.columns()), Effects::UNDERLINE)];
     let names: Vec<&str> = standings.best.iter().map(|figures| figures.name.as_str()).collect();
     let names = cut_distinctly(&names, columns.name);
     for (place, (figures, name)) in (1..).zip(standings.best.iter().zip(&names)) {
-        let text = cut(&columns.row(place, name, figures, &scale), look.columns());
-        lines.push(look.styled(&text, if place == 1 { Effects::BOLD } else { Effects::new() }));
+        let text = cut(&columns.row(place, name, figures, &scale), style.columns());
+        lines.push(style.styled(&text, if place == 1 { Effects::BOLD } else { Effects::new() }));
     }
     lines
 }
 
-/// `warm · newlines · 268 MB · my.log · 10 of 33`.
-fn title(view: &View, block: &Block, standings: &Standings) -> String {
+/// A title such as `warm · newlines · 268 MB · my.log · 10 of 33`.
+fn title(view: &View, block: &RankingBlock, standings: &Standings) -> String {
     let mut words = vec![block.key.state.to_string(), block.key.work.to_string()];
     if let Some(facts) = view.target(block.key) {
         let name = Path::new(&facts.path).file_name().map(|name| name.to_string_lossy().into_owned());
@@ -124,13 +124,13 @@ fn title(view: &View, block: &Block, standings: &Standings) -> String {
     if standings.measured > standings.best.len() {
         words.push(format!("{} of {}", standings.best.len(), standings.measured));
     }
-    words.extend((standings.out > 0).then(|| format!("{} not measured", standings.out)));
+    words.extend((standings.not_measured > 0).then(|| format!("{} not measured", standings.not_measured)));
     words.join(" · ")
 }
 
-/// The widths of the columns, 0 for those that are left out. Between two there is a blank.
+/// Widths of the columns, 0 for columns that are left out. Columns are separated by a blank.
 #[derive(Debug, Clone)]
-struct Columns {
+struct ColumnWidths {
     place: usize,
     name: usize,
     time: usize,
@@ -140,29 +140,29 @@ struct Columns {
     bar: usize,
 }
 
-impl Columns {
-    /// The columns for so many characters: the narrower, the fewer.
-    fn new(all: usize, meters: &[LiveColumn]) -> Columns {
-        let when = |wide_enough: usize, width: usize| if all >= wide_enough { width } else { 0 };
-        let mut columns = Columns {
-            place: when(30, 2),
+impl ColumnWidths {
+    /// The columns for a width of `all` characters; a narrower terminal has fewer columns.
+    fn new(all: usize, meters: &[LiveColumn]) -> ColumnWidths {
+        let width_if = |wide_enough: usize, width: usize| if all >= wide_enough { width } else { 0 };
+        let mut columns = ColumnWidths {
+            place: width_if(30, 2),
             name: 0,
-            time: when(90, 8),
-            precision: when(38, 7),
+            time: width_if(90, 8),
+            precision: width_if(38, 7),
             rate: 9,
             meters: meters.iter().filter(|it| all >= it.room.terminal_min).copied().collect(),
-            bar: when(50, (all / 4).min(40)),
+            bar: width_if(50, (all / 4).min(40)),
         };
         let others = [columns.place, columns.time, columns.precision, columns.rate, columns.bar];
         let others = others.into_iter().chain(columns.meters.iter().map(|it| it.room.width));
         let taken: usize = others.filter(|width| *width > 0).map(|width| width + 1).sum();
-        columns.name = all.saturating_sub(taken).min(NAME_MAX);
+        columns.name = all.saturating_sub(taken).min(NAME_COLUMNS_MAX);
         columns
     }
 
-    /// Without an interval there is no place either: the order may be chance.
-    fn row(&self, place: usize, name: &str, figures: &Figures, scale: &Scale) -> String {
-        let Figures { time, precision, rate, .. } = figures;
+    /// Formats a row. Without an interval the row has no place, because the order may be chance.
+    fn row(&self, place: usize, name: &str, figures: &RowFigures, scale: &BarScale) -> String {
+        let RowFigures { time, precision, rate, .. } = figures;
         let place = precision.map_or_else(String::new, |_| place.to_string());
         let no_rate = if self.time > 0 { String::new() } else { time.to_string() };
         let speed = rate.map_or(no_rate, |rate| rate.to_string());
@@ -184,35 +184,35 @@ impl Columns {
     }
 }
 
-/// How bars are drawn: from 0 to the highest speed that may be true.
-struct Scale {
+/// Scale of the bars: from 0 to the highest speed that may be true.
+struct BarScale {
     cells: usize,
-    most: f64,
+    max_speed: f64,
 }
 
-impl Scale {
-    fn for_figures(best: &[Figures], cells: usize) -> Scale {
-        let fastest = best.iter().map(Figures::speed).fold(0.0, f64::max);
-        let highest = best.iter().map(|it| ends(it)[1]).fold(fastest, f64::max);
-        // An interval without an upper end would make all others too small to see.
-        Scale { cells, most: highest.min(fastest * 1.5) }
+impl BarScale {
+    fn for_figures(best: &[RowFigures], cells: usize) -> BarScale {
+        let fastest = best.iter().map(RowFigures::speed).fold(0.0, f64::max);
+        let highest = best.iter().map(|it| speed_interval(it)[1]).fold(fastest, f64::max);
+        // An interval without an upper end would make all other bars too small to see.
+        BarScale { cells, max_speed: highest.min(fastest * 1.5) }
     }
 
-    /// Full up to the lower end of the interval, light up to its upper end: the light part shrinks.
-    /// All is light where there is no interval.
-    fn bar(&self, figures: &Figures) -> String {
-        let [low, high] = ends(figures).map(|speed| self.cells_of(speed));
+    /// A bar is full up to the lower end of the interval and light up to its upper end, so the
+    /// light part shrinks with further readings. Without an interval the whole bar is light.
+    fn bar(&self, figures: &RowFigures) -> String {
+        let [low, high] = speed_interval(figures).map(|speed| self.cells_of(speed));
         format!("{}{}", "█".repeat(low), "░".repeat(high.saturating_sub(low)))
     }
 
     fn cells_of(&self, speed: f64) -> usize {
-        let share = if self.most > 0.0 { (speed / self.most).clamp(0.0, 1.0) } else { 0.0 };
+        let share = if self.max_speed > 0.0 { (speed / self.max_speed).clamp(0.0, 1.0) } else { 0.0 };
         (share * self.cells as f64).round() as usize
     }
 }
 
 /// The slowest and the fastest speed of the interval.
-fn ends(figures: &Figures) -> [f64; 2] {
+fn speed_interval(figures: &RowFigures) -> [f64; 2] {
     let speed = figures.speed();
     match figures.precision {
         None => [0.0, speed],
@@ -226,17 +226,17 @@ mod tests {
     use readlab_model::units::{Nanos, Throughput};
     use std::collections::BTreeMap;
 
-    fn figures(rate: f64, precision: Option<f64>) -> Figures {
+    fn figures(rate: f64, precision: Option<f64>) -> RowFigures {
         let time = Nanos::from_secs_f64(1e9 / rate);
         let metered = BTreeMap::new();
-        Figures { name: String::new(), time, precision, rate: Some(Throughput(rate)), metered }
+        RowFigures { name: String::new(), time, precision, rate: Some(Throughput(rate)), metered }
     }
 
     #[test]
     fn the_light_part_of_a_bar_shrinks_with_its_interval() {
         let bar = |precision| {
             let all = [figures(1e9, Some(0.0)), figures(5e8, precision)];
-            Scale::for_figures(&all, 20).bar(&all[1])
+            BarScale::for_figures(&all, 20).bar(&all[1])
         };
         assert_eq!(bar(None), "░░░░░░░░░░");
         assert_eq!(bar(Some(3.0)), "██".to_owned() + &"░".repeat(18));
@@ -247,9 +247,9 @@ mod tests {
     #[test]
     fn an_interval_without_an_upper_end_leaves_room_for_the_others() {
         let all = [figures(1e9, Some(1.5)), figures(5e8, Some(0.0))];
-        let scale = Scale::for_figures(&all, 30);
+        let scale = BarScale::for_figures(&all, 30);
         assert_eq!(scale.bar(&all[0]).chars().count(), 30);
         assert_eq!(scale.bar(&all[1]), "█".repeat(10));
-        assert_eq!(Scale::for_figures(&[], 30).cells_of(1.0), 0);
+        assert_eq!(BarScale::for_figures(&[], 30).cells_of(1.0), 0);
     }
 }

@@ -1,7 +1,7 @@
-//! What is known of a run while it goes on: what is done now, how far it is, and the readings so
-//! far. It is updated by the lines of the record and the steps of the run.
+//! The state of a run for the live view: the current step, the progress, and the readings so far.
+//! It is updated by the lines of the record and the steps of the run.
 
-use super::block::{Block, Key, Row};
+use super::block::{RankingBlock, RankingKey, RankingRow};
 use readlab_measure::interface::{Progress, Step};
 use readlab_measure::plan::Plan;
 use readlab_model::sample::Sample;
@@ -14,60 +14,60 @@ use readlab_system::terminal::printable::printable;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Now {
+pub(super) enum CurrentWork {
     Activity(Activity),
     Step(Step),
 }
 
-/// Something that is done before or after the measuring.
+/// An activity before or after the measuring.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Activity {
     pub(super) text: String,
-    /// How far it is, where that is known.
-    pub(super) done: Option<Done>,
+    /// Progress of the activity, if it is known.
+    pub(super) done: Option<ActivityProgress>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Done {
+pub(super) struct ActivityProgress {
     pub(super) bytes: Bytes,
     pub(super) of: Bytes,
 }
 
-/// The state that is measured, and how far it is.
+/// The cache state that is measured, and its progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct StateNow {
+pub(super) struct StateProgress {
     pub(super) state: CacheState,
     pub(super) trials: usize,
-    /// Contenders that were started since it began.
+    /// Number of contenders that were started since the state began.
     pub(super) started: usize,
-    /// The last round that was begun, from 0; `None` before the first.
+    /// The last round that began, from 0; `None` before the first round.
     pub(super) round: Option<u32>,
     pub(super) has_round: bool,
 }
 
-/// Where the row of a trial is.
+/// Position of a trial's row.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct RowPosition {
     block: usize,
     row: usize,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct View {
-    pub(super) now: Now,
-    pub(super) state: Option<StateNow>,
-    /// How far the whole run is, as of the last round.
+    pub(super) now: CurrentWork,
+    pub(super) state: Option<StateProgress>,
+    /// Progress of the whole run after the last round.
     pub(super) progress: Option<Progress>,
     /// The rankings, in the order in which they began.
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<RankingBlock>,
     pub(super) warnings: Vec<String>,
     pub(super) is_ending: bool,
     targets: Vec<TargetFacts>,
     names: BTreeMap<TrialIndex, String>,
-    places: BTreeMap<TrialIndex, Place>,
-    /// Whether every file is read once, and methods are compared on all of them.
+    row_positions: BTreeMap<TrialIndex, RowPosition>,
+    /// Whether every file is read only once, and methods are compared over all files.
     is_sweep: bool,
-    /// Whether controls are all that is measured.
+    /// Whether all trials are controls, so that controls are ranked.
     pub(super) ranks_controls: bool,
     /// The meters that are shown.
     pub(super) columns: Vec<LiveColumn>,
@@ -76,7 +76,7 @@ pub(super) struct View {
 impl View {
     pub(super) fn new() -> View {
         View {
-            now: Now::Activity(Activity::default()),
+            now: CurrentWork::Activity(Activity::default()),
             state: None,
             progress: None,
             blocks: Vec::new(),
@@ -84,22 +84,22 @@ impl View {
             is_ending: false,
             targets: Vec::new(),
             names: BTreeMap::new(),
-            places: BTreeMap::new(),
+            row_positions: BTreeMap::new(),
             is_sweep: false,
             ranks_controls: false,
             columns: live_columns(),
         }
     }
 
-    /// Takes what a plan says about the trials to come.
-    pub(super) fn expect(&mut self, plan: &Plan) {
+    /// Takes the names of the trials from a plan.
+    pub(super) fn expect_trials(&mut self, plan: &Plan) {
         let trials = || plan.trials.iter().map(|planned| &planned.trial);
         self.names = trials().map(|trial| (trial.index, name(trial))).collect();
         self.ranks_controls = trials().all(Trial::is_control);
     }
 
-    /// Takes what the record of an interrupted run holds.
-    pub(super) fn recall(&mut self, record: &Record) {
+    /// Takes the targets, trials and readings of an interrupted run's record.
+    pub(super) fn restore(&mut self, record: &Record) {
         self.targets.clone_from(&record.targets);
         for it in &record.trials {
             self.announce(&it.trial);
@@ -123,10 +123,10 @@ impl View {
         }
     }
 
-    /// Takes what the run does next.
-    pub(super) fn about_to(&mut self, step: Step) {
+    /// Takes the next step of the run.
+    pub(super) fn announce_step(&mut self, step: Step) {
         if let Step::State(state, trials) = step {
-            self.state = Some(StateNow { state, trials, started: 0, round: None, has_round: false });
+            self.state = Some(StateProgress { state, trials, started: 0, round: None, has_round: false });
         }
         if let Some(state) = &mut self.state {
             match step {
@@ -139,7 +139,7 @@ impl View {
         if let Step::RoundOver(progress) | Step::Count(_, progress) = step {
             self.progress = Some(progress);
         }
-        self.now = Now::Step(step);
+        self.now = CurrentWork::Step(step);
     }
 
     pub(super) fn name(&self, trial: TrialIndex) -> &str {
@@ -147,65 +147,67 @@ impl View {
     }
 
     /// The target of a ranking; `None` in a sweep.
-    pub(super) fn target(&self, key: Key) -> Option<&TargetFacts> {
+    pub(super) fn target(&self, key: RankingKey) -> Option<&TargetFacts> {
         self.targets.get(key.target?)
     }
 
-    /// The rankings that have readings, in the order in which they got their first.
-    pub(super) fn begun(&self) -> Vec<&Block> {
-        let mut begun: Vec<&Block> = self.blocks.iter().filter(|block| block.place.is_some()).collect();
-        begun.sort_by_key(|block| block.place);
+    /// The rankings that have readings, in the order of their first reading.
+    pub(super) fn begun_rankings(&self) -> Vec<&RankingBlock> {
+        let mut begun: Vec<&RankingBlock> =
+            self.blocks.iter().filter(|block| block.begun_before.is_some()).collect();
+        begun.sort_by_key(|block| block.begun_before);
         begun
     }
 
     /// The largest ranking of the state that is measured; `None` before its first reading.
-    pub(super) fn current(&self) -> Option<&Block> {
+    pub(super) fn current_ranking(&self) -> Option<&RankingBlock> {
         let state = self.state?.state;
-        let of_state = self.begun().into_iter().filter(|block| block.key.state == state);
+        let of_state = self.begun_rankings().into_iter().filter(|block| block.key.state == state);
         of_state.max_by_key(|block| block.rows.len())
     }
 
     fn announce(&mut self, trial: &Trial) {
         self.names.entry(trial.index).or_insert_with(|| name(trial));
-        if trial.is_control() && !self.ranks_controls || self.places.contains_key(&trial.index) {
+        if trial.is_control() && !self.ranks_controls || self.row_positions.contains_key(&trial.index) {
             return;
         }
-        let key = Key::from_trial(trial, self.is_sweep);
+        let key = RankingKey::from_trial(trial, self.is_sweep);
         let found = self.blocks.iter().position(|block| block.key == key);
         let block = found.unwrap_or_else(|| {
-            self.blocks.push(Block { key, rows: Vec::new(), place: None });
+            self.blocks.push(RankingBlock { key, rows: Vec::new(), begun_before: None });
             self.blocks.len() - 1
         });
         let (rows, name) = (&mut self.blocks[block].rows, name(trial));
         let same = rows.iter().position(|row| self.is_sweep && row.name == name);
         let row = same.unwrap_or_else(|| {
-            rows.push(Row::new(name));
+            rows.push(RankingRow::new(name));
             rows.len() - 1
         });
-        // Whether a command whose output proves nothing reads all is known at the end.
+        // A command whose output proves nothing may read only a part; whether it reads all bytes is
+        // known only at the end.
         if !trial.is_control() && trial.work != Work::Output {
             rows[row].bytes_each = self.targets.get(trial.target).map_or(0, |facts| trial.bytes_out(facts));
         }
-        self.places.insert(trial.index, Place { block, row });
+        self.row_positions.insert(trial.index, RowPosition { block, row });
     }
 
     fn add(&mut self, sample: &Sample) {
-        let Some(&Place { block, row }) = self.places.get(&sample.trial) else { return };
-        let begun = self.blocks.iter().filter(|block| block.place.is_some()).count();
+        let Some(&RowPosition { block, row }) = self.row_positions.get(&sample.trial) else { return };
+        let begun = self.blocks.iter().filter(|block| block.begun_before.is_some()).count();
         let block = &mut self.blocks[block];
-        block.place.get_or_insert(begun);
+        block.begun_before.get_or_insert(begun);
         block.rows[row].take(sample, &self.columns);
     }
 
     fn end(&mut self, trial: TrialIndex, outcome: &Outcome) {
-        // One file of a sweep that a method cannot read leaves it the others.
-        if let Some(&Place { block, row }) = self.places.get(&trial).filter(|_| !self.is_sweep) {
+        // A method that cannot read one file of a sweep still reads the other files.
+        if let Some(&RowPosition { block, row }) = self.row_positions.get(&trial).filter(|_| !self.is_sweep) {
             self.blocks[block].rows[row].end(outcome);
         }
     }
 }
 
-/// The name of a trial, safe to print: the one that a suite gives it, if any.
+/// The name of a trial, safe to print: its label from the suite, if any.
 fn name(trial: &Trial) -> String {
     printable(&trial.label.clone().unwrap_or_else(|| trial.id.to_string()))
 }

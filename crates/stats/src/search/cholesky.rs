@@ -1,5 +1,5 @@
-//! The Cholesky factor of a covariance: what is needed of linear algebra to predict from readings
-//! that depend on each other.
+//! The Cholesky factor of a covariance matrix: the linear algebra that predictions from correlated
+//! readings need.
 
 /// The lower factor L of a symmetric positive matrix A = L Lᵀ, row by row.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,8 +9,8 @@ pub(super) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Of the matrix whose entry in row `i` and column `j ≤ i` is `entry(i, j)`; `None` if it is not
-    /// positive.
+    /// Factorises the matrix whose entry in row `i` and column `j ≤ i` is `entry(i, j)`; `None` if
+    /// the matrix is not positive definite.
     pub(super) fn new(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Cholesky> {
         let mut lower = vec![0.0; size * size];
         for i in 0..size {
@@ -52,7 +52,7 @@ impl Cholesky {
         x
     }
 
-    /// L x.
+    /// The product L x.
     pub(super) fn times(&self, x: &[f64]) -> Vec<f64> {
         (0..self.size).map(|i| product(&self.row(i)[..=i], &x[..=i])).collect()
     }
@@ -66,8 +66,8 @@ impl Cholesky {
     }
 }
 
-/// The scalar product of two rows of one length. Most of the time of a search is spent here, so that
-/// eight sums are added that do not wait for each other.
+/// The scalar product of two rows of equal length. A search spends most of its time here: eight
+/// independent sums are several times as fast as one.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut sums = [0.0; 8];
@@ -84,22 +84,22 @@ fn product(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    const A: [[f64; 3]; 3] = [[4.0, 2.0, 0.6], [2.0, 5.0, 1.5], [0.6, 1.5, 3.0]];
+    const MATRIX_A: [[f64; 3]; 3] = [[4.0, 2.0, 0.6], [2.0, 5.0, 1.5], [0.6, 1.5, 3.0]];
 
     fn factor() -> Cholesky {
-        Cholesky::new(3, |i, j| A[i][j]).unwrap()
+        Cholesky::new(3, |i, j| MATRIX_A[i][j]).unwrap()
     }
 
     #[test]
     fn a_solution_multiplied_out_gives_the_right_side() {
         let x = factor().solve(&[1.0, -2.0, 3.0]);
-        let b: Vec<f64> = A.iter().map(|row| row.iter().zip(&x).map(|(a, x)| a * x).sum()).collect();
+        let b: Vec<f64> = MATRIX_A.iter().map(|row| row.iter().zip(&x).map(|(a, x)| a * x).sum()).collect();
         assert!(b.iter().zip([1.0, -2.0, 3.0]).all(|(is, was)| (is - was).abs() < 1e-12), "{b:?}");
     }
 
     #[test]
-    fn the_factor_has_the_determinant_and_gives_back_what_went_forward() {
-        // 4 · (15 − 2.25) − 2 · (6 − 0.9) + 0.6 · (3 − 3)
+    fn the_factor_has_the_right_determinant_and_forward_substitution_inverts_it() {
+        // The determinant is 4 · (15 − 2.25) − 2 · (6 − 0.9) + 0.6 · (3 − 3).
         assert!((factor().log_determinant().exp() - 40.8).abs() < 1e-9);
         let back = factor().times(&factor().forward(&[1.0, -2.0, 3.0]));
         assert!(back.iter().zip([1.0, -2.0, 3.0]).all(|(is, was)| (is - was).abs() < 1e-12), "{back:?}");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_that_is_not_positive_has_none() {
+    fn a_matrix_that_is_not_positive_definite_has_no_factor() {
         assert_eq!(Cholesky::new(2, |i, j| if i == j { 1.0 } else { 2.0 }), None);
         assert_eq!(Cholesky::new(1, |_, _| f64::NAN), None);
     }

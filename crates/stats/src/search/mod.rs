@@ -1,16 +1,16 @@
-//! The search for the fastest of many settings, most of which there is no time to read.
+//! The search for the fastest of many settings, without reading all of them.
 //!
-//! In the first rung a few settings are read that have every method and every level of every
-//! parameter among them, in the second one those with every level of each method. Then a model of
-//! the time over all settings ([`Surface`]) predicts each one from all readings, and those are read
-//! next that are the fastest in draws from the model: each as often as it is likely to be the best
-//! (Thompson 1933). The search is over when in nineteen of twenty draws nothing is faster than the
-//! leader by more than the difference that does not matter.
+//! The first rung reads a few settings that include every method and every level of every
+//! parameter; the second rung adds every level within each method. Then a model of the time over
+//! all settings ([`Surface`]) predicts each setting from all readings. The next settings to read
+//! are the fastest in draws from the model, so a setting is read as often as it is likely to be the
+//! best (Thompson 1933). The search ends when in nineteen of twenty draws nothing is faster than
+//! the leader by more than the difference that does not matter.
 //!
 //! No input or output: the caller reports how long each setting took, and the search returns which
-//! are read next. Its result is a choice and not a number. A setting chosen because it was fast in
-//! some readings looks faster in them than it is, so the chosen ones are measured afresh
-//! ([`crate::SharedVariance`]).
+//! to read next. The result is a choice and not a number. A setting that is chosen because some of
+//! its readings were fast looks faster in them than it is, so the chosen settings are measured
+//! again ([`crate::SharedVariance`]).
 
 mod cholesky;
 mod surface;
@@ -19,47 +19,46 @@ pub use surface::Setting;
 
 use crate::{Noise, count, median};
 use std::collections::BTreeSet;
-use surface::{Predicted, Reading, Surface};
+use surface::{Prediction, Reading, Surface};
 
 /// Readings of each candidate in the exhaustive run that a search replaces.
 pub const EXHAUSTIVE_READINGS: usize = 10;
 
-/// The share of the exhaustive readings that a search and its fresh readings aim at: one in so
-/// many.
+/// A search and its fresh readings aim at one in this many of the exhaustive readings.
 const EXHAUSTIVE_SHARE: usize = 5;
 
-/// Readings beyond one of each candidate that even the smallest search may take.
+/// Even the smallest search may take this many readings beyond one of each candidate.
 const READINGS_AFTER_FIRST: usize = 24;
 
-/// The part of all readings that cover levels within methods at most: half.
+/// The levels within methods may take at most one in this many of all readings.
 const COVERING_PART: usize = 2;
 
-/// Rungs before which nothing is decided.
+/// No search is decided before this many rungs.
 const RUNGS_MIN: u32 = 2;
 
-/// Draws from the model after each rung.
+/// Number of draws from the model after each rung.
 const DRAWS: usize = 200;
 
-/// So many of the likeliest candidates are drawn together; the others are too slow to matter.
-const DRAWN: usize = 150;
+/// Number of the likeliest candidates that are drawn together; the others are too slow to matter.
+const DRAWN_CANDIDATES_MAX: usize = 150;
 
-/// The share of draws in which something may be faster than the leader by more than does not matter.
-const DOUBT: f64 = 0.05;
+/// The share of draws in which another setting may still be clearly faster than the leader.
+const FASTER_SHARE_MAX: f64 = 0.05;
 
-/// When enough has been searched.
+/// When a search ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchRules {
-    /// Readings of candidates at most, all rungs together.
+    /// Largest number of readings of candidates, all rungs together.
     pub readings_max: usize,
-    /// Candidates that are read in each rung after the first.
+    /// Number of candidates that are read in each rung after the second.
     pub rung_readings: usize,
-    /// A difference that does not matter: 0.02 for 2 %.
+    /// A relative difference that does not matter: 0.02 for 2 %.
     pub close: f64,
-    /// Seed of the draws.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
-/// A search in progress among candidates that are known by a number each.
+/// A search in progress; the caller identifies each candidate by a number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search<N> {
     rules: SearchRules,
@@ -68,33 +67,38 @@ pub struct Search<N> {
     failed: Vec<bool>,
     readings: Vec<Reading>,
     rung: u32,
-    /// The candidates of this rung.
+    /// The candidates to read in this rung.
     left: Vec<usize>,
-    /// Of the logarithm of each candidate's time, from all closed rungs.
-    predicted: Vec<Predicted>,
-    /// The same of each one's time over the leader's.
-    behind: Vec<Behind>,
+    /// The predicted logarithm of each candidate's time, from all closed rungs.
+    predicted: Vec<Prediction>,
+    /// The predicted time of each candidate relative to the leader's.
+    behind: Vec<PredictedRatio>,
     is_decided: bool,
 }
 
-/// What is predicted of a candidate's time over that of the leader.
+/// The predicted time of a candidate relative to that of the leader.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Behind {
+pub struct PredictedRatio {
     pub ratio: f64,
-    /// Where the model expects the ratio in 95 of 100 cases.
+    /// The interval that holds the ratio in 95 of 100 cases according to the model.
     pub ci95: [f64; 2],
-    /// How far a reading is from what all others predict, root mean square, as a share.
+    /// The relative error with which the model predicts a reading from all others, root mean
+    /// square.
     pub model_error: f64,
 }
 
-impl Behind {
-    fn new(predicted: Predicted, model_error: f64) -> Behind {
-        let Predicted { mean, sd } = predicted;
-        Behind { ratio: mean.exp(), ci95: [mean - 1.96 * sd, mean + 1.96 * sd].map(f64::exp), model_error }
+impl PredictedRatio {
+    fn new(predicted: Prediction, model_error: f64) -> PredictedRatio {
+        let Prediction { mean, sd } = predicted;
+        PredictedRatio {
+            ratio: mean.exp(),
+            ci95: [mean - 1.96 * sd, mean + 1.96 * sd].map(f64::exp),
+            model_error,
+        }
     }
 }
 
-/// What the first readings cover.
+/// What the readings of the first two rungs cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coverage {
     /// Every method, and every level of every parameter.
@@ -104,9 +108,9 @@ enum Coverage {
 }
 
 impl SearchRules {
-    /// For this number of candidates, and `fresh_readings` afterwards: together they aim at a fifth
-    /// of the exhaustive readings. A space too small for that still gets one reading of each
-    /// candidate, and some more.
+    /// The rules for this number of candidates, with `fresh_readings` afterwards: together they aim
+    /// at a fifth of the exhaustive readings. A space too small for that still gets one reading of
+    /// each candidate, and some more.
     pub fn for_candidates(candidates: usize, fresh_readings: usize, seed: u64) -> SearchRules {
         let aim = (candidates * EXHAUSTIVE_READINGS / EXHAUSTIVE_SHARE).saturating_sub(fresh_readings);
         let readings_max = aim.max(candidates + READINGS_AFTER_FIRST);
@@ -117,7 +121,7 @@ impl SearchRules {
 impl<N: Copy + PartialEq> Search<N> {
     pub fn new(candidates: impl IntoIterator<Item = (N, Setting)>, rules: SearchRules) -> Search<N> {
         let (numbers, settings): (Vec<N>, Vec<Setting>) = candidates.into_iter().unzip();
-        let left = covering(&settings, &[], Coverage::Levels, settings.len(), rules.seed);
+        let left = choose_covering(&settings, &[], Coverage::Levels, settings.len(), rules.seed);
         Search {
             rules,
             failed: vec![false; numbers.len()],
@@ -137,75 +141,79 @@ impl<N: Copy + PartialEq> Search<N> {
         self.rung
     }
 
-    /// The candidates that are read once in this rung.
-    pub fn left(&self) -> Vec<N> {
+    /// The candidates to read once in this rung.
+    pub fn remaining(&self) -> Vec<N> {
         self.left.iter().filter(|&&at| !self.failed[at]).map(|&at| self.numbers[at]).collect()
     }
 
-    /// Whether no further rung is needed, or allowed.
+    /// Whether no further rung is needed or allowed.
     pub fn is_over(&self) -> bool {
         let able = self.failed.iter().filter(|failed| !**failed).count();
-        let too_many = self.readings.len() + self.left().len() > self.rules.readings_max;
-        able <= 1 || self.is_decided || too_many || self.left().is_empty()
+        let too_many = self.readings.len() + self.remaining().len() > self.rules.readings_max;
+        able <= 1 || self.is_decided || too_many || self.remaining().is_empty()
     }
 
-    /// The readings of all candidates so far.
+    /// Number of readings of all candidates so far.
     pub fn readings(&self) -> usize {
         self.readings.len()
     }
 
-    /// There is time for no more readings than so many.
-    pub fn afford(&mut self, readings: usize) {
+    /// Limits the search to this many further readings, because the time is short.
+    pub fn limit_further_readings(&mut self, readings: usize) {
         self.rules.readings_max = self.rules.readings_max.min(self.readings.len() + readings);
     }
 
-    /// A candidate was read in this rung; of several readings in a turn, the median.
-    pub fn take(&mut self, number: N, wall_ns: f64) {
-        if let Some(setting) = self.place(number) {
-            // A window of no nanoseconds counts as one.
+    /// Adds the reading of a candidate in this rung; for a turn with several readings, their
+    /// median.
+    pub fn add_reading(&mut self, number: N, wall_ns: f64) {
+        if let Some(setting) = self.position_of(number) {
+            // A window of zero nanoseconds counts as one nanosecond.
             self.readings.push(Reading { setting, rung: self.rung, log: wall_ns.max(1.0).ln() });
         }
     }
 
     /// Eliminates a candidate that cannot be read.
     pub fn fail(&mut self, number: N) {
-        if let Some(at) = self.place(number) {
+        if let Some(at) = self.position_of(number) {
             self.failed[at] = true;
         }
     }
 
-    /// Ends a rung: what was read tells what is read next.
+    /// Ends a rung: chooses the next candidates from all readings.
     pub fn close_rung(&mut self) {
         self.rung += 1;
         let Some(surface) = Surface::fit(&self.settings, &self.readings) else {
-            // Nothing could be read: the others are tried.
+            // Nothing could be read, so all other candidates are tried.
             self.left = (0..self.numbers.len()).filter(|&at| !self.failed[at]).collect();
             return;
         };
-        let predicted: Vec<Predicted> = (0..self.numbers.len()).map(|at| surface.predict(at)).collect();
+        let predicted: Vec<Prediction> = (0..self.numbers.len()).map(|at| surface.predict(at)).collect();
         let mut likely: Vec<usize> = (0..predicted.len()).filter(|&at| !self.failed[at]).collect();
         let lowest = |at: usize| predicted[at].mean - 2.0 * predicted[at].sd;
         likely.sort_by(|&a, &b| lowest(a).total_cmp(&lowest(b)));
-        likely.truncate(DRAWN);
+        likely.truncate(DRAWN_CANDIDATES_MAX);
         let seed = self.rules.seed.wrapping_add(u64::from(self.rung));
         let mut noise = Noise::new(seed);
         let mut draws = surface.draws(&likely, DRAWS, &mut noise);
         noise.shuffle(&mut draws);
         let best = best_first(&self.readings, &self.failed, &predicted).first().copied();
         let error = surface.error.exp() - 1.0;
-        let behind = |leader| surface.behind(leader).into_iter().map(|it| Behind::new(it, error)).collect();
+        let behind = |leader| {
+            surface.ratios_to_leader(leader).into_iter().map(|it| PredictedRatio::new(it, error)).collect()
+        };
         self.behind = best.map(behind).unwrap_or_default();
         self.predicted = predicted;
         let leader = best.and_then(|best| likely.iter().position(|&at| at == best));
         let fastest = draws.iter().map(|draw| fastest_of(draw)).collect::<Vec<usize>>();
-        // One loud reading must not decide.
+        // A search is not decided after the first rung, where a single disturbed reading could
+        // decide.
         self.is_decided = self.rung >= RUNGS_MIN
             && leader.is_some_and(|leader| {
                 let faster = |(draw, fastest): &(&Vec<f64>, &usize)| {
                     draw[leader] - draw[**fastest] > self.rules.close.ln_1p()
                 };
                 let doubted = draws.iter().zip(&fastest).filter(faster).count();
-                count(doubted) <= DOUBT * count(draws.len())
+                count(doubted) <= FASTER_SHARE_MAX * count(draws.len())
             });
         let readings =
             self.rules.rung_readings.min(self.rules.readings_max.saturating_sub(self.readings.len()));
@@ -218,34 +226,35 @@ impl<N: Copy + PartialEq> Search<N> {
         self.left = self.second_rung().unwrap_or(next);
     }
 
-    /// The second rung has the levels within each method that the first left out, as far as half of
-    /// all readings goes.
+    /// The candidates of the second rung: the levels within each method that the first rung left
+    /// out, for up to half of all readings.
     fn second_rung(&self) -> Option<Vec<usize>> {
         let read: Vec<usize> = self.readings.iter().map(|reading| reading.setting).collect();
         let most = (self.rules.readings_max / COVERING_PART).saturating_sub(read.len());
-        let others = covering(&self.settings, &read, Coverage::WithinMethods, most, self.rules.seed);
+        let others = choose_covering(&self.settings, &read, Coverage::WithinMethods, most, self.rules.seed);
         (self.rung == 1 && !others.is_empty()).then_some(others)
     }
 
-    /// Every candidate that was read, by what the model says after all readings; before the first
-    /// rung is closed, by its reading.
+    /// Every candidate that was read, in the order of the model's predictions; before the first
+    /// rung is closed, in the order of the readings.
     pub fn best_first(&self) -> Vec<N> {
         let order = best_first(&self.readings, &self.failed, &self.predicted);
         order.into_iter().map(|at| self.numbers[at]).collect()
     }
 
-    /// What is predicted of a candidate, by the readings of all closed rungs.
-    pub fn behind(&self, number: N) -> Option<Behind> {
-        self.behind.get(self.place(number)?).copied()
+    /// The prediction for a candidate, from the readings of all closed rungs.
+    pub fn ratio_to_leader(&self, number: N) -> Option<PredictedRatio> {
+        self.behind.get(self.position_of(number)?).copied()
     }
 
-    fn place(&self, number: N) -> Option<usize> {
+    fn position_of(&self, number: N) -> Option<usize> {
         self.numbers.iter().position(|it| *it == number)
     }
 }
 
-/// A single candidate is the best without a reading.
-fn best_first(readings: &[Reading], failed: &[bool], predicted: &[Predicted]) -> Vec<usize> {
+/// Indices of the candidates that were read, the fastest first. A single candidate needs no
+/// reading.
+fn best_first(readings: &[Reading], failed: &[bool], predicted: &[Prediction]) -> Vec<usize> {
     let mut read: BTreeSet<usize> = readings.iter().map(|reading| reading.setting).collect();
     if let [_] = failed {
         read.insert(0);
@@ -261,10 +270,16 @@ fn fastest_of(draw: &[f64]) -> usize {
     draw.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(at, _)| at)
 }
 
-/// Further settings after some that are read: again and again the one with most that is new, until
-/// every method and every level of every parameter was there (`Coverage::Levels`), or every level
-/// within each method (`Coverage::WithinMethods`).
-fn covering(settings: &[Setting], read: &[usize], until: Coverage, most: usize, seed: u64) -> Vec<usize> {
+/// Chooses further settings beside those in `read`: repeatedly the setting with the most new
+/// levels, until every method and every level of every parameter is covered (`Coverage::Levels`),
+/// or every level within each method (`Coverage::WithinMethods`).
+fn choose_covering(
+    settings: &[Setting],
+    read: &[usize],
+    until: Coverage,
+    most: usize,
+    seed: u64,
+) -> Vec<usize> {
     let mut left: Vec<usize> = (0..settings.len()).filter(|at| !read.contains(at)).collect();
     Noise::new(seed).shuffle(&mut left);
     let levels = |at: usize| {

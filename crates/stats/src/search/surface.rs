@@ -1,26 +1,28 @@
-//! The model of a search: how long each setting takes, also those that were never read.
+//! The model of a search: it predicts how long each setting takes, including settings that were
+//! never read.
 //!
 //! The logarithm of the time is a Gaussian process over the settings (Rasmussen & Williams,
-//! *Gaussian Processes for Machine Learning*, 2006): settings of one method are alike, and the more
-//! so the nearer the levels of their parameters are. The covariance adds an effect of the method, of
-//! each parameter whatever the method, of each parameter within its method, and of all parameters of
-//! a method together: additive effects, with interactions as far as the readings carry them. How
-//! large they are, how far a level reaches and how loud the readings are, is averaged over a grid by
-//! the likelihood of the readings. All readings of one rung share its drift.
+//! *Gaussian Processes for Machine Learning*, 2006): settings of one method are correlated, the
+//! more the nearer the levels of their parameters are. The covariance is the sum of four effects:
+//! of the method, of each parameter across methods, of each parameter within its method, and of all
+//! parameters of a method together. So effects are additive, with interactions as far as the
+//! readings support them. The size of the effects, the correlation length of levels and the noise
+//! of readings are averaged over a grid, weighted by the likelihood of the readings. All readings
+//! of one rung share its drift.
 //!
-//! A reading much slower than all others predict counts as a loud one: a neighbour's burst must not
-//! condemn a setting and those like it.
+//! A reading much slower than all others predict is given a larger variance, so that a single
+//! disturbed reading does not rule out a setting and similar ones.
 
 use super::cholesky::Cholesky;
 use crate::{Noise, median};
 
-/// What the model knows of a setting: its method, and the level of each parameter.
+/// A setting as the model sees it: its method, and the level of each parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// Settings of one method have one number.
+    /// Index of the method.
     pub method: usize,
-    /// The place of each parameter's value among its values, in their order; `None` for a parameter
-    /// that the method does not have.
+    /// The index of each parameter's value among its sorted values; `None` for a parameter that the
+    /// method does not have.
     pub levels: Vec<Option<usize>>,
 }
 
@@ -33,26 +35,28 @@ pub(super) struct Reading {
     pub log: f64,
 }
 
-/// Standard deviations of the times of settings, as logarithms.
-const SPREADS: [f64; 3] = [0.1, 0.3, 0.9];
-/// Standard deviations of readings of one setting.
-const NOISES: [f64; 4] = [0.01, 0.03, 0.08, 0.2];
-/// So many levels further a parameter's effect has changed to 1/e of its likeness.
-const REACHES: [f64; 2] = [2.0, 8.0];
-/// The parts of the variance: of the method, of each parameter in all methods, of each parameter
-/// within its method, of all parameters of a method together.
-const PARTS: [[f64; 4]; 2] = [[0.4, 0.3, 0.2, 0.1], [0.3, 0.05, 0.15, 0.5]];
-/// The variance of the level of all times, and of the drift from rung to rung.
+/// Grid of the standard deviation of settings, in logarithms.
+const SPREAD_GRID: [f64; 3] = [0.1, 0.3, 0.9];
+/// Grid of the standard deviation of readings of one setting, in logarithms.
+const NOISE_GRID: [f64; 4] = [0.01, 0.03, 0.08, 0.2];
+/// Grid of the correlation length: at this distance in levels, the correlation of a parameter's
+/// effect is 1/e.
+const CORRELATION_LENGTHS: [f64; 2] = [2.0, 8.0];
+/// Grid of the shares of the variance: of the method, of each parameter in all methods, of each
+/// parameter within its method, of all parameters of a method together.
+const VARIANCE_SHARES: [[f64; 4]; 2] = [[0.4, 0.3, 0.2, 0.1], [0.3, 0.05, 0.15, 0.5]];
+/// The prior variance of the level of all times, and of the drift from rung to rung.
 const LEVEL_VARIANCE: f64 = 1.0;
 const DRIFT_VARIANCE: f64 = 0.03 * 0.03;
-/// Reading so many standard deviations above what all others predict count as loud.
-const LOUD: f64 = 3.0;
-/// Models of less weight than this share of the heaviest are left out.
+/// Readings this many standard deviations above the prediction of all others count as disturbed.
+const DISTURBED_DEVIATIONS: f64 = 3.0;
+/// Models with less weight than this share of the heaviest are dropped.
 const WEIGHT_MIN: f64 = 0.05;
-/// A hair of variance, without which a draw of settings that are alike has no Cholesky factor.
+/// A tiny variance on the diagonal, without which nearly equal settings would have no Cholesky
+/// factor.
 const JITTER: f64 = 1e-8;
 
-/// One choice of spread, reach and parts.
+/// One combination of variance, correlation length and shares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Kernel {
     variance: f64,
@@ -83,47 +87,47 @@ impl Kernel {
     }
 }
 
-/// The model of one kernel and one noise, fitted to the readings.
+/// The model of one kernel and one noise level, fitted to the readings.
 #[derive(Debug, Clone)]
 struct Fit {
     kernel: Kernel,
     cholesky: Cholesky,
-    /// A⁻¹ y.
+    /// The vector A⁻¹ y.
     alpha: Vec<f64>,
     log_likelihood: f64,
     weight: f64,
 }
 
-/// The times of all settings as the readings predict them.
+/// The prediction of the times of all settings from the readings.
 #[derive(Debug, Clone)]
 pub(super) struct Surface<'a> {
     settings: &'a [Setting],
     readings: &'a [Reading],
-    /// The middle of all logarithms.
+    /// The median of all logarithms.
     centre: f64,
-    /// Those of weight.
+    /// The fitted models with enough weight.
     fits: Vec<Fit>,
-    /// Root mean square of what each reading is off, predicted from all others.
+    /// The root mean square error of predicting each reading from all others.
     pub(super) error: f64,
 }
 
-/// What is predicted of a logarithm.
+/// The prediction of a logarithm.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Predicted {
+pub(super) struct Prediction {
     pub mean: f64,
     pub sd: f64,
 }
 
 impl<'a> Surface<'a> {
-    /// `None` without a reading.
+    /// Fits the models of the grid to the readings; `None` without readings.
     pub(super) fn fit(settings: &'a [Setting], readings: &'a [Reading]) -> Option<Surface<'a>> {
         let centre = median(readings.iter().map(|reading| reading.log))?;
         let y: Vec<f64> = readings.iter().map(|reading| reading.log - centre).collect();
         let quiet = vec![0.0; y.len()];
-        let first = best(&fits(settings, readings, &y, &quiet))?.1;
-        let fits = fits(settings, readings, &y, &first.extra);
-        let (at, off) = best(&fits)?;
-        let error = (off.apart.iter().map(|it| it * it).sum::<f64>() / crate::count(y.len())).sqrt();
+        let first = likeliest_fit(&fits(settings, readings, &y, &quiet))?.1;
+        let fits = fits(settings, readings, &y, &first.extra_variance);
+        let (at, off) = likeliest_fit(&fits)?;
+        let error = (off.errors.iter().map(|it| it * it).sum::<f64>() / crate::count(y.len())).sqrt();
         let top = fits[at].log_likelihood;
         let weight = |fit: &Fit| (fit.log_likelihood - top).exp();
         let total: f64 = fits.iter().map(weight).sum();
@@ -133,19 +137,20 @@ impl<'a> Surface<'a> {
         Some(Surface { settings, readings, centre, fits, error })
     }
 
-    /// What is predicted of a setting.
-    pub(super) fn predict(&self, setting: usize) -> Predicted {
+    /// The prediction for a setting.
+    pub(super) fn predict(&self, setting: usize) -> Prediction {
         let of = &self.settings[setting];
-        let apart = self.averaged(|_, fit| (fit.kernel.covariance(of, of), self.covariances(fit, setting)));
-        Predicted { mean: self.centre + apart.mean, ..apart }
+        let apart =
+            self.average_over_fits(|_, fit| (fit.kernel.covariance(of, of), self.covariances(fit, setting)));
+        Prediction { mean: self.centre + apart.mean, ..apart }
     }
 
-    /// What is predicted of the logarithm of each setting's time over that of the leader.
-    pub(super) fn behind(&self, leader: usize) -> Vec<Predicted> {
+    /// The prediction of each setting's time relative to that of the leader, in logarithms.
+    pub(super) fn ratios_to_leader(&self, leader: usize) -> Vec<Prediction> {
         let of_leader: Vec<Vec<f64>> = self.fits.iter().map(|fit| self.covariances(fit, leader)).collect();
         let behind = |setting: usize| {
             let [a, b] = [setting, leader].map(|it| &self.settings[it]);
-            self.averaged(|at, fit| {
+            self.average_over_fits(|at, fit| {
                 let of = |a, b| fit.kernel.covariance(a, b);
                 let own = of(a, a) + of(b, b) - 2.0 * of(a, b);
                 let covariances = self.covariances(fit, setting);
@@ -155,9 +160,9 @@ impl<'a> Surface<'a> {
         (0..self.settings.len()).map(behind).collect()
     }
 
-    /// The mean over all models of something that has a variance before the readings, and a
-    /// covariance with each of them.
-    fn averaged(&self, of: impl Fn(usize, &Fit) -> (f64, Vec<f64>)) -> Predicted {
+    /// The prediction of a quantity, averaged over all models. `of` returns the quantity's prior
+    /// variance and its covariance with each reading.
+    fn average_over_fits(&self, of: impl Fn(usize, &Fit) -> (f64, Vec<f64>)) -> Prediction {
         let (mut weights, mut mean, mut square) = (0.0, 0.0, 0.0);
         for (at, fit) in self.fits.iter().enumerate() {
             let (own, covariances) = of(at, fit);
@@ -168,10 +173,10 @@ impl<'a> Surface<'a> {
             square += fit.weight * ((own - known).max(0.0) + expected * expected);
         }
         let mean = mean / weights;
-        Predicted { mean, sd: (square / weights - mean * mean).max(0.0).sqrt() }
+        Prediction { mean, sd: (square / weights - mean * mean).max(0.0).sqrt() }
     }
 
-    /// Draws of the logarithms of the times of these settings, all together.
+    /// Joint draws of the logarithms of the times of these settings.
     pub(super) fn draws(&self, of: &[usize], count: usize, noise: &mut Noise) -> Vec<Vec<f64>> {
         let weights: f64 = self.fits.iter().map(|fit| fit.weight).sum();
         let mut chosen = vec![0; self.fits.len()];
@@ -207,7 +212,7 @@ impl<'a> Surface<'a> {
         (0..count).map(draw).collect()
     }
 
-    /// Of a setting with every reading.
+    /// The covariance of a setting with every reading.
     fn covariances(&self, fit: &Fit, setting: usize) -> Vec<f64> {
         let setting = &self.settings[setting];
         let covariance = |reading: &Reading| fit.kernel.covariance(setting, &self.settings[reading.setting]);
@@ -215,16 +220,20 @@ impl<'a> Surface<'a> {
     }
 }
 
-/// The models of the whole grid. `extra` is the variance by which single readings are louder.
+/// Fits the models of the whole grid. `extra` is the additional variance of each reading.
 fn fits(settings: &[Setting], readings: &[Reading], y: &[f64], extra: &[f64]) -> Vec<Fit> {
     let mut fits = Vec::new();
-    for (reach, parts) in REACHES.iter().flat_map(|reach| PARTS.iter().map(move |parts| (*reach, *parts))) {
+    for (reach, parts) in
+        CORRELATION_LENGTHS.iter().flat_map(|reach| VARIANCE_SHARES.iter().map(move |parts| (*reach, *parts)))
+    {
         let unit = Kernel { variance: 1.0, reach, parts };
         let of = |i: usize, j: usize| {
             unit.covariance(&settings[readings[i].setting], &settings[readings[j].setting]) - LEVEL_VARIANCE
         };
         let alike: Vec<Vec<f64>> = (0..y.len()).map(|i| (0..=i).map(|j| of(i, j)).collect()).collect();
-        for (spread, noise) in SPREADS.iter().flat_map(|spread| NOISES.iter().map(move |it| (*spread, *it))) {
+        for (spread, noise) in
+            SPREAD_GRID.iter().flat_map(|spread| NOISE_GRID.iter().map(move |it| (*spread, *it)))
+        {
             let kernel = Kernel { variance: spread * spread, reach, parts };
             let entry = |i: usize, j: usize| {
                 let drift = if readings[i].rung == readings[j].rung { DRIFT_VARIANCE } else { 0.0 };
@@ -241,19 +250,20 @@ fn fits(settings: &[Setting], readings: &[Reading], y: &[f64], extra: &[f64]) ->
     fits
 }
 
-/// How far each reading is from what all others predict.
-struct Apart {
-    apart: Vec<f64>,
-    /// The variance by which each reading is louder than the model says.
-    extra: Vec<f64>,
+/// The error of each reading when it is predicted from all others.
+struct PredictionErrors {
+    errors: Vec<f64>,
+    /// The additional variance of each reading, where it is much slower than predicted.
+    extra_variance: Vec<f64>,
 }
 
-/// The likeliest model, and its errors.
-fn best(fits: &[Fit]) -> Option<(usize, Apart)> {
+/// The most likely model, with its prediction errors.
+fn likeliest_fit(fits: &[Fit]) -> Option<(usize, PredictionErrors)> {
     let (at, fit) =
         fits.iter().enumerate().max_by(|(_, a), (_, b)| a.log_likelihood.total_cmp(&b.log_likelihood))?;
     let size = fit.alpha.len();
-    // The diagonal of A⁻¹: 1 over it is the variance of a reading that the others predict.
+    // The inverse of a diagonal element of A⁻¹ is the variance of a reading that the others
+    // predict.
     let diagonal = |i: usize| {
         let mut unit = vec![0.0; size];
         unit[i] = 1.0;
@@ -262,9 +272,9 @@ fn best(fits: &[Fit]) -> Option<(usize, Apart)> {
     let precisions: Vec<f64> = (0..size).map(diagonal).collect();
     let apart: Vec<f64> = fit.alpha.iter().zip(&precisions).map(|(a, p)| a / p).collect();
     let louder = |(apart, precision): (&f64, &f64)| {
-        let bound = (apart / LOUD).powi(2);
+        let bound = (apart / DISTURBED_DEVIATIONS).powi(2);
         if *apart > 0.0 { (bound - 1.0 / precision).max(0.0) } else { 0.0 }
     };
     let extra = apart.iter().zip(&precisions).map(louder).collect();
-    Some((at, Apart { apart, extra }))
+    Some((at, PredictionErrors { errors: apart, extra_variance: extra }))
 }

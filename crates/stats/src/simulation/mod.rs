@@ -1,5 +1,5 @@
-//! The intervals in simulated rounds: how often they hold the true value under the noise of real
-//! machines, and how wide they are. `readlab-bench intervals` runs the same noise with more
+//! Intervals in simulated rounds: how often they hold the true value under the noise of real
+//! machines, and how wide they are. `readlab-bench intervals` runs the same simulations with more
 //! repetitions.
 
 mod real_tables;
@@ -10,14 +10,14 @@ mod stopping;
 
 use crate::interval::{Confidence, Interval};
 use crate::observation::Observation;
-use crate::paired::Paired;
+use crate::paired::PairedDifferences;
 use crate::sign_test::median_interval;
 use crate::{Noise, NoiseKind};
 
-/// How many of its races a long simulation draws.
+/// How many of its races a long simulation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Races {
-    /// With each commit.
+    /// A tenth of the races, for the tests of each commit.
     Tenth,
     All,
 }
@@ -31,14 +31,14 @@ impl Races {
     }
 }
 
-/// The differences of two trials of which one takes this many times as long.
-fn differences(kind: NoiseKind, rounds: u32, factor: f64, noise: &mut Noise) -> Vec<Observation> {
+/// The differences of two trials, one of which takes `factor` times as long.
+fn paired_differences(kind: NoiseKind, rounds: u32, factor: f64, noise: &mut Noise) -> Vec<Observation> {
     let [reference, trial] = kind.pair(rounds, factor, noise);
     let difference = |(a, b): (&Observation, &Observation)| Observation { value: a.value - b.value, ..*a };
     reference.iter().zip(&trial).map(difference).collect()
 }
 
-/// The share of intervals that hold the true value, and half the median width.
+/// The share of intervals that hold the true value, and their median half-width.
 fn coverage(repetitions: usize, true_value: f64, mut one: impl FnMut() -> Interval) -> (f64, f64) {
     let intervals: Vec<Interval> = (0..repetitions).map(|_| one()).collect();
     let held = intervals.iter().filter(|ends| ends.holds(true_value)).count();
@@ -46,8 +46,9 @@ fn coverage(repetitions: usize, true_value: f64, mut one: impl FnMut() -> Interv
     (held as f64 / repetitions as f64, width)
 }
 
-/// Chance takes two percent of 600 at 95 %: 1.5 more than the bench allows of its many.
-const LEAST: f64 = 0.925;
+/// The smallest share of intervals that must hold: chance takes two percent of 600 at 95 %, 1.5
+/// more than in the bench with its many repetitions.
+const COVERAGE_MIN: f64 = 0.925;
 const REPETITIONS: usize = 600;
 
 #[test]
@@ -56,10 +57,10 @@ fn the_interval_of_a_ratio_holds_the_true_one_whatever_the_noise() {
     for kind in NoiseKind::ALL {
         for (rounds, factor) in [(5, 1.0), (6, 1.2), (8, 1.02), (10, 1.0), (20, 1.05)] {
             let (held, _) = coverage(REPETITIONS, f64::ln(factor), || {
-                let all = differences(kind, rounds, factor, &mut noise);
-                Paired::from_differences(&all).interval(Confidence::REPORTED).unwrap()
+                let all = paired_differences(kind, rounds, factor, &mut noise);
+                PairedDifferences::from_differences(&all).interval(Confidence::REPORTED).unwrap()
             });
-            assert!(held >= LEAST, "{kind:?}, {rounds} rounds: {held}");
+            assert!(held >= COVERAGE_MIN, "{kind:?}, {rounds} rounds: {held}");
         }
     }
 }
@@ -73,7 +74,7 @@ fn the_interval_of_a_median_holds_the_true_one_whatever_the_noise() {
                 let all = kind.readings(rounds, &mut noise);
                 median_interval(&all, Confidence::REPORTED).unwrap()
             });
-            assert!(held >= LEAST, "{kind:?}, {rounds} rounds: {held}");
+            assert!(held >= COVERAGE_MIN, "{kind:?}, {rounds} rounds: {held}");
         }
     }
 }
@@ -82,8 +83,8 @@ fn the_interval_of_a_median_holds_the_true_one_whatever_the_noise() {
 fn at_a_stricter_error_intervals_miss_as_seldom_as_they_say() {
     let mut noise = Noise::new(3);
     let (held, _) = coverage(1000, 0.0, || {
-        let all = differences(NoiseKind::Normal, 12, 1.0, &mut noise);
-        Paired::from_differences(&all).interval(Confidence::with_error(0.01)).unwrap()
+        let all = paired_differences(NoiseKind::Normal, 12, 1.0, &mut noise);
+        PairedDifferences::from_differences(&all).interval(Confidence::with_error(0.01)).unwrap()
     });
     assert!((0.98..=0.998).contains(&held), "{held}");
 }
@@ -94,8 +95,8 @@ fn one_disturbed_reading_of_the_reference_widens_an_interval_by_a_third_at_most(
         let width = |kind| {
             let mut noise = Noise::new(4);
             coverage(400, 0.0, || {
-                let all = differences(kind, rounds, 1.0, &mut noise);
-                Paired::from_differences(&all).interval(Confidence::REPORTED).unwrap()
+                let all = paired_differences(kind, rounds, 1.0, &mut noise);
+                PairedDifferences::from_differences(&all).interval(Confidence::REPORTED).unwrap()
             })
         };
         let ((_, quiet), (_, disturbed)) = (width(NoiseKind::Normal), width(NoiseKind::Disturbed));

@@ -1,6 +1,6 @@
 //! Two recorded default races, evaluated by an independent implementation of the same formulas in
-//! Python (numpy): `real-tables.txt` is what it printed. `race-2-core.jsonl` and
-//! `race-16-core.jsonl` have the wall times in nanoseconds of each ranked trial, one a round.
+//! Python (numpy): `real-tables.txt` is its output. `race-2-core.jsonl` and `race-16-core.jsonl`
+//! hold the wall times in nanoseconds of each ranked trial, one for each round.
 
 use crate::testing::reading;
 use crate::{Observation, SharedRatio, SharedVariance, Significance, median};
@@ -12,8 +12,8 @@ const RACES: [(&str, &str); 2] = [
     ("16-core machine", include_str!("race-16-core.jsonl")),
 ];
 
-/// The usual way of each language, by the start of its name.
-const USUAL: [(&str, &str); 7] = [
+/// The usual method of each language, by the start of its name.
+const USUAL_METHODS: [(&str, &str); 7] = [
     ("rust", "rust/lines"),
     ("c", "c/getline"),
     ("cpp", "cpp/getline"),
@@ -24,28 +24,28 @@ const USUAL: [(&str, &str); 7] = [
 ];
 
 #[derive(Debug, Clone, Deserialize)]
-struct Recorded {
+struct RecordedTrial {
     state: String,
     id: String,
     walls_ns: Vec<u64>,
 }
 
 /// The trials of one state, the fastest first.
-struct State {
-    trials: Vec<Recorded>,
+struct StateTable {
+    trials: Vec<RecordedTrial>,
     shared: SharedVariance,
 }
 
-impl State {
-    fn new(race: &str, state: &str) -> State {
-        let trials = race.lines().map(|line| serde_json::from_str::<Recorded>(line).unwrap());
-        let mut trials: Vec<Recorded> =
+impl StateTable {
+    fn new(race: &str, state: &str) -> StateTable {
+        let trials = race.lines().map(|line| serde_json::from_str::<RecordedTrial>(line).unwrap());
+        let mut trials: Vec<RecordedTrial> =
             trials.filter(|it| it.state == state && it.walls_ns.len() > 1).collect();
         trials.sort_by(|a, b| a.log_median().total_cmp(&b.log_median()));
-        let turns = |it: &Recorded| -> Vec<Observation> {
+        let turns = |it: &RecordedTrial| -> Vec<Observation> {
             it.walls_ns.iter().zip(0..).map(|(wall, round)| reading(round, round, *wall)).collect()
         };
-        State { shared: SharedVariance::new(trials.iter().map(turns)), trials }
+        StateTable { shared: SharedVariance::new(trials.iter().map(turns)), trials }
     }
 
     fn find(&self, id: &str) -> usize {
@@ -56,7 +56,7 @@ impl State {
         self.shared.ratio(trial, reference).unwrap()
     }
 
-    /// The header of its table.
+    /// The header of the state's table.
     fn header(&self, machine: &str, state: &str) -> String {
         let reference = self.find("command/wc -l");
         let noise = || (0..self.trials.len()).map(|it| self.shared.noise(it).unwrap());
@@ -72,17 +72,17 @@ impl State {
         )
     }
 
-    /// Its table, as the other implementation prints it.
+    /// The rows of the state's table, as the other implementation prints them.
     fn lines(&self) -> Vec<String> {
         let reference = self.find("command/wc -l");
-        let line = |(at, trial): (usize, &Recorded)| {
+        let line = |(at, trial): (usize, &RecordedTrial)| {
             let location = self.shared.location(at).unwrap().ci95.unwrap().ends.map(f64::ln);
             let ratio = if at == reference {
                 "reference".to_owned()
             } else {
                 let found = self.ratio(at, reference);
                 let ends = found.ci95.unwrap().ends;
-                // The other one prints the middle of the interval.
+                // The other implementation prints the middle of the interval.
                 let middle = (ends.low * ends.high).sqrt();
                 format!("{middle:6.3} [{:.3}, {:.3}]", ends.low, ends.high)
             };
@@ -102,11 +102,11 @@ impl State {
         self.trials.iter().enumerate().map(line).collect()
     }
 
-    /// How many times as fast the best way of each language is as the usual one. That table did
-    /// not divide the error by the number of ways.
+    /// How many times as fast the best method of each language is as the usual one. In the recorded
+    /// table, the error is not divided by the number of methods.
     fn best_of_languages(&self) -> Vec<String> {
         let line = |(language, usual): &(&str, &str)| {
-            let begins = |name: String| move |it: &Recorded| it.id.starts_with(&name);
+            let begins = |name: String| move |it: &RecordedTrial| it.id.starts_with(&name);
             let best = self.trials.iter().position(begins(format!("{language}/")))?;
             let usual = self.trials.iter().position(begins((*usual).to_owned())).filter(|it| *it != best)?;
             let ends = self.ratio(best, usual).ci95.unwrap().ends;
@@ -120,18 +120,18 @@ impl State {
                 self.trials[best].walls_ns.len().min(self.trials[usual].walls_ns.len()),
             ))
         };
-        USUAL.iter().filter_map(line).collect()
+        USUAL_METHODS.iter().filter_map(line).collect()
     }
 }
 
-impl Recorded {
+impl RecordedTrial {
     fn log_median(&self) -> f64 {
         median(self.walls_ns.iter().map(|wall| (*wall as f64).ln())).unwrap()
     }
 }
 
-/// One space between words, and without the column of the bootstrap.
-fn plain(line: &str) -> String {
+/// A line with single spaces and without the column of the bootstrap.
+fn without_bootstrap(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut plain = words.join(" ").replace("n= ", "n=");
     if let (Some(from), Some(last)) = (plain.find(" today "), plain.rfind(' ')) {
@@ -145,14 +145,14 @@ fn two_recorded_races_have_the_numbers_of_another_implementation() {
     let mut found = Vec::new();
     for (machine, race) in RACES {
         for name in ["cold", "warm"] {
-            let state = State::new(race, name);
+            let state = StateTable::new(race, name);
             found.push(state.header(machine, name));
             found.extend(state.lines());
             found.extend(state.best_of_languages());
         }
     }
-    let expected: Vec<String> = TABLES.lines().map(plain).collect();
-    let found: Vec<String> = found.iter().map(|line| plain(line)).collect();
+    let expected: Vec<String> = TABLES.lines().map(without_bootstrap).collect();
+    let found: Vec<String> = found.iter().map(|line| without_bootstrap(line)).collect();
     let different: Vec<_> = expected.iter().zip(&found).filter(|(a, b)| a != b).collect();
     assert!(different.is_empty(), "{different:#?}");
     assert_eq!(expected.len(), found.len());

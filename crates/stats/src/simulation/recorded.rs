@@ -1,7 +1,7 @@
 //! Recorded races of one command under eight spellings (`wc -l {}`, `/usr/bin/wc --lines {}` and so
 //! on), warm, 16 MiB, on a 2-core guest whose processors were busy with other work.
-//! `identical.json` has the wall times in nanoseconds: for each race and each command, one number a
-//! round.
+//! `identical.json` holds the wall times in nanoseconds: for each race and each command, one number
+//! for each round.
 
 use crate::testing::reading;
 use crate::{Observation, SharedVariance, Significance, median};
@@ -19,7 +19,7 @@ fn at_most_5_of_100_recorded_pairs_of_identical_commands_are_called_different() 
     for race in races() {
         for (at, one) in race.iter().enumerate() {
             for other in &race[..at] {
-                let clear = SharedVariance::new([one, other]).ratio(1, 0).unwrap().clear();
+                let clear = SharedVariance::new([one, other]).ratio(1, 0).unwrap().significance();
                 different += u32::from(clear != Some(Significance::Tie));
                 all += 1;
             }
@@ -44,7 +44,7 @@ fn at_most_5_of_100_recorded_identical_commands_are_slower_than_the_first() {
     assert!(slower * 20 <= all, "{slower} of {all}");
 }
 
-/// The numbers are those of another implementation of the same formulas (numpy).
+/// The expected numbers come from another implementation of the same formulas (numpy).
 #[test]
 fn few_rounds_of_identical_commands_hold_1_as_another_implementation_finds() {
     for (rounds, percent) in [(2, 97.8), (3, 98.0), (4, 98.7), (5, 99.5)] {
@@ -54,7 +54,9 @@ fn few_rounds_of_identical_commands_hold_1_as_another_implementation_finds() {
             for from in (0..=last).step_by(rounds) {
                 let shared = SharedVariance::new(race.iter().map(|walls| &walls[from..from + rounds]));
                 for (one, other) in (0..race.len()).flat_map(|it| (0..it).map(move |other| (it, other))) {
-                    ties += u32::from(shared.ratio(one, other).unwrap().clear() == Some(Significance::Tie));
+                    ties += u32::from(
+                        shared.ratio(one, other).unwrap().significance() == Some(Significance::Tie),
+                    );
                     all += 1;
                 }
             }

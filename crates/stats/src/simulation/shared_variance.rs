@@ -1,5 +1,5 @@
 //! Intervals of two to five rounds in simulated races: how often they hold the true value under 19
-//! kinds of noise, and how wide they are beside Student's t of the same pair.
+//! kinds of noise, and how wide they are compared with Student's interval of the same pair.
 
 use super::Races;
 use crate::{
@@ -7,95 +7,97 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// The noise of readings, as logarithms.
+/// The noise of readings in logarithms, one variant for each model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Model {
-    /// Normal, of this standard deviation.
+enum NoiseModel {
+    /// Normal noise with this standard deviation.
     Normal(f64),
-    /// Normal; the logarithms of the trials' standard deviations have this one.
+    /// Normal noise; the logarithms of the trials' standard deviations scatter with this standard
+    /// deviation.
     Uneven(f64),
-    /// Half of the trials have 0.5 %, half 15 %.
+    /// Half of the trials have noise of 0.5 %, half of 15 %.
     TwoKinds,
-    /// One trial has 15 %, all others 0.5 %.
+    /// One trial has noise of 15 %, all others of 0.5 %.
     OneLoud,
-    /// A neighbour takes an exponential time, this share of the reference's on average.
+    /// Exponential noise: a neighbour takes this share of the reference's time on average.
     Neighbour(f64),
-    /// A neighbour takes an exponential share of each time, 30 % on average.
+    /// Exponential noise in proportion to each time: a neighbour takes 30 % of it on average.
     NeighbourInProportion,
     /// One reading in twenty takes three times as long, beside normal noise.
     Spikes(f64),
     /// One reading of the reference takes ten times as long.
     Disturbed,
-    /// All become slower, by a fifth.
+    /// All trials become slower, by a fifth.
     Drift,
-    /// Rounds differ by a tenth.
+    /// Rounds differ by a tenth, equally for all trials.
     Rounds,
-    /// A quarter of the trials take 40 % longer in three of ten readings; perhaps the reference.
+    /// A quarter of the trials, perhaps with the reference, take 40 % longer in three of ten
+    /// readings.
     Pauses,
-    /// The same, but never the reference.
+    /// The same pauses, but never in the reference.
     PausesOfOthers,
-    /// Student's t with three degrees of freedom.
+    /// Noise by Student's t with three degrees of freedom.
     HeavyTails,
-    /// Log-normal times above a floor.
+    /// Log-normal noise above a minimum time.
     Skewed,
 }
 
-const MODELS: [Model; 19] = [
-    Model::Normal(0.02),
-    Model::Normal(0.1),
-    Model::Uneven(0.3),
-    Model::Uneven(0.7),
-    Model::Uneven(1.0),
-    Model::Neighbour(0.05),
-    Model::Neighbour(0.3),
-    Model::NeighbourInProportion,
-    Model::Spikes(0.02),
-    Model::Spikes(0.1),
-    Model::Disturbed,
-    Model::Drift,
-    Model::Rounds,
-    Model::Pauses,
-    Model::PausesOfOthers,
-    Model::TwoKinds,
-    Model::OneLoud,
-    Model::HeavyTails,
-    Model::Skewed,
+const MODELS: [NoiseModel; 19] = [
+    NoiseModel::Normal(0.02),
+    NoiseModel::Normal(0.1),
+    NoiseModel::Uneven(0.3),
+    NoiseModel::Uneven(0.7),
+    NoiseModel::Uneven(1.0),
+    NoiseModel::Neighbour(0.05),
+    NoiseModel::Neighbour(0.3),
+    NoiseModel::NeighbourInProportion,
+    NoiseModel::Spikes(0.02),
+    NoiseModel::Spikes(0.1),
+    NoiseModel::Disturbed,
+    NoiseModel::Drift,
+    NoiseModel::Rounds,
+    NoiseModel::Pauses,
+    NoiseModel::PausesOfOthers,
+    NoiseModel::TwoKinds,
+    NoiseModel::OneLoud,
+    NoiseModel::HeavyTails,
+    NoiseModel::Skewed,
 ];
 
-/// How long the trials take: the first is the reference.
+/// The relative times of the trials; the first is the reference.
 fn factors(trials: usize) -> Vec<f64> {
     [1.0, 1.05, 1.2, 2.0, 16.0].into_iter().cycle().take(trials).collect()
 }
 
-/// The times of a race, and what is true of them.
+/// The times of a simulated race, with their true values.
 struct Race {
     trials: Vec<Vec<Observation>>,
-    /// By trial, what its noise depends on.
+    /// The parameter of each trial's noise.
     kinds: Vec<f64>,
     factors: Vec<f64>,
 }
 
-impl Model {
-    /// What the noise of each trial depends on: a standard deviation, or 1 with pauses.
+impl NoiseModel {
+    /// The parameter of each trial's noise: a standard deviation, or 1 for a trial with pauses.
     fn kinds(self, trials: usize, noise: &mut Noise) -> Vec<f64> {
         let one = |at: usize, noise: &mut Noise| match self {
-            Model::Uneven(spread) => 0.05 * (spread * noise.normal()).exp(),
-            Model::TwoKinds => {
+            NoiseModel::Uneven(spread) => 0.05 * (spread * noise.normal()).exp(),
+            NoiseModel::TwoKinds => {
                 if noise.uniform() < 0.5 {
                     0.005
                 } else {
                     0.15
                 }
             }
-            Model::OneLoud => {
+            NoiseModel::OneLoud => {
                 if at + 1 == trials {
                     0.15
                 } else {
                     0.005
                 }
             }
-            Model::Pauses | Model::PausesOfOthers => {
-                let is_spared = self == Model::PausesOfOthers && at == 0;
+            NoiseModel::Pauses | NoiseModel::PausesOfOthers => {
+                let is_spared = self == NoiseModel::PausesOfOthers && at == 0;
                 f64::from(u8::from(noise.uniform() < 0.25 && !is_spared))
             }
             _ => 0.0,
@@ -103,11 +105,11 @@ impl Model {
         (0..trials).map(|at| one(at, noise)).collect()
     }
 
-    /// Whether a trial is of a kind whose noise few readings do not show.
+    /// Whether the noise of a trial is of a kind that few readings do not reveal.
     fn is_loud(self, kind: f64) -> bool {
         match self {
-            Model::OneLoud => kind > 0.1,
-            Model::Pauses | Model::PausesOfOthers => kind > 0.0,
+            NoiseModel::OneLoud => kind > 0.1,
+            NoiseModel::Pauses | NoiseModel::PausesOfOthers => kind > 0.0,
             _ => false,
         }
     }
@@ -116,22 +118,22 @@ impl Model {
     fn draw(self, kind: f64, factor: f64, noise: &mut Noise) -> f64 {
         let normal = noise.normal();
         match self {
-            Model::Normal(sd) => sd * normal,
-            Model::Uneven(_) | Model::TwoKinds | Model::OneLoud => kind * normal,
-            Model::Neighbour(share) => {
+            NoiseModel::Normal(sd) => sd * normal,
+            NoiseModel::Uneven(_) | NoiseModel::TwoKinds | NoiseModel::OneLoud => kind * normal,
+            NoiseModel::Neighbour(share) => {
                 (factor * (0.01 * normal).exp() + share * noise.exponential()).ln() - factor.ln()
             }
-            Model::NeighbourInProportion => ((0.01 * normal).exp() + 0.3 * noise.exponential()).ln(),
-            Model::Spikes(sd) => sd * normal + noise.now_and_then(0.05, 3_f64.ln()),
-            Model::Pauses | Model::PausesOfOthers => {
-                0.02 * normal + kind * noise.now_and_then(0.3, 1.4_f64.ln())
+            NoiseModel::NeighbourInProportion => ((0.01 * normal).exp() + 0.3 * noise.exponential()).ln(),
+            NoiseModel::Spikes(sd) => sd * normal + noise.spike_with_probability(0.05, 3_f64.ln()),
+            NoiseModel::Pauses | NoiseModel::PausesOfOthers => {
+                0.02 * normal + kind * noise.spike_with_probability(0.3, 1.4_f64.ln())
             }
-            Model::HeavyTails => {
+            NoiseModel::HeavyTails => {
                 let squares: f64 = (0..3).map(|_| noise.normal().powi(2)).sum();
                 0.03 * normal / (squares / 3.0).sqrt()
             }
-            Model::Skewed => (0.1 * normal.exp()).ln_1p() - 0.1_f64.ln_1p(),
-            Model::Disturbed | Model::Drift | Model::Rounds => 0.02 * normal,
+            NoiseModel::Skewed => (0.1 * normal.exp()).ln_1p() - 0.1_f64.ln_1p(),
+            NoiseModel::Disturbed | NoiseModel::Drift | NoiseModel::Rounds => 0.02 * normal,
         }
     }
 
@@ -140,15 +142,15 @@ impl Model {
         let kinds = self.kinds(trials, noise);
         let of_round: Vec<f64> = (0..rounds)
             .map(|round| match self {
-                Model::Drift => 0.2 * ((count(round) + 0.5) / count(rounds) - 0.5),
-                Model::Rounds => 0.1 * noise.normal(),
+                NoiseModel::Drift => 0.2 * ((count(round) + 0.5) / count(rounds) - 0.5),
+                NoiseModel::Rounds => 0.1 * noise.normal(),
                 _ => 0.0,
             })
             .collect();
         let disturbed = (noise.uniform() * count(rounds)) as usize;
         let mut trial = |at: usize| -> Vec<Observation> {
             let mut turn = |round: usize| {
-                let is_disturbed = self == Model::Disturbed && at == 0 && round == disturbed;
+                let is_disturbed = self == NoiseModel::Disturbed && at == 0 && round == disturbed;
                 let extra = if is_disturbed { 10_f64.ln() } else { 0.0 };
                 let log = of_round[round] + self.draw(kinds[at], factors[at], noise) + extra;
                 let place = round as u32;
@@ -161,23 +163,23 @@ impl Model {
     }
 }
 
-/// What is true of the noise of one model: medians that were drawn once.
+/// The true medians of the noise of each model, estimated once from many draws.
 #[derive(Default)]
-struct Truths(BTreeMap<[u64; 3], [f64; 2]>);
+struct TrueMedians(BTreeMap<[u64; 3], [f64; 2]>);
 
-impl Truths {
-    /// The medians of the noise of a trial, and of its difference from that of the reference.
-    fn medians(&mut self, model: Model, race: &Race, trial: usize) -> [f64; 2] {
+impl TrueMedians {
+    /// The median of a trial's noise, and that of its difference from the reference's noise.
+    fn medians(&mut self, model: NoiseModel, race: &Race, trial: usize) -> [f64; 2] {
         let (kind, of_reference) = (race.kinds[trial], race.kinds[0]);
-        // The noise of a neighbour alone depends on how long a trial takes.
-        let factor = if matches!(model, Model::Neighbour(_)) { race.factors[trial] } else { 1.0 };
+        // Only the noise of a neighbour depends on how long a trial takes.
+        let factor = if matches!(model, NoiseModel::Neighbour(_)) { race.factors[trial] } else { 1.0 };
         let is_symmetric = !matches!(
             model,
-            Model::Neighbour(_)
-                | Model::NeighbourInProportion
-                | Model::Spikes(_)
-                | Model::Pauses
-                | Model::PausesOfOthers
+            NoiseModel::Neighbour(_)
+                | NoiseModel::NeighbourInProportion
+                | NoiseModel::Spikes(_)
+                | NoiseModel::Pauses
+                | NoiseModel::PausesOfOthers
         );
         if is_symmetric {
             return [0.0, 0.0];
@@ -196,24 +198,25 @@ impl Truths {
     }
 }
 
-/// How often intervals hold the truth, and their width in widths of Student's t of the same pair.
+/// How often intervals hold the true value, and their width divided by that of Student's interval.
 #[derive(Debug, Clone, Copy)]
-struct Cell {
+struct CoverageCell {
     ratio: f64,
     location: f64,
     width: f64,
-    /// Of the ratios of the trials that are loud or pause; `None` under models that have none.
+    /// The share of holding intervals among trials that are loud or pause; `None` under models
+    /// without such trials.
     ratio_of_loud: Option<f64>,
 }
 
-/// How many intervals hold the truth, of how many.
+/// A count of intervals, and of those that hold the true value.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
+struct HeldCount {
     held: usize,
     of: usize,
 }
 
-impl Held {
+impl HeldCount {
     fn add(&mut self, is_held: bool) {
         self.held += usize::from(is_held);
         self.of += 1;
@@ -224,9 +227,15 @@ impl Held {
     }
 }
 
-fn cell(model: Model, truths: &mut Truths, trials: usize, rounds: usize, races: usize) -> Cell {
+fn coverage_cell(
+    model: NoiseModel,
+    truths: &mut TrueMedians,
+    trials: usize,
+    rounds: usize,
+    races: usize,
+) -> CoverageCell {
     let mut noise = Noise::new((1_000 * trials + rounds) as u64);
-    let [mut ratios, mut locations, mut of_loud] = [Held::default(); 3];
+    let [mut ratios, mut locations, mut of_loud] = [HeldCount::default(); 3];
     let (mut widths, mut students) = (Vec::new(), Vec::new());
     for _ in 0..races {
         let race = model.race(factors(trials), rounds, &mut noise);
@@ -243,10 +252,10 @@ fn cell(model: Model, truths: &mut Truths, trials: usize, rounds: usize, races: 
             let location = shared.location(trial).unwrap().ci95.unwrap().ends.map(|ns| (ns / 1e9).ln());
             locations.add(location.holds(log_factor + of_trial));
             widths.push(ends.half_width());
-            students.push(student(&race.trials[trial], &race.trials[0]).half_width());
+            students.push(student_interval(&race.trials[trial], &race.trials[0]).half_width());
         }
     }
-    Cell {
+    CoverageCell {
         ratio: ratios.share(),
         location: locations.share(),
         width: median(widths).unwrap() / median(students).unwrap(),
@@ -255,30 +264,34 @@ fn cell(model: Model, truths: &mut Truths, trials: usize, rounds: usize, races: 
 }
 
 /// Student's interval of the differences of two trials.
-fn student(one: &[Observation], other: &[Observation]) -> Interval {
+fn student_interval(one: &[Observation], other: &[Observation]) -> Interval {
     let differences: Vec<f64> = one.iter().zip(other).map(|(a, b)| (a.value / b.value).ln()).collect();
     mean_interval(&differences, Confidence::REPORTED).unwrap()
 }
 
-/// Every cell, printed, with the leeway that so many races need.
+/// Checks and prints every cell. `leeway` allows for chance, because a share of so few races
+/// scatters.
 fn assert_intervals_hold(races: Races, leeway: f64) {
-    let mut models = MODELS.map(|model| (model, Truths::default()));
+    let mut models = MODELS.map(|model| (model, TrueMedians::default()));
     for (trials, whole) in [(3, 2_500), (4, 2_500), (8, 1_000), (30, 250)] {
         for rounds in 2..=5 {
-            let mut found = |(model, truths): &mut (Model, Truths)| {
-                (*model, cell(*model, truths, trials, rounds, races.of(whole)))
+            let mut found = |(model, truths): &mut (NoiseModel, TrueMedians)| {
+                (*model, coverage_cell(*model, truths, trials, rounds, races.of(whole)))
             };
-            let cells: Vec<(Model, Cell)> = models.iter_mut().map(&mut found).collect();
+            let cells: Vec<(NoiseModel, CoverageCell)> = models.iter_mut().map(&mut found).collect();
             for (model, found) in &cells {
                 let at = format!("{trials} trials, {rounds} rounds, {model:?}: {found:.3?}");
                 println!("{at}");
-                assert!(found.ratio >= RATIO_MIN - leeway, "{at}");
-                assert!(found.location >= LOCATION_MIN - leeway, "{at}");
-                // A tenth of the races has too few of them.
+                assert!(found.ratio >= RATIO_COVERAGE_MIN - leeway, "{at}");
+                assert!(found.location >= LOCATION_COVERAGE_MIN - leeway, "{at}");
+                // A tenth of the races has too few loud trials.
                 let is_known = races == Races::All;
-                assert!(!is_known || found.ratio_of_loud.is_none_or(|held| held >= LOUD_MIN), "{at}");
+                assert!(
+                    !is_known || found.ratio_of_loud.is_none_or(|held| held >= LOUD_COVERAGE_MIN),
+                    "{at}"
+                );
             }
-            let least = |of: fn(&Cell) -> f64| cells.iter().map(|(_, it)| of(it)).fold(1.0, f64::min);
+            let least = |of: fn(&CoverageCell) -> f64| cells.iter().map(|(_, it)| of(it)).fold(1.0, f64::min);
             println!(
                 "{trials} trials, {rounds} rounds: least of ratios {:.3}, of locations {:.3}",
                 least(|it| it.ratio),
@@ -288,13 +301,13 @@ fn assert_intervals_hold(races: Races, leeway: f64) {
     }
 }
 
-/// The least share of intervals that holds, of any cell.
-const RATIO_MIN: f64 = 0.93;
-const LOCATION_MIN: f64 = 0.91;
+/// The smallest allowed share of intervals that hold, in any cell.
+const RATIO_COVERAGE_MIN: f64 = 0.93;
+const LOCATION_COVERAGE_MIN: f64 = 0.91;
 
-/// Where one trial is loud among silent ones, or pauses in some readings: few readings do not say
-/// so.
-const LOUD_MIN: f64 = 0.78;
+/// The same for a trial that is loud among silent ones, or pauses in some readings: few readings do
+/// not reveal that.
+const LOUD_COVERAGE_MIN: f64 = 0.78;
 
 #[test]
 fn intervals_of_few_rounds_hold_the_true_ratio() {
@@ -304,13 +317,13 @@ fn intervals_of_few_rounds_hold_the_true_ratio() {
 #[test]
 fn intervals_of_few_rounds_are_narrower_than_students_t() {
     for (rounds, width) in [(2, 0.32), (3, 0.67), (4, 0.84), (5, 0.91)] {
-        let found = cell(Model::Normal(0.02), &mut Truths::default(), 30, rounds, 60);
+        let found = coverage_cell(NoiseModel::Normal(0.02), &mut TrueMedians::default(), 30, rounds, 60);
         assert!((found.width - width).abs() < 0.05, "{rounds} rounds: {found:?}");
     }
 }
 
-/// How many rounds trials had when they stopped: the reference, then thirds of two, three, and of
-/// five or twelve.
+/// The number of rounds of each trial when it stopped: the reference, then a third each with two
+/// rounds, with three, and with five or twelve.
 fn unequal_rounds(trials: usize, of_reference: usize) -> Vec<usize> {
     let rounds = |at: usize| match 3 * at / trials {
         _ if at == 0 => of_reference,
@@ -322,21 +335,22 @@ fn unequal_rounds(trials: usize, of_reference: usize) -> Vec<usize> {
     (0..trials).map(rounds).collect()
 }
 
-/// Ratios of trials that stopped after few rounds, to a reference that missed some of them.
+/// Checks the ratios of trials that stopped after few rounds, to a reference that missed some of
+/// them.
 fn assert_unequal_rounds_hold(races: Races, least: f64) {
     for (trials, of_reference, missing) in
         [(28, 12, 0.0), (28, 4, 0.0), (9, 12, 0.0), (28, 12, 0.2), (9, 12, 0.2)]
     {
         for model in [
-            Model::Normal(0.1),
-            Model::Uneven(0.7),
-            Model::Neighbour(0.3),
-            Model::Spikes(0.02),
-            Model::Rounds,
+            NoiseModel::Normal(0.1),
+            NoiseModel::Uneven(0.7),
+            NoiseModel::Neighbour(0.3),
+            NoiseModel::Spikes(0.02),
+            NoiseModel::Rounds,
         ] {
             let mut noise = Noise::new(17);
-            let mut truths = Truths::default();
-            let [mut ratios, mut locations] = [Held::default(); 2];
+            let mut truths = TrueMedians::default();
+            let [mut ratios, mut locations] = [HeldCount::default(); 2];
             for _ in 0..races.of(300) {
                 let mut race = model.race(factors(trials), 12, &mut noise);
                 for (turns, rounds) in race.trials.iter_mut().zip(unequal_rounds(trials, of_reference)) {
@@ -372,9 +386,9 @@ fn intervals_hold_where_trials_stopped_and_readings_are_missing() {
 }
 
 /// The share of identical trials that are called slower than the fastest.
-fn called_slower(model: Model, trials: usize, rounds: usize, races: usize) -> f64 {
+fn called_slower(model: NoiseModel, trials: usize, rounds: usize, races: usize) -> f64 {
     let mut noise = Noise::new(23);
-    let mut slower = Held::default();
+    let mut slower = HeldCount::default();
     for _ in 0..races {
         let race = model.race(vec![1.0; trials], rounds, &mut noise);
         let shared = SharedVariance::new(&race.trials);
@@ -387,16 +401,17 @@ fn called_slower(model: Model, trials: usize, rounds: usize, races: usize) -> f6
     slower.share()
 }
 
-/// Comparisons of one race resemble each other, which few races need leeway for.
+/// Checks that identical trials tie. Comparisons within a race are correlated, so few races need
+/// leeway.
 fn assert_identical_trials_tie(races: Races, most: f64) {
     for (trials, whole) in [(3, 1_000), (4, 600), (8, 400), (28, 120)] {
         for rounds in [2, 3, 5, 7, 8] {
             for model in [
-                Model::Normal(0.1),
-                Model::Uneven(0.3),
-                Model::Uneven(0.7),
-                Model::Neighbour(0.3),
-                Model::Spikes(0.1),
+                NoiseModel::Normal(0.1),
+                NoiseModel::Uneven(0.3),
+                NoiseModel::Uneven(0.7),
+                NoiseModel::Neighbour(0.3),
+                NoiseModel::Spikes(0.1),
             ] {
                 let slower = called_slower(model, trials, rounds, races.of(whole));
                 let at =

@@ -1,10 +1,10 @@
 //! Simulated races of 28 trials that stop with an indifference zone: how many rounds they need, how
-//! often the one that is left is not the fastest, and what is true of its ratio.
+//! often the remaining trial is not the fastest, and how accurate its ratio is.
 
 use super::Races;
-use crate::{Indifference, Noise, Observation, SharedVariance, Significance, count, median, stops};
+use crate::{Indifference, Noise, Observation, SharedVariance, Significance, count, find_stops, median};
 
-/// Rounds of a race at most.
+/// Largest number of rounds of a race.
 const ROUNDS_MAX: usize = 60;
 
 /// The median times of a recorded cold race, in milliseconds.
@@ -13,58 +13,59 @@ const RECORDED_MS: [f64; 28] = [
     163.0, 170.0, 179.0, 183.0, 188.0, 205.0, 206.0, 217.0, 227.0, 227.0, 248.0, 259.0, 317.0,
 ];
 
-/// How long the trials take.
+/// The true times of the trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Times {
-    /// Those of a recorded race; the second is at least this share behind the first.
+enum TrueTimes {
+    /// The times of a recorded race; the second trial is at least this share slower than the first.
     Recorded(f64),
-    /// All others are this share behind the first.
+    /// All other trials are this share slower than the first.
     AllBehind(f64),
-    /// Two are the fastest, and the others as recorded.
+    /// Two trials are equally fast, and the others as recorded.
     Twins,
-    /// All are equal.
+    /// All trials are equally fast.
     Equal,
 }
 
-impl Times {
+impl TrueTimes {
     fn logs(self, trials: usize) -> Vec<f64> {
         let recorded = |at: usize| (RECORDED_MS[at % RECORDED_MS.len()] / RECORDED_MS[0]).ln();
         let log = |at: usize| match self {
             _ if at == 0 => 0.0,
-            Times::Recorded(behind) => recorded(at) + behind.ln_1p(),
-            Times::AllBehind(behind) => behind.ln_1p(),
-            Times::Twins if at == 1 => 0.0,
-            Times::Twins => recorded(at) + 0.1_f64.ln_1p(),
-            Times::Equal => 0.0,
+            TrueTimes::Recorded(behind) => recorded(at) + behind.ln_1p(),
+            TrueTimes::AllBehind(behind) => behind.ln_1p(),
+            TrueTimes::Twins if at == 1 => 0.0,
+            TrueTimes::Twins => recorded(at) + 0.1_f64.ln_1p(),
+            TrueTimes::Equal => 0.0,
         };
         (0..trials).map(log).collect()
     }
 }
 
-/// A race with all rounds that it could have.
+/// A race with the readings of all rounds, before any trial stops.
 struct Race {
     /// The true logarithms of the times.
     logs: Vec<f64>,
     readings: Vec<Vec<Observation>>,
 }
 
-/// How a race ended.
-struct End {
-    /// By trial.
+/// The outcome of a race.
+struct RaceEnd {
+    /// The number of rounds of each trial.
     rounds: Vec<usize>,
     running: Vec<usize>,
 }
 
 impl Race {
-    /// Readings scatter by `sd`, more in some trials than in others; rounds differ by less, and one
-    /// reading in fifty takes twice as long.
-    fn draw(times: Times, trials: usize, sd: f64, noise: &mut Noise) -> Race {
+    /// Draws a race. Readings scatter by `sd`, more in some trials than in others; rounds differ by
+    /// less, and one reading in fifty takes twice as long.
+    fn draw(times: TrueTimes, trials: usize, sd: f64, noise: &mut Noise) -> Race {
         let logs = times.logs(trials);
         let of_round: Vec<f64> = (0..ROUNDS_MAX).map(|_| 0.3 * sd * noise.normal()).collect();
         let mut trial = |log: &f64| -> Vec<Observation> {
             let own_sd = sd * (0.4 * noise.normal()).exp();
             let mut turn = |(of_round, round): (&f64, u32)| {
-                let log = log + of_round + own_sd * noise.normal() + noise.now_and_then(0.02, 2_f64.ln());
+                let log =
+                    log + of_round + own_sd * noise.normal() + noise.spike_with_probability(0.02, 2_f64.ln());
                 Observation { value: 1e8 * log.exp(), fill: round, round }
             };
             of_round.iter().zip(0..).map(&mut turn).collect()
@@ -73,12 +74,12 @@ impl Race {
         Race { logs, readings }
     }
 
-    /// Stops trials after every round, but for the reading of `kept`.
-    fn run(&self, zone: Indifference, kept: Option<usize>) -> End {
-        let mut end = End { rounds: vec![1; self.logs.len()], running: (0..self.logs.len()).collect() };
+    /// Stops trials after every round; the trial `kept` is read in all rounds even if it stops.
+    fn run(&self, zone: Indifference, kept: Option<usize>) -> RaceEnd {
+        let mut end = RaceEnd { rounds: vec![1; self.logs.len()], running: (0..self.logs.len()).collect() };
         for round in 2..=ROUNDS_MAX {
             end.running.iter().copied().chain(kept).for_each(|trial| end.rounds[trial] = round);
-            let stopped = stops(&self.shared(&end.rounds), &end.running, zone);
+            let stopped = find_stops(&self.shared(&end.rounds), &end.running, zone);
             end.running.retain(|trial| stopped.iter().all(|stop| stop.trial != *trial));
             if end.running.len() == 1 {
                 break;
@@ -91,13 +92,13 @@ impl Race {
         SharedVariance::new(self.readings.iter().zip(rounds).map(|(all, rounds)| &all[..*rounds]))
     }
 
-    /// The fastest by its readings, of those that are left.
-    fn winner(&self, end: &End) -> usize {
+    /// The fastest of the remaining trials by its readings.
+    fn winner(&self, end: &RaceEnd) -> usize {
         let centre = |&trial: &usize| median(self.read(trial, end)).unwrap();
         end.running.iter().copied().min_by(|a, b| centre(a).total_cmp(&centre(b))).unwrap()
     }
 
-    fn read(&self, trial: usize, end: &End) -> impl Iterator<Item = f64> {
+    fn read(&self, trial: usize, end: &RaceEnd) -> impl Iterator<Item = f64> {
         self.readings[trial][..end.rounds[trial]].iter().map(|it| it.value)
     }
 
@@ -106,20 +107,20 @@ impl Race {
     }
 }
 
-/// What races of one kind have in common.
+/// The averages over simulated races of one kind.
 #[derive(Debug)]
-struct Found {
-    /// Readings of all trials, on average.
+struct RaceAverages {
+    /// Mean number of readings of all trials.
     readings: f64,
-    /// Rounds until one is left, on average.
+    /// Mean number of rounds until one trial is left.
     rounds: f64,
-    /// The share that has one trial left.
+    /// The share of races that end with one trial left.
     decided: f64,
-    /// The share that has one trial left which is not the fastest.
+    /// The share of races that end with one trial left which is not the fastest.
     wrong: f64,
 }
 
-fn found(times: Times, trials: usize, sd: f64, zone: Indifference, races: usize) -> Found {
+fn run_races(times: TrueTimes, trials: usize, sd: f64, zone: Indifference, races: usize) -> RaceAverages {
     let mut noise = Noise::new(3);
     let mut sums = [0.0; 4];
     for _ in 0..races {
@@ -137,12 +138,12 @@ fn found(times: Times, trials: usize, sd: f64, zone: Indifference, races: usize)
         sums.iter_mut().zip(of_race).for_each(|(sum, of_race)| *sum += of_race / count(races));
     }
     let [readings, rounds, decided, wrong] = sums;
-    let found = Found { readings, rounds, decided, wrong };
+    let found = RaceAverages { readings, rounds, decided, wrong };
     println!("{times:?}, {trials} trials, sd {sd}, {zone:?}: {found:?}");
     found
 }
 
-/// Three standard errors of 5 % in so many races.
+/// The largest allowed share of wrong results: 5 % plus three standard errors for this many races.
 fn wrong_max(races: usize) -> f64 {
     0.05 + 3.0 * (0.05 * 0.95 / count(races)).sqrt()
 }
@@ -150,20 +151,20 @@ fn wrong_max(races: usize) -> f64 {
 fn assert_races_are_decided(races: Races) {
     let zone = Indifference::within(0.1);
     let n = races.of(400);
-    let recorded = found(Times::Recorded(0.1), 28, 0.1, zone, n);
+    let recorded = run_races(TrueTimes::Recorded(0.1), 28, 0.1, zone, n);
     assert!(recorded.decided > 0.95 && recorded.wrong <= wrong_max(n), "{recorded:?}");
     assert!(recorded.readings < 130.0 && recorded.rounds < 17.0, "{recorded:?}");
-    let behind = found(Times::AllBehind(0.1), 28, 0.1, zone, n);
+    let behind = run_races(TrueTimes::AllBehind(0.1), 28, 0.1, zone, n);
     assert!(behind.decided > 0.7 && behind.wrong <= wrong_max(n), "{behind:?}");
     assert!(behind.readings < 360.0, "{behind:?}");
-    let large = found(Times::Recorded(0.5), 28, 0.1, zone, n);
+    let large = run_races(TrueTimes::Recorded(0.5), 28, 0.1, zone, n);
     assert!(large.rounds < 6.0 && large.wrong <= wrong_max(n), "{large:?}");
-    // Whoever is left of these is the fastest.
-    assert!(found(Times::Twins, 28, 0.1, zone, races.of(200)).wrong <= 0.05);
-    assert!(found(Times::Equal, 28, 0.1, zone, races.of(100)).readings < 600.0);
+    // Each of the two equal trials is a right result.
+    assert!(run_races(TrueTimes::Twins, 28, 0.1, zone, races.of(200)).wrong <= 0.05);
+    assert!(run_races(TrueTimes::Equal, 28, 0.1, zone, races.of(100)).readings < 600.0);
     for trials in [2, 3, 4, 8] {
         let n = races.of(1_000);
-        let few = found(Times::AllBehind(0.1), trials, 0.1, zone, n);
+        let few = run_races(TrueTimes::AllBehind(0.1), trials, 0.1, zone, n);
         assert!(few.wrong <= wrong_max(n), "{trials} trials: {few:?}");
     }
 }
@@ -184,8 +185,8 @@ mod ring2 {
 
     #[test]
     fn without_a_zone_races_need_more_readings() {
-        let zone = found(Times::Recorded(0.1), 28, 0.1, Indifference::within(0.1), 100);
-        let looks = found(Times::Recorded(0.1), 28, 0.1, Indifference::OFF, 100);
+        let zone = run_races(TrueTimes::Recorded(0.1), 28, 0.1, Indifference::within(0.1), 100);
+        let looks = run_races(TrueTimes::Recorded(0.1), 28, 0.1, Indifference::OFF, 100);
         assert!(
             zone.rounds < 0.8 * looks.rounds && zone.readings < 0.9 * looks.readings,
             "{zone:?} {looks:?}"
@@ -193,9 +194,9 @@ mod ring2 {
     }
 
     #[test]
-    fn the_one_that_is_left_looks_faster_than_it_is_and_the_others_do_not() {
+    fn the_remaining_trial_looks_faster_than_it_is_and_the_others_do_not() {
         let mut least = 1.0_f64;
-        for times in [Times::Recorded(0.0), Times::AllBehind(0.1), Times::Equal] {
+        for times in [TrueTimes::Recorded(0.0), TrueTimes::AllBehind(0.1), TrueTimes::Equal] {
             let mut noise = Noise::new(1);
             let (mut left, mut others) = ([0, 0], [0, 0]);
             for _ in 0..400 {
@@ -219,8 +220,8 @@ mod ring2 {
         assert!(least < 0.93, "nothing is lost by the choice: say so in the documentation");
     }
 
-    /// The share of trials as fast as the one that is left that are called slower than it.
-    fn equal_ones_called_slower(times: Times, trials: usize, zone: Indifference) -> f64 {
+    /// The share of equally fast trials that are called slower than the remaining one.
+    fn equal_trials_called_slower(times: TrueTimes, trials: usize, zone: Indifference) -> f64 {
         let mut noise = Noise::new(1);
         let (mut slower, mut compared) = (0, 0);
         for _ in 0..3_000 / trials {
@@ -237,12 +238,16 @@ mod ring2 {
     }
 
     #[test]
-    fn a_zone_makes_no_more_wrong_ranks_than_looks_do() {
-        for (times, trials) in
-            [(Times::Equal, 2), (Times::Equal, 3), (Times::Equal, 4), (Times::Equal, 8), (Times::Twins, 28)]
-        {
-            let zone = equal_ones_called_slower(times, trials, Indifference::within(0.1));
-            let looks = equal_ones_called_slower(times, trials, Indifference::OFF);
+    fn a_zone_makes_no_more_wrong_ranks_than_interim_analyses() {
+        for (times, trials) in [
+            (TrueTimes::Equal, 2),
+            (TrueTimes::Equal, 3),
+            (TrueTimes::Equal, 4),
+            (TrueTimes::Equal, 8),
+            (TrueTimes::Twins, 28),
+        ] {
+            let zone = equal_trials_called_slower(times, trials, Indifference::within(0.1));
+            let looks = equal_trials_called_slower(times, trials, Indifference::OFF);
             println!("{times:?}, {trials} trials: {zone:.3} called slower; without a zone {looks:.3}");
             assert!(zone <= (looks + 0.02).max(0.05), "{times:?}, {trials} trials: {zone} and {looks}");
         }
@@ -250,21 +255,23 @@ mod ring2 {
 
     #[test]
     fn thirty_trials_are_judged_and_ranked_in_less_than_five_milliseconds() {
-        let race = Race::draw(Times::Recorded(0.01), 30, 0.1, &mut Noise::new(5));
+        let race = Race::draw(TrueTimes::Recorded(0.01), 30, 0.1, &mut Noise::new(5));
         let running: Vec<usize> = (0..30).collect();
-        // Twenty rounds of some, five of the others, so that each kind of interval is made.
+        // Some trials have twenty rounds and the others five, so that each kind of interval is
+        // computed.
         let rounds: Vec<usize> = (0..30).map(|at| if at < 15 { 20 } else { 5 }).collect();
         let judge = |_| {
             let begin = Instant::now();
             let shared = race.shared(&rounds);
-            std::hint::black_box(stops(&shared, &running, Indifference::within(0.1)));
+            std::hint::black_box(find_stops(&shared, &running, Indifference::within(0.1)));
             for trial in 0..30 {
                 let ranked = (shared.ratio(trial, 9), shared.against_first(0, trial), shared.location(trial));
                 std::hint::black_box(ranked);
             }
             begin.elapsed()
         };
-        // Of many, the shortest: tests beside it take the processor.
+        // The shortest of many measurements, because other tests use the processor at the same
+        // time.
         let shortest = (0..50).map(judge).min().unwrap();
         println!("{shortest:?}");
         assert!(shortest < Duration::from_millis(5), "{shortest:?}");

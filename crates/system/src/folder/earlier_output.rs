@@ -1,16 +1,17 @@
-//! Earlier outputs of readlab: the only files that an output may replace, or that go with a run.
+//! Earlier outputs of readlab. Only these may be replaced by an output or removed with their run.
 
 use crate::open_file;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// By its first bytes a file is known as an output of readlab; a name of a trial may be among them.
+/// Bytes at the start of a file that identify an output of readlab; they may contain the name of a
+/// trial.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// Whether a file that begins like this is an output of one of readlab's formats.
+/// A check whether a file with this beginning is an output of one of readlab's formats.
 pub type IsOutput = fn(&str) -> bool;
 
-/// Whether nothing of the user's is lost with a file: it is empty, or an output of this format.
+/// True if no data of the user is lost with the file: it is empty, or an output of this format.
 pub fn is_replaceable(file: &Path, is_output: IsOutput) -> io::Result<bool> {
     let file = open_file::read_without_waiting(file)?;
     let mut head = Vec::new();

@@ -1,13 +1,13 @@
 //! The folder of one run, which holds its record and its report.
 //!
-//! It is the folder that the user named, or a new one in the user's data folder with the time in
-//! its name. Nothing is ever overwritten.
+//! The user names the folder, or it is a new folder in the user's data folder, with the time in its
+//! name. No file in it is overwritten.
 
 pub mod earlier_output;
 #[cfg(target_os = "linux")]
 pub mod output_file;
 #[cfg(target_os = "linux")]
-pub mod own_places;
+pub mod own_paths;
 #[cfg(target_os = "linux")]
 pub mod scratch;
 
@@ -16,7 +16,8 @@ use std::path::{Component, Path, PathBuf};
 
 pub const RECORD: &str = "record.jsonl";
 
-/// The file of a record that can have no name yet; the next run in this folder takes it over.
+/// The file of a record that has no name yet, on file systems without unnamed files. The next run
+/// in this folder reuses it.
 pub const RECORD_DRAFT: &str = ".record.jsonl.new";
 
 pub const REPORT: &str = "report.html";
@@ -26,7 +27,7 @@ pub const FLAME_GRAPHS: &str = "flamegraphs";
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
-    /// Whether it was made for this run.
+    /// True if the folder was created for this run.
     is_new: bool,
 }
 
@@ -41,7 +42,7 @@ pub enum FolderError {
 }
 
 impl RunFolder {
-    /// The folder that the user named, or a new one.
+    /// The folder that the user named, or a new folder.
     pub fn make(named: Option<&Path>) -> Result<RunFolder, FolderError> {
         let path = match named {
             Some(path) => path.to_owned(),
@@ -49,7 +50,7 @@ impl RunFolder {
         };
         let is_new = !path.exists();
         std::fs::create_dir_all(&path).map_err(|cause| FolderError::Io { path: path.clone(), cause })?;
-        let folder = RunFolder { path: without_parents(path), is_new };
+        let folder = RunFolder { path: resolve_dot_dot(path), is_new };
         let files = [(folder.record(), "record"), (folder.path.join(REPORT), "report")];
         match files.into_iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
             Some((_, what)) => Err(FolderError::Taken { path: folder.path, what }),
@@ -57,10 +58,10 @@ impl RunFolder {
         }
     }
 
-    /// Removes the folder if it was made for a run that did not begin, and is empty.
+    /// Removes the folder if it was created for a run that did not begin, and is empty.
     pub fn abandon(&self) {
         if self.is_new {
-            // A folder with files in it stays; the user learns why the run did not begin.
+            // A folder with files in it stays. The user learns anyway why the run did not begin.
             let _ = std::fs::remove_dir(&self.path);
         }
     }
@@ -74,7 +75,7 @@ impl RunFolder {
     }
 }
 
-/// The folder in which a file is, by a path that can be opened.
+/// The folder of a file, as a path that can be opened.
 pub fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -82,9 +83,9 @@ pub fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// An existing folder by its real name if its own has a `..`: browsers remove a `..` from the links
-/// of a page, also after a symbolic link.
-fn without_parents(path: PathBuf) -> PathBuf {
+/// Resolves an existing folder if its path has a `..`. Browsers remove a `..` from the links of a
+/// page, even if it follows a symbolic link.
+fn resolve_dot_dot(path: PathBuf) -> PathBuf {
     let has_parents = path.components().any(|part| part == Component::ParentDir);
     let real = if has_parents { path.canonicalize().ok() } else { None };
     real.unwrap_or(path)
@@ -96,13 +97,13 @@ pub fn runs() -> Result<PathBuf, FolderError> {
     Ok(base.data_dir().join("readlab").join("runs"))
 }
 
-/// The folder of notes about scratch folders and files ([`crate::folder::scratch`]).
+/// The folder of the notes about scratch folders and files ([`crate::folder::scratch`]).
 pub fn unfinished() -> Result<PathBuf, FolderError> {
     runs().map(|runs| runs.with_file_name("unfinished"))
 }
 
-/// A folder that is not there yet: the time in UTC and the number of the process, because two runs
-/// may begin in one second; and a number, because one process may begin both.
+/// A path that does not exist yet: the time in UTC, the process id because two runs may begin in
+/// the same second, and a number because one process may begin both runs.
 fn new_among(runs: &Path) -> PathBuf {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
     let first = format!("{now}-{}", std::process::id());
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_one_process_in_one_second_have_folders_of_their_own() {
+    fn two_runs_of_one_process_in_one_second_get_different_folders() {
         let runs = tempfile::tempdir().unwrap();
         let mut made = Vec::new();
         for _ in 0..3 {

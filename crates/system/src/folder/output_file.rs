@@ -1,8 +1,8 @@
-//! Files that readlab writes where the user says: exports and pages.
+//! Files that readlab writes to paths that the user names: exports and pages.
 //!
-//! A file is written under a temporary name and renamed when it is whole. It only replaces an empty
-//! file or an earlier output of the same format, and never what the run reads, nor what a symbolic
-//! link leads to; and two outputs never have one place.
+//! A file is written under a temporary name and renamed when it is complete. It replaces only an
+//! empty file or an earlier output of the same format. It never replaces a file that the run reads,
+//! or the target of a symbolic link. Two outputs never have the same path.
 
 use super::earlier_output::{IsOutput, is_replaceable};
 use super::folder_of;
@@ -20,17 +20,17 @@ use std::path::{Path, PathBuf};
 
 pub const STANDARD_OUTPUT: &str = "-";
 
-/// The rights of a new file, less the user's mask.
-const MODE: u32 = 0o666;
+/// The permissions of a new file, before the user's umask.
+const NEW_FILE_MODE: u32 = 0o666;
 
-/// An output, by the option that asks for it and the file that the option names.
+/// An output: the option that requests it, and the file that the option names.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputFile<'a> {
-    /// Such as `--export-json`.
+    /// The option, such as `--export-json`.
     pub option: &'static str,
     /// A path, or [`STANDARD_OUTPUT`].
     pub file: &'a Path,
-    /// Whether a file that exists there is an earlier output, which this one may replace.
+    /// Checks whether an existing file is an earlier output, which this output may replace.
     pub is_earlier: IsOutput,
 }
 
@@ -58,16 +58,16 @@ pub enum OutputError {
     },
 }
 
-/// Where the bytes of an output go.
+/// The destination of an output.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Destination {
     File(FileId),
-    /// To a new file of this name in a folder without links.
+    /// A new file; its path has no symbolic links in the folder part.
     New(PathBuf),
 }
 
 impl Inputs {
-    /// The regular files among these paths, as they are now.
+    /// The regular files that these paths name now.
     pub fn at<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Inputs {
         Inputs(paths.into_iter().filter_map(FileId::at).collect())
     }
@@ -81,32 +81,35 @@ impl Inputs {
     }
 }
 
-/// The names of the files to which these outputs and readlab's own streams go.
+/// The file names of these outputs and of readlab's own streams.
 pub fn names(outputs: &[OutputFile]) -> BTreeSet<OsString> {
     let streams = streams();
     let files = outputs.iter().map(|output| output.file).chain(streams.iter().map(PathBuf::as_path));
     files.filter_map(|file| Some(file.file_name()?.to_owned())).collect()
 }
 
-/// The files to which standard output and standard error go, by their paths without links.
+/// The files to which standard output and standard error go; their paths have no symbolic links.
 pub fn streams() -> Vec<PathBuf> {
-    let files = [opened(io::stdout()), opened(io::stderr())].into_iter().flatten();
+    let files = [file_of_stream(io::stdout()), file_of_stream(io::stderr())].into_iter().flatten();
     files.filter_map(|file| descriptor::name_of(&file)).collect()
 }
 
-/// Refuses, before measuring, outputs that cannot be written and a standard output that is read.
+/// Rejects, before the measurement, outputs that cannot be written, and a standard stream that is
+/// also an input.
 pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError> {
-    for (stream, id) in [("standard output", id_of(io::stdout())), ("standard error", id_of(io::stderr()))] {
+    for (stream, id) in
+        [("standard output", id_of_stream(io::stdout())), ("standard error", id_of_stream(io::stderr()))]
+    {
         if id.is_some_and(|id| inputs.0.contains(&id)) {
             return Err(OutputError::Input { path: stream.to_owned(), option: "readlab" });
         }
     }
-    let mut taken: Vec<(Place, &'static str)> = Vec::new();
+    let mut taken: Vec<(Destination, &'static str)> = Vec::new();
     for output in outputs {
         output.check(inputs)?;
-        let Some(place) = output.place().map_err(|cause| output.io(cause))? else { continue };
+        let Some(place) = output.destination().map_err(|cause| output.io(cause))? else { continue };
         if let Some((_, first)) = taken.iter().find(|(other, _)| *other == place) {
-            return Err(OutputError::Twice { path: output.shown(), first, second: output.option });
+            return Err(OutputError::Twice { path: output.display_file(), first, second: output.option });
         }
         taken.push((place, output.option));
     }
@@ -114,7 +117,7 @@ pub fn check(outputs: &[OutputFile], inputs: &Inputs) -> Result<(), OutputError>
 }
 
 impl<'a> OutputFile<'a> {
-    /// `None` where the option was not given.
+    /// `None` if the option was not given.
     pub fn given(
         option: &'static str,
         file: &'a Option<PathBuf>,
@@ -127,7 +130,7 @@ impl<'a> OutputFile<'a> {
         self.file == Path::new(STANDARD_OUTPUT)
     }
 
-    /// Writes it whole, in place of the file that has its name.
+    /// Writes the complete file, and replaces an earlier file of this name.
     pub fn write(
         &self,
         inputs: &Inputs,
@@ -145,11 +148,12 @@ impl<'a> OutputFile<'a> {
         } else {
             tempfile::Builder::new()
                 .prefix(".readlab-")
-                .permissions(Permissions::from_mode(MODE))
+                .permissions(Permissions::from_mode(NEW_FILE_MODE))
                 .tempfile_in(folder_of(self.file))
                 .and_then(|mut part| {
                     written(&mut BufWriter::new(&mut part))?;
-                    // One that came meanwhile is somebody else's.
+                    // A file that appeared meanwhile belongs to another program and is not
+                    // replaced.
                     let named =
                         if is_new { part.persist_noclobber(self.file) } else { part.persist(self.file) };
                     named.map(drop).map_err(|error| error.error)
@@ -163,10 +167,10 @@ impl<'a> OutputFile<'a> {
             return Ok(());
         }
         if FileId::at(self.file).is_some_and(|id| inputs.0.contains(&id)) {
-            return Err(OutputError::Input { path: self.shown(), option: self.option });
+            return Err(OutputError::Input { path: self.display_file(), option: self.option });
         }
         if self.file.is_symlink() {
-            return Err(OutputError::Link { path: self.shown(), option: self.option });
+            return Err(OutputError::Link { path: self.display_file(), option: self.option });
         }
         let folder = folder_of(self.file);
         if self.file.is_dir() {
@@ -185,28 +189,28 @@ impl<'a> OutputFile<'a> {
             || is_replaceable(self.file, self.is_earlier).map_err(|cause| self.io(cause))?
         {
             true => Ok(()),
-            false => Err(OutputError::Foreign { path: self.shown(), option: self.option }),
+            false => Err(OutputError::Foreign { path: self.display_file(), option: self.option }),
         }
     }
 
-    /// `None` for a terminal and other devices, of which the same may have several outputs.
-    fn place(&self) -> io::Result<Option<Place>> {
+    /// `None` for a terminal and other devices, which several outputs may share.
+    fn destination(&self) -> io::Result<Option<Destination>> {
         if self.is_standard_output() {
-            return Ok(id_of(io::stdout()).map(Place::File));
+            return Ok(id_of_stream(io::stdout()).map(Destination::File));
         }
         if let Ok(facts) = fs::metadata(self.file) {
-            let id = Place::File(FileId::of_metadata(&facts));
+            let id = Destination::File(FileId::of_metadata(&facts));
             return Ok((!facts.file_type().is_char_device()).then_some(id));
         }
         let name = self.file.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(Some(Place::New(folder_of(self.file).canonicalize()?.join(name))))
+        Ok(Some(Destination::New(folder_of(self.file).canonicalize()?.join(name))))
     }
 
     fn io(&self, cause: io::Error) -> OutputError {
-        OutputError::Io { path: self.shown(), cause }
+        OutputError::Io { path: self.display_file(), cause }
     }
 
-    fn shown(&self) -> String {
+    fn display_file(&self) -> String {
         match self.is_standard_output() {
             true => "standard output".to_owned(),
             false => printable(&self.file.to_string_lossy()),
@@ -214,18 +218,19 @@ impl<'a> OutputFile<'a> {
     }
 }
 
-/// Whether what is written there goes on to somebody else. Such a pipe or device is not replaced.
+/// True if another process or device receives what is written to the path. Such a pipe or device is
+/// not replaced.
 fn is_stream(file: &Path) -> bool {
     let goes_on = |kind: fs::FileType| kind.is_fifo() || kind.is_char_device() || kind.is_socket();
     fs::metadata(file).is_ok_and(|facts| goes_on(facts.file_type()))
 }
 
-fn opened(stream: impl AsFd) -> Option<File> {
+fn file_of_stream(stream: impl AsFd) -> Option<File> {
     Some(stream.as_fd().try_clone_to_owned().ok()?.into())
 }
 
-fn id_of(stream: impl AsFd) -> Option<FileId> {
-    Some(FileId::of_metadata(&opened(stream)?.metadata().ok()?))
+fn id_of_stream(stream: impl AsFd) -> Option<FileId> {
+    Some(FileId::of_metadata(&file_of_stream(stream)?.metadata().ok()?))
 }
 
 #[cfg(test)]
@@ -249,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_never_replaced_by_any_of_its_names() {
+    fn an_output_never_replaces_an_input_under_any_of_its_names() {
         let folder = tempfile::tempdir().unwrap();
         let [read, link, second, dots] =
             ["read", "link", "second", "../read"].map(|name| folder.path().join(name));
@@ -269,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_a_link_is_not_followed() {
+    fn an_output_replaces_the_whole_file_and_follows_no_symbolic_link() {
         let folder = tempfile::tempdir().unwrap();
         let [file, link, dangling] = ["file", "link", "dangling"].map(|name| folder.path().join(name));
         fs::write(&file, "new, an earlier, longer export").unwrap();
@@ -310,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_while_an_output_is_written_stays() {
+    fn a_file_created_while_an_output_is_written_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         let written = output(&file).write(&Inputs::default(), |out| {
@@ -323,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn two_outputs_have_two_places() {
+    fn two_outputs_must_have_different_paths() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("x")).unwrap();
         let [file, same, other] = ["new", "x/../new", "other"].map(|name| folder.path().join(name));

@@ -1,8 +1,10 @@
-//! Scratch folders, which readlab removes, and files of runtimes, with what killed runs left.
+//! Scratch folders, which readlab removes at the end, files that runtimes write, and what killed
+//! runs left of both.
 //!
-//! While a scratch folder or file exists, a note with its path is in the user's data folder, locked
-//! by the run that made it. A note without a lock is of a run that was killed: the next run names
-//! what is left, and the command that removes it. It never removes what another run made.
+//! While a scratch folder or file exists, a note with its path is in the user's data folder. The
+//! run that made it holds a lock on the note. A note without a lock is from a killed run: the next
+//! run reports what is left, and the command that removes it. readlab never removes what another
+//! run made.
 
 use crate::file_status::FileStatus;
 use crate::folder;
@@ -19,14 +21,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-const PREFIX: &str = "readlab-";
+const NAME_PREFIX: &str = "readlab-";
 
-/// A runtime writes the names of the functions that it compiles to `/tmp/perf-PID.map`.
+/// A runtime such as V8 writes the names of functions that it compiles to `/tmp/perf-PID.map`.
 const MAPS_FOLDER: &str = "/tmp";
 const MAP_PREFIX: &str = "perf-";
 
-/// A scratch folder: it is removed when this is dropped, unless it is kept. Only its owner may
-/// enter it, so that no other user changes what is measured in it.
+/// A scratch folder, removed when this value is dropped unless `keep` was called. Only its owner
+/// may enter it, so that no other user can change what is measured in it.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -34,64 +36,65 @@ pub struct Scratch {
     keep: bool,
 }
 
-/// The note about a scratch folder or file; its lock ends with the process.
+/// The note about a scratch folder or file. Its lock ends with the process.
 #[derive(Debug)]
 pub struct ScratchNote {
     path: PathBuf,
     _locked: File,
 }
 
-/// A folder or a file that a killed run left.
+/// A folder or file that a killed run left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
     pub path: PathBuf,
     pub bytes: u64,
 }
 
-/// The file to which a runtime writes the names of the functions that it compiles in this process.
+/// The file to which the runtime of a process writes the names of functions that it compiles.
 pub fn map_of(pid: u32) -> PathBuf {
     Path::new(MAPS_FOLDER).join(format!("{MAP_PREFIX}{pid}{MAP_SUFFIX}"))
 }
 
-/// The same for a process that makes it itself: a runtime would write to whatever has this name.
+/// The same file for a program that creates it before its runtime starts, because a runtime writes
+/// to any file of this name, even a link.
 pub fn own_map() -> NumberedFile {
     let before = Path::new(MAPS_FOLDER).join(MAP_PREFIX).into_os_string();
     NumberedFile { before, after: MAP_SUFFIX.into() }
 }
 
-/// Whether this is a scratch folder of this process, or the file of a runtime that it started.
+/// True for a scratch folder of this process, and for every file that a runtime may write.
 pub fn is_own(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     let is_map = || name.starts_with(MAP_PREFIX) && name.ends_with(MAP_SUFFIX);
     has_own_name(name) || path.parent() == Some(Path::new(MAPS_FOLDER)) && is_map()
 }
 
-/// Whether a scratch folder, or its note, has a name of this process.
+/// True if the name of a scratch folder or of its note contains the id of this process.
 fn has_own_name(name: &str) -> bool {
-    name.starts_with(PREFIX) && name.contains(&format!("-{:x}-", std::process::id()))
+    name.starts_with(NAME_PREFIX) && name.contains(&format!("-{:x}-", std::process::id()))
 }
 
-/// Whether scratch folders, or files of runtimes, are made in this folder.
+/// True if scratch folders or files of runtimes are created in this folder.
 pub fn is_parent(folder: &Path) -> bool {
     let temporary = std::env::temp_dir();
     folder == Path::new(MAPS_FOLDER) || fs::canonicalize(temporary).is_ok_and(|own| own == folder)
 }
 
-/// Whether they may be made below this folder.
+/// True if scratch folders or files of runtimes may be created below this folder.
 pub fn is_below(folder: &Path) -> bool {
     let temporary = fs::canonicalize(std::env::temp_dir());
     temporary.is_ok_and(|own| own.starts_with(folder)) || Path::new(MAPS_FOLDER).starts_with(folder)
 }
 
 impl Scratch {
-    /// A new folder below `parent`, with its purpose in its name. The note is written first.
+    /// Creates a folder in `parent`, with the purpose in its name. The note is written first.
     pub fn make(parent: &Path, purpose: &str) -> io::Result<Scratch> {
         let parent = std::path::absolute(parent)?;
         loop {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            let name = format!("{PREFIX}{purpose}-{:x}-{:x}", std::process::id(), now.as_nanos());
+            let name = format!("{NAME_PREFIX}{purpose}-{:x}-{:x}", std::process::id(), now.as_nanos());
             let path = parent.join(&name);
-            // A user without a home folder has no notes.
+            // Notes cannot be written for a user without a home folder.
             let note =
                 folder::unfinished().ok().and_then(|notes| ScratchNote::new(&notes, &name, &path).ok());
             match create_private_folder(&path) {
@@ -111,7 +114,7 @@ impl Scratch {
     }
 }
 
-/// Two are the same if they are the same folder.
+/// Two values are equal if they name the same folder.
 impl PartialEq for Scratch {
     fn eq(&self, other: &Scratch) -> bool {
         self.path == other.path
@@ -132,7 +135,8 @@ impl Drop for Scratch {
 }
 
 impl ScratchNote {
-    /// Notes that a runtime may write its file for this process; `None` without notes.
+    /// Writes a note that a runtime may write its file for this process; `None` if notes cannot be
+    /// written.
     pub fn of_map(pid: u32) -> Option<ScratchNote> {
         let path = map_of(pid);
         let name = format!("{}-{:x}", path.file_name()?.display(), std::process::id());
@@ -145,7 +149,8 @@ impl ScratchNote {
         loop {
             let mut file = File::create_new(&path)?;
             file.lock()?;
-            // Another run may have found it before it was locked, and removed it as empty.
+            // Another run may have opened the note before it was locked, and removed it because it
+            // was empty.
             if FileStatus::read(&file)?.names > 0 {
                 file.write_all(noted.as_os_str().as_bytes())?;
                 return Ok(ScratchNote { path, _locked: file });
@@ -156,7 +161,7 @@ impl ScratchNote {
 
 impl Drop for ScratchNote {
     fn drop(&mut self) {
-        // If this fails, the next run finds it and removes it.
+        // If the note cannot be removed, the next run finds and removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -168,17 +173,17 @@ impl Leftover {
     }
 }
 
-/// Removes the scratch folders of this process, which ends without dropping them.
+/// Removes the scratch folders of this process, which is about to end without dropping them.
 pub fn remove_own() {
     let notes = folder::unfinished().map(fs::read_dir);
     for note in notes.into_iter().flatten().flatten().flatten().map(|note| note.path()) {
         let has_name = note.file_name().and_then(OsStr::to_str).is_some_and(has_own_name);
-        // A note with this number that is not locked is of an earlier process.
+        // A note with the id of this process and without a lock is from an earlier process.
         let is_locked = || File::open(&note).is_ok_and(|file| file.try_lock().is_err());
         if has_name && is_locked() {
             let folder = fs::read(&note).map(|text| PathBuf::from(OsStr::from_bytes(&text)));
             if folder.and_then(fs::remove_dir_all).is_ok() {
-                // The next run removes a note that names what is gone.
+                // If the note stays, the next run removes it, because its folder is gone.
                 let _ = fs::remove_file(&note);
             }
         }
@@ -201,13 +206,14 @@ pub fn leftovers() -> Vec<Leftover> {
 
 fn leftovers_in(notes: &Path) -> Vec<Leftover> {
     let notes = fs::read_dir(notes).into_iter().flatten().flatten();
-    let mut leftovers: Vec<Leftover> = notes.filter_map(|note| of_note(&note.path())).collect();
+    let mut leftovers: Vec<Leftover> = notes.filter_map(|note| leftover_of_note(&note.path())).collect();
     leftovers.sort_by(|a, b| a.path.cmp(&b.path));
     leftovers
 }
 
-/// What the note of a killed run names. A note that is empty or names what is gone is removed.
-fn of_note(note: &Path) -> Option<Leftover> {
+/// What the note of a killed run names. A note that is empty, or whose folder or file is gone, is
+/// removed.
+fn leftover_of_note(note: &Path) -> Option<Leftover> {
     let mut file = File::open(note).ok()?;
     file.try_lock().ok()?;
     let mut text = Vec::new();
@@ -215,24 +221,24 @@ fn of_note(note: &Path) -> Option<Leftover> {
     let path = PathBuf::from(OsStr::from_bytes(&text));
     let found = fs::symlink_metadata(&path);
     if text.is_empty() || found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        // Another run may have removed it at the same time.
+        // Another run may have removed the note at the same time.
         let _ = fs::remove_file(note);
         return None;
     }
     let found = found.ok()?;
     let name = path.file_name()?.to_string_lossy();
-    if found.is_dir() && name.starts_with(PREFIX) {
+    if found.is_dir() && name.starts_with(NAME_PREFIX) {
         let entries = fs::read_dir(&path).into_iter().flatten();
         let bytes = entries.flatten().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
         Some(Leftover { path, bytes })
-    } else if found.is_file() && is_map(&path, &name) {
+    } else if found.is_file() && is_runtime_map(&path, &name) {
         Some(Leftover { path, bytes: found.len() })
     } else {
         None
     }
 }
 
-fn is_map(path: &Path, name: &str) -> bool {
+fn is_runtime_map(path: &Path, name: &str) -> bool {
     let pid = name.strip_prefix(MAP_PREFIX).and_then(|rest| rest.strip_suffix(MAP_SUFFIX));
     path.parent() == Some(Path::new(MAPS_FOLDER)) && pid.is_some_and(|pid| pid.parse::<u32>().is_ok())
 }
@@ -250,7 +256,7 @@ mod tests {
         let note = ScratchNote::new(&notes, "one", &folder).unwrap();
         assert!(leftovers_in(&notes).is_empty(), "its run is running");
         let path = note.path.clone();
-        // As after a killed run: the lock is gone, the note stays.
+        // Simulates a killed run: the lock is gone, and the note is still there.
         let text = fs::read(&path).unwrap();
         drop(note);
         fs::write(&path, text).unwrap();
@@ -269,7 +275,7 @@ mod tests {
     fn only_a_file_that_a_runtime_wrote_is_reported() {
         let home = tempfile::tempdir().unwrap();
         let notes = home.path().join("notes");
-        // No process has this number: the largest is 2^22.
+        // No process has this id, because the largest is 2^22.
         let map = map_of((1 << 22) + std::process::id());
         fs::create_dir(&notes).unwrap();
         for path in [map.as_path(), Path::new("/etc/passwd"), &home.path().join("perf-7.map")] {

@@ -1,4 +1,4 @@
-//! Block devices: their facts and what they are made of, from /sys.
+//! Block devices, from /sys: their facts, and the devices or files that they consist of.
 
 use super::file_status::DeviceNumber;
 use super::kernel_file::{self, line, number, selected};
@@ -7,16 +7,16 @@ use readlab_model::target::device::{Device, ReadAhead};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a sector: /sys counts in these, whatever the size of a device's blocks.
+/// Bytes of a sector. /sys counts in sectors of this size, whatever the block size of a device.
 const SECTOR_BYTES: u64 = 512;
 
-/// The folders of /sys above a SCSI disk that is behind a network, without their numbers.
+/// Name prefixes of folders in /sys above a SCSI disk that is connected over a network.
 const SCSI_NETWORKS: [(&str, &str); 2] = [("session", "iSCSI"), ("rport-", "Fibre Channel or SRP")];
 
 /// A block device or a partition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockDevice {
-    /// Its folder in /sys.
+    /// The device's folder in /sys.
     folder: PathBuf,
 }
 
@@ -30,15 +30,16 @@ pub enum Composition {
     Mapped(Vec<BlockDevice>),
     Memory,
     Remote {
-        /// How its blocks come here, such as `NVMe over tcp`; `None` where its name says so.
+        /// The protocol that carries the blocks, such as `NVMe over tcp`; `None` if the device's
+        /// name states it.
         by: Option<String>,
     },
     Cached {
-        /// What keeps the cache, such as `bcache`.
+        /// The software that keeps the cache, such as `bcache`.
         by: &'static str,
         parts: Vec<BlockDevice>,
     },
-    /// Itself, as far as the kernel knows.
+    /// A device that, as far as the kernel knows, consists of nothing else.
     Disk,
 }
 
@@ -46,17 +47,17 @@ pub enum Composition {
 pub struct LoopDevice {
     pub backing_file: PathBuf,
     pub is_deleted: bool,
-    /// Whether it reads the file past the page cache.
+    /// True if the device reads the file past the page cache.
     pub is_direct_io: bool,
-    /// Bytes of the file that it shows.
+    /// Size of the device, in bytes of the file.
     size_bytes: u64,
-    /// Where in the file these begin.
+    /// Offset in the file at which the device begins.
     offset_bytes: u64,
 }
 
-/// The setting of a file system that has one beside its device's: one without a device, such as NFS
-/// and FUSE, one that FUSE serves from a device, and btrfs. The number is that of its files; the
-/// device is the one that is mounted.
+/// The read-ahead setting of a file system that does not use its device's setting: a file system
+/// without a device (NFS, FUSE), FUSE served from a device, and btrfs. `number` is the device
+/// number of its files; `device` is the mounted device.
 pub fn own_read_ahead(
     root: &SystemRoot,
     number: DeviceNumber,
@@ -76,15 +77,15 @@ pub fn own_read_ahead(
     folders.into_iter().flatten().find_map(read)
 }
 
-/// How long a device or a partition had work so far, which the kernel counts in milliseconds.
+/// Time for which a device or a partition has been busy. The kernel counts it in milliseconds.
 pub fn busy_ns(name: &str) -> Result<u64, String> {
     let path = Path::new("/sys/class/block").join(name).join("stat");
     let text = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-    busy_of(&text).ok_or_else(|| format!("{} has another form", path.display()))
+    parse_busy_ns(&text).ok_or_else(|| format!("{} has another form", path.display()))
 }
 
-/// The tenth number, by the kernel's `Documentation/block/stat.rst`.
-fn busy_of(statistics: &str) -> Option<u64> {
+/// The tenth number of the file (the kernel's `Documentation/block/stat.rst`).
+fn parse_busy_ns(statistics: &str) -> Option<u64> {
     statistics.split_ascii_whitespace().nth(9)?.parse::<u64>().ok()?.checked_mul(1_000_000)
 }
 
@@ -94,7 +95,7 @@ impl BlockDevice {
         Some(BlockDevice { folder })
     }
 
-    /// The kernel's name, such as `nvme0n1p2`.
+    /// The kernel's name of the device, such as `nvme0n1p2`.
     pub fn name(&self) -> String {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
@@ -119,7 +120,7 @@ impl BlockDevice {
         if let Some(it) = LoopDevice::read(&self.folder) {
             return Composition::Loop(it);
         }
-        let parts = linked(&self.folder.join("slaves"));
+        let parts = linked_devices(&self.folder.join("slaves"));
         if let Some(by) = self.cached_by(&parts) {
             return Composition::Cached { by, parts };
         }
@@ -139,8 +140,9 @@ impl BlockDevice {
         }
     }
 
-    /// What keeps a cache of its blocks on another device. Device mapper does not show the kind of
-    /// a device in /sys; LVM names the parts of one with a cache by their roles.
+    /// The software that caches this device's blocks on another device. /sys does not show the
+    /// target type of a device-mapper device, but LVM names the parts of a cached volume by their
+    /// roles.
     fn cached_by(&self, parts: &[BlockDevice]) -> Option<&'static str> {
         if self.folder.join("bcache").exists() && self.name().starts_with("bcache") {
             return Some("bcache");
@@ -151,17 +153,17 @@ impl BlockDevice {
         roles.into_iter().find(|(role, _)| has(role)).map(|(_, by)| by)
     }
 
-    /// The network over which its blocks come; `None` for a device of this machine.
+    /// The network protocol that carries the device's blocks; `None` for a local device.
     fn network(&self) -> Option<String> {
         let device = self.disk_folder()?.join("device");
-        // The device of a disk with several paths is a subsystem, whose links are its controllers.
-        let controllers = linked(&device).into_iter().map(|it| it.folder.join("transport"));
+        // For NVMe multipath, the device of a disk is a subsystem with links to its controllers.
+        let controllers = linked_devices(&device).into_iter().map(|it| it.folder.join("transport"));
         let transport = [device.join("transport")].into_iter().chain(controllers).find_map(line);
         if let Some(transport) = transport {
             let is_near = ["pcie", "apple-nvme", "loop"].contains(&transport.as_str());
             return (!is_near).then(|| format!("NVMe over {transport}"));
         }
-        // A SCSI disk is below what connects its host.
+        // The path of a SCSI disk in /sys has a folder for the network session of its host.
         let above = self.folder.components().map(|it| it.as_os_str().to_string_lossy());
         above.into_iter().find_map(|folder| {
             let is_numbered = |(name, _): &&(&str, &str)| {
@@ -173,7 +175,7 @@ impl BlockDevice {
     }
 
     pub fn btrfs_devices(&self, root: &SystemRoot) -> Vec<BlockDevice> {
-        self.btrfs_folder(root).map(|folder| linked(&folder.join("devices"))).unwrap_or_default()
+        self.btrfs_folder(root).map(|folder| linked_devices(&folder.join("devices"))).unwrap_or_default()
     }
 
     fn btrfs_folder(&self, root: &SystemRoot) -> Option<PathBuf> {
@@ -182,14 +184,15 @@ impl BlockDevice {
         all.find(|it| it.path().join("devices").join(name).exists()).map(|it| it.path())
     }
 
-    /// The folder of the disk: a partition has no queue of its own.
+    /// The folder of the whole disk, because a partition has no queue of its own.
     fn disk_folder(&self) -> Option<&Path> {
         if self.folder.join("queue").exists() { Some(&self.folder) } else { self.folder.parent() }
     }
 }
 
 impl LoopDevice {
-    /// From a device's folder; `None` for a device that is no loop device, or has no file.
+    /// Reads the settings from a device's folder; `None` for a device that is no loop device, or
+    /// has no file.
     fn read(folder: &Path) -> Option<LoopDevice> {
         let settings = folder.join("loop");
         let (backing_file, is_deleted) = backing_file(&settings.join("backing_file"))?;
@@ -202,13 +205,13 @@ impl LoopDevice {
         })
     }
 
-    /// Whether a file of this size is large enough to be the one behind the device.
-    pub fn may_be_of(&self, file_bytes: u64) -> bool {
+    /// True if a file of this size is large enough to back the device.
+    pub fn can_be_backed_by(&self, file_bytes: u64) -> bool {
         file_bytes.saturating_sub(self.offset_bytes) / SECTOR_BYTES * SECTOR_BYTES >= self.size_bytes
     }
 }
 
-/// The path in `loop/backing_file`, whose name may end in a blank, and whether it was deleted.
+/// The path in `loop/backing_file`, which may end in a space, and whether the file was deleted.
 fn backing_file(path: &Path) -> Option<(PathBuf, bool)> {
     let text = String::from_utf8_lossy(&fs::read(path).ok()?).trim_end_matches('\n').to_owned();
     if text.is_empty() {
@@ -220,8 +223,8 @@ fn backing_file(path: &Path) -> Option<(PathBuf, bool)> {
     })
 }
 
-/// The devices to which the links in a folder lead, in the order of their paths.
-fn linked(folder: &Path) -> Vec<BlockDevice> {
+/// The devices to which the links in a folder point, sorted by path.
+fn linked_devices(folder: &Path) -> Vec<BlockDevice> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.filter_map(|entry| fs::canonicalize(entry.path()).ok());
     let mut found: Vec<BlockDevice> = folders.map(|folder| BlockDevice { folder }).collect();
@@ -249,14 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn the_time_in_which_a_device_had_work_is_the_tenth_number() {
+    fn the_busy_time_of_a_device_is_the_tenth_number_of_its_statistics() {
         let text = "   82 1 3840 35 10 2 96 8 0 44 43 0 0 0 0 0 0\n";
-        assert_eq!((busy_of(text), busy_of("82 1 3840")), (Some(44_000_000), None));
+        assert_eq!((parse_busy_ns(text), parse_busy_ns("82 1 3840")), (Some(44_000_000), None));
         assert!(busy_ns("no-such-device").unwrap_err().contains("no-such-device"));
     }
 
     #[test]
-    fn a_file_system_may_have_a_read_ahead_beside_that_of_its_device() {
+    fn a_file_system_may_have_a_read_ahead_setting_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let sys = folder.path().join("sys");
         let set = |place: &str, kib: &str| {
@@ -295,7 +298,7 @@ mod tests {
     fn a_loop_device_shows_whole_sectors_of_its_file() {
         let (backing_file, is_deleted, is_direct_io) = (PathBuf::new(), false, false);
         let it = LoopDevice { backing_file, is_deleted, is_direct_io, size_bytes: 1024, offset_bytes: 100 };
-        assert!(it.may_be_of(1124) && it.may_be_of(5000));
-        assert!(!it.may_be_of(1123) && !it.may_be_of(0));
+        assert!(it.can_be_backed_by(1124) && it.can_be_backed_by(5000));
+        assert!(!it.can_be_backed_by(1123) && !it.can_be_backed_by(0));
     }
 }

@@ -1,9 +1,9 @@
-//! The monotonic clock: its resolution, what reading it costs, and sleeping until a time.
+//! The monotonic clock: its resolution, the cost of reading it, and sleeping until a given time.
 
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
-/// Readings of the clock from which its cost is the median of the differences.
+/// Number of clock readings from which the cost is computed.
 const COST_READINGS: usize = 1001;
 
 pub fn monotonic_ns() -> u64 {
@@ -18,7 +18,7 @@ pub fn resolution_ns() -> u64 {
     nanoseconds(clock_getres(ClockId::Monotonic))
 }
 
-/// What reading the monotonic clock costs: the median difference of two readings in a row.
+/// The cost of reading the monotonic clock: the median difference between two consecutive readings.
 pub fn reading_cost_ns() -> u64 {
     let readings: Vec<u64> = (0..=COST_READINGS).map(|_| monotonic_ns()).collect();
     let mut costs: Vec<u64> = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
@@ -26,12 +26,12 @@ pub fn reading_cost_ns() -> u64 {
     costs[costs.len() / 2]
 }
 
-/// Sleeps until this time of the monotonic clock, at once if it has passed.
+/// Sleeps until this time of the monotonic clock; returns at once if it has passed.
 pub fn sleep_until(time_ns: u64) {
     let tv_sec = i64::try_from(time_ns / 1_000_000_000).unwrap_or(i64::MAX);
     let tv_nsec = i64::try_from(time_ns % 1_000_000_000).expect("less than a second");
     while monotonic_ns() < time_ns {
-        // Interrupted by a signal, it goes on.
+        // A signal may interrupt the sleep; the loop then continues it.
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &Timespec { tv_sec, tv_nsec });
     }
 }

@@ -1,4 +1,4 @@
-//! The processors: model, number, quota, clock and governor, from /proc/cpuinfo,
+//! The processors: model, number, CPU quota, clock rate and governor, from /proc/cpuinfo,
 //! /sys/devices/system/cpu and control groups.
 
 use super::control_group::{self, GroupFolder};
@@ -11,33 +11,35 @@ pub fn model() -> Option<String> {
     })
 }
 
-/// How many processors this thread may use: those of its affinity mask, or those that are online
-/// where the mask is too small for the machine.
+/// Number of processors in the affinity mask of this thread. If the machine has more processors
+/// than the mask can hold, all processors that are online.
 pub fn allowed() -> u64 {
     let mask = rustix::thread::sched_getaffinity(None).map(|mask| u64::from(mask.count()));
     mask.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
 }
 
-/// How many processors the control groups of this process grant it; `None` without a quota.
+/// The CPU quota that the control groups give this process, as a number of processors; `None`
+/// without a quota.
 pub fn quota() -> Option<f64> {
     let of_group = |group: &GroupFolder| {
         let text = |file: &str| line(group.path.join(file));
         match group.is_unified {
-            true => granted(&text("cpu.max")?),
-            false => granted(&format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?)),
+            true => parse_quota(&text("cpu.max")?),
+            false => parse_quota(&format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?)),
         }
     };
     control_group::folders("cpu").iter().filter_map(of_group).min_by(f64::total_cmp)
 }
 
-/// A time of each period, `25000 100000`, as processors. Without a quota the time is `max`, or -1.
-fn granted(quota_and_period: &str) -> Option<f64> {
+/// Converts a quota and its period, such as `25000 100000`, to a number of processors. Without a
+/// quota the first value is `max` or -1.
+fn parse_quota(quota_and_period: &str) -> Option<f64> {
     let (quota, period) = quota_and_period.split_once(' ')?;
     let (quota, period): (u32, u32) = (quota.parse().ok()?, period.parse().ok()?);
     (period > 0).then(|| f64::from(quota) / f64::from(period))
 }
 
-/// The highest clock of any processor, as the frequency driver states it.
+/// The highest clock rate of any processor, as the frequency driver reports it.
 pub fn max_clock_ghz() -> Option<f64> {
     let folders = fs::read_dir("/sys/devices/system/cpu").ok()?.flatten();
     let kilohertz = folders.filter_map(|folder| number(folder.path().join("cpufreq/cpuinfo_max_freq")));
@@ -50,18 +52,19 @@ pub fn governor() -> Option<String> {
     line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 }
 
-/// Whether processors may run above their nominal clock; `None` where the driver does not say.
+/// True if processors may exceed their nominal clock rate; `None` if the driver does not report
+/// this.
 pub fn turbo() -> Option<bool> {
     let intel = line("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
     intel.or_else(|| line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))
 }
 
-/// Whether the processor says that it is a guest's (the flag `hypervisor` of x86).
+/// True if the processor reports that it is virtual (the flag `hypervisor` of x86).
 pub(super) fn is_guest() -> bool {
     cpuinfo(&["flags"]).is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
 }
 
-/// The value of the first of these fields of /proc/cpuinfo: x86 and ARM name them differently.
+/// The value of the first of these fields in /proc/cpuinfo; x86 and ARM name them differently.
 fn cpuinfo(fields: &[&str]) -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     fields.iter().find_map(|field| field_of(&text, field))
@@ -78,21 +81,21 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_highest_clock_is_known_where_there_is_a_frequency_driver() {
+    fn the_highest_clock_rate_is_known_if_there_is_a_frequency_driver() {
         let driver = Path::new("/sys/devices/system/cpu/cpu0/cpufreq");
         assert_eq!(max_clock_ghz().is_some(), driver.exists());
     }
 
     #[test]
-    fn a_quota_is_a_time_of_each_period() {
-        assert_eq!(granted("25000 100000"), Some(0.25));
+    fn a_cpu_quota_is_a_share_of_each_period() {
+        assert_eq!(parse_quota("25000 100000"), Some(0.25));
         for none in ["max 100000", "-1 100000", "25000 0", "25000", ""] {
-            assert_eq!(granted(none), None, "{none:?}");
+            assert_eq!(parse_quota(none), None, "{none:?}");
         }
     }
 
     #[test]
-    fn processors_are_those_this_thread_may_use() {
+    fn only_processors_that_this_thread_may_use_are_counted() {
         let counted = std::thread::spawn(|| {
             let mut one = rustix::thread::CpuSet::new();
             let all = rustix::thread::sched_getaffinity(None).unwrap();

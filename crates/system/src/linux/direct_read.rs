@@ -1,4 +1,5 @@
-//! Reads past the page cache: a file opened with `O_DIRECT`, and page-aligned memory to read into.
+//! Reads that bypass the page cache: a file opened with `O_DIRECT`, and page-aligned memory for its
+//! data.
 
 use rustix::fs::OFlags;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -7,7 +8,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A file that is read past the page cache, into a buffer of its own.
+/// A file that is read past the page cache, with a buffer of its own.
 #[derive(Debug)]
 pub struct DirectFile {
     file: File,
@@ -15,7 +16,7 @@ pub struct DirectFile {
 }
 
 impl DirectFile {
-    /// Opens the file, with a buffer of so many bytes whose pages are present before they are used.
+    /// Opens the file, with a buffer of this size whose pages are allocated before they are used.
     pub fn open(path: &Path, buffer_bytes: usize) -> io::Result<DirectFile> {
         let file = File::options().read(true).custom_flags(OFlags::DIRECT.bits().cast_signed()).open(path)?;
         Ok(DirectFile { file, buffer: AnonymousMapping::map(buffer_bytes)? })

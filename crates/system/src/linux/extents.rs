@@ -5,23 +5,23 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 
-/// How an extent stores its bytes. Of several things the first that applies in this order counts.
+/// How an extent stores its bytes. If several kinds apply, the first in this order is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtentKind {
-    /// Reserved and never written: it reads as zeros without touching the device.
+    /// Reserved and never written: the extent reads as zeros without touching the device.
     Unwritten,
-    /// Within the tables of the file system.
+    /// Stored within the tables of the file system.
     Inline,
-    /// Compressed or encrypted.
+    /// Stored compressed or encrypted.
     Encoded,
-    /// As the bytes read.
+    /// Stored as the bytes are read.
     Plain,
 }
 
 /// A part of a file that is stored in one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Where in the file it begins.
+    /// Offset in the file at which the extent begins.
     pub start: u64,
     pub length: u64,
     pub kind: ExtentKind,
@@ -36,7 +36,7 @@ const EXTENT_DATA_INLINE: u32 = 0x200;
 const EXTENT_DATA_TAIL: u32 = 0x400;
 const EXTENT_UNWRITTEN: u32 = 0x800;
 
-const BATCH: usize = 256;
+const BATCH_EXTENTS: usize = 256;
 
 /// `struct fiemap_extent`.
 #[repr(C)]
@@ -59,11 +59,11 @@ struct Fiemap {
     mapped_extents: u32,
     extent_count: u32,
     reserved: u32,
-    extents: [RawExtent; BATCH],
+    extents: [RawExtent; BATCH_EXTENTS],
 }
 
-/// Calls `take` with each extent that has bytes of a range of a file, in order. Dirty pages are
-/// written back first, because pages that have no place yet are in no extent.
+/// Calls `take` with each extent that overlaps a range of a file, in order. Dirty pages are written
+/// back first, because a page without blocks on the device is in no extent yet.
 pub fn for_each(file: &File, range: Range<u64>, mut take: impl FnMut(Extent)) -> io::Result<()> {
     let mut start = range.start;
     while start < range.end {
@@ -93,16 +93,16 @@ impl From<&RawExtent> for Extent {
     }
 }
 
-/// The next extents from `start` to `end`, at most a batch of them.
+/// The next extents from `start` to `end`, at most one batch.
 fn batch(file: &File, start: u64, end: u64) -> io::Result<Vec<RawExtent>> {
     let mut map = Fiemap {
         start,
         length: end - start,
         flags: FLAG_SYNC,
         mapped_extents: 0,
-        extent_count: u32::try_from(BATCH).expect("a batch is small"),
+        extent_count: u32::try_from(BATCH_EXTENTS).expect("a batch is small"),
         reserved: 0,
-        extents: [RawExtent::default(); BATCH],
+        extents: [RawExtent::default(); BATCH_EXTENTS],
     };
     // SAFETY: `map` has the layout of `struct fiemap` followed by as many extents as `extent_count`
     // says, so the kernel writes only within it; it outlives the call.
@@ -110,7 +110,7 @@ fn batch(file: &File, start: u64, end: u64) -> io::Result<Vec<RawExtent>> {
     if failed {
         return Err(io::Error::last_os_error());
     }
-    let mapped = (map.mapped_extents as usize).min(BATCH);
+    let mapped = (map.mapped_extents as usize).min(BATCH_EXTENTS);
     Ok(map.extents[..mapped].to_vec())
 }
 
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kind_that_touches_the_device_least_counts() {
+    fn of_several_extent_flags_the_one_with_the_least_device_access_counts() {
         let kind = |flags| Extent::from(&RawExtent { flags, ..RawExtent::default() }).kind;
         assert_eq!(kind(EXTENT_LAST), ExtentKind::Plain);
         assert_eq!(kind(EXTENT_ENCODED | EXTENT_DATA_TAIL), ExtentKind::Inline);
@@ -127,8 +127,8 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_the_call_holds_the_size_of_its_header() {
-        assert_eq!(std::mem::size_of::<Fiemap>() - BATCH * std::mem::size_of::<RawExtent>(), 32);
+    fn the_ioctl_number_contains_the_size_of_its_header() {
+        assert_eq!(std::mem::size_of::<Fiemap>() - BATCH_EXTENTS * std::mem::size_of::<RawExtent>(), 32);
         assert_eq!(std::mem::size_of::<RawExtent>(), 56);
         assert_eq!(FS_IOC_FIEMAP, rustix::ioctl::opcode::read_write::<[u64; 4]>(b'f', 11));
     }

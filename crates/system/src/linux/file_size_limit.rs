@@ -3,9 +3,10 @@
 use signal_hook::consts::SIGXFSZ;
 use std::sync::Arc;
 
-/// From now on, a write beyond the limit fails instead of ending this process: by a handler,
-/// because programs that readlab starts would inherit that the signal is ignored.
+/// From now on, a write beyond the limit fails with an error instead of ending this process. The
+/// signal is handled and not ignored, because programs that readlab starts would inherit an ignored
+/// signal.
 pub fn report_as_error() {
-    // Where the handler cannot be installed, the signal ends the lab as before.
+    // If the handler cannot be installed, the signal still ends the lab.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }

@@ -7,7 +7,7 @@ use std::fs::{File, FileType, Metadata};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
-/// The number of a device; shown as `259:2`, as /proc and /sys write it.
+/// A device number, shown as `259:2`, as /proc and /sys write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceNumber(pub u64);
 
@@ -18,7 +18,7 @@ pub enum FileKind {
     Pipe,
     Socket,
     CharacterDevice,
-    /// A block device, with the number of the device that it represents.
+    /// A block device, with its device number.
     BlockDevice(DeviceNumber),
     Other,
 }
@@ -26,19 +26,19 @@ pub enum FileKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStatus {
     pub kind: FileKind,
-    /// The device of its file system.
+    /// The device number of the file's file system.
     pub device: DeviceNumber,
     pub inode: u64,
-    /// Its size; that of a block device is 0.
+    /// The file's size; 0 for a block device.
     pub size_bytes: u64,
-    /// Whether blocks of its file system are allocated for it.
+    /// True if the file system has allocated blocks for the file.
     pub has_blocks: bool,
     pub names: u64,
-    /// The number of the user who owns it.
+    /// The user id of the file's owner.
     pub owner: u32,
-    /// When its content was changed: seconds and nanoseconds.
+    /// Time of the last change of the content: seconds and nanoseconds.
     pub content_changed: (i64, i64),
-    /// When its content, rights, owner or names were changed: seconds and nanoseconds.
+    /// Time of the last change of content, permissions, owner or links: seconds and nanoseconds.
     pub status_changed: (i64, i64),
 }
 
@@ -100,7 +100,8 @@ impl fmt::Display for DeviceNumber {
     }
 }
 
-/// The size of a file; of a block device, whose status says that it is empty, where its end is.
+/// The size of a file. The status of a block device reports 0, so the size is the offset of its
+/// end.
 pub fn size_bytes(mut file: &File) -> io::Result<u64> {
     let status = FileStatus::read(file)?;
     if !matches!(status.kind, FileKind::BlockDevice(_)) {
@@ -111,19 +112,19 @@ pub fn size_bytes(mut file: &File) -> io::Result<u64> {
     Ok(size_bytes)
 }
 
-/// Whether the file system says that it keeps the file compressed.
+/// True if the file system reports that it stores the file compressed.
 pub fn is_compressed(file: &File) -> bool {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::COMPRESSED))
 }
 
-/// The number of the mount through which a file was opened; `None` where the kernel does not say.
+/// The id of the mount through which a file was opened; `None` if the kernel does not report it.
 pub fn mount(file: &File) -> Option<u64> {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
     (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
 }
 
-/// Whether a file is mapped straight from its device (DAX), without the page cache.
+/// True if the file bypasses the page cache because it is mapped directly from its device (DAX).
 pub fn is_dax(file: &File) -> bool {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
     found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::DAX))

@@ -1,4 +1,4 @@
-//! File systems: the type that one has, the space that is left in it, and writing it back.
+//! File systems: their type and free space, and writing their dirty data back.
 
 use std::fs::File;
 use std::io;
@@ -6,16 +6,16 @@ use std::path::Path;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilesystemType {
-    /// Its number (`f_type` of statfs(2)).
+    /// The magic number (`f_type` of statfs(2)).
     pub number: u32,
-    /// Its name; `None` for a number that is not in the table.
+    /// The name; `None` for a number that the table does not have.
     pub name: Option<&'static str>,
 }
 
-/// Magic numbers from the kernel's include/uapi/linux/magic.h and the file systems' own headers. ext2,
-/// ext3 and ext4 share one; today's kernels serve all three by ext4.
+/// Magic numbers from the kernel's include/uapi/linux/magic.h and the file systems' own headers.
+/// ext2, ext3 and ext4 share one number; today's kernels serve all three with the ext4 driver.
 #[rustfmt::skip]
-const KNOWN: &[(u32, &str)] = &[
+const FILESYSTEM_NAMES: &[(u32, &str)] = &[
     (0xef53, "ext4"), (0x5846_5342, "xfs"), (0x9123_683e, "btrfs"), (0xca45_1a4e, "bcachefs"),
     (0x2fc1_2fc1, "zfs"), (0xf2f5_2010, "f2fs"), (0xe0f5_e1e2, "erofs"), (0x7371_7368, "squashfs"),
     (0x28cd_3d45, "cramfs"), (0x4d44, "vfat"), (0x2011_bab0, "exfat"), (0x5346_544e, "ntfs"),
@@ -44,7 +44,7 @@ impl FilesystemType {
 }
 
 fn name(number: u32) -> Option<&'static str> {
-    KNOWN.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+    FILESYSTEM_NAMES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
 }
 
 /// Bytes that ordinary users can still write in the file system of a folder.
@@ -53,7 +53,7 @@ pub fn free_bytes(folder: &Path) -> io::Result<u64> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Writes everything in the file system of a folder back to its device.
+/// Writes all dirty data of the folder's file system to its device.
 pub fn sync(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(folder)?)?)
 }
@@ -63,20 +63,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_numbers_have_names() {
+    fn known_file_system_numbers_have_names() {
         assert_eq!(name(0xef53), Some("ext4"));
         assert_eq!(name(0x1234_5678), None);
     }
 
     #[test]
-    fn no_number_is_listed_twice() {
-        for (at, (number, name)) in KNOWN.iter().enumerate() {
-            assert!(KNOWN[at + 1..].iter().all(|(other, _)| other != number), "{name}");
+    fn no_file_system_number_is_listed_twice() {
+        for (at, (number, name)) in FILESYSTEM_NAMES.iter().enumerate() {
+            assert!(FILESYSTEM_NAMES[at + 1..].iter().all(|(other, _)| other != number), "{name}");
         }
     }
 
     #[test]
-    fn proc_is_known_by_name() {
+    fn the_file_system_of_proc_has_its_name() {
         let found = FilesystemType::read(&File::open("/proc/self/status").unwrap()).unwrap();
         assert_eq!(found.name, Some("proc"));
     }

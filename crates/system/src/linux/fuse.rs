@@ -1,4 +1,4 @@
-//! The program behind a FUSE file system.
+//! The program that serves a FUSE file system.
 
 use super::file_status::DeviceNumber;
 use super::kernel_file::{field, line};
@@ -12,14 +12,14 @@ pub struct FuseDaemon {
 }
 
 impl FuseDaemon {
-    /// The process that serves the file system with this device number; `None` where it is not
-    /// visible from here, as on kernels before 6.17.
+    /// The process that serves the file system with this device number; `None` if it is not
+    /// visible, as on kernels before 6.17.
     pub fn find(root: &SystemRoot, device: DeviceNumber) -> Option<FuseDaemon> {
         let (major, minor) = (rustix::fs::major(device.0), rustix::fs::minor(device.0));
         FuseDaemon::of_connection(root, u64::from(major) << 20 | u64::from(minor))
     }
 
-    /// The process with a descriptor of /dev/fuse that names the connection.
+    /// The process that has a descriptor of /dev/fuse for this connection.
     fn of_connection(root: &SystemRoot, connection: u64) -> Option<FuseDaemon> {
         let folders = fs::read_dir(root.join("proc")).ok()?.flatten();
         let mut pids = folders.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -36,7 +36,7 @@ fn serves(root: &SystemRoot, pid: u32, connection: u64) -> bool {
     texts.any(|text| connection_of(&text) == Some(connection))
 }
 
-/// The connection that the fdinfo of a descriptor of /dev/fuse names, since Linux 6.17.
+/// The connection in the fdinfo of a descriptor of /dev/fuse (since Linux 6.17).
 fn connection_of(fdinfo: &str) -> Option<u64> {
     field(fdinfo, "fuse_connection:")
 }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_daemon_is_the_process_with_a_descriptor_that_names_the_connection() {
+    fn the_fuse_daemon_is_the_process_whose_descriptor_names_the_connection() {
         let folder = tempfile::tempdir().unwrap();
         for (pid, connection) in [(12, "38"), (13, "39")] {
             let process = folder.path().join("proc").join(pid.to_string());

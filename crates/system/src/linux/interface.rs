@@ -1,29 +1,29 @@
-//! The interface of the network through which packets to a server leave this machine, and the
-//! speed that it is made for. Whether something slower lies behind it, the interface does not know.
+//! The network interface through which packets to a server leave this machine, and its nominal
+//! speed. The interface cannot show whether a slower link follows.
 
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 
-/// The interfaces of the network's namespace that /sys was mounted in.
+/// The interfaces of the network namespace in which /sys was mounted.
 const INTERFACES: &str = "/sys/class/net";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
     pub name: String,
-    /// Whether what is sent there stays on this machine.
+    /// True if packets sent through the interface stay on this machine.
     pub is_loopback: bool,
-    /// Bits a second by `/sys/class/net/NAME/speed`; `None` where the driver does not know, as
-    /// those of virtual machines, and where no device is behind the interface, as in containers.
+    /// The speed in /sys/class/net/NAME/speed, in bits per second; `None` if the driver does not
+    /// know it (virtual machines) or the interface has no device (containers).
     pub bits_per_s: Option<u64>,
 }
 
-/// The interface on the way to an address. Nothing is sent.
+/// The interface on the route to an address. Nothing is sent.
 pub fn towards(server: SocketAddr) -> io::Result<Interface> {
     let any: IpAddr =
         if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    // Connecting a UDP socket only chooses the way.
+    // Connecting a UDP socket only selects the route.
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(server)?;
     let own = socket.local_addr()?.ip();
@@ -31,13 +31,13 @@ pub fn towards(server: SocketAddr) -> io::Result<Interface> {
     let found = found.ok_or_else(|| io::Error::other(format!("no interface has the address {own}")))?;
     let folder = Path::new(INTERFACES).join(&found.name);
     let speed = || bits_per_s(&fs::read_to_string(folder.join("speed")).ok()?);
-    let bits_per_s = if is_of_devices(&folder) { speed() } else { None };
+    let bits_per_s = if has_devices(&folder) { speed() } else { None };
     Ok(Interface { is_loopback: found.is_loopback(), name: found.name, bits_per_s })
 }
 
-/// Whether devices carry what is sent through an interface: its own, or those of all interfaces
-/// below it (`lower_NAME`). Others state a speed that is no link's, as `veth` and `tun` do.
-fn is_of_devices(folder: &Path) -> bool {
+/// True if the interface has a device, or all interfaces below it (`lower_NAME`) have one. Other
+/// interfaces, such as `veth` and `tun`, report a speed that is not the speed of a link.
+fn has_devices(folder: &Path) -> bool {
     if folder.join("device").exists() {
         return true;
     }
@@ -45,10 +45,10 @@ fn is_of_devices(folder: &Path) -> bool {
     let lower: Vec<PathBuf> = names
         .filter_map(|name| Some(folder.with_file_name(name.to_str()?.strip_prefix("lower_")?)))
         .collect();
-    !lower.is_empty() && lower.iter().all(|below| is_of_devices(below))
+    !lower.is_empty() && lower.iter().all(|below| has_devices(below))
 }
 
-/// What the kernel prints, in megabits; -1 for a speed that is not known.
+/// Parses the kernel's value in megabits per second; -1 means unknown.
 fn bits_per_s(text: &str) -> Option<u64> {
     let megabits: u64 = text.trim().parse().ok()?;
     megabits.checked_mul(1_000_000).filter(|speed| *speed > 0)
@@ -59,14 +59,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_on_this_machine_leaves_through_the_loopback_interface() {
+    fn local_addresses_are_reached_through_the_loopback_interface() {
         let found = towards("127.0.0.1:80".parse().unwrap()).unwrap();
         assert!(found.is_loopback, "{found:?}");
         assert_eq!(found.bits_per_s, None);
     }
 
     #[test]
-    fn only_what_devices_carry_has_a_speed() {
+    fn only_interfaces_on_devices_have_a_speed() {
         let interfaces = tempfile::tempdir().unwrap();
         let at = |name: &str| interfaces.path().join(name);
         for folder in ["eth0/device", "eth1/device", "veth0", "tun0", "vlan/lower_eth0", "bond/lower_eth0"] {
@@ -76,15 +76,15 @@ mod tests {
             fs::create_dir_all(at(folder)).unwrap();
         }
         for name in ["eth0", "vlan", "bond", "stack"] {
-            assert!(is_of_devices(&at(name)), "{name}");
+            assert!(has_devices(&at(name)), "{name}");
         }
         for name in ["veth0", "tun0", "bridge", "none"] {
-            assert!(!is_of_devices(&at(name)), "{name}");
+            assert!(!has_devices(&at(name)), "{name}");
         }
     }
 
     #[test]
-    fn speeds_are_megabits_and_some_are_not_known() {
+    fn interface_speeds_are_in_megabits_and_minus_one_means_unknown() {
         assert_eq!(bits_per_s("10000\n"), Some(10_000_000_000));
         for unknown in ["-1\n", "0\n", "", "fast\n", "99999999999999999999\n"] {
             assert_eq!(bits_per_s(unknown), None, "{unknown:?}");

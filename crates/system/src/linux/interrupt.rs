@@ -1,7 +1,8 @@
-//! The flag that the user wants to stop, which every wait checks.
+//! The flag that the user requested to stop. Every wait checks it.
 //!
-//! The handler only sets it: errors and drops end children and complete files and the record. A
-//! second Ctrl-C ends the lab at once, with its children, and gives the terminal back before.
+//! The signal handler only sets the flag; error handling and destructors then end child processes
+//! and complete the files and the record. A second Ctrl-C restores the terminal and ends the lab
+//! and its children at once.
 
 use super::{terminal_mode, watchdog};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -10,7 +11,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The exit code of a run that the user stopped, as shells count it: 128 + SIGINT.
+/// The exit code of a run that the user stopped, by the convention of shells: 128 + SIGINT.
 pub const EXIT_CODE: u8 = 130;
 
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -22,8 +23,9 @@ pub fn listen() -> io::Result<()> {
         return Ok(());
     }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order matters: the first two handlers check the flag before the last one sets it.
-        give_up_at_second(signal, Arc::clone(&requested))?;
+        // The order of the handlers matters: the first two check the flag before the last one sets
+        // it.
+        end_at_second_signal(signal, Arc::clone(&requested))?;
         flag::register_conditional_shutdown(signal, i32::from(EXIT_CODE), Arc::clone(&requested))?;
         flag::register(signal, Arc::clone(&requested))?;
     }
@@ -33,9 +35,9 @@ pub fn listen() -> io::Result<()> {
     Ok(())
 }
 
-/// Has the terminal given back at a signal that ends the lab at once, and the process in front of
-/// the lab end, which then may be unable to.
-fn give_up_at_second(signal: i32, requested: Arc<AtomicBool>) -> io::Result<()> {
+/// At the second signal, which ends the lab at once, restores the terminal and makes the process in
+/// front of the lab end, because the lab itself may be unable to end.
+fn end_at_second_signal(signal: i32, requested: Arc<AtomicBool>) -> io::Result<()> {
     let handle = move || {
         if requested.load(Ordering::Relaxed) {
             terminal_mode::give_back();

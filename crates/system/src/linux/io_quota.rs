@@ -1,5 +1,6 @@
-//! Quotas of reads from block devices that control groups set for this process, of version 1
-//! (`blkio.throttle.*`) and 2 (`io.max`). A quota is on a whole disk, never on a partition.
+//! Read quotas for block devices, set by the control groups of this process: version 1
+//! (`blkio.throttle.*`) and version 2 (`io.max`). A quota applies to a whole disk, never to a
+//! partition.
 
 use super::block_device::BlockDevice;
 use super::control_group::{self, GroupFolder};
@@ -9,29 +10,32 @@ use readlab_model::target::device::IoQuota;
 use rustix::fs::makedev;
 use std::fs;
 
-/// What a setting says of a device: bytes and reads per second, where these have a quota.
-type Limits = fn(&str) -> [Option<u64>; 2];
+/// Parses the value of a setting for one device: the quotas of bytes and of reads per second.
+type QuotaParser = fn(&str) -> [Option<u64>; 2];
 
-/// `254:0 52428800`
-const OLD: &[(&str, Limits)] = &[
+/// Settings of control groups version 1, with lines such as `254:0 52428800`.
+const VERSION_1_SETTINGS: &[(&str, QuotaParser)] = &[
     ("blkio.throttle.read_bps_device", |value| [value.trim().parse().ok(), None]),
     ("blkio.throttle.read_iops_device", |value| [None, value.trim().parse().ok()]),
 ];
 
-/// `254:0 rbps=52428800 wbps=max riops=max wiops=max`
-const UNIFIED: &[(&str, Limits)] = &[("io.max", |values| ["rbps=", "riops="].map(|key| value(values, key)))];
+/// Settings of control groups version 2, with lines such as `254:0 rbps=52428800 wbps=max riops=max
+/// wiops=max`.
+const VERSION_2_SETTINGS: &[(&str, QuotaParser)] =
+    &[("io.max", |values| ["rbps=", "riops="].map(|key| value(values, key)))];
 
-/// Every quota of reads of the control groups around this process; a device may have several.
+/// All read quotas of this process's own control group and the enclosing groups. A device may have
+/// several.
 pub fn all() -> Vec<IoQuota> {
-    // Version 1 calls the controller blkio; version 2 names none.
+    // Version 1 calls the controller blkio; version 2 does not list controllers.
     let root = SystemRoot::default();
     let name = |device: &str| device_name(&root, device);
-    control_group::folders("blkio").iter().flat_map(|group| of_group(group, &name)).collect()
+    control_group::folders("blkio").iter().flat_map(|group| quotas_of_group(group, &name)).collect()
 }
 
-fn of_group(group: &GroupFolder, name: &dyn Fn(&str) -> String) -> Vec<IoQuota> {
+fn quotas_of_group(group: &GroupFolder, name: &dyn Fn(&str) -> String) -> Vec<IoQuota> {
     let mut found = Vec::new();
-    let settings = if group.is_unified { UNIFIED } else { OLD };
+    let settings = if group.is_unified { VERSION_2_SETTINGS } else { VERSION_1_SETTINGS };
     for (setting, limits) in settings {
         let text = fs::read_to_string(group.path.join(setting)).unwrap_or_default();
         for (device, values) in text.lines().filter_map(|line| line.split_once(' ')) {
@@ -49,7 +53,7 @@ fn value(values: &str, key: &str) -> Option<u64> {
     values.split_ascii_whitespace().find_map(|word| word.strip_prefix(key))?.parse().ok()
 }
 
-/// The name of a device; its number where there is none.
+/// The kernel's name of a device, or its number if the device has no name.
 fn device_name(root: &SystemRoot, number: &str) -> String {
     let parts = number.split_once(':');
     let parts = parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
@@ -67,13 +71,13 @@ mod tests {
         for (name, text) in files {
             fs::write(folder.path().join(name), text).unwrap();
         }
-        of_group(&GroupFolder { path: folder.path().to_owned(), is_unified }, &|number| {
+        quotas_of_group(&GroupFolder { path: folder.path().to_owned(), is_unified }, &|number| {
             format!("dev{number}")
         })
     }
 
     #[test]
-    fn quotas_of_both_versions_are_found() {
+    fn io_quotas_of_control_groups_of_both_versions_are_found() {
         let old = group(
             false,
             &[

@@ -1,12 +1,12 @@
-//! Whether this process may use io_uring.
+//! Tests whether this process may use io_uring.
 
 use super::kernel_file::line;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// Why the kernel refuses the smallest ring, by the switch in /proc if that explains it.
+/// The reason why the kernel refuses the smallest ring; names the sysctl if that is the reason.
 pub fn refusal() -> Option<String> {
-    // `struct io_uring_params` is 120 bytes long; zeros ask for nothing special.
+    // `struct io_uring_params` is 120 bytes long; zeros request no options.
     let mut params = [0_u64; 15];
     // SAFETY: io_uring_setup(2) reads and writes only the 120 bytes of `params`, which outlive the
     // call; a ring that it opens is a file descriptor that is closed below.
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refused_ring_has_a_reason() {
+    fn a_refused_io_uring_has_a_reason() {
         if let Some(reason) = refusal() {
             assert!(reason.contains("io_uring"), "{reason}");
         }

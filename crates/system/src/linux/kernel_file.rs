@@ -1,12 +1,12 @@
-//! Small text files of /proc and /sys: their one line, the number behind a name, the selected word of
-//! a list, and files that cannot be read.
+//! Small text files of /proc and /sys: single lines, numbers after a name, the selected word of a
+//! list, and files that cannot be read.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A folder of the kernel that has a file which not even root can read, because it can only be
-/// written; `None` where there is none.
+/// A folder of the kernel with a file that not even root can read, because it is write-only; `None`
+/// if there is none.
 pub fn folder_with_unreadable_file() -> Option<PathBuf> {
     let buses = fs::read_dir("/sys/bus").into_iter().flatten().flatten();
     let is_write_only = |folder: &PathBuf| {
@@ -16,7 +16,7 @@ pub fn folder_with_unreadable_file() -> Option<PathBuf> {
     buses.map(|bus| bus.path()).find(is_write_only)
 }
 
-/// The text of a file of one line; `None` where it is empty or cannot be read.
+/// The text of a file with one line; `None` if it is empty or cannot be read.
 pub(super) fn line(path: impl AsRef<Path>) -> Option<String> {
     let text = String::from_utf8_lossy(&fs::read(path).ok()?).trim().to_owned();
     (!text.is_empty()).then_some(text)
@@ -26,13 +26,14 @@ pub(super) fn number(path: impl AsRef<Path>) -> Option<u64> {
     line(path)?.parse().ok()
 }
 
-/// The number behind a name at the start of a line.
+/// The number that follows a name at the start of a line.
 pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// The word in brackets of a list such as `none [mq-deadline] kyber`; without one the whole list.
+/// The word in brackets in a list such as `none [mq-deadline] kyber`; without brackets the whole
+/// list.
 pub(super) fn selected(list: &str) -> &str {
     let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(list, |(word, _)| word)

@@ -1,14 +1,14 @@
-//! Time that tasks anywhere on this machine lost: processors that the hypervisor gave to others,
-//! and the kernel's pressure stall information.
+//! Time that tasks anywhere on this machine lost: processor time that the hypervisor gave to other
+//! guests, and the kernel's pressure stall information.
 //!
 //! `steal` in /proc/stat is in clock ticks of 10 ms, over all processors. `some total` in
-//! /proc/pressure is the time in which a task of the machine waited for a processor, a device or
-//! memory, in microseconds: the mean of processors, weighted by the time in which they had work.
+//! /proc/pressure is the time in which at least one task waited for a processor, a device or
+//! memory, in microseconds. It is a mean over processors, weighted by their busy time.
 
 use super::process::{Unavailable, tick_ns};
 use std::fs;
 
-/// What the kernel has counted so far, or why it has not.
+/// The kernel's counters so far; an error states why a counter is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineStalls {
     /// Time of all processors that the hypervisor gave to other guests.
@@ -21,28 +21,28 @@ pub struct MachineStalls {
 impl MachineStalls {
     pub fn read() -> MachineStalls {
         MachineStalls {
-            steal_ns: number("/proc/stat", steal_ns, "steal"),
-            cpu_pressure_ns: number("/proc/pressure/cpu", pressure_ns, "some total"),
-            io_pressure_ns: number("/proc/pressure/io", pressure_ns, "some total"),
-            memory_pressure_ns: number("/proc/pressure/memory", pressure_ns, "some total"),
+            steal_ns: read_counter("/proc/stat", steal_ns, "steal"),
+            cpu_pressure_ns: read_counter("/proc/pressure/cpu", pressure_ns, "some total"),
+            io_pressure_ns: read_counter("/proc/pressure/io", pressure_ns, "some total"),
+            memory_pressure_ns: read_counter("/proc/pressure/memory", pressure_ns, "some total"),
         }
     }
 }
 
-fn number(file: &str, parse: fn(&str) -> Option<u64>, field: &'static str) -> Result<u64, Unavailable> {
+fn read_counter(file: &str, parse: fn(&str) -> Option<u64>, field: &'static str) -> Result<u64, Unavailable> {
     let unreadable =
         |cause: std::io::Error| Unavailable::Unreadable { file: file.to_owned(), cause: cause.to_string() };
     let text = fs::read_to_string(file).map_err(unreadable)?;
     parse(&text).ok_or_else(|| Unavailable::NoField { file: file.to_owned(), field })
 }
 
-/// The eighth number of the first line (proc_stat(5)).
+/// Parses the steal time: the eighth number of the first line (proc_stat(5)).
 fn steal_ns(stat: &str) -> Option<u64> {
     let ticks: u64 = stat.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()?;
     ticks.checked_mul(tick_ns())
 }
 
-/// The total of the line `some`.
+/// The total of the line that begins with `some`.
 fn pressure_ns(pressure: &str) -> Option<u64> {
     let some = pressure.lines().find_map(|line| line.strip_prefix("some "))?;
     let total_us: u64 = some.split_once("total=")?.1.trim().parse().ok()?;
@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn a_kernel_without_a_counter_gives_a_reason() {
-        let absent = number("/proc/pressure/absent", pressure_ns, "some total").unwrap_err();
+        let absent = read_counter("/proc/pressure/absent", pressure_ns, "some total").unwrap_err();
         assert!(absent.to_string().starts_with("/proc/pressure/absent: No such file"), "{absent}");
-        let stat = number("/proc/stat", pressure_ns, "some total").unwrap_err();
+        let stat = read_counter("/proc/stat", pressure_ns, "some total").unwrap_err();
         assert_eq!(stat.to_string(), "/proc/stat has no some total on this kernel");
     }
 }

@@ -1,7 +1,7 @@
 //! All calls to the kernel: system calls, /proc and /sys, signals, perf, and all `unsafe` code of
 //! the lab.
 //!
-//! The signatures name no type of Linux, so that another system is one more folder. The callers
+//! The signatures use no types of Linux, so that another system can be one more folder. The callers
 //! decide what the answers mean for a measurement.
 
 pub mod block_device;

@@ -1,7 +1,7 @@
 //! Mounts, from /proc/self/mountinfo: which mount shows a path, and the folders of an overlay.
 //!
-//! The lines are parsed here rather than into a map of options, because recent kernels may name an
-//! option of an overlay once for each layer, and because a path in an option is escaped twice.
+//! The lines are parsed here and not into a map of options, for two reasons: recent kernels repeat
+//! an option of an overlay for each layer, and a path in an option is escaped twice.
 
 use super::file_status::{DeviceNumber, FileKind, FileStatus};
 use super::system_root::SystemRoot;
@@ -11,27 +11,28 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// How many links are followed on the way to a file, as the kernel does.
+/// Most symbolic links that are followed in one path, as in the kernel.
 const LINKS_MAX: u32 = 40;
 
-/// A mounted file system: one line.
+/// One mounted file system, from one line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// The device number, as `254:0`.
+    /// The device number, such as `254:0`.
     number: String,
-    /// The folder of the file system that is mounted.
+    /// The folder inside the file system that is mounted.
     root: PathBuf,
     pub point: PathBuf,
     /// The type of the file system, such as `fuse.sshfs`.
     pub kind: String,
-    /// What is mounted: a device, a server's folder, a name.
+    /// The mounted source: a device, a server's folder, or a name.
     pub source: PathBuf,
     /// The options of the file system, still escaped.
     options: String,
 }
 
 impl Mount {
-    /// The mount that shows a file of this device number; its path is absolute and without links.
+    /// The mount that shows a file with this device number; the path must be absolute and without
+    /// symbolic links.
     pub fn find(system: &SystemRoot, path: &Path, device: DeviceNumber) -> Option<Mount> {
         let text = fs::read(system.join("proc/self/mountinfo")).ok()?;
         Mount::in_text(&String::from_utf8_lossy(&text), path, &device.to_string())
@@ -39,19 +40,21 @@ impl Mount {
 
     fn in_text(mountinfo: &str, path: &Path, number: &str) -> Option<Mount> {
         let above = mountinfo.lines().filter_map(Mount::parse).filter(|mount| path.starts_with(&mount.point));
-        // Files of overlays and btrfs have other numbers than their mounts, so the number decides
-        // only where it can. Of mounts on one point, the last hides the others.
+        // Files of overlays and btrfs have other device numbers than their mounts, so the number is
+        // only a preference. If several mounts have the same mount point, the last one hides the
+        // others.
         above.max_by_key(|mount| (mount.number == number, mount.point.components().count()))
     }
 
-    /// Where something is mounted below a folder, whose path has no links, the outer before the
-    /// inner. No file system is asked: one that does not answer keeps whoever asks.
+    /// The mount points below a folder, outer ones before inner ones; the folder's path must have
+    /// no symbolic links. No file system is accessed, because one that does not respond would block
+    /// the caller.
     pub fn points_below(system: &SystemRoot, folder: &Path) -> Vec<PathBuf> {
         let text = fs::read(system.join("proc/self/mountinfo")).unwrap_or_default();
         Mount::points_in_text(&String::from_utf8_lossy(&text), folder)
     }
 
-    /// All mounts; none where they cannot be read.
+    /// All mounts; none if they cannot be read.
     pub fn all(system: &SystemRoot) -> Vec<Mount> {
         let text = fs::read(system.join("proc/self/mountinfo")).unwrap_or_default();
         String::from_utf8_lossy(&text).lines().filter_map(Mount::parse).collect()
@@ -64,7 +67,7 @@ impl Mount {
         below.into_iter().collect()
     }
 
-    /// The number of the block device that is mounted; `None` where the source is none.
+    /// The device number of the mounted block device; `None` if the source is not a block device.
     pub fn source_device(&self) -> Option<DeviceNumber> {
         match FileStatus::from(&fs::metadata(&self.source).ok()?).kind {
             FileKind::BlockDevice(number) => Some(number),
@@ -89,36 +92,37 @@ impl Mount {
         })
     }
 
-    /// The path of a file within the file system, from its root.
-    pub fn inside(&self, path: &Path) -> Option<PathBuf> {
+    /// The path of a file relative to the root of its file system.
+    pub fn path_in_filesystem(&self, path: &Path) -> Option<PathBuf> {
         let root = self.root.strip_prefix("/").ok()?;
         Some(root.join(path.strip_prefix(&self.point).ok()?))
     }
 
-    /// The folders that an overlay shows, the uppermost first; none of another file system.
-    pub fn overlaid(&self) -> Vec<PathBuf> {
+    /// The layers of an overlay, the uppermost first; none for other file systems.
+    pub fn overlay_layers(&self) -> Vec<PathBuf> {
         if self.kind != "overlay" {
             return Vec::new();
         }
         let upper = self.values(&["upperdir"]).map(unescaped);
-        let lower = self.values(&["lowerdir"]).flat_map(listed);
+        let lower = self.values(&["lowerdir"]).flat_map(split_folders);
         upper.chain(lower).chain(self.values(&["lowerdir+", "datadir+"]).map(unescaped)).collect()
     }
 
-    /// Whether an option without a value is set.
+    /// True if the mount has this option, which has no value.
     pub fn has_option(&self, name: &str) -> bool {
         self.options.split(',').any(|option| option == name)
     }
 
-    /// The values of the options with one of these names.
+    /// The values of all options with one of these names.
     fn values(&self, names: &'static [&str]) -> impl Iterator<Item = &str> {
         let options = self.options.split(',').filter_map(|option| option.split_once('='));
         options.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)
     }
 }
 
-/// Whether a path leads to one of these folders or into it, or has one below it. Links on the way are
-/// followed, but nothing is asked about what is in the folders: their file systems may not answer.
+/// True if a path is one of these folders, or inside one, or has one below it. Symbolic links in
+/// the path are followed, but the folders themselves are not accessed, because their file systems
+/// may not respond.
 pub fn leads_to(path: &Path, points: &[PathBuf]) -> bool {
     let Ok(path) = std::path::absolute(path) else { return false };
     let mut names: VecDeque<OsString> = path.iter().map(OsString::from).collect();
@@ -146,8 +150,9 @@ pub fn leads_to(path: &Path, points: &[PathBuf]) -> bool {
     points.iter().any(|point| point.starts_with(&at))
 }
 
-/// The first byte of a field, and its length there: a backslash with three octal digits is one.
-fn byte(field: &[u8]) -> Option<(u8, usize)> {
+/// The first byte of an escaped field, and its length in the field: a backslash with three octal
+/// digits is one byte.
+fn unescaped_byte(field: &[u8]) -> Option<(u8, usize)> {
     let octal = field
         .get(1..4)
         .filter(|digits| field[0] == b'\\' && digits.iter().all(|it| (b'0'..b'8').contains(it)));
@@ -158,22 +163,23 @@ fn byte(field: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// A field without its escapes.
+/// Removes the escapes of a field.
 fn unescaped(field: &str) -> PathBuf {
     let (mut rest, mut bytes) = (field.as_bytes(), Vec::new());
-    while let Some((byte, len)) = byte(rest) {
+    while let Some((byte, len)) = unescaped_byte(rest) {
         bytes.push(byte);
         rest = &rest[len..];
     }
     OsString::from_vec(bytes).into()
 }
 
-/// The folders of a list that colons separate; those in names are octal or behind a backslash.
-fn listed(field: &str) -> Vec<PathBuf> {
+/// Splits a list of folders at its colons. A colon in a name is escaped in octal or with a
+/// backslash.
+fn split_folders(field: &str) -> Vec<PathBuf> {
     let (mut rest, mut folders) = (field.as_bytes(), vec![Vec::new()]);
-    while let Some((byte_here, len)) = byte(rest) {
+    while let Some((byte_here, len)) = unescaped_byte(rest) {
         let after = &rest[len..];
-        let escaped = (byte_here == b'\\').then(|| byte(after)).flatten();
+        let escaped = (byte_here == b'\\').then(|| unescaped_byte(after)).flatten();
         rest = escaped.map_or(after, |(_, len)| &after[len..]);
         match escaped {
             None if byte_here == b':' && len == 1 => folders.push(Vec::new()),
@@ -181,7 +187,7 @@ fn listed(field: &str) -> Vec<PathBuf> {
             Some((literal, _)) => folders.last_mut().into_iter().for_each(|folder| folder.push(literal)),
         }
     }
-    // Two colons come before a layer of data alone.
+    // Two colons separate layers that hold data only; the empty name between them is dropped.
     folders.into_iter().filter(|folder| !folder.is_empty()).map(|it| OsString::from_vec(it).into()).collect()
 }
 
@@ -189,7 +195,7 @@ fn listed(field: &str) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "\
+    const MOUNTINFO: &str = "\
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 44 27 0:39 / /m rw,relatime - overlay overlay ro,lowerdir=/l\\134:a\\040b:/low,upperdir=/up,workdir=/work,redirect_dir=on
 45 27 0:40 /sub /bind\\040here rw - overlay none rw,lowerdir+=/one,lowerdir+=/two,datadir+=/three,metacopy=on
@@ -199,7 +205,7 @@ a line that is none
 ";
 
     fn mount(path: &str, number: &str) -> Mount {
-        Mount::in_text(TEXT, Path::new(path), number).unwrap()
+        Mount::in_text(MOUNTINFO, Path::new(path), number).unwrap()
     }
 
     #[test]
@@ -210,13 +216,13 @@ a line that is none
         assert_eq!((ssh.kind.as_str(), ssh.source.as_path()), ("fuse.sshfs", Path::new("me@host:/x")));
         assert!(ssh.has_option("rw") && !ssh.has_option("user_id"));
         let bind = mount("/bind here/a", "9:9");
-        assert_eq!(bind.inside(Path::new("/bind here/a")).unwrap(), Path::new("sub/a"));
+        assert_eq!(bind.path_in_filesystem(Path::new("/bind here/a")).unwrap(), Path::new("sub/a"));
     }
 
     #[test]
     fn mounts_below_a_folder_are_found_each_once() {
         let again = "48 27 0:43 / /home/mnt/in rw - tmpfs t rw\n49 27 0:44 / /home/mnt rw - tmpfs t rw\n";
-        let below = |folder: &str| Mount::points_in_text(&format!("{TEXT}{again}"), Path::new(folder));
+        let below = |folder: &str| Mount::points_in_text(&format!("{MOUNTINFO}{again}"), Path::new(folder));
         assert_eq!(below("/home"), [Path::new("/home/mnt"), Path::new("/home/mnt/in")]);
         assert_eq!(below("/home/mnt"), [Path::new("/home/mnt/in")]);
         assert_eq!(below("/bind here").len() + below("/hom").len(), 0);
@@ -224,7 +230,7 @@ a line that is none
     }
 
     #[test]
-    fn a_path_leads_to_a_folder_by_links_too_and_to_what_is_mounted_below_it() {
+    fn a_path_reaches_mount_points_through_symbolic_links_and_below_itself() {
         let folder = tempfile::tempdir().unwrap();
         let real = fs::canonicalize(folder.path()).unwrap();
         let at = |name: &str| real.join(name);
@@ -240,7 +246,7 @@ a line that is none
     }
 
     #[test]
-    fn the_mount_of_proc_is_found() {
+    fn the_mount_that_shows_proc_is_found() {
         let path = fs::canonicalize("/proc/self/status").unwrap();
         let device = FileStatus::from(&fs::metadata(&path).unwrap()).device;
         let mount = Mount::find(&SystemRoot::default(), &path, device).unwrap();
@@ -249,9 +255,10 @@ a line that is none
     }
 
     #[test]
-    fn the_layers_of_an_overlay_are_listed_in_each_way_in_which_kernels_write_them() {
-        let folders =
-            |mount: Mount| mount.overlaid().iter().map(|it| it.display().to_string()).collect::<Vec<_>>();
+    fn the_layers_of_an_overlay_are_listed_in_every_syntax_of_kernels() {
+        let folders = |mount: Mount| {
+            mount.overlay_layers().iter().map(|it| it.display().to_string()).collect::<Vec<_>>()
+        };
         assert_eq!(folders(mount("/m/x", "0:39")), ["/up", "/l:a b", "/low"]);
         assert_eq!(folders(mount("/bind here/x", "0:40")), ["/one", "/two", "/three"]);
         assert_eq!(folders(mount("/new/x", "0:41")), ["/a:b", "/c", "/data"]);
@@ -259,7 +266,7 @@ a line that is none
     }
 
     #[test]
-    fn other_text_has_no_mounts() {
+    fn text_that_is_not_mountinfo_has_no_mounts() {
         for text in ["", " - ", "1 2 3 - ", "\\", "1 2 0:1 \\40 \\777 x - ext4"] {
             assert!(Mount::in_text(text, Path::new("/a"), "0:1").is_none(), "{text}");
         }

@@ -1,12 +1,12 @@
-//! Whether the kernel has a name and its inode in memory.
+//! Tests whether the kernel has a name (dentry) and its inode in memory.
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use std::io;
 use std::path::Path;
 
-/// Whether a path can be looked up without leaving memory; since Linux 5.12. The lookup brings
-/// nothing into memory that was not there.
+/// True if a path can be looked up in memory alone (since Linux 5.12). The lookup does not load
+/// anything into memory.
 pub fn is_cached(path: &Path) -> io::Result<bool> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {

@@ -1,6 +1,7 @@
-//! Names whose file system does not answer: a network or a program in user space may keep whoever
-//! looks at them for ever, beyond any signal. Only a child process looks, which has nothing of this
-//! process but its memory: one that cannot be ended is left to init, and this process may go.
+//! Detects paths whose file system does not respond. A network or user-space file system may block
+//! a process that accesses a path for ever, even against signals. So only a child process accesses
+//! it, which shares nothing with this process but a copy of its memory. If the child cannot be
+//! killed, it is left to init, and this process can end.
 
 use crate::descriptor::is_readable;
 use rustix::io::{Errno, retry_on_intr};
@@ -14,36 +15,38 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a child that was killed may take to end.
+/// How long a killed child may take to end.
 const END_LIMIT: Duration = Duration::from_millis(200);
 
-const STEP: Duration = Duration::from_millis(2);
+const WAIT_STEP: Duration = Duration::from_millis(2);
 
-/// Descriptors that a child closes one by one, where the kernel cannot close a range.
+/// Number of descriptors that a child closes one by one if the kernel cannot close a range.
 const DESCRIPTORS_MAX: RawFd = 1024;
 
-/// What the child does with a name, each within the limit: status and opening, then first bytes.
-const STEPS: usize = 2;
+/// Steps of the child for each path, each with the time limit: status and opening, then first
+/// bytes.
+const STEPS_PER_PATH: usize = 2;
 
-/// Bytes of a folder that are read: more than its first entry has.
+/// Bytes of a folder that are read; more than its first entry has.
 const ENTRIES_BYTES: usize = 1024;
 
-/// Bytes that are read at once for this process: as many as a pipe holds.
+/// Bytes that are read at once for this process; as many as a pipe holds.
 const PIECE_BYTES: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// What it is.
+pub enum Probe {
+    /// The status of the path, and opening it.
     Status,
-    /// The same, and its first bytes.
+    /// The status, opening, and the first bytes.
     Bytes,
 }
 
-/// The place of the first of these names whose status, whose opening if it is a file or a folder,
-/// or whose first bytes, where these are asked for, take longer than the limit. Of names in a row on
-/// one file system only the first is read. `None` if there is none, or nothing can look.
-pub fn first(paths: &[&Path], asked: Asked, limit: Duration) -> Option<usize> {
-    // A name with a zero byte is none: the kernel would not be asked.
+/// The index of the first path that takes longer than the limit for its status, for opening it
+/// (files and folders only), or for its first bytes if requested. Of consecutive paths on one file
+/// system only the first is read. `None` if all paths respond, or no child can be started.
+pub fn first_unresponsive(paths: &[&Path], asked: Probe, limit: Duration) -> Option<usize> {
+    // A name with a zero byte is replaced by an empty name, because the kernel cannot be asked
+    // about it.
     let names: Vec<CString> =
         paths.iter().map(|path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default()).collect();
     let (mut done, tell) = io::pipe().ok()?;
@@ -51,12 +54,12 @@ pub fn first(paths: &[&Path], asked: Asked, limit: Duration) -> Option<usize> {
     let child = match unsafe { libc::fork() } {
         -1 => return None,
         // SAFETY: this is the process that was just forked.
-        0 => unsafe { look(&names, asked, tell.as_raw_fd()) },
+        0 => unsafe { probe_paths(&names, asked, tell.as_raw_fd()) },
         child => Pid::from_raw(child)?,
     };
     drop(tell);
     let mut seen = 0;
-    while seen < STEPS * names.len() {
+    while seen < STEPS_PER_PATH * names.len() {
         match is_readable(&done, Instant::now() + limit) {
             Ok(true) => match done.read(&mut [0; 256]) {
                 Ok(0) => break,
@@ -66,42 +69,42 @@ pub fn first(paths: &[&Path], asked: Asked, limit: Duration) -> Option<usize> {
             },
             Ok(false) => {
                 abandon(child);
-                return Some(seen / STEPS);
+                return Some(seen / STEPS_PER_PATH);
             }
             Err(_) => break,
         }
     }
-    // It has told all, or ended before.
+    // The child has reported all paths, or ended before.
     let _ = retry_on_intr(|| waitpid(Some(child), WaitOptions::empty()));
     None
 }
 
-/// A file that a child reads for this process: where a read takes longer than the limit, this
-/// process has an error, and the child alone waits.
+/// A file that a child process reads for this process. If a read takes longer than the limit, this
+/// process gets an error, and only the child keeps waiting.
 #[derive(Debug)]
 pub struct WatchedFile {
     pipe: io::PipeReader,
-    /// `None` after its end.
+    /// `None` after the child has been reaped.
     child: Option<Pid>,
     limit: Duration,
 }
 
 impl WatchedFile {
-    /// So many bytes of an open file, or all, from its place on.
+    /// Reads at most this many bytes of an open file, from its current offset.
     pub fn begin(file: &File, most_bytes: u64, limit: Duration) -> io::Result<WatchedFile> {
         let (pipe, tell) = io::pipe()?;
         // SAFETY: the child makes system calls alone, on its stack, and never returns.
         let child = match unsafe { libc::fork() } {
             -1 => return Err(io::Error::last_os_error()),
             // SAFETY: this is the process that was just forked.
-            0 => unsafe { pass_on(file.as_raw_fd(), most_bytes, tell.as_raw_fd()) },
+            0 => unsafe { copy_to_pipe(file.as_raw_fd(), most_bytes, tell.as_raw_fd()) },
             child => Pid::from_raw(child),
         };
         Ok(WatchedFile { pipe, child, limit })
     }
 
-    /// Why the child has written no more: it exits with 0 at the end of the file, else with the
-    /// number of its error.
+    /// Why the child has stopped writing: its exit code is 0 at the end of the file, and otherwise
+    /// the error number.
     fn end(&mut self) -> io::Result<()> {
         let Some(child) = self.child.take() else { return Ok(()) };
         let ended = retry_on_intr(|| waitpid(Some(child), WaitOptions::empty()))?;
@@ -133,19 +136,19 @@ impl Drop for WatchedFile {
 }
 
 fn abandon(child: Pid) {
-    // It is there: it was not reaped.
+    // The child exists, because it was not reaped.
     let _ = kill_process(child, Signal::KILL);
     let end = Instant::now() + END_LIMIT;
     while matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(None)) && Instant::now() < end {
-        std::thread::sleep(STEP);
+        std::thread::sleep(WAIT_STEP);
     }
 }
 
-/// What the child does: it looks at each name, and writes a byte after each step.
+/// The child's code: accesses each path, and writes a byte after each step.
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn look(names: &[CString], asked: Asked, tell: RawFd) -> ! {
+unsafe fn probe_paths(names: &[CString], asked: Probe, tell: RawFd) -> ! {
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to a live local.
     unsafe {
         close_all_but([tell]);
@@ -155,7 +158,7 @@ unsafe fn look(names: &[CString], asked: Asked, tell: RawFd) -> ! {
             let is_there = libc::stat(name.as_ptr(), status.as_mut_ptr()) == 0;
             let status = status.assume_init();
             let kind = status.st_mode & libc::S_IFMT;
-            // Opening anything else may do something.
+            // Opening anything but a file or folder may have side effects.
             let file = if is_there && (kind == libc::S_IFREG || kind == libc::S_IFDIR) {
                 libc::open(name.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC)
             } else {
@@ -163,7 +166,7 @@ unsafe fn look(names: &[CString], asked: Asked, tell: RawFd) -> ! {
             };
             step_done(tell);
             if file >= 0 {
-                if asked == Asked::Bytes && read_from.replace(status.st_dev) != Some(status.st_dev) {
+                if asked == Probe::Bytes && read_from.replace(status.st_dev) != Some(status.st_dev) {
                     read_first(file, kind == libc::S_IFDIR);
                 }
                 libc::close(file);
@@ -174,11 +177,11 @@ unsafe fn look(names: &[CString], asked: Asked, tell: RawFd) -> ! {
     }
 }
 
-/// What the other child does: it reads a file, and writes what it reads.
+/// The code of the reading child: reads a file, and writes its bytes to the pipe.
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn pass_on(file: RawFd, most_bytes: u64, tell: RawFd) -> ! {
+unsafe fn copy_to_pipe(file: RawFd, most_bytes: u64, tell: RawFd) -> ! {
     let (mut piece, mut left) = ([0_u8; PIECE_BYTES], most_bytes);
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to live bytes.
     unsafe {
@@ -200,7 +203,7 @@ unsafe fn pass_on(file: RawFd, most_bytes: u64, tell: RawFd) -> ! {
                 let rest = &piece[written..count];
                 match usize::try_from(libc::write(tell, rest.as_ptr().cast(), rest.len())) {
                     Ok(more) => written += more,
-                    // Nobody reads any more.
+                    // The reader of the pipe is gone.
                     Err(_) => libc::_exit(libc::EPIPE),
                 }
             }
@@ -209,7 +212,7 @@ unsafe fn pass_on(file: RawFd, most_bytes: u64, tell: RawFd) -> ! {
     }
 }
 
-/// Writes that a step is done; ends where nobody reads that.
+/// Reports a finished step; ends the process if the reader of the pipe is gone.
 ///
 /// # Safety
 /// Only in a process that was just forked.
@@ -222,8 +225,8 @@ unsafe fn step_done(tell: RawFd) {
     }
 }
 
-/// Reads the first byte of a file, or the first entries of a folder. Of a file no more than one
-/// page becomes resident: what is below the page cache remembers what was read.
+/// Reads the first byte of a file, or the first entries of a folder. At most one page of a file
+/// becomes resident, because caches below the page cache also keep what was read.
 ///
 /// # Safety
 /// Only in a process that was just forked.
@@ -240,7 +243,7 @@ unsafe fn read_first(file: RawFd, is_folder: bool) {
     }
 }
 
-/// Closes what others wait for the end of: our output, and the socket of the launcher.
+/// Closes descriptors whose end other processes wait for: our output, and the launcher's socket.
 ///
 /// # Safety
 /// Only in a process that was just forked, or that only ends.
@@ -257,7 +260,7 @@ pub(super) unsafe fn close_all_but<const N: usize>(mut kept: [RawFd; N]) {
     }
     if !(is_closed && range(from, libc::c_uint::MAX)) {
         for other in (0..DESCRIPTORS_MAX).filter(|other| !kept.contains(other)) {
-            // SAFETY: what is no descriptor is refused.
+            // SAFETY: closing a number that is not an open descriptor fails without effect.
             unsafe { libc::close(other) };
         }
     }
@@ -268,19 +271,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_folders_pipes_and_nothing_answer() {
+    fn files_folders_pipes_and_missing_paths_respond() {
         let folder = tempfile::tempdir().unwrap();
         let (pipe, file) = (folder.path().join("pipe"), folder.path().join("file"));
         crate::open_file::make_pipe(&pipe).unwrap();
         std::fs::write(&file, "x").unwrap();
         let nothing = folder.path().join("nothing");
         let names = [folder.path(), &pipe, &file, &nothing, Path::new(""), Path::new("/dev/tty")];
-        assert_eq!(first(&names, Asked::Bytes, Duration::from_secs(60)), None);
-        assert_eq!(first(&[], Asked::Bytes, Duration::ZERO), None);
+        assert_eq!(first_unresponsive(&names, Probe::Bytes, Duration::from_secs(60)), None);
+        assert_eq!(first_unresponsive(&[], Probe::Bytes, Duration::ZERO), None);
     }
 
     #[test]
-    fn a_file_is_read_by_a_child_to_its_end_or_its_error() {
+    fn a_child_reads_a_file_to_its_end_or_reports_the_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let content: Vec<u8> = (0..=250).cycle().take(3 * PIECE_BYTES + 5).collect();
@@ -297,11 +300,11 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_is_not_answered_is_an_error_in_time() {
+    fn a_read_without_response_is_an_error_after_the_limit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         crate::open_file::make_pipe(&path).unwrap();
-        // It has a writer, which never writes.
+        // The pipe has a writer that never writes.
         let file = File::options().read(true).write(true).open(&path).unwrap();
         let mut watched = WatchedFile::begin(&file, u64::MAX, Duration::from_millis(50)).unwrap();
         let error = watched.read(&mut [0; 8]).unwrap_err();
@@ -309,8 +312,8 @@ mod tests {
     }
 
     #[test]
-    fn many_names_are_looked_at_with_one_limit_each() {
+    fn each_of_many_paths_has_a_time_limit_of_its_own() {
         let names = vec![Path::new("/"); 100_000];
-        assert_eq!(first(&names, Asked::Bytes, Duration::from_secs(60)), None);
+        assert_eq!(first_unresponsive(&names, Probe::Bytes, Duration::from_secs(60)), None);
     }
 }

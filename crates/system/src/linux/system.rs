@@ -1,4 +1,4 @@
-//! The running system: its kernel, its distribution, its load.
+//! The running system: kernel, distribution, load.
 
 use super::kernel_file::line;
 use procfs::{Current, LoadAverage};
@@ -12,7 +12,7 @@ pub fn kernel_release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
-/// The name that the distribution gives itself (os-release(5)).
+/// The distribution's name for itself (os-release(5)).
 pub fn distribution() -> Option<String> {
     let text =
         fs::read_to_string("/etc/os-release").or_else(|_| fs::read_to_string("/usr/lib/os-release")).ok()?;
@@ -20,7 +20,7 @@ pub fn distribution() -> Option<String> {
     Some(name.trim().trim_matches(['"', '\'']).to_owned())
 }
 
-/// The random name of the time since the kernel started, the same for every process.
+/// The random id of the current boot, the same for all processes.
 pub fn boot_id() -> Option<String> {
     line("/proc/sys/kernel/random/boot_id")
 }

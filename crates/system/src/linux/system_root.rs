@@ -1,8 +1,8 @@
-//! Where /proc and /sys are mounted: at `/`, or below a folder that a test fills.
+//! The folder that contains /proc and /sys: `/`, or a folder that a test fills.
 
 use std::path::{Path, PathBuf};
 
-/// The folder in which `proc` and `sys` are.
+/// The folder that contains `proc` and `sys`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemRoot(PathBuf);
 
@@ -13,7 +13,7 @@ impl Default for SystemRoot {
 }
 
 impl SystemRoot {
-    /// `proc` and `sys` below another folder.
+    /// Uses `proc` and `sys` below another folder.
     pub fn below(folder: &Path) -> SystemRoot {
         SystemRoot(folder.to_owned())
     }

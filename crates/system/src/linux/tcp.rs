@@ -1,4 +1,5 @@
-//! What the standard library lacks for TCP: a port that refuses, a reset, who is at the other end.
+//! TCP functions that the standard library lacks: a port that refuses connections, a reset, and the
+//! user at the other end of a connection.
 
 use rustix::io::retry_on_intr;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
@@ -10,8 +11,8 @@ use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A port of 127.0.0.1 that no other program gets and that refuses connections, until it is
-/// dropped: its socket does not listen.
+/// A port of 127.0.0.1 that refuses connections and that no other program can get, because its
+/// socket is bound but does not listen. Ends when dropped.
 #[derive(Debug)]
 pub struct RefusingPort {
     _socket: OwnedFd,
@@ -27,35 +28,36 @@ impl RefusingPort {
     }
 }
 
-/// Makes the end of a connection a reset, whatever is under way.
+/// Makes closing the connection send a reset, even if data is in transit.
 pub fn reset_at_end(connection: &TcpStream) -> io::Result<()> {
     Ok(set_socket_linger(connection, Some(Duration::ZERO))?)
 }
 
-/// Who has the other ends of connections over 127.0.0.1, as sock_diag(7) has it. The kernel is
-/// asked through one descriptor, so that a shortage of them hides nobody.
+/// The users at the other ends of connections over 127.0.0.1, from sock_diag(7). One descriptor
+/// serves all requests, so that a shortage of descriptors hides no user.
 #[derive(Debug)]
 pub struct PeerUsers {
-    kernel: Mutex<Kernel>,
+    kernel: Mutex<DiagSocket>,
 }
 
 #[derive(Debug)]
-struct Kernel {
+struct DiagSocket {
     socket: OwnedFd,
     asked: u32,
 }
 
 impl PeerUsers {
-    /// `None` where the kernel does not say it, which is tried on a connection to this port.
+    /// `None` if the kernel does not report the user, which is tested with a connection to this
+    /// port.
     pub fn open(listener: &TcpListener) -> io::Result<Option<PeerUsers>> {
         let Ok(socket) = socket(AddressFamily::NETLINK, SocketType::DGRAM, Some(SOCK_DIAG)) else {
             return Ok(None);
         };
-        let users = PeerUsers { kernel: Mutex::new(Kernel { socket, asked: 0 }) };
+        let users = PeerUsers { kernel: Mutex::new(DiagSocket { socket, asked: 0 }) };
         let client = TcpStream::connect(listener.local_addr()?)?;
         let own = client.local_addr()?;
         loop {
-            // Anybody may connect meanwhile.
+            // Another program may connect meanwhile.
             let (connection, from) = listener.accept()?;
             if from == own {
                 return Ok(users.user_of(&connection).map(|_| users));
@@ -63,7 +65,8 @@ impl PeerUsers {
         }
     }
 
-    /// The user whose process has the other end of a connection; `None` if none has it any more.
+    /// The user id of the process at the other end of a connection; `None` if no process has it
+    /// open any more.
     pub fn user_of(&self, connection: &TcpStream) -> Option<u32> {
         let (SocketAddr::V4(peer), SocketAddr::V4(own)) =
             (connection.peer_addr().ok()?, connection.local_addr().ok()?)
@@ -72,7 +75,7 @@ impl PeerUsers {
         };
         let mut kernel = self.kernel.lock().unwrap_or_else(PoisonError::into_inner);
         kernel.asked = kernel.asked.wrapping_add(1);
-        let question = question(kernel.asked, peer, own);
+        let question = diag_request(kernel.asked, peer, own);
         sendto(&kernel.socket, &question, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).ok()?;
         loop {
             let mut answer = [0_u8; 512];
@@ -80,7 +83,7 @@ impl PeerUsers {
             let (bytes, _) = retry_on_intr(receive).ok()?;
             let field = |at: usize| Some(u32::from_ne_bytes(answer[at..at + 4].try_into().ok()?));
             if field(8)? == kernel.asked {
-                // A socket that no process has any more has no inode, and the user 0.
+                // A socket that no process has open any more has inode 0, and user 0.
                 let is_there = bytes >= 88 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
                 return if is_there && field(84)? != 0 { field(80) } else { None };
             }
@@ -91,8 +94,9 @@ impl PeerUsers {
 /// `SOCK_DIAG_BY_FAMILY`.
 const BY_FAMILY: u16 = 20;
 
-/// `struct nlmsghdr` and `struct inet_diag_req_v2` for the one socket from `from` to `to`.
-fn question(number: u32, from: SocketAddrV4, to: SocketAddrV4) -> Vec<u8> {
+/// The request for the one socket from `from` to `to`: `struct nlmsghdr` and `struct
+/// inet_diag_req_v2`.
+fn diag_request(number: u32, from: SocketAddrV4, to: SocketAddrV4) -> Vec<u8> {
     const REQUEST: u16 = 1;
     const TCP: u8 = 6;
     let family = u8::try_from(AddressFamily::INET.as_raw()).expect("it is 2");
@@ -111,7 +115,7 @@ mod tests {
     use std::io::{ErrorKind, Read};
 
     #[test]
-    fn a_port_that_refuses_is_taken() {
+    fn a_refusing_port_cannot_be_bound_by_others() {
         let refusing = RefusingPort::take().unwrap();
         let address = (Ipv4Addr::LOCALHOST, refusing.port);
         assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
@@ -119,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_at_the_other_end_is_known_as_long_as_it_is_there() {
+    fn the_user_of_the_peer_is_known_while_the_peer_is_connected() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let users = PeerUsers::open(&listener).unwrap().expect("a kernel with sock_diag(7)");
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_is_reset_has_no_end() {
+    fn a_reset_connection_fails_instead_of_ending() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (server, _) = listener.accept().unwrap();

@@ -1,8 +1,9 @@
 //! The mode of the user's terminal while the lab draws on it: keys arrive as they are pressed and
-//! are not shown. It is given back however the lab ends or stops: by itself, a panic or a signal.
+//! are not echoed. The mode is restored however the lab ends or stops: normally, by a panic or by a
+//! signal.
 //!
-//! Ctrl-C and Ctrl-Z keep their meaning: the terminal still makes signals of them. What is written
-//! when it is given back is the caller's. SIGKILL alone leaves the terminal as it is.
+//! Ctrl-C and Ctrl-Z still raise signals. The caller defines what is written when the terminal is
+//! restored. Only SIGKILL leaves the terminal unrestored.
 
 use super::tty::{has_keys, may_draw};
 use rustix::stdio::{stderr, stdin};
@@ -15,14 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// What is written when it is given back.
+/// The bytes that are written when the terminal is restored.
 static FAREWELL: OnceLock<&'static [u8]> = OnceLock::new();
 
-/// The mode in which the user had it; `None` where its keys are not read.
+/// The terminal's mode before the lab changed it; `None` if the lab does not read its keys.
 static MODE_BEFORE: OnceLock<Termios> = OnceLock::new();
 
-/// Takes the terminal that standard error is, or makes sure that it is taken still: after Ctrl-Z it
-/// is not. `farewell` is written when it is given back. `false` where the lab must not draw.
+/// Takes the terminal on standard error, or takes it again after Ctrl-Z. `farewell` is written when
+/// the terminal is restored. Returns `false` if the lab must not draw.
 pub fn take(farewell: &'static [u8]) -> bool {
     if !may_draw() {
         return false;
@@ -37,7 +38,7 @@ pub fn take(farewell: &'static [u8]) -> bool {
     true
 }
 
-/// Lets keys arrive as they are pressed, where they arrive by lines.
+/// Makes keys arrive as they are pressed, if the terminal delivers whole lines.
 fn take_keys() {
     let Ok(mut mode) = tcgetattr(stdin()) else { return };
     if !mode.local_modes.contains(LocalModes::ICANON) {
@@ -47,21 +48,22 @@ fn take_keys() {
     mode.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
     mode.special_codes[SpecialCodeIndex::VMIN] = 1;
     mode.special_codes[SpecialCodeIndex::VTIME] = 0;
-    // Without it keys arrive by lines: then a key is only seen after Enter.
+    // If this fails, a key arrives only after Enter.
     let _ = tcsetattr(stdin(), OptionalActions::Now, &mode);
 }
 
-/// Whether it is taken: signals may have given it back.
+/// True if the terminal is taken; a signal may have restored it.
 pub fn is_taken() -> bool {
     IS_TAKEN.load(Ordering::Relaxed)
 }
 
-/// Gives the terminal back, if it was taken, by system calls alone: signal handlers may call it.
+/// Restores the terminal if it was taken, with system calls only, so that signal handlers may call
+/// it.
 pub fn give_back() {
     if !IS_TAKEN.swap(false, Ordering::Relaxed) {
         return;
     }
-    // Nothing can be done about a terminal that takes nothing.
+    // A terminal that accepts no bytes cannot be restored.
     if let Some(farewell) = FAREWELL.get().filter(|_| may_draw()) {
         let _ = rustix::io::write(stderr(), farewell);
     }
@@ -70,13 +72,13 @@ pub fn give_back() {
     }
 }
 
-/// Has the terminal given back before a signal of the keyboard stops or ends the lab. Signals that
-/// end it in order are handled by [`super::interrupt`].
+/// Restores the terminal before a signal from the keyboard stops or ends the lab.
+/// [`super::interrupt`] handles the signals that end the lab in an orderly way.
 fn give_back_before_signals() {
     for signal in [SIGTSTP, SIGQUIT] {
         let handle = move || {
             give_back();
-            obey(signal);
+            perform_default_action(signal);
         };
         // SAFETY: the handler makes system calls only, all of them async-signal-safe.
         // Where the system refuses it, Ctrl-Z leaves the terminal as it is.
@@ -84,9 +86,9 @@ fn give_back_before_signals() {
     }
 }
 
-/// Does what the signal that is being handled does by default. Unlike SIGSTOP it stops no process
-/// that nobody could continue. After a stop the handler is back in its place.
-fn obey(signal: i32) {
+/// Performs the default action of the signal that is being handled. Unlike SIGSTOP, it does not
+/// stop a process that no shell could continue. After a stop the handler is installed again.
+fn perform_default_action(signal: i32) {
     // SAFETY: all structures are live locals, filled before use; all calls are async-signal-safe.
     unsafe {
         let mut default: libc::sigaction = MaybeUninit::zeroed().assume_init();
@@ -96,7 +98,7 @@ fn obey(signal: i32) {
         libc::sigemptyset(only.as_mut_ptr());
         libc::sigaddset(only.as_mut_ptr(), signal);
         libc::sigaction(signal, &raw const default, &raw mut handler);
-        // While it is handled it is blocked, so it takes effect when it is not.
+        // The signal is blocked while it is handled, so it takes effect when it is unblocked.
         libc::raise(signal);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, only.as_ptr(), blocked.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, blocked.as_ptr(), std::ptr::null_mut());

@@ -1,5 +1,5 @@
-//! The user's terminal: its size, whether this process may draw on it, and which keys were pressed.
-//! The mode in which keys arrive lives in [`super::terminal_mode`].
+//! The user's terminal: its size, whether this process may draw on it, and the pressed keys.
+//! [`super::terminal_mode`] sets the mode in which keys arrive.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::getpgrp;
@@ -7,7 +7,7 @@ use rustix::stdio::{stderr, stdin, stdout};
 use rustix::termios::{isatty, tcgetpgrp, tcgetwinsize};
 use std::os::fd::AsFd;
 
-/// Keys that are taken from the terminal at once; the others wait.
+/// Most keys that are read from the terminal at once.
 const KEYS_MAX: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,13 +16,13 @@ pub struct Size {
     pub rows: u16,
 }
 
-/// The size of a terminal that does not know its own.
+/// The size that is assumed if the terminal does not report one.
 const DEFAULT_SIZE: Size = Size { columns: 80, rows: 24 };
 
-/// Columns of the terminal that standard output is; `None` where it is none.
+/// Columns of the terminal on standard output; `None` if it is not a terminal.
 pub fn columns() -> Option<u16> {
     let columns = tcgetwinsize(stdout()).ok().map(|size| size.ws_col);
-    // A terminal that a launcher of MPI jobs makes has none.
+    // A terminal that an MPI launcher creates reports 0 columns.
     columns.filter(|&columns| columns > 0)
 }
 
@@ -33,18 +33,19 @@ pub fn size_of_stderr() -> Size {
     }
 }
 
-/// Whether standard error is a terminal on which this process may draw: not one on which a shell
-/// has put another program, or itself, in front.
+/// True if standard error is a terminal on which this process may draw. It may not draw while a
+/// shell or another program is in the foreground.
 pub fn may_draw() -> bool {
     isatty(stderr()) && is_in_front(stderr()) != Some(false)
 }
 
-/// Whether standard input is a terminal whose keys are for this process.
+/// True if standard input is a terminal and its keys go to this process.
 pub fn has_keys() -> bool {
     is_in_front(stdin()) == Some(true)
 }
 
-/// The keys pressed since the last call, without waiting; none that are not for this process.
+/// The keys pressed since the last call, without waiting; none if the keys do not go to this
+/// process.
 pub fn pressed_keys() -> Vec<u8> {
     let stdin = stdin();
     if !has_keys() {
@@ -60,8 +61,8 @@ pub fn pressed_keys() -> Vec<u8> {
     keys[..count].to_vec()
 }
 
-/// Whether this process is in the foreground of a terminal; `None` where it is no terminal, or not
-/// the one that controls this process.
+/// True if this process is in the terminal's foreground; `None` if it is not a terminal, or not the
+/// controlling terminal of this process.
 fn is_in_front(terminal: impl AsFd) -> Option<bool> {
     tcgetpgrp(terminal).ok().map(|group| group == getpgrp())
 }

@@ -1,4 +1,5 @@
-//! Files named later, till then without a name if that can be; renaming that replaces nothing.
+//! Files that get their name later and until then have none, if possible; and renaming that never
+//! replaces a file.
 
 use super::descriptor;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
@@ -7,14 +8,14 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// The rights of a new file, less the user's mask.
-const MODE: u32 = 0o666;
+/// The permissions of a new file, before the user's umask.
+const NEW_FILE_MODE: u32 = 0o666;
 
-/// Creates a file without a name in `folder`, for appending; `None` where the file system or the
-/// kernel has no files without names.
+/// Creates an unnamed file in `folder`, for appending; `None` if the file system or the kernel has
+/// no unnamed files.
 pub fn create(folder: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
-    match openat(CWD, folder, flags, Mode::from_raw_mode(MODE)) {
+    match openat(CWD, folder, flags, Mode::from_raw_mode(NEW_FILE_MODE)) {
         Ok(file) => Ok(Some(file.into())),
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Ok(None),
         Err(error) => Err(error.into()),

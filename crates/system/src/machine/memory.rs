@@ -1,4 +1,5 @@
-//! Memory that the page cache can use: the machine's, less what our control group may not use.
+//! Memory that the page cache can use: the machine's memory, limited by this process's control
+//! group.
 
 use crate::memory::{control_group_limit, total_and_available};
 
@@ -7,24 +8,26 @@ pub struct Memory {
     pub total_bytes: u64,
     /// Memory that can be allocated without swapping.
     pub available_bytes: u64,
-    /// Limit of our control group, where it is below all memory. It counts the page cache too.
+    /// Limit of this process's control group, if it is below total memory. The limit includes the
+    /// page cache.
     pub limit_bytes: Option<u64>,
 }
 
 impl Memory {
-    /// Reads it; zeros where the system does not say.
+    /// Reads the values; zeros if the system does not report them.
     pub fn read() -> Memory {
         let (total_bytes, available_bytes) = total_and_available();
         let limit_bytes = control_group_limit().filter(|&limit| limit < total_bytes);
         Memory { total_bytes, available_bytes, limit_bytes }
     }
 
-    /// The most that can ever be cached: all memory, or the control group's limit.
+    /// The most that can ever be cached: total memory, or the limit of the control group.
     pub fn ceiling_bytes(&self) -> u64 {
         self.limit_bytes.unwrap_or(self.total_bytes)
     }
 
-    /// The most that can be cached now: what is available, or the control group's limit if less.
+    /// The most that can be cached now: available memory, or the limit of the control group if it
+    /// is lower.
     pub fn available_here_bytes(&self) -> u64 {
         self.available_bytes.min(self.ceiling_bytes())
     }
@@ -35,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_available_here_is_within_the_ceiling() {
+    fn available_memory_is_at_most_the_ceiling() {
         let memory = Memory::read();
         assert!(memory.available_here_bytes() <= memory.ceiling_bytes());
         assert!(memory.total_bytes > 0 && memory.available_bytes <= memory.total_bytes);

@@ -1,14 +1,14 @@
-//! The facts of the machine that change a number: processor, memory, kernel and system.
+//! The facts about the machine that affect measurements: processor, memory, kernel and system.
 //!
-//! [`Machine::probe`] collects them, and `commands::doctor` judges them. A fact that cannot be
-//! found out is `None`, never a guess.
+//! [`Machine::probe`] collects them, and `commands::doctor` judges them. An unknown fact is `None`,
+//! never a guess.
 
 #[cfg(target_os = "linux")]
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod probe;
 
-/// The name of the time since the kernel was started: another after the next start.
+/// The random id of the current boot; every boot has another.
 #[cfg(target_os = "linux")]
 pub use crate::system::boot_id as boot;
 
@@ -24,17 +24,17 @@ pub struct Machine {
     /// Distribution, from os-release.
     pub distribution: Option<String>,
     pub cpu: Option<String>,
-    /// Processors that this process may use.
+    /// Number of processors that this process may use.
     pub cpus: u64,
-    /// Processors that the control groups of this process grant it, where they grant fewer: it runs
-    /// so long in each period, and then not until the next.
+    /// The CPU quota of this process's control groups as a number of processors, if it is below
+    /// `cpus`. The process runs for its share of each period and then waits for the next period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
-    /// Highest clock of a processor, as its frequency driver states it.
+    /// Highest clock rate of a processor, as its frequency driver reports it.
     pub max_turbo_ghz: Option<f64>,
     /// Frequency governor of the first processor.
     pub governor: Option<String>,
-    /// Whether a processor may run faster than its nominal clock.
+    /// True if a processor may exceed its nominal clock rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turbo: Option<bool>,
     /// Vector instructions that the scans may use.
@@ -47,14 +47,15 @@ pub struct Machine {
     pub page_bytes: u64,
     /// Mode of transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
-    /// Hypervisor, if the machine is a guest: then cold means cold in the guest.
+    /// Hypervisor, if the machine is a virtual machine. Cold then means cold in the virtual
+    /// machine.
     pub hypervisor: Option<String>,
     /// Average number of runnable tasks over the last minute.
     pub load_1min: Option<f64>,
-    /// Whether the kernel reclaims memory before it is short (DAMON).
+    /// True if the kernel reclaims memory before it is short (DAMON).
     pub proactive_reclaim: bool,
     pub swap: bool,
-    /// Why io_uring may not be used, if it may not.
+    /// Why io_uring may not be used; `None` if it may be used.
     pub io_uring_refused: Option<String>,
     pub root: bool,
     pub clock_resolution_ns: u64,
@@ -63,12 +64,12 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The quota of processors, if it is fewer than there are.
+    /// The CPU quota, if it is below the number of processors.
     pub fn quota(&self) -> Option<f64> {
         self.cpu_quota.filter(|quota| *quota > 0.0 && *quota < self.all_processors())
     }
 
-    /// Processors whose time this process can have.
+    /// The number of processors whose time this process can use.
     pub fn processors(&self) -> f64 {
         self.quota().unwrap_or_else(|| self.all_processors())
     }
@@ -78,7 +79,7 @@ impl Machine {
         self.cpus.max(1) as f64
     }
 
-    /// One line for tables: processor, its clock, memory that may be used, system, hypervisor.
+    /// One line for tables: processor, clock rate, usable memory, system, hypervisor.
     pub fn summary(&self) -> String {
         let mut parts = vec![self.cpu.clone().unwrap_or_else(|| self.system.clone())];
         parts.push(format!("{} {}", self.cpus, if self.cpus == 1 { "cpu" } else { "cpus" }));
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_has_the_facts_that_change_a_number() {
+    fn the_summary_of_a_machine_has_the_facts_that_affect_measurements() {
         let machine = Machine {
             system: "linux x86_64".into(),
             kernel: "6.8".into(),
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_counts_where_it_is_fewer_than_the_processors() {
+    fn a_cpu_quota_counts_if_it_is_below_the_number_of_processors() {
         for (cpu_quota, processors) in [(Some(0.25), 0.25), (Some(4.0), 2.0), (Some(-1.0), 2.0), (None, 2.0)]
         {
             let machine = Machine { cpus: 2, cpu_quota, ..Machine::default() };

@@ -1,11 +1,11 @@
-//! What this machine says of itself.
+//! Collects the facts about this machine.
 
 use super::Machine;
 use super::memory::Memory;
 use crate::{clock, cpu, hypervisor, io_uring, system, user};
 
 impl Machine {
-    /// Collects every fact; a fact that cannot be found out is `None`.
+    /// Collects every fact; an unknown fact is `None`.
     pub fn probe() -> Machine {
         let memory = Memory::read();
         Machine {

@@ -1,16 +1,18 @@
-//! Elements of HTML and SVG, and the only place that escapes.
+//! Elements of HTML and SVG. Escaping happens only here.
 //!
-//! An [`Element`] takes text and attributes as they are found and writes them so that no name of a
-//! file can become markup. It is well-formed XML too: elements are closed, attributes have values.
-//! Only text compiled into the program (a style, a script) may go in as it is.
+//! An [`Element`] takes text and attributes unescaped and escapes them when it is written, so that
+//! no file name can become markup. The result is also well-formed XML: elements are closed,
+//! attributes have values. Only text compiled into the program (a style, a script) may be written
+//! without escaping.
 
 use crate::terminal::printable::printable;
 use std::fmt::{Display, Write};
 
-/// Elements that have no content.
-const EMPTY: [&str; 7] = ["meta", "link", "br", "path", "line", "rect", "circle"];
+/// Elements that never have content.
+const EMPTY_ELEMENTS: [&str; 7] = ["meta", "link", "br", "path", "line", "rect", "circle"];
 
-/// Marks a text as readlab's, in HTML, SVG and Markdown: a file without it is somebody else's.
+/// Marks a text as made by readlab, in HTML, SVG and Markdown. A file without the mark belongs to
+/// the user.
 pub const MARK: &str = "<!-- made by readlab -->\n";
 
 const PAGE: &str = "<!DOCTYPE html>\n";
@@ -27,7 +29,7 @@ pub fn page(html: Element) -> String {
     format!("{PAGE}{MARK}{}\n", html.render())
 }
 
-/// Whether a file that begins like this is a page of readlab's.
+/// True if a file with this beginning is a page that readlab made.
 pub fn is_page(head: &str) -> bool {
     is_marked(head, PAGE)
 }
@@ -36,7 +38,7 @@ pub fn picture(svg: Element) -> String {
     format!("{PICTURE}{MARK}{}\n", svg.render())
 }
 
-/// Whether a file that begins like this is a picture of readlab's.
+/// True if a file with this beginning is a picture that readlab made.
 pub fn is_picture(head: &str) -> bool {
     is_marked(head, PICTURE)
 }
@@ -49,7 +51,7 @@ pub fn element(name: &'static str) -> Element {
     Element { name, attributes: String::new(), content: String::new() }
 }
 
-/// An element that holds one text.
+/// An element that contains one text.
 pub fn words(name: &'static str, raw: &str) -> Element {
     element(name).text(raw)
 }
@@ -61,7 +63,7 @@ impl Element {
         self
     }
 
-    /// With an attribute where there is a value for it.
+    /// Adds an attribute if there is a value for it.
     pub fn maybe(self, name: &'static str, value: Option<impl Display>) -> Element {
         match value {
             Some(value) => self.set(name, value),
@@ -73,13 +75,13 @@ impl Element {
         self.set("class", classes)
     }
 
-    /// With text behind what it holds already.
+    /// Appends text to the content.
     pub fn text(mut self, raw: &str) -> Element {
         self.content.push_str(&escape(raw));
         self
     }
 
-    /// With text of several lines, whose ends stay line ends.
+    /// Appends text of several lines, which stay separate lines.
     pub fn lines(mut self, raw: &str) -> Element {
         for line in raw.lines() {
             self.content.push_str(&escape(line));
@@ -88,13 +90,13 @@ impl Element {
         self
     }
 
-    /// With an element behind what it holds already.
+    /// Appends an element to the content.
     pub fn with(mut self, child: Element) -> Element {
         child.write(&mut self.content);
         self
     }
 
-    /// With several elements behind what it holds already.
+    /// Appends several elements to the content.
     pub fn all(mut self, children: impl IntoIterator<Item = Element>) -> Element {
         for child in children {
             child.write(&mut self.content);
@@ -102,7 +104,7 @@ impl Element {
         self
     }
 
-    /// With a style or script that was compiled in; no name of the user's can be `'static`.
+    /// Appends a style or script that was compiled in. Text from the user cannot be `'static`.
     pub fn verbatim(mut self, text: &'static str) -> Element {
         self.content.push_str(text);
         self
@@ -117,7 +119,7 @@ impl Element {
     fn write(self, out: &mut String) {
         let Element { name, attributes, content } = self;
         // Writing into a String cannot fail.
-        let _ = if EMPTY.contains(&name) && content.is_empty() {
+        let _ = if EMPTY_ELEMENTS.contains(&name) && content.is_empty() {
             write!(out, "<{name}{attributes}/>")
         } else {
             write!(out, "<{name}{attributes}>{content}</{name}>")
@@ -125,7 +127,7 @@ impl Element {
     }
 }
 
-/// Text that is text in content and in attributes; control characters become their codes.
+/// Escapes text for content and attributes; control characters are shown as their codes.
 fn escape(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
     for c in printable(raw).chars() {
@@ -135,7 +137,7 @@ fn escape(raw: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Not characters of XML.
+            // XML does not allow these characters.
             '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             _ => escaped.push(c),
         }
@@ -158,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_reads_back_as_it_is_printed(raw in any::<String>()) {
+        fn any_text_is_parsed_back_as_its_printable_form(raw in any::<String>()) {
             let text = words("p", &raw).set("title", &raw).render();
             let document = roxmltree::Document::parse(&text).unwrap();
             let shown = printable(&raw).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");

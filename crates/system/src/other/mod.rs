@@ -1,4 +1,4 @@
-//! Systems that nothing is measured on: what a record needs to be kept, judged and shown.
+//! Systems on which readlab does not measure: what is needed to keep, judge and show records.
 
 pub mod open_file;
 pub mod unnamed_file;

@@ -1,10 +1,11 @@
-//! Files named later, where no file can be without a name; renaming that replaces nothing.
+//! The interface for unnamed files on systems that have none; and renaming that never replaces a
+//! file.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// `None`: the caller makes a file with a name.
+/// Always `None`; the caller then creates a file with a name.
 pub fn create(_folder: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }

@@ -1,34 +1,36 @@
-//! Text in the columns of a terminal: how many it takes, and how it is cut to fewer.
+//! Text in terminal columns: its width, and shortening it to a width.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What stands for the characters that were left out.
+/// Replaces the characters that were cut out.
 const ELLIPSIS: char = '…';
 
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text, without its end if it takes more columns.
+/// The text; if it is wider than `columns`, its end is cut off.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
     let Some(room) = columns.checked_sub(1) else { return String::new() };
-    let mut shown = beginning(text.chars(), room);
+    let mut shown = prefix_of_width(text.chars(), room);
     shown.push(ELLIPSIS);
     shown
 }
 
-/// The text, without its middle if it takes more columns: names of trials differ at both ends.
+/// The text; if it is wider than `columns`, its middle is cut out, because names of trials differ
+/// at both ends.
 pub fn cut_middle(text: &str, columns: usize) -> String {
     cut_after(text, columns, columns / 2)
 }
 
-/// The texts without their middle, each cut where it still differs from the others, if it can.
+/// The texts with their middles cut out, each at a position where it still differs from the others,
+/// if there is one.
 pub fn cut_distinctly(texts: &[&str], columns: usize) -> Vec<String> {
     let cut_distinctly = |text: &str| {
-        let mut ways = MIDDLES.iter().map(|parts| columns * parts / 8);
+        let mut ways = CUT_POSITIONS.iter().map(|parts| columns * parts / 8);
         let differs = |first: &usize| {
             let shown = cut_after(text, columns, *first);
             texts.iter().all(|other| *other == text || cut_after(other, columns, *first) != shown)
@@ -38,35 +40,36 @@ pub fn cut_distinctly(texts: &[&str], columns: usize) -> Vec<String> {
     texts.iter().map(|text| cut_distinctly(text)).collect()
 }
 
-/// Where the middle of a text may be, in eighths of its columns, the best place first.
-const MIDDLES: [usize; 7] = [4, 2, 6, 3, 5, 1, 7];
+/// Positions of the cut, in eighths of the columns, the best first.
+const CUT_POSITIONS: [usize; 7] = [4, 2, 6, 3, 5, 1, 7];
 
-/// The text, without what follows these first columns if it takes more than all; the end stays.
+/// The text; if it is wider than `columns`, the part after the first `first` columns is cut out and
+/// the end kept.
 fn cut_after(text: &str, columns: usize, first: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
     let Some(room) = columns.checked_sub(1) else { return String::new() };
     let first = first.min(room);
-    let end: Vec<char> = beginning(text.chars().rev(), room - first).chars().collect();
-    let mut shown = beginning(text.chars(), first);
+    let end: Vec<char> = prefix_of_width(text.chars().rev(), room - first).chars().collect();
+    let mut shown = prefix_of_width(text.chars(), first);
     shown.push(ELLIPSIS);
     shown.extend(end.iter().rev());
     shown
 }
 
-/// The text with blanks behind it, as many as fill the columns.
+/// The text, padded with spaces on the right.
 pub fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The text with blanks before it, as many as fill the columns.
+/// The text, padded with spaces on the left.
 pub fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// As many of the characters as these columns hold.
-fn beginning(chars: impl Iterator<Item = char>, columns: usize) -> String {
+/// As many of the characters as fit into these columns.
+fn prefix_of_width(chars: impl Iterator<Item = char>, columns: usize) -> String {
     let mut taken = 0;
     chars
         .take_while(|c| {
@@ -96,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_filled_up_to_its_columns() {
+    fn a_text_is_padded_to_its_columns() {
         assert_eq!([left("漢", 4), right("ab", 4), left("abcde", 4)], ["漢  ", "  ab", "abcde"]);
     }
 }

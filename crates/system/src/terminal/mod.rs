@@ -1,5 +1,5 @@
-//! What readlab writes to a terminal outside of reports: notices on standard error, the lines that
-//! are drawn below them and change, and text from outside made safe to print.
+//! Terminal output outside of reports: notices on standard error, the redrawn lines below them, and
+//! making text from outside safe to print.
 
 pub mod cells;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
-//! Text that is safe to show on a terminal or a page: nothing in it breaks a line, moves the
-//! cursor, colours, or changes the direction of reading, whatever is in a file's name, a
-//! contender's message or a record. Quoting for HTML, CSV and Markdown is in `readlab_report`.
+//! Makes text safe to show on a terminal or a page. No character in a file name, a contender's
+//! message or a record can break a line, move the cursor, change colours, or change the reading
+//! direction. Quoting for HTML, CSV and Markdown is in `readlab_report`.
 
 use std::path::Path;
 
@@ -22,15 +22,15 @@ pub fn display_path(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Whether a terminal acts on the character instead of showing it: a control character, or one of
-/// Unicode's format characters that change the direction of reading or are invisible.
+/// True if a terminal acts on the character instead of showing it: a control character, or one of
+/// Unicode's format characters that are invisible or change the reading direction.
 pub fn is_obeyed(c: char) -> bool {
     let is_format =
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     c.is_control() || is_format
 }
 
-/// The error of a TOML file in one line: the place, the cause, and the line of the file.
+/// The error of a TOML file in one line: position, cause, and the line of the file.
 pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
     let cause = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     match error.span() {
@@ -39,7 +39,7 @@ pub fn toml_cause(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// The cause of an error in a text in one line: the place, the cause, and the line of the text.
+/// The cause of an error in a text in one line: position, cause, and the line of the text.
 pub fn cause_at(text: &str, at: usize, cause: &str) -> String {
     if !text.is_char_boundary(at) {
         return cause.to_owned();
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_toml_error_is_one_line_with_its_place_and_cause() {
+    fn a_toml_error_is_one_line_with_position_and_cause() {
         let said = |text: &str| toml_cause(text, &toml::from_str::<toml::Table>(text).unwrap_err());
         assert_eq!(
             said("a = 1\nb = 2\n  é = 2"),

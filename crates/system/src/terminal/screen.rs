@@ -1,11 +1,11 @@
-//! Lines at the end of a terminal that are drawn again and again, on standard error.
+//! Lines at the end of a terminal that are redrawn again and again, on standard error.
 //!
 //! Between two drawings the cursor is hidden at the beginning of the first of these lines. A
-//! terminal that becomes narrower wraps them anew, or cuts them; in either case the cursor stays
-//! with the first line, so the next drawing needs no memory of the last: it writes the lines, and
-//! erases what is below. For the same reason a handler of signals can erase them by constant bytes.
-//! While lines are written the terminal cuts them, because it may have become narrower meanwhile.
-//! What the lines say is the caller's.
+//! terminal that becomes narrower rewraps or cuts the lines; in both cases the cursor stays at the
+//! first line. So the next drawing needs no information about the previous one: it writes the lines
+//! and erases everything below. For the same reason a signal handler can erase them by writing
+//! constant bytes. While lines are written the terminal cuts instead of wraps them, because it may
+//! have become narrower meanwhile. The caller defines the content of the lines.
 
 use crate::terminal_mode;
 use crate::tty::{self, Size};
@@ -14,28 +14,28 @@ use std::io::{IsTerminal, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Erases the lines, and shows the cursor where the first of them was; the terminal wraps again.
+/// Erases the lines, shows the cursor where the first line was, and enables wrapping again.
 const FAREWELL: &str = "\r\x1b[J\x1b[?7h\x1b[?25h";
 
 const ERASE: &str = "\r\x1b[J";
 
-/// Hides the cursor, has lines cut instead of wrapped, and goes to the beginning of the line.
-const BEGIN: &str = "\x1b[?25l\x1b[?7l\r";
+/// Hides the cursor, disables wrapping, and moves to the beginning of the line.
+const BEGIN_DRAWING: &str = "\x1b[?25l\x1b[?7l\r";
 
-/// Goes to the beginning of the line, and has lines wrapped again.
-const END: &str = "\r\x1b[?7h";
+/// Moves to the beginning of the line, and enables wrapping again.
+const END_DRAWING: &str = "\r\x1b[?7h";
 
-/// Erases what follows in the line.
+/// Erases the rest of the line.
 const ERASE_LINE: &str = "\x1b[K";
 
 static IS_DRAWN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal that standard error is. It is given back when this is dropped.
+/// The terminal on standard error. It is restored when this value is dropped.
 #[derive(Debug)]
 pub struct Screen(());
 
 impl Screen {
-    /// `None` where standard error is no terminal, or one that cannot move its cursor.
+    /// `None` if standard error is not a terminal, or is one that cannot move its cursor.
     pub fn of_stderr() -> Option<Screen> {
         let can_move = std::env::var_os("TERM").is_some_and(|kind| !kind.is_empty() && kind != "dumb");
         if !can_move || !std::io::stderr().is_terminal() {
@@ -49,15 +49,15 @@ impl Screen {
         tty::size_of_stderr()
     }
 
-    /// Draws these lines in the place of those that were drawn before. They must fit the terminal.
-    /// Nothing is drawn while another program is in the foreground.
+    /// Draws these lines in place of the previous ones. They must fit the terminal. Nothing is
+    /// drawn while another program is in the foreground.
     pub fn draw(&mut self, lines: &[String]) {
         write(&frame(lines));
     }
 
-    /// Draws the first line anew, and leaves the others.
+    /// Redraws only the first line.
     pub fn draw_first(&mut self, line: &str) {
-        write(&first(line));
+        write(&frame_of_first_line(line));
     }
 
     pub fn pressed_keys(&self) -> Vec<u8> {
@@ -68,12 +68,12 @@ impl Screen {
         tty::has_keys()
     }
 
-    /// Whether what was drawn last is still there: notices and Ctrl-Z remove it.
+    /// True if the last drawing is still visible; notices and Ctrl-Z remove it.
     pub fn is_drawn(&self) -> bool {
         IS_DRAWN.load(Ordering::Relaxed) && terminal_mode::is_taken()
     }
 
-    /// Erases the lines and gives the terminal back, until lines are drawn again.
+    /// Erases the lines and restores the terminal, until lines are drawn again.
     pub fn give_back(&mut self) {
         IS_DRAWN.store(false, Ordering::Relaxed);
         terminal_mode::give_back();
@@ -86,7 +86,7 @@ impl Drop for Screen {
     }
 }
 
-/// Erases the lines, where there are any, so that a line of another kind can take their place.
+/// Erases the lines, if there are any, so that another line can be written in their place.
 pub(super) fn make_way(out: &mut impl Write) -> std::io::Result<()> {
     if IS_DRAWN.swap(false, Ordering::Relaxed) { out.write_all(ERASE.as_bytes()) } else { Ok(()) }
 }
@@ -94,33 +94,33 @@ pub(super) fn make_way(out: &mut impl Write) -> std::io::Result<()> {
 fn write(text: &str) {
     if terminal_mode::take(FAREWELL.as_bytes()) {
         IS_DRAWN.store(true, Ordering::Relaxed);
-        // The run goes on without a screen that takes nothing.
+        // If standard error accepts no bytes, the run continues without drawing.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 }
 
-/// What draws these lines over those before, and leaves the cursor at the beginning of the first.
+/// The bytes that draw these lines over the previous ones and leave the cursor at the first line.
 fn frame(lines: &[String]) -> String {
-    let mut text = BEGIN.to_owned();
+    let mut text = BEGIN_DRAWING.to_owned();
     for (at, line) in lines.iter().enumerate() {
         text += if at > 0 { "\r\n" } else { "" };
         text += line;
         text += ERASE_LINE;
     }
     text += "\x1b[J";
-    text += END;
+    text += END_DRAWING;
     if lines.len() > 1 {
         let _ = write!(text, "\x1b[{}A", lines.len() - 1);
     }
     text
 }
 
-/// What draws the first line over the one before.
-fn first(line: &str) -> String {
-    format!("{BEGIN}{line}{ERASE_LINE}{END}")
+/// The bytes that redraw the first line.
+fn frame_of_first_line(line: &str) -> String {
+    format!("{BEGIN_DRAWING}{line}{ERASE_LINE}{END_DRAWING}")
 }
 
-/// Gives the terminal back before the message of a panic.
+/// Restores the terminal before the message of a panic is written.
 fn give_back_at_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use avt::Terminal;
 
-    /// Emulated terminals with a line of a shell on them: one that wraps lines anew when it becomes
+    /// Emulated terminals that show a shell's line: one that rewraps lines when it becomes
     /// narrower, and one that cuts them.
     fn terminals() -> [Terminal; 2] {
         ["", "\x1b[?1049h"].map(|kind| {
@@ -147,7 +147,7 @@ mod tests {
         })
     }
 
-    /// The lines that a user sees, without the empty ones at the end.
+    /// The visible lines, without empty lines at the end.
     fn seen(terminal: &Terminal) -> Vec<String> {
         let lines = terminal.screen().visible_lines();
         let mut lines: Vec<String> = lines.map(|line| line.text().trim_end().to_owned()).collect();
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_take_the_place_of_those_before_and_leave_nothing() {
+    fn lines_replace_the_previous_lines_completely() {
         for mut terminal in terminals() {
             terminal.feed(frame(&lines(&["now: one", "row 1 of a long table", "row 2", "row 3"])).as_str());
             terminal.feed(frame(&lines(&["now: two", "row 1"])).as_str());
             assert_eq!(seen(&terminal), ["$ readlab race f", "now: two", "row 1"]);
             assert!(!terminal.cursor().visible);
-            terminal.feed(first("now").as_str());
+            terminal.feed(frame_of_first_line("now").as_str());
             assert_eq!(seen(&terminal), ["$ readlab race f", "now", "row 1"]);
             terminal.feed(FAREWELL);
             assert_eq!(seen(&terminal), ["$ readlab race f"]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_that_becomes_narrower_or_wider_keeps_nothing_of_the_lines() {
+    fn resizing_the_terminal_leaves_no_remains_of_the_lines() {
         let wide = lines(&["a first line of thirty-nine characters", "a second line that is longer than it"]);
         for mut terminal in terminals() {
             for columns in [40, 15, 20, 39, 11, 60] {
@@ -198,15 +198,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_for_a_wider_terminal_that_arrive_late_leave_nothing() {
+    fn lines_drawn_for_a_wider_terminal_leave_no_remains() {
         let wide = lines(&["a first line of thirty-nine characters", "a second line that is longer than it"]);
         for mut terminal in terminals() {
             terminal.feed(frame(&wide).as_str());
             terminal.resize(20, 12);
-            terminal.feed(first("the first line, made for thirty-nine").as_str());
+            terminal.feed(frame_of_first_line("the first line, made for thirty-nine").as_str());
             terminal.feed(frame(&wide).as_str());
             terminal.feed(frame(&lines(&["narrow", "lines"])).as_str());
-            // What was above may have scrolled away.
+            // The line above may have scrolled off the screen.
             let seen = seen(&terminal);
             assert!(
                 seen == ["narrow", "lines"] || seen == ["$ readlab race f", "narrow", "lines"],
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_takes_the_place_of_the_lines() {
+    fn a_notice_replaces_the_drawn_lines() {
         for mut terminal in terminals() {
             terminal.feed(frame(&lines(&["one", "two", "three"])).as_str());
             terminal.feed(format!("{ERASE}readlab: a notice\r\n").as_str());

@@ -1,4 +1,4 @@
-//! What needs no more of a system than POSIX.
+//! Code that needs only POSIX.
 
 pub mod own_file;
 pub mod user;

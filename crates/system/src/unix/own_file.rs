@@ -1,4 +1,5 @@
-//! Files in folders that all users may write to: read and written only if they are this user's.
+//! Files in folders that all users may write to. They are read and written only if they belong to
+//! this user.
 
 use super::user;
 use std::fs::File;
@@ -6,7 +7,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// At most so many first bytes as text; `None` unless it is this user's plain file and no link.
+/// The first bytes of a file as text, at most this many; `None` unless it is a regular file of this
+/// user and not a symbolic link.
 pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
     let file =
         File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
@@ -17,7 +19,7 @@ pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
         .then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Opens a file for appending, or makes it.
+/// Opens a file for appending, or creates it.
 pub fn append(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);

@@ -1,4 +1,4 @@
-//! The user of this process, and what the user may do.
+//! The user of this process, and the user's permissions.
 
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
@@ -15,15 +15,15 @@ pub fn owns(file: &Metadata) -> bool {
     file.uid() == geteuid().as_raw()
 }
 
-/// The numbers of the user: of this process, and of who became root by sudo.
-fn persons() -> Vec<u32> {
+/// The ids of the user: the user of this process, and the user who became root by sudo.
+fn user_ids() -> Vec<u32> {
     let by_sudo = || std::env::var("SUDO_UID").ok()?.parse().ok();
     let invoker: Option<u32> = if is_root() { by_sudo() } else { None };
     std::iter::once(geteuid().as_raw()).chain(invoker).collect()
 }
 
-/// Whether nobody but these users is in a group, by the files of groups and users; what is in
-/// neither file is not known, and then others may be.
+/// True if only these users are in a group, by the group and passwd files. Accounts that neither
+/// file lists are unknown, so the group may then have other members.
 pub fn is_alone_in_group(group: u32, users: &[u32]) -> bool {
     let text = |path| std::fs::read_to_string(path).unwrap_or_default();
     is_alone(group, users, &text("/etc/group"), &text("/etc/passwd"))
@@ -45,20 +45,20 @@ fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
     let known = named.clone().all(|name| {
         accounts.iter().any(|account| account.first().is_some_and(|it| it == name) && is_one_of_them(account))
     });
-    // Accounts of the system such as `sync` are in root's group, and nobody logs in as one.
+    // System accounts such as `sync` are in root's group, but nobody logs in with them.
     let has_others = accounts
         .iter()
         .any(|account| number(account.get(3).map(String::as_str)) == Some(group) && !is_one_of_them(account));
     known && (group == ROOTS_OWN || !has_others)
 }
 
-/// The users whose deeds are the user's own: root, the user, and who became root by sudo.
+/// The users that are trusted like the user: root, the user, and the user who became root by sudo.
 pub fn trusted() -> Vec<u32> {
     const ROOT: u32 = 0;
-    persons().into_iter().chain([ROOT]).collect()
+    user_ids().into_iter().chain([ROOT]).collect()
 }
 
-/// Whether the user may write to a file, or create files in a folder.
+/// Checks whether the user may write to a file, or create files in a folder.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     Ok(access(path, Access::WRITE_OK)?)
 }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_is_the_users_own_if_nobody_else_is_in_it() {
+    fn a_group_counts_as_the_users_own_if_it_has_no_other_members() {
         let groups = "root:x:0:\nme:x:1000:\nfriends:x:50:me,eve\nonly:x:51:me\nstaff:x:52:\n";
         let accounts = "root:x:0:0::/:\nsync:x:4:0::/:\nme:x:1000:1000::/:\neve:x:1001:52::/:\n";
         let alone = |group| is_alone(group, &[0, 1000], groups, accounts);

@@ -1,8 +1,9 @@
-//! Archives: writes deterministic files into archives, and decodes any archive.
+//! Archives: packs deterministic files into archives, and decodes any archive.
 //!
-//! One version of the compressor always writes the same bytes. Decoding is as plain as possible,
-//! entry by entry or member by member, with the common crates; the archive's checksums prove the
-//! content. It shares no code with contenders. `compressed` has the formats that are one stream.
+//! One version of the compressor always writes the same bytes. Decoding is as simple as possible,
+//! entry by entry or member by member, with widely used crates; the checksums of the archive prove
+//! the content. No code is shared with contenders. `compressed` has the formats that consist of one
+//! stream.
 
 use super::compressed;
 use super::pieces::Pieces;
@@ -19,21 +20,21 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Packed<'a> {
+pub struct PackedFile<'a> {
     pub path: &'a Path,
     pub archive: Archive,
-    /// The bytes of the dictionary of a zstd; empty without.
+    /// The bytes of the dictionary of a zstd file; empty if there is none.
     pub dictionary: &'a [u8],
 }
 
-/// What gets the content, piece by piece.
-pub(crate) type Take<'t> = &'t mut dyn FnMut(&[u8]) -> io::Result<()>;
+/// Receives the content, piece by piece.
+pub(crate) type PieceConsumer<'t> = &'t mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// Bytes that `decode` passes on at once.
+/// Most bytes that `decode` passes on at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Writes an archive with the content of a recipe as its only entry or member, without time and
-/// owner. Sizes beyond 4 GiB take zip64.
+/// Writes an archive whose only entry or member has the content of a recipe, without time and
+/// owner. Sizes beyond 4 GiB need zip64.
 pub(super) fn write(recipe: &Recipe, archive: Archive, out: impl Write + Seek) -> io::Result<()> {
     let entry = Entry { name: &recipe.file_name(), size_bytes: recipe.size_bytes };
     pack(&entry, archive, out, |out| {
@@ -45,15 +46,15 @@ pub(super) fn write(recipe: &Recipe, archive: Archive, out: impl Write + Seek) -
     })
 }
 
-/// Bytes in an archive, as its only entry or member.
-pub fn packed(name: &str, content: &[u8], archive: Archive) -> io::Result<Vec<u8>> {
+/// Packs bytes into an archive as its only entry or member.
+pub fn pack_content(name: &str, content: &[u8], archive: Archive) -> io::Result<Vec<u8>> {
     let mut out = io::Cursor::new(Vec::new());
     let entry = Entry { name, size_bytes: content.len() as u64 };
     pack(&entry, archive, &mut out, |out| out.write_all(content))?;
     Ok(out.into_inner())
 }
 
-/// What the directory of a zip says of an entry.
+/// What the directory of a zip file states about an entry.
 struct Entry<'a> {
     name: &'a str,
     size_bytes: u64,
@@ -83,14 +84,13 @@ fn pack(
     }
 }
 
-/// Calls `take` with the content of an archive, piece by piece: of a zip its entries but folders,
-/// in its directory's order; of others their members, frames or streams.
+/// Calls `take` with the content of an archive, piece by piece: the entries of a zip file without
+/// folders, in the order of its directory; the members, frames or streams of other archives.
 ///
-/// # Errors
-/// If the file cannot be read, is no archive of this kind, is cut short, has no entry or an
-/// encrypted one, has bytes after its last member, or the content has another checksum than the
-/// archive says, if it says one. Or the error of `take`.
-pub(super) fn decode(packed: &Packed, take: Take) -> io::Result<()> {
+/// If the file cannot be read, is not an archive of this kind, is cut off, has no entry or an
+/// encrypted one, has bytes after its last member, or its content does not match the checksum of
+/// the archive, if there is one. Also returns errors of `take`.
+pub(super) fn decode(packed: &PackedFile, take: PieceConsumer) -> io::Result<()> {
     let file = BufReader::new(File::open(packed.path)?);
     match packed.archive {
         Archive::Zip => unzip(file, take),
@@ -104,7 +104,7 @@ pub(super) fn decode(packed: &Packed, take: Take) -> io::Result<()> {
     }
 }
 
-fn unzip(file: impl Read + Seek, take: Take) -> io::Result<()> {
+fn unzip(file: impl Read + Seek, take: PieceConsumer) -> io::Result<()> {
     let mut zip = ZipArchive::new(file).map_err(zip_error)?;
     let mut entries = 0;
     for index in 0..zip.len() {
@@ -114,25 +114,25 @@ fn unzip(file: impl Read + Seek, take: Take) -> io::Result<()> {
             continue;
         }
         if raw.encrypted() {
-            return Err(unsound(format!("entry {name:?} is encrypted")));
+            return Err(invalid_archive(format!("entry {name:?} is encrypted")));
         }
         drop(raw);
         entries += 1;
-        let of_entry = |cause: io::Error| unsound(format!("entry {name:?}: {cause}"));
+        let of_entry = |cause: io::Error| invalid_archive(format!("entry {name:?}: {cause}"));
         let mut entry = zip.by_index(index).map_err(zip_error).map_err(of_entry)?;
         drain(&mut entry, take).map_err(of_entry)?;
     }
-    if entries == 0 { Err(unsound("it has no entries")) } else { Ok(()) }
+    if entries == 0 { Err(invalid_archive("it has no entries")) } else { Ok(()) }
 }
 
 fn zip_error(error: ZipError) -> io::Error {
     match error {
         ZipError::Io(cause) => cause,
-        error => unsound(error.to_string()),
+        error => invalid_archive(error.to_string()),
     }
 }
 
-fn gunzip(mut file: impl BufRead + Seek, take: Take) -> io::Result<()> {
+fn gunzip(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> {
     loop {
         let at = file.stream_position()?;
         let mut member = GzDecoder::new(&mut file);
@@ -140,9 +140,9 @@ fn gunzip(mut file: impl BufRead + Seek, take: Take) -> io::Result<()> {
         let is_gzip = member.header().is_some();
         drained.map_err(|cause| match cause.kind() {
             _ if !is_gzip && at > 0 => {
-                unsound(format!("what follows its last member, from byte {at} on, is no gzip"))
+                invalid_archive(format!("what follows its last member, from byte {at} on, is no gzip"))
             }
-            ErrorKind::UnexpectedEof => unsound("it ends too early"),
+            ErrorKind::UnexpectedEof => invalid_archive("it ends too early"),
             _ => cause,
         })?;
         let end = file.stream_position()?;
@@ -150,15 +150,17 @@ fn gunzip(mut file: impl BufRead + Seek, take: Take) -> io::Result<()> {
         match file.fill_buf()?.is_empty() {
             true => return Ok(()),
             false if is_padded => {
-                return Err(unsound(format!("what follows its last member, from byte {end} on, is no gzip")));
+                return Err(invalid_archive(format!(
+                    "what follows its last member, from byte {end} on, is no gzip"
+                )));
             }
             false => {}
         }
     }
 }
 
-/// Skips zeros; how many there were. `gzip` takes them for padding if nothing else follows, as
-/// tapes and devices leave it behind.
+/// Skips zeros and returns how many there were. `gzip` treats trailing zeros as padding, as tapes
+/// and devices add it.
 fn skip_zeros(file: &mut impl BufRead) -> io::Result<u64> {
     let mut skipped = 0;
     loop {
@@ -172,12 +174,12 @@ fn skip_zeros(file: &mut impl BufRead) -> io::Result<u64> {
     }
 }
 
-pub(super) fn drain(source: &mut impl Read, take: Take) -> io::Result<()> {
+pub(super) fn drain(source: &mut impl Read, take: PieceConsumer) -> io::Result<()> {
     read_pieces(source, CHUNK_BYTES, take)
 }
 
-/// Calls `take` with what each read of so many bytes at most gives, up to the end.
-pub(crate) fn read_pieces(source: &mut impl Read, bytes_max: usize, take: Take) -> io::Result<()> {
+/// Calls `take` with the result of each read of at most `bytes_max` bytes, up to the end.
+pub(crate) fn read_pieces(source: &mut impl Read, bytes_max: usize, take: PieceConsumer) -> io::Result<()> {
     let mut piece = vec![0; bytes_max];
     loop {
         match source.read(&mut piece) {
@@ -189,7 +191,7 @@ pub(crate) fn read_pieces(source: &mut impl Read, bytes_max: usize, take: Take) 
     }
 }
 
-pub(super) fn unsound(reason: impl Into<String>) -> io::Error {
+pub(super) fn invalid_archive(reason: impl Into<String>) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, reason.into())
 }
 
@@ -211,7 +213,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let mut content = Vec::new();
-        let packed = Packed { path: file.path(), archive, dictionary: &[] };
+        let packed = PackedFile { path: file.path(), archive, dictionary: &[] };
         let done = decode(&packed, &mut |piece| {
             content.extend_from_slice(piece);
             Ok(())

@@ -1,6 +1,7 @@
-//! The true answers about blocks of a file: the oracle's about each, added up, with proof of each.
+//! The true answers about blocks of a file: the sum of the oracle's answers about each block, and a
+//! proof for each block.
 
-use super::oracle::{ContinueCheck, Tally, Truth, at_byte};
+use super::oracle::{ContinueCheck, Tally, Truth, error_at_byte};
 use super::products::Products;
 use readlab_model::trial::Answer;
 use readlab_model::units::Nanos;
@@ -18,14 +19,14 @@ pub fn truth_of_blocks(places: &Places, check: ContinueCheck) -> io::Result<Trut
     let (mut all, mut products) = (Tally::default(), Products::default());
     for (number, &offset) in (0..).zip(&places.offsets) {
         check(number * places.block_bytes)?;
-        file.read_exact_at(&mut block, offset).map_err(|cause| at_byte(offset, &cause))?;
+        file.read_exact_at(&mut block, offset).map_err(|cause| error_at_byte(offset, &cause))?;
         let mut one = Tally::default();
         one.take(&block);
         products.add(number, &one.finish().0);
         all.take(&block);
     }
     let (answer, digest) = all.finish();
-    // Lines are cut by blocks.
+    // A line may extend over several blocks, so lines are not counted.
     let answer = Answer { lines: None, blocks: Some(places.offsets.len() as u64), ..answer };
     let wall_ns = Nanos::from(start.elapsed()).0;
     Ok(Truth { answer, products: Some(products), digest, text: false, archive: None, wall_ns })
@@ -45,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_add_up_and_each_is_proven() {
+    fn answers_about_blocks_are_summed_and_each_block_has_a_proof() {
         let (_file, places) = places(&[8, 2, 0]);
         let truth = truth_of_blocks(&places, &|_| Ok(())).unwrap();
         let sum = (u64::from(b'a') + u64::from(b'b') + 20 + 2 * 255) % 256;
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_behind_the_end_is_named() {
+    fn a_block_beyond_the_end_of_the_file_is_an_error_that_names_it() {
         let (_file, places) = places(&[0, 10]);
         let error = truth_of_blocks(&places, &|_| Ok(())).unwrap_err();
         assert!(error.to_string().ends_with("at byte 10"), "{error}");

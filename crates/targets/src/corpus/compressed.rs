@@ -1,14 +1,14 @@
 //! Compressed streams: zstd, lz4, xz, bzip2, snappy frames and brotli, written and decoded.
 //!
-//! What is written is like what the format's program writes by default, with its level and
-//! checksums, but for brotli, whose level takes minutes for what others write in seconds. Decoding
-//! is as plain as possible, with the common crates, through one buffer, however much comes out.
+//! The output equals what the format's own program writes by default, with the same level and
+//! checksums. The exception is brotli, whose default level takes minutes. Decoding is as simple as
+//! possible, with widely used crates and one buffer of fixed size.
 //!
-//! A frame or stream may be followed by another, as in a gzip, and is decoded too; other bytes
-//! after the last one are an error, except where the program of the format takes them for padding:
-//! zeros after an xz, anything after a bzip2. Brotli has one stream.
+//! As in gzip, a frame or stream may be followed by another, which is decoded too. Other bytes
+//! after the last one are an error, unless the format's program treats them as padding: zeros after
+//! xz, anything after bzip2. Brotli has only one stream.
 
-use super::archive::{Take, drain, unsound};
+use super::archive::{PieceConsumer, drain, invalid_archive};
 use bzip2::bufread::BzDecoder;
 use bzip2::write::BzEncoder;
 use liblzma::bufread::XzDecoder;
@@ -19,22 +19,24 @@ use std::io::{self, BufRead, ErrorKind, Read, Seek, Write};
 use zstd::zstd_safe::{get_dict_id_from_dict, get_dict_id_from_frame};
 
 const XZ_LEVEL: u32 = 6;
-/// The level of brotli: the highest that is fast.
+/// Compression level of brotli: the highest that is fast.
 const BROTLI_LEVEL: u32 = 5;
-/// The window of `brotli`, as the logarithm of its bytes.
+/// The window of `brotli`, as the logarithm of its size in bytes.
 const BROTLI_WINDOW_LOG2: u32 = 22;
-/// Bytes between a stream of brotli and its file.
+/// Size of the buffer between a brotli stream and its file.
 const BROTLI_BUFFER_BYTES: usize = 1 << 16;
 const SNAPPY_HEAD: &[u8] = b"\xff\x06\0\0sNaPpY";
 
-/// Fills a compressed stream of this kind.
+/// Writes a compressed stream of this kind, with the content that `fill` writes.
 pub(super) fn write(
     archive: Archive,
     mut out: impl Write,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     match archive {
-        Archive::Zip | Archive::Gzip => return Err(unsound(format!("{archive} is written elsewhere"))),
+        Archive::Zip | Archive::Gzip => {
+            return Err(invalid_archive(format!("{archive} is written elsewhere")));
+        }
         Archive::Zstd => {
             let mut zstd = zstd::Encoder::new(&mut out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
             zstd.include_checksum(true)?;
@@ -60,8 +62,8 @@ pub(super) fn write(
             bzip2.finish()?;
         }
         Archive::Snappy => {
-            // The encoder writes nothing at all if there is no content; it writes the head again
-            // otherwise, which the format allows at any place.
+            // If there is no content, the encoder writes nothing at all. Otherwise it writes the
+            // head a second time, which the format allows anywhere.
             out.write_all(SNAPPY_HEAD)?;
             let mut snappy = snap::write::FrameEncoder::new(&mut out);
             fill(&mut snappy)?;
@@ -78,7 +80,7 @@ pub(super) fn write(
     out.flush()
 }
 
-/// A writer that keeps its error: the end of a brotli stream is written without a result.
+/// A writer that stores its error, because the end of a brotli stream is written without a result.
 struct ErrorKeeper<W> {
     out: W,
     error: Option<io::Error>,
@@ -95,55 +97,60 @@ impl<W: Write> Write for ErrorKeeper<W> {
     }
 }
 
-/// With a dictionary, unless that is empty.
-pub(super) fn zstd(mut file: impl BufRead, dictionary: &[u8], take: Take) -> io::Result<()> {
+/// Decodes with this dictionary, unless it is empty.
+pub(super) fn zstd(mut file: impl BufRead, dictionary: &[u8], take: PieceConsumer) -> io::Result<()> {
     if let Some(needed) = get_dict_id_from_frame(first_frame(file.fill_buf()?)) {
         match get_dict_id_from_dict(dictionary) {
             _ if dictionary.is_empty() => {
-                return Err(unsound(format!("it needs the dictionary {needed}, which --dictionary names")));
+                return Err(invalid_archive(format!(
+                    "it needs the dictionary {needed}, which --dictionary names"
+                )));
             }
             Some(given) if given == needed => {}
             given => {
                 let given = given.map_or_else(|| "has no number".to_owned(), |id| format!("is {id}"));
-                return Err(unsound(format!("it needs the dictionary {needed}, and the given one {given}")));
+                return Err(invalid_archive(format!(
+                    "it needs the dictionary {needed}, and the given one {given}"
+                )));
             }
         }
     }
-    drain(&mut zstd::Decoder::with_dictionary(file, dictionary)?, take).map_err(named_end)
+    drain(&mut zstd::Decoder::with_dictionary(file, dictionary)?, take).map_err(with_early_end)
 }
 
-pub(super) fn xz(file: impl BufRead, take: Take) -> io::Result<()> {
-    // As `xz`, without a limit of memory: it allocates the dictionary that the file names, at most
-    // 4 GiB, and touches only as much as comes out.
+pub(super) fn xz(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
+    // Like `xz`, without a memory limit. The decoder allocates the dictionary that the file
+    // declares, at most 4 GiB, and touches only as much of it as the content needs.
     let stream = Stream::new_stream_decoder(u64::MAX, CONCATENATED | TELL_UNSUPPORTED_CHECK)?;
-    drain(&mut XzDecoder::new_stream(file, stream), take).map_err(named_end)
+    drain(&mut XzDecoder::new_stream(file, stream), take).map_err(with_early_end)
 }
 
-pub(super) fn bzip2(mut file: impl BufRead, take: Take) -> io::Result<()> {
+pub(super) fn bzip2(mut file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
     let mut streams = 0;
     loop {
         let mut magic = Vec::new();
         (&mut file).take(4).read_to_end(&mut magic)?;
-        // As `bzip2` does: after a stream, what begins no other is padding, zeros or not.
+        // Like `bzip2`: bytes after a stream that do not begin another stream are padding, whatever
+        // they are.
         if streams > 0 && !begins_bzip2(&magic) {
             return Ok(());
         }
-        drain(&mut BzDecoder::new((&magic[..]).chain(&mut file)), take).map_err(named_end)?;
+        drain(&mut BzDecoder::new((&magic[..]).chain(&mut file)), take).map_err(with_early_end)?;
         streams += 1;
     }
 }
 
-/// Whether so many bytes, four at most, may begin a stream.
+/// True if these bytes, at most four, may begin a stream.
 fn begins_bzip2(magic: &[u8]) -> bool {
     let is_level = |byte: &u8| (b'1'..=b'9').contains(byte);
     !magic.is_empty() && b"BZh".starts_with(&magic[..magic.len().min(3)]) && magic.get(3).is_none_or(is_level)
 }
 
-pub(super) fn snappy(file: impl BufRead, take: Take) -> io::Result<()> {
-    drain(&mut snap::read::FrameDecoder::new(file), take).map_err(named_end)
+pub(super) fn snappy(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
+    drain(&mut snap::read::FrameDecoder::new(file), take).map_err(with_early_end)
 }
 
-pub(super) fn lz4(mut file: impl BufRead + Seek, take: Take) -> io::Result<()> {
+pub(super) fn lz4(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> {
     loop {
         let at = file.stream_position()?;
         let mut magic = [0; 4];
@@ -151,51 +158,54 @@ pub(super) fn lz4(mut file: impl BufRead + Seek, take: Take) -> io::Result<()> {
             Err(cause) if cause.kind() == ErrorKind::UnexpectedEof && file.stream_position()? == at => {
                 return if at == 0 { Err(early_end()) } else { Ok(()) };
             }
-            read => read.map_err(named_end)?,
+            read => read.map_err(with_early_end)?,
         }
         match magic {
             [0x04, 0x22, 0x4d, 0x18] => {
                 let mut frame = lz4::Decoder::new((&magic[..]).chain(&mut file))?;
-                drain(&mut frame, take).map_err(named_end)?;
-                // The decoder has the end of a file for the end of a frame.
+                drain(&mut frame, take).map_err(with_early_end)?;
+                // The decoder treats the end of the file as the end of a frame, so the frame is
+                // checked separately.
                 frame.finish().1.map_err(|_| early_end())?;
             }
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => skip(&mut file)?,
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => skip_frame(&mut file)?,
             _ => {
-                return Err(unsound(format!("what follows its last frame, from byte {at} on, is no lz4")));
+                return Err(invalid_archive(format!(
+                    "what follows its last frame, from byte {at} on, is no lz4"
+                )));
             }
         }
     }
 }
 
-/// Skips the rest of a skippable frame: its size, and as many bytes.
-fn skip(file: &mut impl Read) -> io::Result<()> {
+/// Skips the rest of a skippable frame: its size, and that many bytes.
+fn skip_frame(file: &mut impl Read) -> io::Result<()> {
     let mut size = [0; 4];
-    file.read_exact(&mut size).map_err(named_end)?;
+    file.read_exact(&mut size).map_err(with_early_end)?;
     let size_bytes = u64::from(u32::from_le_bytes(size));
     let skipped = io::copy(&mut file.take(size_bytes), &mut io::sink())?;
     if skipped == size_bytes { Ok(()) } else { Err(early_end()) }
 }
 
-pub(super) fn brotli(file: impl BufRead, take: Take) -> io::Result<()> {
+pub(super) fn brotli(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
     let mut brotli = brotli::Decompressor::new(file, BROTLI_BUFFER_BYTES);
     drain(&mut brotli, take).map_err(|cause| match cause.kind() {
-        ErrorKind::InvalidData => unsound("it is corrupt or ends too early"),
+        ErrorKind::InvalidData => invalid_archive("it is corrupt or ends too early"),
         _ => cause,
     })?;
-    // Bytes after the end are in the decoder's buffer, which makes a second reading an error, or
-    // still in the file.
+    // Bytes after the end of the stream are in the decoder's buffer, where they make a second read
+    // fail, or still in the file.
     let is_at_end = brotli.read(&mut [0]).is_ok() && brotli.into_inner().fill_buf()?.is_empty();
-    if is_at_end { Ok(()) } else { Err(unsound("bytes follow its end")) }
+    if is_at_end { Ok(()) } else { Err(invalid_archive("bytes follow its end")) }
 }
 
-/// The error of a decoder, with the words of all of them if the file ends too early.
-fn named_end(cause: io::Error) -> io::Error {
+/// The error of a decoder; if the file ends too early, all decoders get the same words.
+fn with_early_end(cause: io::Error) -> io::Error {
     if cause.kind() == ErrorKind::UnexpectedEof { early_end() } else { cause }
 }
 
 fn early_end() -> io::Error {
-    unsound("it ends too early")
+    invalid_archive("it ends too early")
 }
 
 #[cfg(test)]
@@ -223,7 +233,7 @@ mod tests {
 
     fn decoded_with(dictionary: &[u8], archive: Archive, bytes: &[u8]) -> Result<Vec<u8>, String> {
         let (file, mut content) = (Cursor::new(bytes), Vec::new());
-        let take: Take = &mut |piece: &[u8]| {
+        let take: PieceConsumer = &mut |piece: &[u8]| {
             content.extend_from_slice(piece);
             Ok(())
         };
@@ -239,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_comes_out() {
+    fn every_format_decodes_to_the_content_that_was_written() {
         for archive in STREAMS {
             for content in [vec![], vec![b'x'], content()] {
                 let bytes = encoded(archive, &content);
@@ -249,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn legal_bytes_around_frames_are_no_content() {
+    fn skippable_frames_and_padding_are_not_content() {
         let skippable = b"\x5a\x2a\x4d\x18\x03\0\0\0abc";
         for archive in [Archive::Zstd, Archive::Lz4] {
             let frame = encoded(archive, b"frame\n");
@@ -284,9 +294,9 @@ mod tests {
     }
 
     #[test]
-    fn a_dictionary_that_is_missing_or_another_is_named() {
-        // RFC 8878, 3.1.1.1: a single segment with a dictionary of four bytes, and an empty last
-        // block; behind a frame that is skipped.
+    fn a_missing_or_wrong_dictionary_is_an_error_that_names_it() {
+        // RFC 8878, 3.1.1.1: a single segment with a dictionary identifier of four bytes, and an
+        // empty last block, after a skippable frame.
         let frame = b"\x28\xb5\x2f\xfd\x23\x39\x30\0\0\0\x01\0\0";
         let behind = [&b"\x50\x2a\x4d\x18\x01\0\0\0x"[..], frame].concat();
         for bytes in [&frame[..], &behind] {
@@ -304,7 +314,8 @@ mod tests {
         for archive in STREAMS {
             let bytes = encoded(archive, &content()[..3000]);
             for end in 1..bytes.len() {
-                // Snappy frames have no end: what is cut between two of them is whole.
+                // Snappy streams have no end marker, so a stream that is cut between two frames is
+                // complete.
                 let is_whole = archive == Archive::Snappy && end <= 2 * SNAPPY_HEAD.len();
                 let cut = decoded(archive, &bytes[..end]);
                 match cut {
@@ -316,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_and_changed_ones_are_errors() {
+    fn trailing_bytes_and_changed_bytes_are_errors() {
         for (archive, reason) in [
             (Archive::Zstd, Some("Unknown frame descriptor")),
             (Archive::Lz4, Some("what follows its last frame, from byte ")),
@@ -334,7 +345,7 @@ mod tests {
             }
             let mut corrupt = good.clone();
             corrupt[good.len() / 2..][..64].fill(0);
-            // Brotli keeps no checksum.
+            // Brotli has no checksum.
             let came_out = decoded(archive, &corrupt);
             assert!(came_out.is_err() || archive == Archive::Brotli && came_out.unwrap() != content());
         }
@@ -362,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_is_full_is_an_error() {
+    fn writing_to_a_full_device_is_an_error() {
         for archive in STREAMS {
             for lines in [1, 6_000] {
                 let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

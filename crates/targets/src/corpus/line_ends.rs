@@ -1,4 +1,5 @@
-//! Carriage returns that end no line of the protocol, and that some runtimes take for ends.
+//! Carriage returns that do not end a line in the protocol, but that some runtimes treat as line
+//! ends.
 
 use super::archive::read_pieces;
 use readlab_system::open_file;
@@ -7,8 +8,8 @@ use std::path::Path;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// How many carriage returns of a file are not followed by a newline.
-pub fn lone_returns(path: &Path) -> io::Result<u64> {
+/// Number of carriage returns in a file that are not followed by a newline.
+pub fn count_lone_returns(path: &Path) -> io::Result<u64> {
     let mut file = open_file::read_without_waiting(path)?;
     let (mut lone, mut is_open) = (0, false);
     read_pieces(&mut file, BUFFER_BYTES, &mut |bytes| {
@@ -25,11 +26,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_return_is_lone_unless_a_newline_follows_also_between_two_reads() {
+    fn a_carriage_return_is_lone_unless_a_newline_follows_even_in_the_next_read() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let count = |content: &[u8]| {
             std::fs::write(file.path(), content).unwrap();
-            lone_returns(file.path()).unwrap()
+            count_lone_returns(file.path()).unwrap()
         };
         assert_eq!(count(b""), 0);
         assert_eq!(count(b"a\r\nb\r\n"), 0);

@@ -1,8 +1,8 @@
 //! The corpus: deterministic files to read, and the true answers about any file.
 //!
-//! A file is written under a temporary name and renamed when it is complete; beside it is a note
-//! with its recipe and digest. A file without a note is not ours: it is neither used nor removed.
-//! Nothing here knows how files are raced.
+//! A file is written under a temporary name and renamed when it is complete. A note beside it has
+//! its recipe and digest. A file without a note was not made by readlab, and is neither used nor
+//! removed. This module does not know how files are raced.
 
 pub mod archive;
 pub mod block_truth;
@@ -33,7 +33,7 @@ use xxhash_rust::xxh3::Xxh3;
 pub struct Corpus {
     pub path: PathBuf,
     pub recipe: Recipe,
-    /// Its size: of an archive, that of the archive.
+    /// Size of the file; for an archive the size of the archive.
     pub size_bytes: u64,
     /// XXH3 of the content, 64 bits, hexadecimal.
     pub digest: String,
@@ -47,7 +47,7 @@ pub enum CorpusError {
     #[error("{}: {} are needed and {} are free", display_path(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
     NoSpace {
         folder: PathBuf,
-        /// Its size and the margin.
+        /// The size of the files plus the margin.
         needed_bytes: u64,
         /// Bytes of the file system that ordinary users can still write.
         free_bytes: u64,
@@ -58,24 +58,27 @@ pub enum CorpusError {
     Io { path: PathBuf, cause: io::Error },
 }
 
-/// Names of files that are being written.
+/// Prefix and suffix of the names of files that are being written.
 const PART_PREFIX: &str = ".readlab-";
 const PART_SUFFIX: &str = ".part";
-/// Marks a folder that was made here, so that it is removed with its last file.
+/// Marks a folder that readlab created, so that it is removed with its last file.
 const FOLDER_MARK: &str = ".readlab-folder";
-/// Bytes to leave free besides a tenth of what is written: for notes, records, file system tables.
+/// Bytes to leave free in addition to a tenth of what is written: for notes, records and file
+/// system tables.
 const MARGIN_BYTES: u64 = 16 << 20;
 
-/// The folder of test files unless the user names one: in the user's cache, to be made again.
+/// The default folder of test files, in the user's cache folder, because the files can be made
+/// again.
 pub fn default_folder() -> Result<PathBuf, CorpusError> {
     let places = etcetera::choose_base_strategy().map_err(CorpusError::NoHome)?;
     Ok(places.cache_dir().join("readlab").join("corpus"))
 }
 
-/// The file of this recipe in `folder`, made unless its content has the digest of its note.
+/// The file of this recipe in `folder`. It is made unless it exists and its content has the digest
+/// in its note.
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     let path = folder.join(recipe.file_name());
-    if let Some(made) = made_before(&path, recipe)? {
+    if let Some(made) = existing_file(&path, recipe)? {
         return Ok(made);
     }
     check_space(folder, recipe.size_bytes)?;
@@ -84,9 +87,10 @@ pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     finish(folder, path, part, CorpusNote::new(recipe, digest))
 }
 
-/// The file of this recipe in these forms, in their order; first the space for all is checked.
+/// The file of this recipe in each of these forms, in their order. The space for all is checked
+/// first.
 pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(Form, Corpus)>, CorpusError> {
-    // An archive counts as large as its content: more is not known before it is made.
+    // The size of an archive is not known before it is made, so it counts as its content.
     let needed_bytes: u64 = forms
         .iter()
         .map(|&form| recipe.size_bytes.saturating_sub(existing_bytes(folder, recipe, form)))
@@ -106,12 +110,13 @@ pub fn make_forms(folder: &Path, recipe: Recipe, forms: &[Form]) -> Result<Vec<(
     Ok(made)
 }
 
-/// The size of the file of this recipe and form; 0 where it does not exist.
+/// The size of the file of this recipe and form; 0 if it does not exist.
 fn existing_bytes(folder: &Path, recipe: Recipe, form: Form) -> u64 {
     folder.join(file_name(recipe, form)).metadata().map_or(0, |meta| meta.len())
 }
 
-/// Makes the folder with a mark in it, unless it exists: only what was made here is ever removed.
+/// Creates the folder and a mark in it, unless the folder exists. Only marked folders are ever
+/// removed.
 fn make_folder(folder: &Path) -> Result<(), CorpusError> {
     if folder.is_dir() {
         return Ok(());
@@ -120,24 +125,24 @@ fn make_folder(folder: &Path) -> Result<(), CorpusError> {
     fs::write(folder.join(FOLDER_MARK), MADE_BY).map_err(at(folder))
 }
 
-/// Removes a folder that was made here if it is empty, and its mark in any case.
+/// Removes a folder that readlab created if it is empty; removes its mark in any case.
 fn remove_folder(folder: &Path) -> Result<bool, CorpusError> {
     let mark = folder.join(FOLDER_MARK);
     if fs::read(&mark).is_err() {
         return Ok(false);
     }
     fs::remove_file(&mark).map_err(at(&mark))?;
-    // Fails where something else is in it, as it should.
+    // This fails if the folder still contains other files, as intended.
     Ok(fs::remove_dir(folder).is_ok())
 }
 
-/// The archive of this recipe, made unless it exists and is intact.
+/// The archive of this recipe; it is made unless it exists and is intact.
 fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpus, CorpusError> {
     let path = folder.join(file_name(recipe, Some(archive)));
-    if let Some(made) = made_before(&path, recipe)? {
+    if let Some(made) = existing_file(&path, recipe)? {
         return Ok(made);
     }
-    let part = begin(folder)?;
+    let part = create_part_file(folder)?;
     archive::write(&recipe, archive, part.as_file()).map_err(at(&path))?;
     part.as_file().sync_all().map_err(at(folder))?;
     let truth = oracle::truth(part.path()).map_err(at(&path))?;
@@ -152,33 +157,33 @@ fn file_name(recipe: Recipe, form: Form) -> String {
     }
 }
 
-/// The existing file, if it has this recipe's note and is intact.
-fn made_before(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusError> {
+/// The existing file, if it has a note of this recipe and is intact.
+fn existing_file(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusError> {
     if path.symlink_metadata().is_err() {
         return Ok(None);
     }
     let Some(note) = CorpusNote::beside(path) else { return Err(CorpusError::NotOurs(path.to_owned())) };
-    let same = note.version == recipe.kind.version() && note.recipe == recipe && intact(path, &note)?;
+    let same = note.version == recipe.kind.version() && note.recipe == recipe && is_intact(path, &note)?;
     Ok(same.then(|| note.corpus(path.to_owned(), true)))
 }
 
-/// Gives a finished file its name.
+/// Gives a complete file its name.
 fn finish(
     folder: &Path,
     path: PathBuf,
     part: tempfile::NamedTempFile,
     note: CorpusNote,
 ) -> Result<Corpus, CorpusError> {
-    // The note comes first: a file without one would never be touched again.
+    // The note is written first, because a file without a note would never be used or removed.
     note.write(folder, &path)?;
     part.persist(&path).map_err(|error| CorpusError::Io { path: path.clone(), cause: error.error })?;
     Ok(note.corpus(path, false))
 }
 
-/// The files made here that are in `folder`, by name. Contents are not read.
+/// The files that readlab made in `folder`, sorted by name. Their contents are not read.
 pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
     let mut found = Vec::new();
-    for name in names(folder)? {
+    for name in names_in(folder)? {
         let Some(name) = name.strip_suffix(NOTE_SUFFIX) else { continue };
         let path = folder.join(name);
         let Some(note) = CorpusNote::beside(&path) else { continue };
@@ -191,23 +196,25 @@ pub fn list(folder: &Path) -> Result<Vec<Corpus>, CorpusError> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Cleaned {
+pub struct CleanReport {
     pub removed: Vec<PathBuf>,
-    /// What others put into trees made here, finished or not, or changed there.
+    /// Files that others added to trees that readlab made, complete or not, and files that others
+    /// changed there.
     pub kept: Vec<PathBuf>,
 }
 
-/// Removes the files made here with their notes, and what a killed run left unfinished. Everything
-/// else in the folder stays; the folder stays too unless it was made here and is empty then.
-pub fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
-    let Cleaned { mut removed, mut kept } = trees::clean(folder)?;
+/// Removes the files that readlab made, with their notes, and incomplete files of killed runs.
+/// Everything else in the folder stays. The folder stays too, unless readlab created it and it is
+/// empty.
+pub fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
+    let CleanReport { mut removed, mut kept } = trees::clean(folder)?;
     let remove = |path: PathBuf| fs::remove_file(&path).map_err(at(&path)).map(|()| path);
     for corpus in list(folder)? {
         let note = note_path(&corpus.path);
         removed.push(remove(corpus.path)?);
         removed.push(remove(note)?);
     }
-    for name in names(folder)? {
+    for name in names_in(folder)? {
         let path = folder.join(&name);
         let data = name.strip_suffix(NOTE_SUFFIX).map(|data| folder.join(data));
         let abandoned = match data {
@@ -228,11 +235,11 @@ pub fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
     if remove_folder(folder)? {
         removed.push(folder.to_owned());
     }
-    Ok(Cleaned { removed, kept })
+    Ok(CleanReport { removed, kept })
 }
 
-/// Whether the file has the size and the content that its note says.
-fn intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
+/// True if the file has the size and the digest in its note.
+fn is_intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
     let meta = path.symlink_metadata().map_err(at(path))?;
     Ok(meta.is_file()
         && meta.len() == note.size_bytes()
@@ -240,7 +247,7 @@ fn intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
 }
 
 fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
-    // The folder may not exist yet: then the space is that of the folder in which it will be.
+    // If the folder does not exist yet, the space is that of its nearest existing parent.
     let existing = folder.ancestors().find(|it| it.is_dir()).unwrap_or(Path::new("."));
     let free_bytes = free_bytes(existing).map_err(at(existing))?;
     let needed_bytes = size_bytes.saturating_add(size_bytes / 10).saturating_add(MARGIN_BYTES);
@@ -251,23 +258,23 @@ fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
 }
 
 /// A file under a temporary name, removed unless renamed. Its lock shows that it is being written.
-fn begin(folder: &Path) -> Result<tempfile::NamedTempFile, CorpusError> {
+fn create_part_file(folder: &Path) -> Result<tempfile::NamedTempFile, CorpusError> {
     let mut builder = tempfile::Builder::new();
-    // Readable for others, as files that programs write commonly are; the umask still applies.
+    // Readable for other users, like files of most programs; the umask still applies.
     builder.permissions(fs::Permissions::from_mode(0o644));
     let part = builder.prefix(PART_PREFIX).suffix(PART_SUFFIX).tempfile_in(folder).map_err(at(folder))?;
     part.as_file().try_lock().map_err(|cause| at(part.path())(cause.into()))?;
     Ok(part)
 }
 
-/// Whether no run writes a temporary file any more.
+/// True if no run is writing the temporary file any more.
 fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// Writes the content and syncs it; returns its digest too.
+/// Writes the content and syncs it; also returns its digest.
 fn write(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, String), CorpusError> {
-    let mut part = begin(folder)?;
+    let mut part = create_part_file(folder)?;
     let mut pieces = Pieces::new(recipe);
     let mut digest = Xxh3::new();
     let mut piece = Vec::new();
@@ -279,8 +286,9 @@ fn write(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, Stri
     Ok((part, format!("{:016x}", digest.digest())))
 }
 
-/// The names in a folder that are UTF-8, as ours are, sorted; none if it does not exist.
-fn names(folder: &Path) -> Result<Vec<String>, CorpusError> {
+/// The sorted names in a folder that are UTF-8, as all names of readlab are; none if the folder
+/// does not exist.
+fn names_in(folder: &Path) -> Result<Vec<String>, CorpusError> {
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(at(folder))?,

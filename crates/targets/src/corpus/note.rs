@@ -1,6 +1,6 @@
 //! The note beside a deterministic file: its recipe and digest.
 
-use super::{Corpus, CorpusError, at, begin, file_name};
+use super::{Corpus, CorpusError, at, create_part_file, file_name};
 use readlab_model::corpus::{Form, Recipe};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The program that made a file, in its note.
+/// The value of `made_by` in notes of readlab.
 pub(super) const MADE_BY: &str = "readlab corpus";
 
-/// How the name of a note differs from the name of its file.
+/// The suffix that is appended to the name of a file to get the name of its note.
 pub(super) const NOTE_SUFFIX: &str = ".readlab.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub(super) struct CorpusNote {
     zip_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gzip_bytes: Option<u64>,
-    /// What it is if it is another archive.
+    /// The kind of archive, if it is neither zip nor gzip.
     #[serde(skip_serializing_if = "Option::is_none")]
     archive: Option<Archive>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ impl CorpusNote {
         }
     }
 
-    /// The same for an archive of this size.
+    /// The note of an archive of this size, for the same recipe.
     pub(super) fn archived(self, archive: Archive, bytes: Option<u64>) -> CorpusNote {
         match archive {
             Archive::Zip => CorpusNote { zip_bytes: bytes, ..self },
@@ -64,12 +64,12 @@ impl CorpusNote {
         zip.or(self.gzip_bytes.map(|_| Archive::Gzip)).or(self.archive)
     }
 
-    /// The name that its file must have.
+    /// The name that the note's file must have.
     pub(super) fn file_name(&self) -> String {
         file_name(self.recipe, self.form())
     }
 
-    /// The size that its file must have.
+    /// The size that the note's file must have.
     pub(super) fn size_bytes(&self) -> u64 {
         self.zip_bytes.or(self.gzip_bytes).or(self.archive_bytes).unwrap_or(self.recipe.size_bytes)
     }
@@ -81,7 +81,7 @@ impl CorpusNote {
     }
 
     pub(super) fn write(&self, folder: &Path, path: &Path) -> Result<(), CorpusError> {
-        let mut part = begin(folder)?;
+        let mut part = create_part_file(folder)?;
         let text = serde_json::to_vec(self).expect("a note holds only strings and numbers");
         part.write_all(&text).map_err(at(folder))?;
         let path = note_path(path);
@@ -90,7 +90,7 @@ impl CorpusNote {
     }
 }
 
-/// The path of the note beside a file.
+/// The path of the note that belongs to a file.
 pub(super) fn note_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(NOTE_SUFFIX);

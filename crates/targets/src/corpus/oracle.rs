@@ -1,9 +1,9 @@
-//! The oracle: the true answers about a file or any other sequence of bytes, by the plainest code
-//! of the lab: one read after the other, one loop for each question.
+//! The oracle: the true answers about a file or any other sequence of bytes, computed by the
+//! simplest code of the lab, one read after another, with one loop for each question.
 //!
-//! It must not depend on what it judges, so it shares no code with any contender or scan.
+//! The oracle must not depend on what it judges, so it shares no code with any contender or scan.
 
-use super::archive::{self, Packed};
+use super::archive::{self, PackedFile};
 use super::products::Products;
 use readlab_model::trial::Answer;
 use readlab_model::units::Nanos;
@@ -14,23 +14,23 @@ use std::path::Path;
 use std::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Bytes read at once: enough that a large file takes seconds.
+/// Bytes that are read at once; large enough that the oracle reads a large file in seconds.
 const CHUNK_BYTES: usize = 1 << 18;
 
-/// Bytes at the beginning of a file that decide whether it is text.
+/// Bytes at the beginning of a file by which text is recognised.
 const HEAD_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
     /// Every answer that a contender can give.
     pub answer: Answer,
-    /// What proves each file or block, if there are several.
+    /// The sums of products that prove each file or block, if the target has several.
     pub products: Option<Products>,
     /// XXH3 of the content, 64 bits, 16 hexadecimal digits.
     pub digest: String,
-    /// Whether it looks like text ([`is_text`]): then its lines are counted.
+    /// True if the content looks like text ([`is_text`]); its lines are then counted.
     pub text: bool,
-    /// The kind of archive by its first bytes, if it is one.
+    /// The kind of archive, recognised by the first bytes; `None` if it is not an archive.
     pub archive: Option<Archive>,
     pub wall_ns: u64,
 }
@@ -53,7 +53,7 @@ impl Tally {
         self.digest.update(piece);
     }
 
-    /// The answers, and the digest of all bytes.
+    /// Returns the answers, and the digest of all bytes.
     pub fn finish(self) -> (Answer, String) {
         let unterminated = u64::from(self.last.is_some_and(|byte| byte != b'\n'));
         let answer = Answer {
@@ -67,8 +67,8 @@ impl Tally {
     }
 }
 
-/// In runs whose count fits into a byte, for which a compiler counts many bytes at once: users wait
-/// for this, and a reading for the right answer predicts what others take.
+/// Counts newlines in runs whose count fits into a byte, which lets the compiler vectorise the
+/// loop. Users wait for this count, and its time is used to predict the time of other readings.
 fn newlines(piece: &[u8]) -> u64 {
     let runs = piece.chunks(usize::from(u8::MAX));
     runs.map(|run| u64::from(run.iter().fold(0_u8, |count, &byte| count + u8::from(byte == b'\n')))).sum()
@@ -93,15 +93,15 @@ impl TruthBuilder {
     }
 }
 
-/// Called before every piece with the bytes so far; its error ends the reading.
+/// Called before every piece with the number of bytes so far; an error ends the reading.
 pub type ContinueCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
 
-/// Reads the whole file once, however long it takes.
+/// Reads the whole file once, without a time limit.
 pub fn truth(path: &Path) -> io::Result<Truth> {
     truth_of(|| File::open(path), &|_| Ok(()))
 }
 
-/// Reads to the end what `open` opens, once.
+/// Reads the source that `open` returns once, to its end.
 pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut source = open()?;
@@ -113,18 +113,18 @@ pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCh
             Ok(0) => return Ok(truth.finish(start)),
             Ok(got) => truth.take(&chunk[..got]),
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(at_byte(truth.tally.bytes, &cause)),
+            Err(cause) => return Err(error_at_byte(truth.tally.bytes, &cause)),
         }
     }
 }
 
-/// The error of a read with the place in the file where it failed.
-pub fn at_byte(at: u64, cause: &io::Error) -> io::Error {
+/// Adds the offset at which a read failed to its error.
+pub fn error_at_byte(at: u64, cause: &io::Error) -> io::Error {
     io::Error::new(cause.kind(), format!("{cause} at byte {at}"))
 }
 
-/// Decodes the whole archive once: the truth about its content.
-pub fn content(packed: &Packed, check: ContinueCheck) -> io::Result<Truth> {
+/// The truth about the content of an archive, which is decoded once.
+pub fn truth_of_content(packed: &PackedFile, check: ContinueCheck) -> io::Result<Truth> {
     let start = Instant::now();
     let mut truth = TruthBuilder::default();
     archive::decode(packed, &mut |piece| {
@@ -134,17 +134,18 @@ pub fn content(packed: &Packed, check: ContinueCheck) -> io::Result<Truth> {
     Ok(truth.finish(start))
 }
 
-/// Whether the beginning of a file looks like text: it has no zero byte, and at most one byte in
-/// ten is no UTF-8 or is a control character other than tab, newline, carriage return, form feed
-/// and escape. Text in old encodings of one byte a character counts as text; UTF-16 does not,
-/// because its lines do not end in a byte 0x0A alone. An empty file is text.
+/// True if the beginning of a file looks like text: it has no zero byte, and at most one byte in
+/// ten is invalid UTF-8 or a control character other than tab, newline, carriage return, form feed
+/// and escape. Text in old single-byte encodings counts as text. UTF-16 does not, because its lines
+/// do not end in a single byte 0x0A. An empty file is text.
 pub fn is_text(head: &[u8]) -> bool {
     if head.contains(&0) {
         return false;
     }
     let odd = |c: &char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0c' | '\x1b');
     let strange: usize = if head.is_ascii() {
-        // The same by bytes, which takes a tenth of the time for each of many files.
+        // Checking bytes instead of characters takes a tenth of the time, which matters for many
+        // small files.
         head.iter().filter(|&&byte| odd(&char::from(byte))).count()
     } else {
         let parts = head.utf8_chunks();
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_those_counted_by_hand() {
+    fn the_oracle_gives_answers_that_were_counted_by_hand() {
         for (content, expected) in [
             (&b""[..], answer(0, 0, 0, 0)),
             (b"\n", answer(1, 1, 1, 10)),
@@ -183,14 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn no_newline_is_lost_where_a_byte_holds_the_count() {
+    fn counting_newlines_in_a_byte_loses_none() {
         for count in [254, 255, 256, 510, 511, 65_537] {
             assert_eq!(truth_of(&vec![b'\n'; count]).answer.newlines, Some(count as u64));
         }
     }
 
     #[test]
-    fn chunks_are_joined_without_loss() {
+    fn answers_do_not_depend_on_chunk_boundaries() {
         let content: Vec<u8> = b"0123456789\n".iter().copied().cycle().take(3 * CHUNK_BYTES + 5).collect();
         let found = truth_of(&content);
         let newlines = content.len() as u64 / 11;
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_are_those_of_the_published_function() {
+    fn digests_match_published_values_of_xxh3() {
         assert_eq!(truth_of(b"").digest, "2d06800538d394c2");
     }
 
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_cut_at_the_end_of_the_head_is_no_error() {
+    fn a_character_cut_off_at_the_end_of_the_head_does_not_make_it_binary() {
         let long = "ö".repeat(HEAD_BYTES);
         assert!(is_text(&long.as_bytes()[..HEAD_BYTES - 1]));
     }

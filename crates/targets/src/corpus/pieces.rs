@@ -1,7 +1,7 @@
 //! The content of deterministic files, the same on every machine and forever.
 //!
 //! Every number comes from xoshiro256++ by integer arithmetic alone. A change of any byte of a kind
-//! needs a new [version](CorpusKind::version), and fails the tests with their digests.
+//! of file needs a new [version](CorpusKind::version), and makes the tests of the digests fail.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -13,11 +13,11 @@ pub struct Pieces {
     random: Xoshiro256PlusPlus,
     made: u64,
     rows: u64,
-    /// The end of the last row, which belongs to the next piece.
+    /// The part of the last row that belongs to the next piece.
     carry: Vec<u8>,
 }
 
-/// Length of a piece; the last one is shorter.
+/// Length of a piece; the last piece is shorter.
 const PIECE_BYTES: usize = 1 << 20;
 
 impl Pieces {
@@ -26,7 +26,7 @@ impl Pieces {
         Pieces { recipe, random, made: 0, rows: 0, carry: Vec::new() }
     }
 
-    /// Overwrites `piece` with the next piece; `false` after the last one.
+    /// Replaces `piece` by the next piece; returns `false` after the last one.
     pub fn next_into(&mut self, piece: &mut Vec<u8>) -> bool {
         let left = self.recipe.size_bytes - self.made;
         let len = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE_BYTES);
@@ -34,9 +34,9 @@ impl Pieces {
         piece.append(&mut self.carry);
         while piece.len() < len {
             match self.recipe.kind {
-                CorpusKind::Lines => line(&mut self.random, piece),
+                CorpusKind::Lines => write_line(&mut self.random, piece),
                 CorpusKind::Gdelt => {
-                    row(&mut self.random, self.rows, piece);
+                    write_row(&mut self.random, self.rows, piece);
                     self.rows += 1;
                 }
                 CorpusKind::Random => piece.extend_from_slice(&self.random.next_u64().to_le_bytes()),
@@ -54,12 +54,13 @@ impl Pieces {
     }
 }
 
-/// A number below `below`, by the high bits of a product, with a bias below 2^-25 if it is small.
-fn below(random: &mut impl Rng, below: u64) -> u64 {
+/// A random number below `below`, from the high bits of a product. For a small `below` the bias is
+/// less than 2^-25.
+fn random_below(random: &mut impl Rng, below: u64) -> u64 {
     ((random.next_u64() >> 32) * below) >> 32
 }
 
-/// Words of one to nine letters; 64, so that six bits choose one.
+/// Words of one to nine letters. There are 64, so that six bits select a word.
 #[rustfmt::skip]
 const WORDS: [&str; 64] = [
     "a", "of", "in", "to", "it", "is", "on", "as", "the", "and", "for", "was", "not", "are", "but", "had",
@@ -71,12 +72,12 @@ const WORDS: [&str; 64] = [
     "equipment",
 ];
 
-/// One line of words, 60 to 160 bytes with its newline; its last word may be cut.
-fn line(random: &mut impl Rng, text: &mut Vec<u8>) {
-    let len = usize::try_from(60 + below(random, 101)).expect("at most 160");
+/// Writes a line of words, 60 to 160 bytes with its newline; its last word may be cut off.
+fn write_line(random: &mut impl Rng, text: &mut Vec<u8>) {
+    let len = usize::try_from(60 + random_below(random, 101)).expect("at most 160");
     let start = text.len();
     while text.len() - start < len {
-        // Ten words of six bits each are in one number.
+        // One random number selects ten words of six bits each.
         let mut bits = random.next_u64();
         for _ in 0..10 {
             text.extend_from_slice(WORDS[(bits & 63) as usize].as_bytes());
@@ -88,93 +89,94 @@ fn line(random: &mut impl Rng, text: &mut Vec<u8>) {
     text.push(b'\n');
 }
 
-/// Bytes and lines of the published file: 70.1 bytes a line with its newline.
+/// Bytes and lines of the published file: 70.1 bytes for each line with its newline.
 const PUBLISHED_BYTES: u64 = 6_120_000_000;
 const PUBLISHED_LINES: u64 = 87_298_047;
 
-/// Bytes of a row without the names of the two actors.
+/// Bytes of a row without the codes of its two actors.
 const ROW_BYTES: u64 = 66;
 
-/// Letters of an actor. Many rows lack one or both.
+/// Letters in the code of an actor. Many rows have only one actor, or none.
 const ACTOR_LETTERS: u64 = 3;
 
 const ROWS_A_DAY: u64 = 4096;
 
-/// How many different actors, codes and places there are. With these, a zip is as much smaller than
-/// the rows as the published one: 6.2 times.
+/// Number of different actors, event codes and places. With these numbers a zip file compresses the
+/// rows as well as the published file: 6.2 times.
 const ACTORS: u64 = 60;
-const CODES: u64 = 60;
+const EVENT_CODES: u64 = 60;
 const PLACES: u64 = 128;
 
-/// One event: date, two actors, code, counts, class, scale, and three places of type, latitude and
-/// longitude. Events are sorted by date. A few actors, codes and places make up most of them, class
-/// and scale follow from the code, and most events have one place three times.
-fn row(random: &mut impl Rng, number: u64, text: &mut Vec<u8>) {
+/// Writes one event: date, two actors, code, counts, class, scale, and three places with type,
+/// latitude and longitude. Events are sorted by date. Most events use a few actors, codes and
+/// places, class and scale follow from the code, and most events have the same place three times.
+fn write_row(random: &mut impl Rng, number: u64, text: &mut Vec<u8>) {
     let day = number / ROWS_A_DAY;
-    digits(text, 1979 + day / 336 % 8000, 4);
-    digits(text, 1 + day % 336 / 28, 2);
-    digits(text, 1 + day % 28, 2);
+    write_digits(text, 1979 + day / 336 % 8000, 4);
+    write_digits(text, 1 + day % 336 / 28, 2);
+    write_digits(text, 1 + day % 28, 2);
     for _ in 0..2 {
         text.push(b'\t');
-        actor(random, text);
+        write_actor(random, text);
     }
-    let code = often_low(random, CODES);
-    let sources = if below(random, 2) == 0 { 1 } else { 1 + often_low(random, 9) };
-    let mentions = if below(random, 2) == 0 { 10 } else { 1 + often_low(random, 89) };
+    let code = random_mostly_low(random, EVENT_CODES);
+    let sources = if random_below(random, 2) == 0 { 1 } else { 1 + random_mostly_low(random, 9) };
+    let mentions = if random_below(random, 2) == 0 { 10 } else { 1 + random_mostly_low(random, 89) };
     for (value, width) in [(code * 37 % 200, 3), (sources, 1), (mentions, 2), (code % 4 + 1, 1)] {
         text.push(b'\t');
-        digits(text, value, width);
+        write_digits(text, value, width);
     }
     text.push(b'\t');
-    decimal(text, code * 73 % 200, 10, 1);
-    let first = often_low(random, PLACES);
-    place(first, text);
+    write_decimal(text, code * 73 % 200, 10, 1);
+    let first = random_mostly_low(random, PLACES);
+    write_place(first, text);
     for _ in 0..2 {
-        let number = if below(random, 4) > 0 { first } else { often_low(random, PLACES) };
-        place(number, text);
+        let number = if random_below(random, 4) > 0 { first } else { random_mostly_low(random, PLACES) };
+        write_place(number, text);
     }
     text.push(b'\n');
 }
 
-/// The code of an actor, or nothing, so often that rows have their average length.
-fn actor(random: &mut impl Rng, text: &mut Vec<u8>) {
-    // Of 2 ^ 32 actors so many have letters.
-    const PRESENT: u64 =
+/// Writes the code of an actor, or nothing, with a probability that gives rows their average
+/// length.
+fn write_actor(random: &mut impl Rng, text: &mut Vec<u8>) {
+    // Probability that a row has an actor, as a fraction of 2^32.
+    const ACTOR_PROBABILITY: u64 =
         ((PUBLISHED_BYTES - ROW_BYTES * PUBLISHED_LINES) << 32) / (2 * ACTOR_LETTERS * PUBLISHED_LINES);
-    if random.next_u64() >> 32 < PRESENT {
-        let number = often_low(random, ACTORS);
+    if random.next_u64() >> 32 < ACTOR_PROBABILITY {
+        let number = random_mostly_low(random, ACTORS);
         text.extend([7, 11, 5].map(|step| b'A' + (number * step % 26) as u8));
     }
 }
 
-/// A place's type, latitude and longitude, which are the same whenever it occurs.
-fn place(number: u64, text: &mut Vec<u8>) {
+/// Writes the type, latitude and longitude of a place, which depend only on its number.
+fn write_place(number: u64, text: &mut Vec<u8>) {
     let mixed = number.wrapping_mul(2_654_435_761).wrapping_add(12_345) & 0xFFFF_FFFF;
     text.push(b'\t');
-    digits(text, mixed % 5, 1);
+    write_digits(text, mixed % 5, 1);
     text.push(b'\t');
-    decimal(text, (mixed >> 3) % 200, 10, 1);
+    write_decimal(text, (mixed >> 3) % 200, 10, 1);
     text.push(b'\t');
-    decimal(text, (mixed >> 11) % 2000, 100, 2);
+    write_decimal(text, (mixed >> 11) % 2000, 100, 2);
 }
 
-/// A number below `limit`; the lower, the more often.
-fn often_low(random: &mut impl Rng, limit: u64) -> u64 {
-    let most = below(random, limit);
-    below(random, most + 1)
+/// A random number below `limit`; low numbers are more frequent.
+fn random_mostly_low(random: &mut impl Rng, limit: u64) -> u64 {
+    let most = random_below(random, limit);
+    random_below(random, most + 1)
 }
 
-fn digits(text: &mut Vec<u8>, value: u64, width: u32) {
+fn write_digits(text: &mut Vec<u8>, value: u64, width: u32) {
     text.extend((0..width).rev().map(|place| b'0' + (value / 10_u64.pow(place) % 10) as u8));
 }
 
-/// The signed number with one decimal that a value below 20 times the limit stands for; always with
-/// a sign, so that only actors change a row's length.
-fn decimal(text: &mut Vec<u8>, value: u64, limit: u64, width: u32) {
+/// Writes a signed number with one decimal, for a value below 20 times the limit. It always has a
+/// sign, so that only actors change the length of a row.
+fn write_decimal(text: &mut Vec<u8>, value: u64, limit: u64, width: u32) {
     text.push(if value < limit * 10 { b'-' } else { b'+' });
-    digits(text, value % (limit * 10) / 10, width);
+    write_digits(text, value % (limit * 10) / 10, width);
     text.push(b'.');
-    digits(text, value % 10, 1);
+    write_digits(text, value % 10, 1);
 }
 
 #[cfg(test)]
@@ -194,7 +196,7 @@ mod tests {
     const ALL: [CorpusKind; 4] = [CorpusKind::Lines, CorpusKind::Random, CorpusKind::A, CorpusKind::Gdelt];
 
     #[test]
-    fn sizes_are_exact_and_text_ends_in_a_newline() {
+    fn generated_files_have_exact_sizes_and_text_ends_in_a_newline() {
         for kind in ALL {
             for size in [0, 1, 2, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_000_001] {
                 let content = content(kind, size, 1);
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_as_long_on_average_as_the_published_ones() {
+    fn generated_lines_have_the_average_length_of_the_published_file() {
         for (kind, average) in [(CorpusKind::Lines, 110.0), (CorpusKind::Gdelt, 6.12e9 / 87_298_047.0)] {
             let content = content(kind, 8 << 20, 1);
             let lines = content.iter().filter(|&&byte| byte == b'\n').count();
@@ -217,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_all_columns() {
+    fn generated_rows_have_all_columns() {
         let content = String::from_utf8(content(CorpusKind::Gdelt, 1 << 20, 1)).unwrap();
         let rows: Vec<&str> = content.lines().collect();
         assert!(rows[..rows.len() - 1].iter().all(|row| row.split('\t').count() == 17));
     }
 
     #[test]
-    fn a_zip_of_rows_is_as_much_smaller_as_the_published_one() {
+    fn a_zip_of_generated_rows_has_the_published_compression_ratio() {
         for (mebibytes, seed) in [(8, 1), (8, 2), (16, 1), (64, 1)] {
             let content = content(CorpusKind::Gdelt, mebibytes << 20, seed);
             let mut zip = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
@@ -241,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_are_those_of_this_version_forever() {
+    fn the_digests_of_generated_files_never_change() {
         let digests = ALL.map(|kind| format!("{:016x}", xxh3_64(&content(kind, 3_000_001, 1))));
         assert_eq!(digests, ["5ecba7ce414509c1", "b00ea16f8bf1603f", "0e113a1d7aa98ca8", "26f1dee66ab1c082"]);
     }

@@ -1,13 +1,16 @@
-//! What proves each piece of a target that is read in pieces: files, or blocks of one file.
+//! The proof of each piece of a target that is read in pieces: files of a tree, or blocks of a
+//! file.
 //!
-//! The formula is that of PROTOCOL.md once more: the oracle shares no code with what it judges.
+//! This is a second implementation of the formula in PROTOCOL.md, because the oracle shares no code
+//! with what it judges.
 
 use readlab_model::trial::{Answer, Work};
 
-/// Modulo this, what tells a piece from others is multiplied with what was counted in it.
+/// The identification of a piece and its count are each reduced modulo this prime and then
+/// multiplied.
 const PRIME: u64 = 65_521;
 
-/// The sum of the products over all pieces, for each number that may be counted.
+/// The sums of the products over all pieces, one for each number that may be counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Products {
     pub(super) newlines: u32,
@@ -17,8 +20,8 @@ pub struct Products {
 }
 
 impl Products {
-    /// Whether an answer proves each piece of this work; one that proves none does if it need not.
-    /// Newlines and lines prove each other: the product is of the one that was counted.
+    /// True if an answer proves each piece for this work, or has no proof and `must_prove` is
+    /// false. Newlines and lines prove each other; the product uses the number that was counted.
     pub fn agree(&self, work: Work, answer: &Answer, must_prove: bool) -> bool {
         let Some(products) = answer.products else { return !must_prove };
         let right = match work {
@@ -31,8 +34,8 @@ impl Products {
         answer.files.or(answer.blocks).is_some() && products == u64::from(right)
     }
 
-    /// Of the pieces of both.
-    pub(super) fn and(&self, other: &Products) -> Products {
+    /// The sums over the pieces of `self` and `other` together, modulo 2^32.
+    pub(super) fn sum_with(&self, other: &Products) -> Products {
         Products {
             newlines: self.newlines.wrapping_add(other.newlines),
             lines: self.lines.wrapping_add(other.lines),
@@ -41,11 +44,11 @@ impl Products {
         }
     }
 
-    /// Adds a piece, by what tells it from others: the bytes of a file, the number of a place.
+    /// Adds a piece. `tells` identifies the piece: the bytes of a file, or the number of a block.
     pub(super) fn add(&mut self, tells: u64, piece: &Answer) {
         let product = |value: u64| {
             let tells = tells % PRIME + 1;
-            // Both are at most 65,521, the square of which is below 2^32.
+            // Both factors are at most 65,521, whose square is below 2^32.
             u32::try_from(tells * (value % PRIME + 1)).expect("it is below 2^32")
         };
         let count = |sum: &mut u32, value: Option<u64>| {

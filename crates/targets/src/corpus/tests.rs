@@ -6,7 +6,7 @@ use readlab_model::corpus::CorpusKind;
 const RECIPE: Recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 100_000, seed: 1 };
 
 #[test]
-fn a_file_is_made_once_used_again_and_mended_when_broken() {
+fn a_corpus_file_is_made_once_reused_and_remade_if_it_changed() {
     let folder = tempfile::tempdir().unwrap();
     let made = make(folder.path(), RECIPE).unwrap();
     assert!(!made.reused);
@@ -22,7 +22,7 @@ fn a_file_is_made_once_used_again_and_mended_when_broken() {
 }
 
 #[test]
-fn cleaning_removes_what_was_made_here_and_nothing_else() {
+fn cleaning_removes_only_files_that_readlab_made() {
     let folder = tempfile::tempdir().unwrap();
     let made = make(folder.path(), RECIPE).unwrap();
     make(folder.path(), Recipe { kind: CorpusKind::A, ..RECIPE }).unwrap();
@@ -31,19 +31,19 @@ fn cleaning_removes_what_was_made_here_and_nothing_else() {
     fs::write(folder.path().join("other.readlab.json"), "{}").unwrap();
     let abandoned = folder.path().join(".readlab-x.part");
     fs::write(&abandoned, "").unwrap();
-    let written = begin(folder.path()).unwrap();
+    let written = create_part_file(folder.path()).unwrap();
 
     let listed: Vec<PathBuf> = list(folder.path()).unwrap().into_iter().map(|corpus| corpus.path).collect();
     assert_eq!(listed, [folder.path().join("a-100000.bin"), made.path.clone()]);
     let removed = clean(folder.path()).unwrap().removed;
     assert_eq!(removed.len(), 5, "{removed:?}");
     assert!(removed.contains(&abandoned) && !made.path.exists());
-    let left = names(folder.path()).unwrap();
+    let left = names_in(folder.path()).unwrap();
     assert!(mine.exists() && written.path().exists() && left.len() == 3, "{left:?}");
 }
 
 #[test]
-fn only_a_folder_that_was_made_here_is_removed_with_its_last_file() {
+fn only_a_folder_that_readlab_created_is_removed_with_its_last_file() {
     let parent = tempfile::tempdir().unwrap();
     let (own, mine) = (parent.path().join("own"), parent.path().join("mine"));
     fs::create_dir(&mine).unwrap();
@@ -55,11 +55,11 @@ fn only_a_folder_that_was_made_here_is_removed_with_its_last_file() {
     make(&own, RECIPE).unwrap();
     fs::write(own.join("a note of mine"), "x").unwrap();
     clean(&own).unwrap();
-    assert_eq!(names(&own).unwrap(), ["a note of mine"]);
+    assert_eq!(names_in(&own).unwrap(), ["a note of mine"]);
 }
 
 #[test]
-fn every_form_is_made_once_listed_with_its_size_and_cleaned() {
+fn every_archive_form_is_made_once_listed_with_its_size_and_cleaned() {
     let folder = tempfile::tempdir().unwrap();
     let forms: Vec<Form> = [None].into_iter().chain(Archive::ALL.map(Some)).collect();
     let made = make_forms(folder.path(), RECIPE, &forms).unwrap();
@@ -75,7 +75,7 @@ fn every_form_is_made_once_listed_with_its_size_and_cleaned() {
 }
 
 #[test]
-fn a_file_that_was_not_made_here_is_left_alone() {
+fn a_file_that_readlab_did_not_make_is_left_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(RECIPE.file_name());
     fs::write(&path, "mine").unwrap();
@@ -84,17 +84,17 @@ fn a_file_that_was_not_made_here_is_left_alone() {
 }
 
 #[test]
-fn no_more_is_written_than_fits_and_nothing_is_left() {
+fn a_file_that_does_not_fit_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let huge = Recipe { size_bytes: 1 << 62, ..RECIPE };
     let error = make(folder.path(), huge).unwrap_err();
     assert!(matches!(error, CorpusError::NoSpace { .. }), "{error}");
-    assert_eq!(names(folder.path()).unwrap(), Vec::<String>::new());
+    assert_eq!(names_in(folder.path()).unwrap(), Vec::<String>::new());
 }
 
 #[test]
-fn a_folder_that_does_not_exist_is_empty() {
+fn a_missing_corpus_folder_has_no_files() {
     let folder = tempfile::tempdir().unwrap().path().join("none");
     assert_eq!(list(&folder).unwrap(), []);
-    assert_eq!(clean(&folder).unwrap(), Cleaned::default());
+    assert_eq!(clean(&folder).unwrap(), CleanReport::default());
 }

@@ -1,4 +1,5 @@
-//! The true answers about files of a tree: the oracle's about each, added up, with proof of each.
+//! The true answers about the files of a tree: the sum of the oracle's answers about each file, and
+//! a proof for each file.
 
 use super::oracle::{ContinueCheck, Truth, truth_of};
 use super::products::Products;
@@ -14,10 +15,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How often it is asked whether to go on.
+/// Interval of the checks whether to continue.
 const CHECK_EVERY: Duration = Duration::from_millis(10);
 
-/// A tree is text if most of its bytes are in files that are.
+/// The sums over files. A tree counts as text if most of its bytes are in text files.
 #[derive(Default)]
 struct Sums {
     answer: Answer,
@@ -35,8 +36,8 @@ impl Sums {
         Sums { answer, products, digest: xxh3_64(file.digest.as_bytes()), text_bytes }
     }
 
-    /// Of the files of both, which may be in any order.
-    fn and(self, other: Sums) -> Sums {
+    /// The sums over the files of both, in any order.
+    fn sum_with(self, other: Sums) -> Sums {
         let (one, two) = (self.answer, other.answer);
         let add =
             |one: Option<u64>, two: Option<u64>| Some(one.unwrap_or_default() + two.unwrap_or_default());
@@ -49,14 +50,14 @@ impl Sums {
                 files: add(one.files, two.files),
                 ..one
             },
-            products: self.products.and(&other.products),
+            products: self.products.sum_with(&other.products),
             digest: self.digest.wrapping_add(other.digest),
             text_bytes: self.text_bytes + other.text_bytes,
         }
     }
 }
 
-/// Reads every file once, by a thread on each processor.
+/// Reads every file once, with one thread for each processor.
 pub fn truth_of_files<E>(
     paths: impl Iterator<Item = Result<PathBuf, E>> + Send,
     check: ContinueCheck,
@@ -69,13 +70,13 @@ where
     let read = |path: &Path| {
         let go_on =
             |_| if is_stopped.load(Relaxed) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
-        let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| of_file(path, &cause))?;
+        let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| error_of_file(path, &cause))?;
         bytes.fetch_add(truth.answer.bytes.unwrap_or_default(), Relaxed);
         Ok::<_, io::Error>(Sums::from_truth(&truth))
     };
     let paths = paths.map(|path| path.map_err(io::Error::other));
     let sums = thread::scope(|scope| {
-        let reading = scope.spawn(|| visit(paths, processors(), |_, path| read(path), Sums::and));
+        let reading = scope.spawn(|| visit(paths, processors(), |_, path| read(path), Sums::sum_with));
         while !reading.is_finished() {
             if let Err(error) = check(bytes.load(Relaxed)) {
                 is_stopped.store(true, Relaxed);
@@ -96,7 +97,7 @@ where
     })
 }
 
-fn of_file(path: &Path, cause: &io::Error) -> io::Error {
+fn error_of_file(path: &Path, cause: &io::Error) -> io::Error {
     io::Error::new(
         cause.kind(),
         format!("{}: {cause}", readlab_system::terminal::printable::display_path(path)),
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_add_up_and_products_are_those_counted_by_hand() {
+    fn answers_about_files_are_summed_and_products_match_hand_counts() {
         let found = truth(&[b"a\nb", b"", b"\n\n"]);
         let Answer { bytes, newlines, lines, sum, files, .. } = found.answer;
         assert_eq!((bytes, newlines, lines, files), (Some(5), Some(3), Some(4), Some(3)));
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_file_read_twice_in_place_of_another_is_refused() {
-        // The files have as many bytes and newlines together as two of the second.
+        // Both files together have as many bytes and newlines as reading the second file twice.
         let products = truth(&[b"\n", b"\n\nx"]).products.unwrap();
         let twice = truth(&[b"\nx", b"\nx"]).products.unwrap();
         assert!(products.agree(Work::Newlines, &answer(3, products.newlines.into()), true));
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_need_not_prove_each_file_and_a_method_must() {
+    fn a_method_must_prove_each_file_and_a_command_need_not() {
         let products = truth(&[b"\n"]).products.unwrap();
         let silent = Answer { newlines: Some(1), ..Answer::default() };
         let agree = |must_prove| products.agree(Work::Newlines, &silent, must_prove);
@@ -154,19 +155,19 @@ mod tests {
     }
 
     #[test]
-    fn order_changes_no_digest_and_content_does() {
+    fn the_digest_depends_on_contents_and_not_on_order() {
         assert_eq!(truth(&[b"a", b"b"]).digest, truth(&[b"b", b"a"]).digest);
         assert_ne!(truth(&[b"a", b"b"]).digest, truth(&[b"a", b"c"]).digest);
     }
 
     #[test]
-    fn a_tree_is_text_if_most_bytes_are() {
+    fn a_tree_is_text_if_most_of_its_bytes_are_in_text_files() {
         assert!(truth(&[b"long text\n", b"\0"]).text);
         assert!(!truth(&[b"t\n", b"\0\0\0\0\0"]).text);
     }
 
     #[test]
-    fn a_file_that_is_gone_is_named() {
+    fn a_missing_file_of_a_tree_is_an_error_that_names_it() {
         let gone = PathBuf::from("/nonexistent/file");
         let error = truth_of_files([Ok::<_, Infallible>(gone)].into_iter(), &|_| Ok(())).unwrap_err();
         assert!(error.to_string().starts_with("/nonexistent/file: No such file"), "{error}");

@@ -1,13 +1,16 @@
-//! Deterministic trees of files, to be read as a whole: sizes are drawn as programs find them in
-//! source code, in collections of pictures, or in the shards of a data set.
+//! Deterministic trees of files that are read as a whole. File sizes are distributed as in source
+//! code, in collections of pictures, or in the shards of a data set.
 //!
 //! A tree is written under a temporary name and renamed when it is complete, with a note beside it
-//! as beside a file. Every number comes from xoshiro256++ by integer arithmetic alone.
+//! as for files. Every number comes from xoshiro256++ by integer arithmetic alone.
 
 use super::note::{MADE_BY, NOTE_SUFFIX, note_path};
 use super::pieces::Pieces;
 use super::tree_truth::truth_of_files;
-use super::{Cleaned, CorpusError, PART_PREFIX, PART_SUFFIX, at, begin, check_space, make_folder, names};
+use super::{
+    CleanReport, CorpusError, PART_PREFIX, PART_SUFFIX, at, check_space, create_part_file, make_folder,
+    names_in,
+};
 use clap::ValueEnum;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -21,7 +24,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// The version of the recipes. Trees of another one are not taken for the same.
+/// The version of the generator. A tree of another version counts as another tree.
 const VERSION: u32 = 1;
 
 /// The most files of a tree.
@@ -41,7 +44,7 @@ pub enum TreeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeRecipe {
     pub kind: TreeKind,
-    /// How many.
+    /// Number of files.
     pub files: u64,
     pub seed: u64,
 }
@@ -68,8 +71,8 @@ struct TreeNote {
 readlab_model::worded! { TreeKind { Source = "source", Pictures = "pictures", Shards = "shards" } }
 
 impl TreeKind {
-    /// The sizes at each tenth of the files, in bytes, from the smallest to the largest; between
-    /// two of them sizes are equally likely. Chosen after source trees (median about 5 kB, a few
+    /// The deciles of the file sizes, in bytes, from the smallest to the largest file; between two
+    /// deciles all sizes are equally likely. Modelled on source trees (median about 5 kB, a few
     /// files a hundred times as large), photographs of phones, and shards of 16 MB.
     fn deciles(self) -> [u64; 11] {
         match self {
@@ -90,9 +93,9 @@ impl TreeKind {
         Recipe { kind, size_bytes, seed }
     }
 
-    /// Where in the tree a file is: source code has two levels of twenty folders with twenty files
-    /// each, pictures folders of five hundred, shards one.
-    fn place(self, index: u64) -> PathBuf {
+    /// The path of a file in the tree. Source code has two levels of twenty folders with twenty
+    /// files each, pictures have folders of five hundred files, and shards one folder.
+    fn file_path(self, index: u64) -> PathBuf {
         match self {
             TreeKind::Source => {
                 let folder = index / 20;
@@ -105,13 +108,13 @@ impl TreeKind {
 }
 
 impl TreeRecipe {
-    /// A name with everything: `source-20000files-seed1`.
+    /// A folder name that states every part of the recipe, for example `source-20000files-seed1`.
     pub fn folder_name(&self) -> String {
         format!("{}-{}files-seed{}", self.kind.word(), self.files, self.seed)
     }
 
-    /// The recipe in the name of a folder in which a tree was written.
-    fn of_part(name: &str) -> Option<TreeRecipe> {
+    /// The recipe in the name of a folder in which a tree was being written.
+    fn from_part_name(name: &str) -> Option<TreeRecipe> {
         let (named, _) = name.strip_prefix(PART_PREFIX)?.strip_suffix(PART_SUFFIX)?.rsplit_once('-')?;
         let (kind, rest) = named.split_once('-')?;
         let (files, seed) = rest.split_once("files-seed")?;
@@ -131,12 +134,12 @@ impl TreeRecipe {
         })
     }
 
-    /// Writes all files below a folder; their size together.
+    /// Writes all files below a folder; returns their total size.
     fn write(&self, folder: &Path) -> io::Result<u64> {
         let mut whole = 0;
         let mut piece = Vec::new();
         for (index, size_bytes) in (0_u64..).zip(self.sizes()) {
-            let path = folder.join(self.kind.place(index));
+            let path = folder.join(self.kind.file_path(index));
             fs::create_dir_all(path.parent().unwrap_or(folder))?;
             let mut file = File::create_new(&path)?;
             let mut pieces = Pieces::new(self.kind.content(size_bytes, self.seed.wrapping_add(index)));
@@ -149,7 +152,8 @@ impl TreeRecipe {
     }
 }
 
-/// The tree of this recipe in `folder`, made unless its files have the digest of its note.
+/// The tree of this recipe in `folder`. It is made unless it exists and its files have the digest
+/// in its note.
 pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError> {
     let path = folder.join(recipe.folder_name());
     if path.symlink_metadata().is_ok() {
@@ -161,11 +165,11 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     }
     check_space(folder, recipe.sizes().map(|bytes| bytes.next_multiple_of(4096)).sum())?;
     make_folder(folder)?;
-    // Of what a killed run left, its name says what readlab made.
+    // The name contains the recipe, so that a tree that a killed run left can be identified.
     let prefix = format!("{PART_PREFIX}{}-", recipe.folder_name());
     let part = tempfile::Builder::new().prefix(&prefix).suffix(PART_SUFFIX).tempdir_in(folder);
     let part = part.map_err(at(folder))?;
-    // Its lock shows other runs that it is being written.
+    // The lock shows other runs that the tree is being written.
     let lock = File::open(part.path()).map_err(at(part.path()))?;
     lock.try_lock().map_err(|cause| at(part.path())(cause.into()))?;
     let size_bytes = recipe.write(part.path()).map_err(at(part.path()))?;
@@ -179,15 +183,15 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     };
     note.write(folder, &path)?;
     fs::rename(part.path(), &path).map_err(at(&path))?;
-    // It has another name now, by which nothing removes it.
+    // The folder was renamed, so it must not be removed under its temporary name.
     let _ = part.keep();
     Ok(note.tree(path, false))
 }
 
-/// The trees made here that are in `folder`, by name. Contents are not read.
+/// The trees that readlab made in `folder`, sorted by name. Their contents are not read.
 pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
     let mut found = Vec::new();
-    for name in names(folder)? {
+    for name in names_in(folder)? {
         let Some(name) = name.strip_suffix(NOTE_SUFFIX) else { continue };
         let path = folder.join(name);
         let Some(note) = TreeNote::beside(&path) else { continue };
@@ -198,12 +202,13 @@ pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
     Ok(found)
 }
 
-/// Removes the trees made here with their notes. What else is below them stays, and is returned.
-pub(super) fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
-    let mut cleaned = Cleaned::default();
+/// Removes the trees that readlab made, with their notes. Other files below them stay, and are
+/// returned.
+pub(super) fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
+    let mut cleaned = CleanReport::default();
     for tree in list(folder)? {
-        let kept = remove(&tree.path, &tree.recipe, None).map_err(at(&tree.path))?;
-        // Without its note the rest is nobody's but the user's.
+        let kept = remove_files(&tree.path, &tree.recipe, None).map_err(at(&tree.path))?;
+        // Without its note, what is left of a tree belongs to the user.
         let note = note_path(&tree.path);
         fs::remove_file(&note).map_err(at(&note))?;
         cleaned.removed.extend(kept.is_empty().then_some(tree.path).into_iter().chain([note]));
@@ -212,22 +217,22 @@ pub(super) fn clean(folder: &Path) -> Result<Cleaned, CorpusError> {
     Ok(cleaned)
 }
 
-/// Removes what a killed run has written of a tree; what is left, as of a whole tree.
+/// Removes what a killed run has written of a tree; returns files that readlab did not write.
 pub(super) fn clean_part(part: &Path) -> io::Result<Vec<PathBuf>> {
     let name = part.file_name().unwrap_or_default().to_string_lossy();
-    let Some(recipe) = TreeRecipe::of_part(&name) else { return Ok(vec![part.to_owned()]) };
-    let mut paths = (0..recipe.files).rev().map(|index| part.join(recipe.kind.place(index)));
-    // Files are written in order: only the last one may be shorter than it should be.
+    let Some(recipe) = TreeRecipe::from_part_name(&name) else { return Ok(vec![part.to_owned()]) };
+    let mut paths = (0..recipe.files).rev().map(|index| part.join(recipe.kind.file_path(index)));
+    // Files are written in order, so only the last existing file may be incomplete.
     let last = paths.find(|path| path.symlink_metadata().is_ok());
-    remove(part, &recipe, last.as_deref())
+    remove_files(part, &recipe, last.as_deref())
 }
 
-/// Removes the files that a recipe makes, of which one may be unfinished, and the folders that are
-/// empty then; what is left, a folder without anything of the tree as a whole.
-fn remove(root: &Path, recipe: &TreeRecipe, unfinished: Option<&Path>) -> io::Result<Vec<PathBuf>> {
+/// Removes the files of a recipe, of which one may be incomplete, and folders that become empty.
+/// Returns what is left; a folder that contains nothing of the tree is returned as one path.
+fn remove_files(root: &Path, recipe: &TreeRecipe, unfinished: Option<&Path>) -> io::Result<Vec<PathBuf>> {
     let sizes = (0_u64..).zip(recipe.sizes());
     let made: BTreeMap<PathBuf, u64> =
-        sizes.map(|(index, size)| (root.join(recipe.kind.place(index)), size)).collect();
+        sizes.map(|(index, size)| (root.join(recipe.kind.file_path(index)), size)).collect();
     let is_made = |path: &Path, size: u64| {
         made.get(path).is_some_and(|&whole| size == whole || size < whole && unfinished == Some(path))
     };
@@ -253,7 +258,7 @@ fn remove(root: &Path, recipe: &TreeRecipe, unfinished: Option<&Path>) -> io::Re
         }
         kept.push(entry.into_path());
     }
-    // The deepest first.
+    // Deep folders come before the folders that contain them.
     for folder in folders.iter().rev() {
         if !kept.iter().any(|path| path.starts_with(folder)) {
             fs::remove_dir(folder)?;
@@ -279,7 +284,7 @@ impl TreeNote {
 
     fn write(&self, folder: &Path, path: &Path) -> Result<(), CorpusError> {
         let note = note_path(path);
-        let mut part = begin(folder)?;
+        let mut part = create_part_file(folder)?;
         let text = serde_json::to_string(self).expect("a note holds only strings and integers");
         writeln!(part, "{text}").map_err(at(&note))?;
         part.persist(&note).map_err(|error| at(&note)(error.error))?;
@@ -308,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_the_same_everywhere_and_is_made_once() {
+    fn a_tree_is_deterministic_and_is_made_once() {
         let home = tempfile::tempdir().unwrap();
         let made = make(home.path(), recipe(TreeKind::Source, 45)).unwrap();
         assert_eq!(made.digest, "f95dcc70de4fd3bd", "a change of its bytes needs a new version");
@@ -327,22 +332,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_neither_used_nor_removed() {
+    fn a_tree_that_readlab_did_not_make_is_neither_used_nor_removed() {
         let home = tempfile::tempdir().unwrap();
         let foreign = home.path().join(recipe(TreeKind::Source, 2).folder_name());
         fs::create_dir(&foreign).unwrap();
         assert!(matches!(make(home.path(), recipe(TreeKind::Source, 2)), Err(CorpusError::NotOurs(_))));
-        assert_eq!(super::super::clean(home.path()).unwrap(), Cleaned::default());
+        assert_eq!(super::super::clean(home.path()).unwrap(), CleanReport::default());
         assert!(foreign.exists());
     }
 
     #[test]
-    fn what_others_put_into_a_tree_stays_and_is_named() {
+    fn files_that_others_add_to_a_tree_stay_and_are_reported() {
         let home = tempfile::tempdir().unwrap();
         let tree = make(home.path(), recipe(TreeKind::Source, 45)).unwrap();
         let mine = ["m0000/p01/a note of mine", "m0000/p02/f04.txt", "own"].map(|name| tree.path.join(name));
         fs::write(&mine[0], "x").unwrap();
-        // One of its files that is another one now.
+        // A file of the tree whose content was changed.
         fs::write(&mine[1], "changed").unwrap();
         fs::create_dir_all(mine[2].join("deep")).unwrap();
         fs::write(mine[2].join("deep/file"), "x").unwrap();
@@ -351,11 +356,11 @@ mod tests {
         let left = WalkDir::new(&tree.path).into_iter().flatten().filter(|it| it.file_type().is_file());
         assert_eq!(left.count(), 3);
         assert!(!tree.path.join("m0000/p00").exists() && mine[2].join("deep/file").exists());
-        assert_eq!(super::super::clean(home.path()).unwrap(), Cleaned::default());
+        assert_eq!(super::super::clean(home.path()).unwrap(), CleanReport::default());
     }
 
     #[test]
-    fn what_a_killed_run_left_is_removed_and_what_another_writes_is_not() {
+    fn incomplete_trees_of_killed_runs_are_removed_but_not_those_of_running_ones() {
         let home = tempfile::tempdir().unwrap();
         let part = |name: &str| home.path().join(format!("{PART_PREFIX}{name}{PART_SUFFIX}"));
         fs::create_dir_all(part("source-45files-seed1-left").join("m0000")).unwrap();
@@ -368,14 +373,14 @@ mod tests {
     }
 
     #[test]
-    fn what_others_put_into_what_a_killed_run_left_stays_and_is_named() {
+    fn files_that_others_add_to_an_incomplete_tree_stay_and_are_reported() {
         let home = tempfile::tempdir().unwrap();
         let tree = make(home.path(), recipe(TreeKind::Source, 45)).unwrap();
         let name = format!("{PART_PREFIX}{}-x1Y2z3{PART_SUFFIX}", tree.recipe.folder_name());
         let part = home.path().join(name);
         fs::rename(&tree.path, &part).unwrap();
         fs::remove_file(note_path(&tree.path)).unwrap();
-        // The run was killed while it wrote the last file that is there.
+        // The run was killed while it wrote the last existing file.
         fs::remove_file(part.join("m0000/p02/f04.txt")).unwrap();
         fs::write(part.join("m0000/p02/f03.txt"), "x").unwrap();
         let mine = ["m0000/p00/f00.txt", "m0000/p01/mine", "own"].map(|name| part.join(name));
@@ -394,19 +399,23 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_written_under_a_name_that_has_its_recipe() {
+    fn the_temporary_name_of_a_tree_contains_its_recipe() {
         let of = |kind| recipe(kind, FILES_MAX);
         for recipe in [TreeKind::Source, TreeKind::Pictures, TreeKind::Shards].map(of) {
             let name = format!("{PART_PREFIX}{}-aB3{PART_SUFFIX}", recipe.folder_name());
-            assert_eq!(TreeRecipe::of_part(&name), Some(recipe));
+            assert_eq!(TreeRecipe::from_part_name(&name), Some(recipe));
         }
         for other in ["source-45files-seed1", "source-10000001files-seed1-x", "x-1files-seed1-x", "x"] {
-            assert_eq!(TreeRecipe::of_part(&format!("{PART_PREFIX}{other}{PART_SUFFIX}")), None, "{other}");
+            assert_eq!(
+                TreeRecipe::from_part_name(&format!("{PART_PREFIX}{other}{PART_SUFFIX}")),
+                None,
+                "{other}"
+            );
         }
     }
 
     #[test]
-    fn sizes_are_as_they_were_drawn() {
+    fn file_sizes_follow_the_deciles_of_the_kind() {
         let sizes = |kind| -> Vec<u64> {
             let mut sizes: Vec<u64> = recipe(kind, 2000).sizes().collect();
             sizes.sort_unstable();

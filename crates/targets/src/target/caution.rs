@@ -1,4 +1,4 @@
-//! Cautions: what a reader of the numbers should know about a target, in whole sentences.
+//! Cautions: sentences about properties of a target that affect its numbers.
 
 use super::filesystem::{Backing, Filesystem};
 use readlab_model::target::extents::Extents;
@@ -7,7 +7,7 @@ use readlab_system::file_status::is_dax;
 use readlab_system::machine::memory::Memory;
 use std::fs::File;
 
-/// The percentage of the available memory up to which a file is expected to stay cached as a whole.
+/// The percentage of the available memory up to which a whole file is expected to stay cached.
 const CACHED_PERCENT_MAX: u64 = 80;
 
 pub fn all(file: &File, size_bytes: u64, filesystem: Filesystem, extents: Option<&Extents>) -> Vec<String> {
@@ -35,7 +35,7 @@ fn about_backing(filesystem: Filesystem) -> Option<String> {
         Backing::OwnCache => Some(format!(
             "The file system ({filesystem}) has a cache of its own beside the page cache: cold cannot be proven."
         )),
-        // The layers name the cache that stays.
+        // The chain of layers already names the cache that stays.
         Backing::Remote | Backing::Program => None,
         Backing::Stacked => Some(format!(
             "The file system ({filesystem}) is a stack: extents and device are those underneath."
@@ -46,7 +46,7 @@ fn about_backing(filesystem: Filesystem) -> Option<String> {
     }
 }
 
-/// Cautions about bytes that do not come from the device as they are.
+/// Cautions about bytes that are not stored on the device as they are read.
 fn about_extents(extents: &Extents) -> Vec<String> {
     let mut cautions = Vec::new();
     for (bytes, text) in [

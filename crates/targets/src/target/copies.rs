@@ -1,8 +1,9 @@
-//! Copies of a file, so that of several readers the first reads it, each other one its own copy.
+//! Copies of a file, for several readers: the first reader reads the file, and each other reader
+//! its own copy.
 //!
-//! They are written byte by byte into a folder of readlab's own on the same file system, which is
-//! removed with them: calls that share extents would make them one file to the device. To the
-//! control of the page cache the file and its copies are the files of a tree.
+//! The copies are written byte by byte into a folder of readlab's own on the same file system, and
+//! removed with it. System calls that share extents would not make them separate files for the
+//! device. The control of the page cache treats the file and its copies as the files of a tree.
 
 use super::tree::{ListSource, TreeRequest};
 use super::{Target, TargetError};
@@ -19,26 +20,26 @@ use std::sync::Arc;
 
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Part of what is needed that must be free besides.
+/// Additional free space that is required, as a fraction (one tenth) of the size of the copies.
 const MARGIN_PART: u64 = 10;
 
-/// Called before every piece with the bytes so far; its error ends the copying.
+/// Called before every piece with the number of bytes so far; an error ends the copying.
 pub type CopyCheck<'a> = &'a dyn Fn(u64) -> io::Result<()>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Copies {
-    /// The file and the copies that are read, as the files of a tree.
+    /// The file and its copies, as the files of a tree.
     pub all: Box<Target>,
-    /// The paths of the same, the file first.
+    /// The paths of the file and its copies, the file first.
     files: Vec<PathBuf>,
     folder: Arc<Scratch>,
 }
 
 impl Copies {
-    /// Makes so many copies of a file below a folder.
+    /// Makes this many copies of a file below a folder.
     pub fn make(file: &Path, below: &Path, copies: u32, check: CopyCheck) -> Result<Copies, TargetError> {
         let size_bytes = fs::metadata(file).map_err(TargetError::io(file))?.len();
-        check_room(below, size_bytes.saturating_mul(u64::from(copies)))?;
+        check_space(below, size_bytes.saturating_mul(u64::from(copies)))?;
         let folder = Scratch::make(below, "copies").map_err(TargetError::io(below))?;
         let mut files = vec![file.to_owned()];
         for number in 1..=copies {
@@ -70,7 +71,7 @@ impl Copies {
     }
 }
 
-fn check_room(below: &Path, bytes: u64) -> Result<(), TargetError> {
+fn check_space(below: &Path, bytes: u64) -> Result<(), TargetError> {
     let needed_bytes = bytes.saturating_add(bytes / MARGIN_PART);
     let free_bytes = free_bytes(below).map_err(TargetError::io(below))?;
     if free_bytes < needed_bytes {
@@ -79,7 +80,7 @@ fn check_room(below: &Path, bytes: u64) -> Result<(), TargetError> {
     Ok(())
 }
 
-/// Writes a copy to the device: dirty pages could not be evicted.
+/// Writes a copy and syncs it to the device, because dirty pages could not be evicted.
 fn write_copy(file: &Path, copy: &Path, check: CopyCheck) -> io::Result<()> {
     let (mut from, mut to) = (open_file::read_without_waiting(file)?, File::create_new(copy)?);
     let mut written = 0;
@@ -96,7 +97,8 @@ fn write_copy(file: &Path, copy: &Path, check: CopyCheck) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A folder on the file system of the tests' programs, for copies are none in memory.
+    /// A folder on the file system of the test programs, because copies are not possible in memory
+    /// (tmpfs).
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
     }
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reader_has_a_file_of_the_same_bytes_and_nothing_remains() {
+    fn each_reader_has_a_copy_with_equal_bytes_and_all_copies_are_removed() {
         let folder = folder();
         let file = folder.path().join("f\nile");
         fs::write(&file, "x".repeat(3 * PIECE_BYTES + 5)).unwrap();
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_midway_leaves_nothing_and_names_the_cause() {
+    fn an_interrupted_copy_is_removed_and_the_error_names_the_cause() {
         let folder = folder();
         let file = folder.path().join("file");
         fs::write(&file, "x".repeat(3 * PIECE_BYTES)).unwrap();
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_elsewhere_or_without_room_is_refused_by_name() {
+    fn a_folder_on_another_file_system_or_without_space_is_rejected_by_name() {
         let folder = folder();
         let file = folder.path().join("file");
         fs::write(&file, "x").unwrap();

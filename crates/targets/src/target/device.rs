@@ -1,4 +1,4 @@
-//! The block device under a file, and the words for a mount.
+//! The block device below a file, and the description of a mount.
 
 use readlab_model::target::device::{Device, ReadAhead};
 use readlab_system::block_device::{self, BlockDevice};
@@ -6,9 +6,9 @@ use readlab_system::file_status::DeviceNumber;
 use readlab_system::mounts::Mount;
 use readlab_system::system_root::SystemRoot;
 
-/// The device under a file: with the file's device number, or the one that is mounted, as for btrfs
-/// and others of several devices, which have numbers of their own. `None` where no block device is
-/// known, as for memory, network and stacked file systems.
+/// The block device below a file, found by the file's device number or by its mount. Btrfs and
+/// other file systems on several devices have device numbers of their own. `None` if no block
+/// device is known, as for memory, network and stacked file systems.
 pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
     find(&SystemRoot::default(), mount, number).map(|device| device.facts())
 }
@@ -18,13 +18,13 @@ fn find(root: &SystemRoot, mount: Option<&Mount>, number: DeviceNumber) -> Optio
     own.or_else(|| BlockDevice::find(root, mount?.source_device()?))
 }
 
-/// How far the kernel reads ahead for a file, where its file system has a setting of its own.
+/// The read-ahead for a file, if its file system has a setting of its own.
 pub(super) fn own_read_ahead(mount: Option<&Mount>, number: DeviceNumber) -> Option<ReadAhead> {
     let root = SystemRoot::default();
     block_device::own_read_ahead(&root, number, find(&root, mount, number).as_ref())
 }
 
-/// A mount in words, such as `/dev/vda on /home`.
+/// Describes a mount, for example `/dev/vda on /home`.
 pub(super) fn mount_words(mount: &Mount) -> String {
     let (source, point) = (mount.source.display().to_string(), mount.point.display());
     match source.as_str() {

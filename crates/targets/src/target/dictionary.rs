@@ -1,10 +1,10 @@
-//! The dictionary of zstd with which a target was compressed, which the user names: known again by
-//! its digest, and handed to contenders by its path.
+//! The zstd dictionary with which a target was compressed. The user names it; it is recognised by
+//! its digest, and contenders get its path.
 //!
-//! A dictionary is a file that `zstd --train` wrote, with a number that frames repeat, or any other
-//! bytes. How a zstd is decoded with it is in [`crate::corpus`].
+//! A dictionary is a file that `zstd --train` wrote, with an identifier that frames repeat, or any
+//! other bytes. [`crate::corpus`] decodes zstd with a dictionary.
 
-use super::{Accept, TargetError, check_kind, path, refusal};
+use super::{AcceptedKinds, TargetError, check_kind, path, refusal};
 use readlab_model::target::dictionary::Dictionary;
 use readlab_system::file_status::FileStatus;
 use readlab_system::open_file;
@@ -13,16 +13,17 @@ use std::io::{self, Read};
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A larger file is no dictionary: every decoder holds all of it in memory, and what
-/// `zstd --train` writes has 110 KiB.
+/// A larger file is not a dictionary: every decoder holds the whole dictionary in memory, and `zstd
+/// --train` writes 110 KiB.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Reads a dictionary for what a record keeps of it.
+/// Examines a dictionary and returns the facts that a record keeps about it.
 pub fn examine(named: &Path) -> Result<Dictionary, TargetError> {
-    let path = path::nameable(named).map_err(|cause| refusal(named, cause))?;
+    let path = path::stable_path(named).map_err(|cause| refusal(named, cause))?;
     let bytes = read(&path)?;
     let is_whole = (1..=BYTES_MAX).contains(&(bytes.len() as u64));
-    // Its name is written into the record, from where it is read again.
+    // The record stores the path as text and reads the dictionary from it again, so the path must
+    // be UTF-8.
     let text = path.to_str().filter(|_| is_whole);
     let Some(text) = text else { return Err(TargetError::NoDictionary(path)) };
     let (path, size_bytes, digest) = (text.to_owned(), bytes.len() as u64, digest(&bytes));
@@ -39,11 +40,11 @@ pub fn bytes(dictionary: &Dictionary) -> io::Result<Vec<u8>> {
     Err(io::Error::other(format!("{}: the dictionary has changed", display_path(path))))
 }
 
-/// The content of a file, of a larger one than a dictionary its beginning.
+/// The content of a file; for a file larger than a dictionary its beginning.
 fn read(path: &Path) -> Result<Vec<u8>, TargetError> {
     let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
     let io = |cause| TargetError::Io { path: path.to_owned(), cause };
-    check_kind(path, FileStatus::read(&file).map_err(io)?.kind, Accept::Files)?;
+    check_kind(path, FileStatus::read(&file).map_err(io)?.kind, AcceptedKinds::Files)?;
     let mut bytes = Vec::new();
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)
@@ -60,7 +61,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_dictionary_is_known_again_and_a_changed_one_refused() {
+    fn a_dictionary_is_recognised_by_its_digest_and_a_changed_one_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("d\nict");
         fs::write(&path, "any bytes").unwrap();
@@ -74,8 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_a_trained_dictionary_is_known() {
-        // RFC 8878, 5: the magic number, then the number of the dictionary.
+    fn the_identifier_of_a_trained_dictionary_is_read() {
+        // RFC 8878, 5: the magic number, then the identifier of the dictionary.
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dict");
         fs::write(&path, b"\x37\xa4\x30\xec\x39\x30\0\0 tables").unwrap();
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dictionary_is_refused_by_name() {
+    fn a_file_that_is_not_a_dictionary_is_rejected_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let empty = folder.path().join("empty");
         fs::write(&empty, "").unwrap();

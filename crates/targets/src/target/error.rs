@@ -1,4 +1,5 @@
-//! Why a path, a URL or an object is no target, in one line, whatever characters it has.
+//! Why a path, a URL or an object cannot be a target; one line each, whatever characters the name
+//! contains.
 
 use super::http::HttpError;
 use super::secret;
@@ -14,27 +15,27 @@ use std::time::Duration;
 pub enum TargetError {
     #[error("{}: no such file", display_path(.0))]
     NotFound(PathBuf),
-    /// No file has this name, in which there is a password: it was to be a URL.
+    /// No file has this name. It contains a password, so it was meant to be a URL.
     #[error("{0}: no such file; a URL begins with http:// or https://")]
     NoScheme(String),
     #[error("{}: a link to a file that does not exist", display_path(.0))]
     DanglingLink(PathBuf),
-    /// The user may not read the file, or not enter a folder above it.
+    /// The user may not read the file, or may not enter a folder above it.
     #[error("{}: no permission to read it", display_path(.0))]
     Denied(PathBuf),
-    /// A network or a program in user space keeps the file, and does not say whether it is there.
+    /// The file system is on a network or in user space and does not respond.
     #[error("{}: its file system did not answer within {} s", display_path(.path), .limit.as_secs())]
     NoAnswer { path: PathBuf, limit: Duration },
     #[error("{}: {kind}, not a file", display_path(.path))]
     NotAFile { path: PathBuf, kind: &'static str },
-    /// Reading it gives more or fewer bytes than its size, as for files of /proc and /sys.
+    /// Reading the file gives more or fewer bytes than its size, as for files of /proc and /sys.
     #[error(
         "{}: its size is {size_bytes} bytes but reading gives {read}: the kernel makes it up while it is read",
         display_path(.path)
     )]
     NoTrueSize {
         path: PathBuf,
-        /// Its size by fstat(2).
+        /// The file's size from fstat(2).
         size_bytes: u64,
         read: &'static str,
     },
@@ -47,7 +48,7 @@ pub enum TargetError {
     #[error("{}: {} are needed for copies and {} are free", display_path(.folder), Bytes(*.needed_bytes), Bytes(*.free_bytes))]
     NoRoom {
         folder: PathBuf,
-        /// What they take, with a margin.
+        /// Bytes that the copies take, with a margin.
         needed_bytes: u64,
         free_bytes: u64,
     },
@@ -60,21 +61,24 @@ pub enum TargetError {
     #[error("{}: no file in it{skipped}", display_path(.path))]
     NoFiles {
         path: PathBuf,
-        /// What is there instead, as the end of the sentence.
+        /// What the folder contains instead of files, for example `, only …`: appended to the message; empty if it
+        /// contains nothing.
         skipped: String,
     },
     #[error("{}: on another file system than {}: readlab reads the files of one at a time", display_path(.path), display_path(.first))]
     OtherFilesystem { path: PathBuf, first: PathBuf },
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// Its server redirects to another one, by its whole address, so that the user can name it.
+    /// The server redirects to another server. The message has the whole address, so that the user
+    /// can name it.
     #[error(
         "{name}: the server answers {code} with a redirect to another server, which is not followed: race {to} instead"
     )]
     Redirected {
         name: String,
         code: u16,
-        /// The other URL, which may be a secret of the user's: never in a record.
+        /// The other URL. It may contain a secret of the user, so it is never written into a
+        /// record.
         to: String,
     },
     #[error(
@@ -86,13 +90,13 @@ pub enum TargetError {
 }
 
 impl TargetError {
-    /// An error about a file that was found.
+    /// An error about a file that exists.
     pub(super) fn io(path: &Path) -> impl Fn(io::Error) -> TargetError {
         move |cause| TargetError::Io { path: path.to_owned(), cause }
     }
 }
 
-/// Why what the user named could not be examined; it has become this path.
+/// The error for a word of the user that was made absolute to `path` and could not be examined.
 pub(super) fn refusal_of_word(word: &Path, path: &Path, cause: io::Error) -> TargetError {
     let word = display_path(word);
     let shown = secret::redact_url(&word);
@@ -102,7 +106,7 @@ pub(super) fn refusal_of_word(word: &Path, path: &Path, cause: io::Error) -> Tar
     }
 }
 
-/// Why a path could not be examined or opened.
+/// The error for a path that could not be examined or opened.
 pub(super) fn refusal(path: &Path, cause: io::Error) -> TargetError {
     let path = path.to_owned();
     match cause.kind() {

@@ -1,7 +1,8 @@
-//! Which bytes of a file come from the device as they are, and which do not.
+//! Finds out which bytes of a file the device stores as they are read, and which it does not.
 //!
-//! Holes and unwritten extents read as zeros without the device; encoded ones take fewer bytes from
-//! it than they give. A reading that does not know this can look faster than the device.
+//! Holes and unwritten extents read as zeros without touching the device. Encoded extents take
+//! fewer bytes on the device than a reading returns. Without this knowledge a reading can seem
+//! faster than the device.
 
 use crate::target::filesystem::Filesystem;
 use readlab_model::target::extents::Extents;
@@ -11,7 +12,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-/// Reads the extents of a file; dirty pages are written back first.
+/// Reads the extents of a file. Dirty pages are written back first.
 pub fn read(file: &File) -> io::Result<Extents> {
     of_range(file, 0..FileStatus::read(file)?.size_bytes)
 }
@@ -21,8 +22,8 @@ pub fn of_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
     let mut at = range.start;
     extents::for_each(file, range.clone(), |extent| at = add(&mut found, extent, at, range.end))?;
     found.hole_bytes += range.end.saturating_sub(at);
-    // EROFS lists the extents of a compressed file as plain ones. On btrfs compression is a
-    // wish for the file, and its extents say which are compressed.
+    // EROFS lists the extents of a compressed file as plain extents. On btrfs the attribute for
+    // compression is only a request, and the extents themselves state whether they are compressed.
     let lists_encoded = found.encoded_bytes > 0 || Filesystem::read(file)?.to_string() == "btrfs";
     if !lists_encoded && file_status::is_compressed(file) {
         found.encoded_bytes = found.least_device_bytes(range.end.saturating_sub(range.start));
@@ -30,8 +31,8 @@ pub fn of_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
     Ok(found)
 }
 
-/// Counts the next extent and the hole before it, as far as they are between `at`, where the
-/// extent before ended, and `end`. Returns where this one ends.
+/// Counts the next extent and the hole before it, within the range from `at` (the end of the
+/// previous extent) to `end`. Returns the end of this extent.
 fn add(found: &mut Extents, extent: Extent, at: u64, end: u64) -> u64 {
     let start = extent.start.clamp(at, end);
     let stop = extent.start.saturating_add(extent.length).clamp(start, end);
@@ -69,9 +70,9 @@ mod tests {
     }
 
     #[test]
-    fn of_a_part_only_what_lies_in_it_is_counted() {
+    fn only_extents_within_a_part_of_the_file_are_counted() {
         let mut found = Extents::default();
-        // Of 4096..12288 in a file with an extent from 0 on and a hole after 8192.
+        // The range 4096..12288 of a file with an extent from 0 to 8192 and a hole after it.
         let at =
             add(&mut found, Extent { start: 0, length: 8192, kind: ExtentKind::Unwritten }, 4096, 12_288);
         let expected = Extents { count: 1, unwritten_bytes: 4096, ..Extents::default() };
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_and_inline_bytes_are_counted_apart() {
+    fn compressed_and_inline_bytes_are_counted_separately() {
         let extents = [(0, 131_072, ExtentKind::Encoded), (131_072, 4096, ExtentKind::Inline)];
         let found = summary(&extents, 131_100);
         assert_eq!((found.encoded_bytes, found.inline_bytes, found.hole_bytes), (131_072, 28, 0));

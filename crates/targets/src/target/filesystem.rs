@@ -1,4 +1,4 @@
-//! The file system of a file, and what that means for its cache.
+//! The file system of a file, and its consequences for caching.
 
 use readlab_system::file_status::{FileKind, FileStatus};
 use readlab_system::filesystem::FilesystemType;
@@ -6,22 +6,22 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 
-/// Where a file system's bytes come from when they are not in the page cache.
+/// The source of a file system's bytes when they are not in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backing {
-    /// From a device of this machine, as far as can be seen.
+    /// A device of this machine, as far as is visible.
     Device,
-    /// From nowhere else: they are in memory, so they cannot be evicted.
+    /// Memory only, so the bytes cannot be evicted.
     Memory,
-    /// From a device, through a cache of the file system's own beside the page cache.
+    /// A device, through a cache of the file system itself beside the page cache.
     OwnCache,
-    /// From another machine or the host of this one, which has a cache of its own.
+    /// Another machine or the host of this one, which has its own cache.
     Remote,
-    /// From a program of this machine, which may cache too.
+    /// A program on this machine, which may have a cache too.
     Program,
-    /// From other file systems of this machine.
+    /// Other file systems of this machine.
     Stacked,
-    /// From the kernel, which makes them up while they are read.
+    /// The kernel, which generates the bytes while they are read.
     Kernel,
 }
 
@@ -32,9 +32,9 @@ pub struct Filesystem {
 }
 
 impl Filesystem {
-    /// The file system of an open file; a block device is in none and counts as itself.
+    /// The file system of an open file; a block device counts as a file system itself.
     pub fn read(file: &File) -> io::Result<Filesystem> {
-        // The node of a block device is in memory, its bytes are not.
+        // The device node is in memory (devtmpfs), but the bytes of the device are not.
         let kind = if let FileKind::BlockDevice(_) = FileStatus::read(file)?.kind {
             FilesystemType { number: 0, name: Some("block device") }
         } else {
@@ -50,7 +50,8 @@ impl From<FilesystemType> for Filesystem {
     }
 }
 
-/// Where the bytes of a file system of this name come from; those not listed are on devices.
+/// The source of the bytes of a file system with this name; file systems that are not listed are on
+/// devices.
 fn backing(name: &str) -> Backing {
     match name {
         "zfs" => Backing::OwnCache,
@@ -65,8 +66,8 @@ fn backing(name: &str) -> Backing {
     }
 }
 
-/// Whether a file system of this type, by its name in mountinfo, may cease to answer: its bytes come
-/// from another machine or from a program.
+/// True if a file system of this type, by its name in mountinfo, may stop responding because its
+/// bytes come from another machine or from a program.
 pub fn may_cease_to_answer(kind: &str) -> bool {
     let name = match kind.split('.').next().unwrap_or_default() {
         "nfs4" => "nfs",
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_systems_of_others_may_cease_to_answer_by_any_of_their_names() {
+    fn network_and_user_space_file_systems_are_recognised_by_all_their_names() {
         assert!(
             ["fuse", "fuse.sshfs", "fuseblk", "nfs", "nfs4", "cifs", "9p"]
                 .into_iter()

@@ -1,9 +1,10 @@
-//! A target: one file, places of one, a tree of files or a URL that is read, and everything about
-//! it that can make a read look faster or slower than it is.
+//! A target: one file, places of one, a tree of files or a URL that is read, and all its properties
+//! that can make a read seem faster or slower than it is.
 //!
 //! The facts are collected once before measuring. A file's
-//! [`readlab_model::target::identity::Identity`] and a URL's [`web::Version`] are compared around
-//! every sample to see a change. A file is opened read-only, and never in a way that could wait.
+//! [`readlab_model::target::identity::Identity`] or a URL's [`web::Version`] is compared around
+//! every sample to detect a change. A file is opened read-only, and never in a way that could
+//! block.
 
 pub mod caution;
 pub mod copies;
@@ -29,7 +30,7 @@ pub use error::TargetError;
 use error::{refusal, refusal_of_word};
 use filesystem::{Backing, Filesystem};
 use layers::{Chain, Evictable};
-pub use path::without_parents;
+pub use path::absolute_without_dot_dot;
 use places::FilePlaces;
 use readlab_model::target::device::Device;
 use readlab_model::target::dictionary::Dictionary;
@@ -42,7 +43,7 @@ use readlab_system::io_quota;
 use readlab_system::mounts::{self, Mount};
 use readlab_system::open_file;
 use readlab_system::process::FileId;
-use readlab_system::silent::{self, Asked};
+use readlab_system::silent::{self, Probe};
 use readlab_system::system_root::SystemRoot;
 use s3::PresignError;
 use source::{ReadRequest, Source};
@@ -55,57 +56,59 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tree::Tree;
-use web::Remote;
+use web::RemoteTarget;
 
-/// A target that can be raced: it exists, has a size, and can be opened again and again.
+/// A target that can be raced: it exists, has a size, and can be opened repeatedly.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     pub place: Place,
-    /// The part of the file that is read, whose size the facts have; `None` for all of it.
+    /// The part of the file that is read; the facts have the size of this part. `None` for the
+    /// whole file.
     pub part: Option<Part>,
-    /// Copies of the file, where each of several readers reads one of its own.
+    /// Copies of the file, if each of several readers reads its own copy.
     pub copies: Option<Copies>,
     pub facts: TargetFacts,
-    /// The files below it whose pages are evicted for a cold reading, the nearest first.
+    /// The files below the target whose pages are evicted for a cold reading, the nearest first.
     pub evictable: Evictable,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// A file that contenders open, by its absolute path.
+    /// A file that contenders open by its absolute path.
     File(PathBuf),
     /// A file that contenders read from readlab's own server.
     Served {
         file: PathBuf,
         /// What is requested from the server.
-        remote: Box<Remote>,
+        remote: Box<RemoteTarget>,
     },
-    Web(Box<Remote>),
+    Web(Box<RemoteTarget>),
     /// Many files that contenders open.
     Tree(Arc<Tree>),
-    /// Blocks at places of a file that contenders open.
+    /// Blocks at several places of a file that contenders open.
     Blocks(Arc<FilePlaces>),
 }
 
-/// Which kinds of files are accepted as targets.
+/// The kinds of files that are accepted as targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accept {
-    /// Regular files only.
+pub enum AcceptedKinds {
+    /// Only regular files.
     Files,
     Devices,
 }
 
-/// How long a file system may take for its first answer.
+/// How long a file system may take for its first response.
 pub const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
-/// Refuses the first of these names whose file system does not answer, before readlab waits for it
-/// itself. A word that is no path is left to its own checks.
+/// Rejects the first of these names whose file system does not respond, before readlab itself would
+/// wait for it. Words that are not paths are left to their own checks.
 pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
-    check_asked(words, Asked::Bytes)
+    check_responses(words, Probe::Bytes)
 }
 
-/// Whether a file system may be read that can cease to answer: one that has one of these names, or
-/// is mounted below one; any of this machine, if more is read than what is named.
+/// True if a file system that may stop responding may be read, because it contains one of these
+/// names or is mounted below one. If more is read than the named files, any such file system of
+/// this machine counts.
 pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
     let all = Mount::all(&SystemRoot::default()).into_iter();
     let unsure = all.filter(|mount| filesystem::may_cease_to_answer(&mount.kind));
@@ -113,37 +116,39 @@ pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
     !points.is_empty() && (is_more_read || words.iter().any(|word| mounts::leads_to(word, &points)))
 }
 
-fn check_asked(words: &[&Path], asked: Asked) -> Result<(), TargetError> {
-    match silent::first(words, asked, ANSWER_LIMIT) {
+fn check_responses(words: &[&Path], asked: Probe) -> Result<(), TargetError> {
+    match silent::first_unresponsive(words, asked, ANSWER_LIMIT) {
         Some(at) => Err(TargetError::NoAnswer { path: words[at].to_owned(), limit: ANSWER_LIMIT }),
         None => Ok(()),
     }
 }
 
-/// Those of these files whose file systems answer, without those beside one that does not.
-pub fn answering(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+/// The files whose file systems respond. Files in the same folder as one that does not respond are
+/// left out too.
+pub fn keep_answering(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     loop {
         let names: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        let Some(at) = silent::first(&names, Asked::Status, ANSWER_LIMIT) else { return files };
+        let Some(at) = silent::first_unresponsive(&names, Probe::Status, ANSWER_LIMIT) else { return files };
         let folder = files[at].parent().map(Path::to_owned);
         files.retain(|file| file.parent() != folder.as_deref());
     }
 }
 
 impl Target {
-    /// The facts about a file but digest and answer, which take a whole read ([`crate::corpus`]).
+    /// Collects the facts about a file except digest and answer, which need a whole read
+    /// ([`crate::corpus`]).
     pub fn examine(path: &Path) -> Result<Target, TargetError> {
-        Target::examine_as(path, Accept::Files)
+        Target::examine_as(path, AcceptedKinds::Files)
     }
 
-    pub fn examine_as(path: &Path, accept: Accept) -> Result<Target, TargetError> {
+    pub fn examine_as(path: &Path, accept: AcceptedKinds) -> Result<Target, TargetError> {
         let io = |cause| TargetError::Io { path: path.to_owned(), cause };
         let word = path;
-        let path = &path::nameable(path).map_err(io)?;
+        let path = &path::stable_path(path).map_err(io)?;
         let named = fs::metadata(path).map_err(|cause| refusal_of_word(word, path, cause))?;
         check_kind(path, FileStatus::from(&named).kind, accept)?;
         let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
-        // Checked again on the open file: the name may mean another file by now.
+        // The open file is checked again, because its name may mean another file by now.
         let status = FileStatus::read(&file).map_err(io)?;
         check_kind(path, status.kind, accept)?;
         let size_bytes = size_of(&file).map_err(io)?;
@@ -157,7 +162,7 @@ impl Target {
         Ok(Target { place: Place::File(path.clone()), part: None, copies: None, facts, evictable })
     }
 
-    /// From now on only the part of one of several readers is meant.
+    /// Restricts the target to the part of one of several readers.
     pub fn split(&mut self, reader: u32, readers: NonZero<u32>) -> Result<(), TargetError> {
         let Place::File(path) = &self.place else { return Ok(()) };
         let size_bytes = self.facts.size_bytes;
@@ -170,7 +175,7 @@ impl Target {
         Ok(())
     }
 
-    /// From now on it is decoded with a dictionary.
+    /// Makes trials decode the target with a dictionary.
     pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
         let Some(path) = self.file() else { return Err(TargetError::NoZstd(self.name().into())) };
         let mut head = Vec::new();
@@ -184,17 +189,18 @@ impl Target {
         Ok(())
     }
 
-    /// From now on contenders request a file from readlab's own server; foreign targets stay there.
+    /// Makes contenders request a file from readlab's own server. Targets on other servers stay
+    /// unchanged.
     pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
         if let Place::File(file) = &self.place {
             self.facts.kind = TargetKind::sent_by(Http::Own, source.store());
-            let remote = Box::new(Remote::of_own_server(source, options)?);
+            let remote = Box::new(RemoteTarget::of_own_server(source, options)?);
             self.place = Place::Served { file: file.clone(), remote };
         }
         Ok(())
     }
 
-    pub fn remote(&self) -> Option<&Remote> {
+    pub fn remote(&self) -> Option<&RemoteTarget> {
         match &self.place {
             Place::File(_) | Place::Tree(_) | Place::Blocks(_) => None,
             Place::Served { remote, .. } | Place::Web(remote) => Some(remote),
@@ -205,7 +211,8 @@ impl Target {
         self.remote().is_some_and(|remote| remote.source.is_encrypted())
     }
 
-    /// The file of this machine that holds its bytes; `None` for another server's URL.
+    /// The file of this machine that holds the target's bytes; `None` for a URL on another server
+    /// and for a tree.
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(file) | Place::Served { file, .. } => Some(file),
@@ -214,7 +221,8 @@ impl Target {
         }
     }
 
-    /// The files of this machine that hold its bytes; of a tree those with one of these names.
+    /// The files of this machine that hold the target's bytes; for a tree only the files with one
+    /// of these names.
     pub fn files_named(&self, names: &BTreeSet<OsString>) -> Result<BTreeSet<FileId>, TargetError> {
         let tree = self.tree().filter(|_| !names.is_empty()).map(|tree| tree.named(names)).transpose()?;
         let facts = self.facts.files();
@@ -230,8 +238,8 @@ impl Target {
         }
     }
 
-    /// It as messages name it, and as a command beside the measurement gets it: a path, or what is
-    /// requested without anything secret.
+    /// The target's name for messages and for commands beside the measurement: a path, or what is
+    /// requested, without secrets.
     pub fn name(&self) -> OsString {
         match &self.place {
             Place::File(file) => file.clone().into_os_string(),
@@ -241,7 +249,7 @@ impl Target {
         }
     }
 
-    /// What a contender gets to read it by a method that reads this.
+    /// What a contender gets to read the target with a method that reads `reads`.
     pub fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
         match &self.place {
             Place::File(file) => Ok(self.request_file(file)),
@@ -251,27 +259,28 @@ impl Target {
         }
     }
 
-    /// The same for one of several readers, by its number from 0: its own copy, if there are any.
+    /// The request for one of several readers, numbered from 0: for its own copy, if there are
+    /// copies.
     pub fn request_of(&self, reader: usize, reads: Reads) -> Result<ReadRequest, PresignError> {
         let own = self.copies.as_ref().and_then(|copies| copies.of_reader(reader));
         own.map_or_else(|| self.request(reads), |copy| Ok(self.request_file(copy)))
     }
 
-    /// What a contender gets to read this file, with the dictionary of the target.
+    /// The request for this file, with the dictionary of the target.
     fn request_file(&self, file: &Path) -> ReadRequest {
         let env = self.facts.dictionary.iter().map(Dictionary::variable).collect();
         ReadRequest { word: file.as_os_str().to_owned(), env, ..ReadRequest::default() }
     }
 }
 
-/// Bytes at the beginning of a file that decide what it is.
+/// Bytes at the beginning of a file by which its format is recognised.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// Refuses everything except regular files, and devices where they are accepted.
-fn check_kind(path: &Path, found: FileKind, accept: Accept) -> Result<(), TargetError> {
+/// Rejects everything except regular files, and block devices if they are accepted.
+fn check_kind(path: &Path, found: FileKind, accept: AcceptedKinds) -> Result<(), TargetError> {
     let kind = match found {
         FileKind::Regular => return Ok(()),
-        FileKind::BlockDevice(_) if accept == Accept::Devices => return Ok(()),
+        FileKind::BlockDevice(_) if accept == AcceptedKinds::Devices => return Ok(()),
         FileKind::BlockDevice(_) => "a block device (--allow-device reads it)",
         FileKind::Folder => "a folder",
         FileKind::Pipe => "a pipe, which can be read only once",
@@ -282,10 +291,11 @@ fn check_kind(path: &Path, found: FileKind, accept: Accept) -> Result<(), Target
     Err(TargetError::NotAFile { path: path.to_owned(), kind })
 }
 
-/// The most that is read to check the size of a file that the kernel makes up.
+/// Most bytes that are read to check the size of a file that the kernel generates.
 const CHECK_BYTES_MAX: u64 = 16 << 20;
 
-/// Refuses files whose size is not what reading gives: reads those of size 0 or of the kernel.
+/// Rejects files whose size is not the number of bytes that reading returns. Only files of size 0
+/// and files that the kernel generates are read for this check.
 fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem) -> Result<(), TargetError> {
     if size_bytes > 0 && filesystem.backing != Backing::Kernel {
         return Ok(());
@@ -302,7 +312,8 @@ fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem)
     }
 }
 
-/// The facts about a file or folder and what stores it, and the files below that are evicted too.
+/// Adds the facts about the storage of a file or folder, and finds the files below that are evicted
+/// too.
 fn with_storage(
     mut facts: TargetFacts,
     real: &Path,
@@ -325,7 +336,7 @@ fn with_storage(
     (facts, evictable)
 }
 
-/// The mount of a file and the device below it; a block device is the device, and has no mount.
+/// The mount of a file and the device below it. A block device is its own device and has no mount.
 fn mount_and_device(real: &Path, status: &FileStatus) -> (Option<Mount>, Option<Device>) {
     if let FileKind::BlockDevice(number) = status.kind {
         return (None, device::under(None, number));

@@ -1,7 +1,8 @@
-//! The part of a file that one of several readers reads, where they split it among themselves.
+//! The part of a file that one reader reads, if several readers split the file.
 //!
-//! Parts follow each other without a gap and make up the file. They are cut where the largest pages
-//! are cut, so that no page of the cache is of two parts, unless the file is too small for that.
+//! Parts are adjacent and together make up the file. They begin at multiples of the largest page
+//! size, so that no page of the page cache belongs to two parts, unless the file is too small for
+//! that.
 
 use super::filesystem::{Backing, Filesystem};
 use super::{ANSWER_LIMIT, size_of};
@@ -15,16 +16,17 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The largest page of the page cache with pages of 4 KiB: a folio of one page middle entry.
+/// The largest page in the page cache with base pages of 4 KiB: a folio of one page middle entry (2
+/// MiB).
 const LARGEST_PAGE_BYTES: u64 = 2 << 20;
 
-/// So many places of a file are compared by those who split it.
+/// Number of places of a file that the readers who split it compare.
 const PLACES: u64 = 64;
 
-/// What is read at each of them.
+/// Bytes that are read at each place.
 const PLACE_BYTES: usize = 4096;
 
-/// The part of a reader of a file of this size; `None` if the file has no page for each reader.
+/// The part of a reader for a file of this size; `None` if the file has fewer pages than readers.
 pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Part> {
     let readers = u64::from(readers.get());
     let cuts = [LARGEST_PAGE_BYTES, page_bytes()];
@@ -36,7 +38,7 @@ pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Pa
     Some(Part { start_bytes, length_bytes: end - start_bytes })
 }
 
-/// Opens a file where its part begins; it ends where the part ends.
+/// Opens a file for reading its part only.
 pub fn open_part(path: &Path, part: Option<Part>) -> io::Result<Take<File>> {
     let mut file = File::open(path)?;
     if let Some(part) = part {
@@ -45,13 +47,13 @@ pub fn open_part(path: &Path, part: Option<Part>) -> io::Result<Take<File>> {
     Ok(file.take(part.map_or(u64::MAX, |part| part.length_bytes)))
 }
 
-/// The same, to be read to its end. Where a network or a program has the bytes, which may cease to
-/// answer, a read that is not answered in time is an error.
+/// Opens a file for reading its part to the end. If the bytes come from a network or a program,
+/// which may stop responding, a read that takes too long is an error.
 pub fn open_watched(path: &Path, part: Option<Part>) -> io::Result<Box<dyn Read>> {
     let opened = open_part(path, part)?;
     let file = opened.get_ref();
     let watched = match Filesystem::read(file)?.backing {
-        // Without another process it is read by this one.
+        // If no child process can be started, this process reads the file itself.
         Backing::Remote | Backing::Program => WatchedFile::begin(file, opened.limit(), ANSWER_LIMIT).ok(),
         _ => None,
     };
@@ -61,8 +63,8 @@ pub fn open_watched(path: &Path, part: Option<Part>) -> io::Result<Box<dyn Read>
     })
 }
 
-/// A digest of places that are spread evenly over a file (XXH3, 64 bits, hexadecimal): who reads a
-/// part does not know the rest of the file.
+/// A digest of places that are spread evenly over a file (XXH3, 64 bits, hexadecimal), because a
+/// reader of a part does not know the rest of the file.
 pub fn digest_of_places(path: &Path) -> io::Result<String> {
     let file = File::open(path)?;
     let last = size_of(&file)?.saturating_sub(PLACE_BYTES as u64);
@@ -86,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_cut_at_large_pages_and_the_last_has_the_rest() {
+    fn parts_begin_at_large_page_boundaries_and_the_last_has_the_rest() {
         let part = |start_bytes, length_bytes| Part { start_bytes, length_bytes };
         let mib = 1 << 20;
         let found = parts(9 * mib + 5, 2).unwrap();
@@ -98,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_make_up_the_file_and_each_has_bytes(size_bytes in 0u64..1 << 40, readers in 1u32..2000) {
+        fn parts_cover_the_file_and_none_is_empty(size_bytes in 0u64..1 << 40, readers in 1u32..2000) {
             if let Some(parts) = parts(size_bytes, readers) {
                 let mut end = 0;
                 for part in parts {
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn another_byte_at_a_place_is_another_digest() {
+    fn a_changed_byte_at_a_compared_place_changes_the_digest() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut bytes = vec![b'x'; 1_000_000];
         std::fs::write(file.path(), &bytes).unwrap();

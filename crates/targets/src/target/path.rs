@@ -1,24 +1,24 @@
-//! The path of a file as it is recorded, shown and given to other processes: absolute, without
-//! `..`, and the same file in each process.
+//! The path of a file as it is recorded, shown and passed to other processes: absolute, without
+//! `..`, and naming the same file in every process.
 
 use readlab_system::descriptor::is_folder_of_process;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The path made absolute and without `..`. A name such as /dev/stdin or /proc/self/fd/3 means
-/// another file in each process, so it is followed to the file.
-pub(super) fn nameable(path: &Path) -> io::Result<PathBuf> {
-    let absolute = without_parents(path)?;
+/// Makes the path absolute and without `..`. A name such as /dev/stdin or /proc/self/fd/3 means
+/// another file in each process, so it is replaced by the path of the file.
+pub(super) fn stable_path(path: &Path) -> io::Result<PathBuf> {
+    let absolute = absolute_without_dot_dot(path)?;
     Ok(match fs::canonicalize(&absolute) {
         Ok(real) if is_of_this_process(&absolute) && real.exists() => real,
         _ => absolute,
     })
 }
 
-/// The path made absolute. With a `..` its folder is the real one: after a link `..` is not the
-/// folder before it, as browsers take it to be. A file that does not exist keeps its name.
-pub fn without_parents(path: &Path) -> io::Result<PathBuf> {
+/// Makes the path absolute. If it contains `..`, its folder is resolved, because `..` after a
+/// symbolic link is not the folder that browsers assume. A file that does not exist keeps its name.
+pub fn absolute_without_dot_dot(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     if !absolute.components().any(|part| part == Component::ParentDir) {
         return Ok(absolute);
@@ -30,9 +30,10 @@ pub fn without_parents(path: &Path) -> io::Result<PathBuf> {
     Ok(real.unwrap_or(absolute))
 }
 
-/// Whether a name, or a link to which it leads, is in a file system that differs between processes.
+/// True if a name, or a symbolic link to which it leads, is in a file system that differs between
+/// processes.
 fn is_of_this_process(path: &Path) -> bool {
-    /// The longest chain of links that the kernel follows.
+    /// Most symbolic links that the kernel follows in a chain.
     const LINKS_MAX: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {

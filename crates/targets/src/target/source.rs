@@ -1,11 +1,11 @@
 //! What is requested from a server, a URL or an object, and what a program needs to request it.
 //!
-//! Secrets are given to contenders in their environment, and never on a command line. The programs
-//! of others, which the contender `command` starts, get them only if the user wants that.
+//! Contenders get secrets in their environment, never on a command line. Other programs, which the
+//! contender `command` starts, get secrets only if the user permits it.
 
 use super::http::RequestVerb;
 use super::s3::store::VARIABLES_REMOVED;
-use super::s3::{ConfigError, ObjectName, OfProcess, PresignError, Store};
+use super::s3::{ConfigError, ObjectName, PresignError, ProcessSurroundings, Store};
 use super::url::{Url, UrlError};
 use jiff::Timestamp;
 use readlab_model::target::{ServerOptions, StoreFacts};
@@ -16,8 +16,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a signed URL is valid that a contender gets: longer than any run takes.
-const VALID: Duration = Duration::from_secs(12 * 60 * 60);
+/// Validity of the signed URL that a contender gets; longer than any run.
+const URL_VALIDITY: Duration = Duration::from_secs(12 * 60 * 60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
@@ -45,31 +45,33 @@ pub enum SourceError {
 pub struct ReadRequest {
     pub word: OsString,
     pub env_removed: Vec<OsString>,
-    /// Variables added to its environment; some may be secrets.
+    /// Variables that are added to the program's environment; some may be secrets.
     pub env: Vec<(OsString, OsString)>,
 }
 
-/// Whether a word of the user's is a URL or an object, and no file of this machine.
+/// True if a word of the user names a URL or an object and not a file.
 pub fn is_remote(word: &Path) -> bool {
     super::url::is_url(word.as_os_str()) || super::s3::is_object(word.as_os_str())
 }
 
 impl Source {
-    /// What a word of the user's means: `s3://bucket/key`, or a URL.
+    /// Parses a word of the user: `s3://bucket/key`, or a URL.
     pub fn parse(word: &str, options: &ServerOptions) -> Result<Source, SourceError> {
         if !super::s3::is_object(word.as_ref()) {
             return Ok(Source::Url(word.parse()?));
         }
         let name = word.parse()?;
-        let store = Store::configured(options, &OfProcess)?;
+        let store = Store::configured(options, &ProcessSurroundings)?;
         Ok(Source::Object(Box::new(StoredObject { store, name })))
     }
 
-    /// The URL for a request of the lab's own, which may be a secret.
+    /// The URL for a request of the lab itself; it may be a secret.
     pub fn url(&self, verb: RequestVerb) -> Result<Url, PresignError> {
         match self {
             Source::Url(url) => Ok(url.clone()),
-            Source::Object(object) => object.store.presigned(verb, &object.name, VALID, Timestamp::now()),
+            Source::Object(object) => {
+                object.store.presigned(verb, &object.name, URL_VALIDITY, Timestamp::now())
+            }
         }
     }
 
@@ -87,14 +89,14 @@ impl Source {
         }
     }
 
-    /// What a contender gets whose method reads this. `Reads::Both` is said of commands alone.
+    /// What a contender gets for a method that reads `reads`. Only commands have `Reads::Both`.
     pub fn request(&self, reads: Reads, commands_get_credentials: bool) -> Result<ReadRequest, PresignError> {
         let is_command = reads == Reads::Both;
         let mut request = match (self, reads) {
             (Source::Object(object), Reads::Object) => object.request(),
             (Source::Object(object), Reads::Both) => object.request_of_command(commands_get_credentials)?,
-            (Source::Object(_), _) => of_url(&self.url(RequestVerb::Get)?),
-            (Source::Url(url), _) => of_url(url),
+            (Source::Object(_), _) => url_request(&self.url(RequestVerb::Get)?),
+            (Source::Url(url), _) => url_request(url),
         };
         if is_command && commands_get_credentials {
             request.env.push((COMMANDS_GET_CREDENTIALS_VARIABLE.into(), "1".into()));
@@ -103,22 +105,22 @@ impl Source {
     }
 }
 
-/// A URL on the command line, or in the environment if it is a secret.
-fn of_url(url: &Url) -> ReadRequest {
+/// Passes a URL on the command line, or in the environment if it is a secret.
+fn url_request(url: &Url) -> ReadRequest {
     if url.is_secret() {
-        return of_secret_url(url);
+        return secret_url_request(url);
     }
     ReadRequest { word: url.exact().into(), ..ReadRequest::default() }
 }
 
-/// A URL in the environment, which only its user can read.
-pub(super) fn of_secret_url(url: &Url) -> ReadRequest {
+/// Passes a URL in the environment, which only the user can read.
+pub(super) fn secret_url_request(url: &Url) -> ReadRequest {
     let env = vec![(TARGET_VARIABLE.into(), url.exact().into())];
     ReadRequest { word: TARGET_ELSEWHERE.into(), env, ..ReadRequest::default() }
 }
 
 impl StoredObject {
-    /// By its name, with all that is needed to sign requests.
+    /// Passes the object's name, and all variables that signing requests needs.
     fn request(&self) -> ReadRequest {
         ReadRequest {
             word: self.name.to_string().into(),
@@ -127,12 +129,12 @@ impl StoredObject {
         }
     }
 
-    /// By its name. Without the user's consent nothing is added that is secret, and nothing of the
-    /// user's own configuration is changed.
+    /// Passes the object's name. Without the user's consent nothing secret is added, and the user's
+    /// own configuration is not changed.
     fn request_of_command(&self, gets_credentials: bool) -> Result<ReadRequest, PresignError> {
         if gets_credentials {
             let mut request = self.request();
-            let url = self.store.presigned(RequestVerb::Get, &self.name, VALID, Timestamp::now())?;
+            let url = self.store.presigned(RequestVerb::Get, &self.name, URL_VALIDITY, Timestamp::now())?;
             request.env.push((TARGET_VARIABLE.into(), url.exact().into()));
             return Ok(request);
         }
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_url_is_a_word() {
+    fn a_url_without_secrets_is_passed_on_the_command_line() {
         let url = Source::Url("https://h/o?page=1".parse().unwrap());
         assert_eq!(request(&url, Reads::Url, false).word, "https://h/o?page=1");
         assert!(request(&url, Reads::Both, false).env.is_empty());

@@ -1,4 +1,4 @@
-//! Tests of what can be a target and what not, on real files of every kind.
+//! Tests of which files can be targets, on real files of every kind.
 
 use super::{Target, TargetError, tree};
 use readlab_model::target::TargetFacts;
@@ -20,7 +20,7 @@ fn refused(path: &Path) -> String {
     error
 }
 
-/// The extents of a file, where its file system tells them.
+/// The extents of a file, if its file system lists them.
 fn extents(facts: &TargetFacts) -> Option<&Extents> {
     if facts.extents.is_none() {
         eprintln!("SKIPPED: {:?} does not tell extents", facts.filesystem);
@@ -29,7 +29,7 @@ fn extents(facts: &TargetFacts) -> Option<&Extents> {
 }
 
 #[test]
-fn what_is_no_file_is_refused_in_one_line_that_names_it() {
+fn a_path_that_is_not_a_file_is_rejected_in_one_line_that_names_it() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     let mode = rustix::fs::Mode::RUSR;
@@ -65,7 +65,8 @@ fn a_file_that_may_not_be_read_is_refused() {
     fs::set_permissions(&path, Permissions::from_mode(0o000)).unwrap();
     let found = std::thread::spawn(move || {
         if rustix::process::geteuid().is_root() {
-            // Root may read everything. Only this thread's credentials change.
+            // Root can read everything, so this thread takes another user id; other threads keep
+            // theirs.
             let nobody = rustix::process::Uid::from_raw(65_534);
             rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
         }
@@ -83,7 +84,7 @@ fn a_url_without_a_scheme_is_refused_without_its_password() {
 }
 
 #[test]
-fn names_of_any_bytes_are_kept() {
+fn file_names_with_any_bytes_are_preserved() {
     let folder = folder();
     for name in [&b"with space"[..], b"new\nline", b"\xff\xfe\xfd", "Übergröße".as_bytes()] {
         let path = folder.path().join(OsStr::from_bytes(name));
@@ -99,7 +100,7 @@ fn names_of_any_bytes_are_kept() {
 }
 
 #[test]
-fn names_that_mean_another_file_in_another_process_are_followed() {
+fn paths_that_differ_between_processes_are_resolved() {
     let folder = folder();
     let path = folder.path().join("file");
     fs::write(&path, "abc").unwrap();
@@ -148,7 +149,7 @@ fn holes_and_reserved_extents_are_reported_and_not_expected_from_the_device() {
 }
 
 #[test]
-fn a_file_with_more_extents_than_one_call_gives_is_counted_whole() {
+fn all_extents_are_counted_if_one_call_does_not_return_them_all() {
     let folder = folder();
     let path = folder.path().join("comb");
     let file = File::create(&path).unwrap();
@@ -177,7 +178,7 @@ fn a_file_in_memory_and_an_empty_one_come_with_cautions() {
 }
 
 #[test]
-fn a_path_with_parents_or_through_links_is_shown_as_where_it_is() {
+fn a_path_with_parents_or_links_is_shown_as_its_real_location() {
     let folder = folder();
     let real = folder.path().canonicalize().unwrap();
     let at = |name: &str| real.join(name);
@@ -187,7 +188,7 @@ fn a_path_with_parents_or_through_links_is_shown_as_where_it_is() {
     symlink(at("a/b"), at("v")).unwrap();
     symlink("/dev/fd", at("fds")).unwrap();
     let place = |path: &Path| Target::examine(path).unwrap().facts.path;
-    // `v` leads to `a/b`, above which lies another `f` than before `v`.
+    // `v` leads to `a/b`, whose parent folder has another `f` than the folder of `v`.
     for (path, expected) in [("v/../f", "a/f"), ("a/b/../../f", "f"), ("a/../v/../f", "a/f"), ("f", "f")] {
         assert_eq!(place(&at(path)), at(expected).to_str().unwrap(), "{path}");
     }
@@ -196,7 +197,7 @@ fn a_path_with_parents_or_through_links_is_shown_as_where_it_is() {
     let file = File::open(at("f")).unwrap();
     let number = std::os::fd::AsRawFd::as_raw_fd(&file);
     symlink(format!("/proc/self/fd/{number}"), at("own")).unwrap();
-    // What means something else in every other process is followed to the file.
+    // A name that means another file in every process is replaced by the file's path.
     let names = [at(&format!("fds/{number}")), at("own"), format!("/dev/../proc/self/fd/{number}").into()];
     for path in names {
         assert_eq!(place(&path), at("f").to_str().unwrap(), "{}", path.display());

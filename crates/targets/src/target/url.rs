@@ -1,29 +1,29 @@
 //! URLs as targets: `http[s]://host[:port]/path[?query]`, as contenders get them.
 
-use super::secret::{self, HIDDEN};
+use super::secret::{self, REDACTED};
 use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
 
 /// A URL that is read over HTTP/1.1, with or without encryption.
 ///
-/// It is shown without its query if that is a secret, in `Debug` too.
+/// The query is not shown if it is a secret, not even by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url {
     scheme: Scheme,
     text: String,
-    /// For everything that people read, and for every record.
+    /// The URL for all output and for records.
     shown: String,
     authority: String,
     port: u16,
     request: String,
 }
 
-/// How the bytes of a URL are transported.
+/// The protocol of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scheme {
     Http,
-    /// Encrypted.
+    /// Encrypted HTTP.
     Https,
 }
 
@@ -31,14 +31,14 @@ enum Scheme {
 pub enum UrlError {
     #[error("a URL with a user or a password is not read: both would be in the record")]
     User,
-    /// It was copied from where its query is hidden.
+    /// The URL was copied from output in which its query is hidden.
     #[error("{0}: the query of this URL is a secret, which no record keeps: name the URL again, in full")]
     Hidden(String),
     #[error("{0}: not a URL: expected http[s]://host[:port]/path in printable ASCII, without a fragment")]
     Form(String),
 }
 
-/// Whether a word on the command line is a URL and no path.
+/// True if a word of the command line is a URL and not a path.
 pub fn is_url(word: &OsStr) -> bool {
     let word = word.as_encoded_bytes();
     Scheme::ALL.iter().any(|scheme| word.starts_with(scheme.prefix().as_bytes()))
@@ -61,7 +61,7 @@ impl Scheme {
         }
     }
 
-    /// The scheme of a URL, and what comes after it.
+    /// Splits a URL into its scheme and the rest.
     fn split(text: &str) -> Option<(Scheme, &str)> {
         Scheme::ALL.into_iter().find_map(|scheme| Some((scheme, text.strip_prefix(scheme.prefix())?)))
     }
@@ -77,7 +77,7 @@ impl Url {
         format!("{}:{}", self.host_of_authority(), self.port)
     }
 
-    /// The host, as certificates have it: an IPv6 address without its brackets.
+    /// The host as in certificates: an IPv6 address without brackets.
     pub fn host(&self) -> &str {
         self.host_of_authority().trim_start_matches('[').trim_end_matches(']')
     }
@@ -87,7 +87,7 @@ impl Url {
         host.map_or(self.authority.as_str(), |(host, _)| host)
     }
 
-    /// The value of a request's `Host` field.
+    /// The value of the header field `Host`.
     pub fn authority(&self) -> &str {
         &self.authority
     }
@@ -96,17 +96,19 @@ impl Url {
         self.shown != self.text
     }
 
-    /// Path and query, which may be a secret: only for requests.
+    /// Path and query, which may be a secret; only for requests.
     pub fn exact_request(&self) -> &str {
         &self.request
     }
 
-    /// The URL as the user wrote it, perhaps a secret: for contenders, not on their command line.
+    /// The URL as the user wrote it, which may be a secret. For contenders, but not on their
+    /// command line.
     pub fn exact(&self) -> &str {
         &self.text
     }
 
-    /// Where a redirect leads by the field `Location` (RFC 3986, 5.2); `None` if that is no URL.
+    /// The URL to which a redirect with this `Location` leads (RFC 3986, 5.2); `None` if it is not
+    /// a URL.
     pub fn resolved(&self, location: &str) -> Option<Url> {
         let location = location.split('#').next().unwrap_or_default();
         let scheme = self.scheme.prefix();
@@ -126,7 +128,7 @@ impl Url {
         absolute.parse().ok()
     }
 
-    /// Whether another URL is of the same host and port, or the encrypted form of this one.
+    /// True if another URL has the same host and port, or is the encrypted form of this URL.
     pub fn shares_server(&self, other: &Url) -> bool {
         let is_same = (self.scheme, self.port) == (other.scheme, other.port);
         let usual = |url: &Url, scheme: Scheme| url.scheme == scheme && url.port == scheme.default_port();
@@ -135,7 +137,7 @@ impl Url {
     }
 }
 
-/// A path, with its query, without the parts `.` and `..`.
+/// A path with its query, without the segments `.` and `..`.
 fn without_dots(request: &str) -> String {
     let (path, query) = request.split_at(request.find('?').unwrap_or(request.len()));
     let mut parts = Vec::new();
@@ -157,7 +159,7 @@ fn is_port(text: &str) -> bool {
 }
 
 fn port(authority: &str, scheme: Scheme) -> Option<u16> {
-    // The colons of an IPv6 address in brackets do not separate a port.
+    // The colons in an IPv6 address in brackets do not separate a port.
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
     match after_host.rsplit_once(':') {
         Some((_, port)) if is_port(port) => port.parse().ok(),
@@ -177,7 +179,7 @@ impl FromStr for Url {
         if authority.contains('@') {
             return Err(UrlError::User);
         }
-        if request.ends_with(&format!("?{HIDDEN}")) {
+        if request.ends_with(&format!("?{REDACTED}")) {
             return Err(UrlError::Hidden(shown));
         }
         if !rest.bytes().all(|byte| byte.is_ascii_graphic()) || rest.contains('#') {
@@ -209,14 +211,14 @@ impl fmt::Debug for Url {
 mod tests {
     use super::*;
     use crate::target::source::Source;
-    use crate::target::web::Remote;
+    use crate::target::web::RemoteTarget;
     use crate::target::{Place, Target};
     use proptest::prelude::*;
     use readlab_model::target::{ServerOptions, TargetFacts};
     use readlab_protocol::Reads;
 
     #[test]
-    fn a_redirect_leads_where_its_location_says_from_the_place_of_the_url() {
+    fn a_relative_redirect_is_resolved_against_the_url() {
         let base: Url = "http://h:81/a/b?c=d".parse().unwrap();
         for (location, expected) in [
             ("/f?sig=abc", "http://h:81/f?sig=abc"),
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_the_same_by_host_and_port_and_with_encryption_instead_of_none() {
+    fn urls_share_a_server_by_host_and_port_or_as_an_upgrade_to_https() {
         let shares =
             |one: &str, other: &str| one.parse::<Url>().unwrap().shares_server(&other.parse().unwrap());
         assert!(shares("http://h:81/a", "http://H:81/b") && shares("http://h/a", "https://h/a"));
@@ -305,7 +307,7 @@ mod tests {
         assert!(!is_url("http:/h".as_ref()) && !is_url("./http://h".as_ref()));
     }
 
-    /// Everything of a target that people or records see.
+    /// All representations of a target that users or records can see.
     fn seen(url: &Url, target: &Target) -> String {
         let facts = serde_json::to_string(&target.facts).unwrap();
         let word = target.request(Reads::Url).unwrap().word;
@@ -314,7 +316,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_part_of_a_secret_query_is_ever_seen(
+        fn no_part_of_a_secret_query_is_shown_or_recorded(
             before in proptest::collection::vec("[a-z]{1,5}=[0-9]{4,9}", 0..3),
             name in prop::sample::select(vec![
                 "X-Amz-Signature", "X-Amz-Credential", "x-amz-security-token", "X-Goog-Signature", "Signature",
@@ -328,7 +330,7 @@ mod tests {
             let text = format!("https://host/object?{}", query.join("&"));
             let url: Url = text.parse().unwrap();
             let facts = TargetFacts { path: url.to_string(), ..TargetFacts::default() };
-            let remote = Remote::new(Source::Url(url.clone()), &ServerOptions::default());
+            let remote = RemoteTarget::new(Source::Url(url.clone()), &ServerOptions::default());
             let place = Place::Web(Box::new(remote));
             let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
             let seen = seen(&url, &target);

@@ -1,8 +1,8 @@
-//! What is on another server as a target: its facts, and whether its content has changed.
+//! URLs and objects on another server as targets: their facts, and whether the content has changed.
 
 use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck};
 use super::s3::PresignError;
-use super::source::{ReadRequest, Source, of_secret_url};
+use super::source::{ReadRequest, Source, secret_url_request};
 use super::{Place, Target, TargetError};
 use readlab_model::target::{CACHE_UNKNOWN, Http, ServerOptions, TargetFacts, TargetKind};
 use readlab_protocol::Reads;
@@ -11,12 +11,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// By which variables other programs trust certificates of a file: curl, OpenSSL's, AWS's tools.
+/// Environment variables by which other programs trust the certificates in a file: curl, OpenSSL,
+/// AWS's tools.
 const CACERTS_OF_COMMANDS: [&str; 3] = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE"];
 
 const REDIRECTS_MAX: u32 = 10;
 
-/// The fields that distinguish states of a URL's content, as far as its server sends them.
+/// The header fields that distinguish versions of a URL's content, as far as its server sends them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Version {
     pub etag: Option<String>,
@@ -25,8 +26,8 @@ pub struct Version {
 }
 
 impl Version {
-    /// The `ETag` if it is strong: two contents of which it is the same have the same bytes, so
-    /// that a request can be made for it alone, with `If-Match`.
+    /// The `ETag`, if it is strong. Equal strong tags mean equal bytes, so a request can require
+    /// this version with `If-Match`.
     pub fn strong_etag(&self) -> Option<&str> {
         let etag = self.etag.as_deref()?;
         let inner = etag.strip_prefix('"')?.strip_suffix('"')?;
@@ -43,7 +44,7 @@ impl Version {
         }
     }
 
-    /// How the content as it is `now` differs from this.
+    /// How the content `now` differs from this version.
     pub fn change(&self, now: &Version) -> Option<String> {
         let fields = [
             ("ETag", &self.etag, &now.etag),
@@ -57,33 +58,43 @@ impl Version {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remote {
+pub struct RemoteTarget {
     pub source: Source,
-    /// The version of the content before measuring; `None` where the server answers no HEAD.
+    /// The version of the content before measuring; `None` if the server does not answer HEAD.
     pub version: Option<Version>,
-    /// Whether the server says that it answers requests for ranges.
+    /// True if the server declares that it answers range requests.
     pub has_ranges: bool,
     options: ServerOptions,
-    /// Whether it is readlab's own, of which every URL is a secret.
+    /// True for readlab's own server; all its URLs are secrets.
     is_own: bool,
     client: Arc<Client>,
 }
 
-impl Remote {
-    pub fn new(source: Source, options: &ServerOptions) -> Remote {
+impl RemoteTarget {
+    pub fn new(source: Source, options: &ServerOptions) -> RemoteTarget {
         let client = Arc::new(Client::new(Trust::from(options.cacert.clone())));
-        Remote { source, version: None, has_ranges: false, options: options.clone(), is_own: false, client }
+        RemoteTarget {
+            source,
+            version: None,
+            has_ranges: false,
+            options: options.clone(),
+            is_own: false,
+            client,
+        }
     }
 
-    /// What readlab's own server has.
-    pub(super) fn of_own_server(source: Source, options: &ServerOptions) -> Result<Remote, TargetError> {
-        let mut remote = Remote::new(source, options);
-        let (version, response) = remote.head(&|| Ok(())).map_err(|cause| remote.failed(cause))?;
+    /// The content of readlab's own server.
+    pub(super) fn of_own_server(
+        source: Source,
+        options: &ServerOptions,
+    ) -> Result<RemoteTarget, TargetError> {
+        let mut remote = RemoteTarget::new(source, options);
+        let (version, response) = remote.head(&|| Ok(())).map_err(|cause| remote.target_error(cause))?;
         (remote.version, remote.has_ranges, remote.is_own) = (version, has_ranges(&response), true);
         Ok(remote)
     }
 
-    fn failed(&self, cause: HttpError) -> TargetError {
+    fn target_error(&self, cause: HttpError) -> TargetError {
         let name = self.source.to_string();
         match (cause, &self.source) {
             (HttpError::Redirect { code, to }, Source::Url(url)) => {
@@ -96,14 +107,15 @@ impl Remote {
         }
     }
 
-    /// The URL to which the server redirects, if that is of the same server.
+    /// The URL to which the server redirects, if it is on the same server.
     fn next(&self, location: &str) -> Option<Source> {
         let Source::Url(url) = &self.source else { return None };
         url.resolved(location).filter(|next| url.shares_server(next)).map(Source::Url)
     }
 
-    /// The head of the answer, with the version of the content if by HEAD. A server may refuse
-    /// HEAD, or redirect it, and still send the bytes: a GET, ended after its head, decides then.
+    /// The head of the response, and the version of the content if HEAD works. A server may reject
+    /// or redirect HEAD and still send the content, so a GET that is ended after its head then
+    /// decides.
     fn any_head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
         match self.head(check) {
             Err(HttpError::Redirect { to, .. }) if self.next(to.exact()).is_none() => {}
@@ -113,7 +125,7 @@ impl Remote {
         self.ask(RequestVerb::Get, check).map(|response| (None, response))
     }
 
-    /// The head of the answer, with the version of the content.
+    /// The head of the response to HEAD, and the version of the content.
     fn head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
         self.ask(RequestVerb::Head, check).map(|response| (Some(Version::in_head(&response)), response))
     }
@@ -123,7 +135,7 @@ impl Remote {
         self.client.ask(verb, &url, &[], check)
     }
 
-    /// How its content has changed; `None` where the server says nothing about that.
+    /// How the content has changed; `None` if the server does not report versions.
     pub fn change(&self) -> Option<String> {
         let before = self.version.as_ref()?;
         match self.ask(RequestVerb::Head, &|| Ok(())) {
@@ -134,8 +146,9 @@ impl Remote {
 
     pub(super) fn request(&self, reads: Reads) -> Result<ReadRequest, PresignError> {
         let mut request = match &self.source {
-            // A command gets it as an argument: another user who sees it there is refused.
-            Source::Url(url) if self.is_own && reads != Reads::Both => of_secret_url(url),
+            // A command gets the URL as an argument. Another user who sees it there is rejected by
+            // the server.
+            Source::Url(url) if self.is_own && reads != Reads::Both => secret_url_request(url),
             source => source.request(reads, self.options.commands_get_credentials)?,
         };
         let etag = self.version.as_ref().and_then(Version::strong_etag).map(OsString::from);
@@ -151,10 +164,11 @@ impl Remote {
 }
 
 impl Target {
-    /// The facts about a request but size and answer, which take a whole read ([`crate::corpus`]).
+    /// Collects the facts about a request except size and answer, which need a whole read
+    /// ([`crate::corpus`]).
     pub fn ask(source: Source, options: &ServerOptions, check: WaitCheck) -> Result<Target, TargetError> {
         let named = source.to_string();
-        let mut remote = Remote::new(source, options);
+        let mut remote = RemoteTarget::new(source, options);
         let mut redirects = 0;
         let (version, response) = loop {
             let cause = match remote.any_head(check) {
@@ -166,7 +180,7 @@ impl Target {
                 _ => None,
             };
             match next {
-                None => return Err(remote.failed(cause)),
+                None => return Err(remote.target_error(cause)),
                 Some(_) if redirects == REDIRECTS_MAX => {
                     return Err(TargetError::RedirectLoop { name: named, redirects });
                 }
@@ -194,7 +208,7 @@ impl Target {
     }
 }
 
-/// Whether a server says in a head that it answers requests for ranges (RFC 9110, 14.3).
+/// True if a server declares in the head that it answers range requests (RFC 9110, 14.3).
 fn has_ranges(response: &Response<'_>) -> bool {
     let accepted = response.field("accept-ranges").unwrap_or_default();
     accepted.split(',').any(|unit| unit.trim().eq_ignore_ascii_case("bytes"))
@@ -226,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_strong_etag_is_for_conditions() {
+    fn only_a_strong_etag_is_used_in_conditional_requests() {
         let strong = |etag: &str| {
             let version = Version { etag: Some(etag.to_owned()), ..Version::default() };
             version.strong_etag().map(str::to_owned)
@@ -241,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn another_server_always_has_its_caution() {
+    fn a_foreign_server_always_has_a_caution() {
         let version = Version { etag: Some("a".into()), ..Version::default() };
         assert!(cautions(Some(&version))[0].contains(CACHE_UNKNOWN));
         assert_eq!(cautions(None).len(), 2);

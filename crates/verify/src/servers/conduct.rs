@@ -1,50 +1,54 @@
-//! Whether a method requested what it should, by what the server saw.
+//! Checks the requests of a method, as the server received them.
 
-use super::pages::{Logged, Pages};
+use super::pages::{LoggedRequest, Pages};
 use readlab_protocol::SampleLine;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Turns after the first in which most connections of a client that keeps them may be new: it may
-/// need a moment to see that one is free, and open another.
+/// Number of turns after the first in which most connections may be new, for a client that keeps
+/// connections. The client may not notice in time that a connection is free, and open another.
 const NEW_TURNS_MAX: usize = 1;
 
-/// How long it may take until a server sees that a connection was closed. Within the window it is
-/// closed, but on a busy machine the thread of the server must get its turn first.
+/// How long to wait until a server notices that a connection was closed. The client closes it
+/// within the window, but on a busy machine the server's thread must first get a processor.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Pause between two looks.
-const STEP: Duration = Duration::from_millis(5);
+/// Pause between two checks.
+const CHECK_PAUSE: Duration = Duration::from_millis(5);
 
-/// What is expected of the requests of a turn.
-pub(super) struct Expected<'a> {
-    /// The version that they ask for.
+/// The expected properties of the requests of a turn.
+pub(super) struct ExpectedRequests<'a> {
+    /// The version that the requests must ask for.
     pub etag: Option<&'a str>,
-    /// Whether there are credentials.
+    /// True if there are credentials, so that requests may be signed.
     pub may_be_signed: bool,
     pub readings: u32,
     pub size_bytes: u64,
 }
 
-/// The connections of a session, turn by turn.
+/// The connections of a session, over all its turns.
 #[derive(Default)]
 pub(super) struct Connections {
     turns: usize,
     used: BTreeSet<u64>,
-    /// Turns after the first in which most connections were new.
+    /// Number of turns after the first in which most connections were new.
     new_turns: usize,
 }
 
-/// What is wrong with the requests of a turn.
-pub(super) fn conduct(requests: &[Logged], samples: &[SampleLine], expected: &Expected) -> Option<String> {
+/// What is wrong with the requests of a turn; `None` if they are correct.
+pub(super) fn conduct_fault(
+    requests: &[LoggedRequest],
+    samples: &[SampleLine],
+    expected: &ExpectedRequests,
+) -> Option<String> {
     if requests.is_empty() {
         return Some("it requested nothing".to_owned());
     }
-    let of_each = requests.iter().find_map(|logged| of_request(logged, expected));
-    of_each.or_else(|| of_counts(requests, samples)).or_else(|| of_ranges(requests, expected))
+    let of_each = requests.iter().find_map(|logged| request_fault(logged, expected));
+    of_each.or_else(|| counts_fault(requests, samples)).or_else(|| ranges_fault(requests, expected))
 }
 
-fn of_request(logged: &Logged, expected: &Expected) -> Option<String> {
+fn request_fault(logged: &LoggedRequest, expected: &ExpectedRequests) -> Option<String> {
     if let Some(refusal) = &logged.refusal {
         return Some(format!("the server refused a request: {refusal}"));
     }
@@ -66,8 +70,8 @@ fn of_request(logged: &Logged, expected: &Expected) -> Option<String> {
     })
 }
 
-/// What samples say of requests is what the server saw.
-fn of_counts(requests: &[Logged], samples: &[SampleLine]) -> Option<String> {
+/// Checks that the counts in samples equal what the server received.
+fn counts_fault(requests: &[LoggedRequest], samples: &[SampleLine]) -> Option<String> {
     if samples.iter().any(|sample| sample.retries.is_some_and(|retries| retries > 0)) {
         return Some("it counts retries, and no request failed".to_owned());
     }
@@ -77,8 +81,8 @@ fn of_counts(requests: &[Logged], samples: &[SampleLine]) -> Option<String> {
         .map(|claimed| format!("it counts {claimed} requests, and the server saw {}", requests.len()))
 }
 
-/// Every byte is requested once a reading.
-fn of_ranges(requests: &[Logged], expected: &Expected) -> Option<String> {
+/// Checks that every byte is requested exactly once for each reading.
+fn ranges_fault(requests: &[LoggedRequest], expected: &ExpectedRequests) -> Option<String> {
     let size = expected.size_bytes;
     let mut changes: BTreeMap<u64, i64> = BTreeMap::from([(0, 0), (size, 0)]);
     for logged in requests.iter().filter(|logged| !logged.is_head) {
@@ -104,7 +108,7 @@ fn of_ranges(requests: &[Logged], expected: &Expected) -> Option<String> {
     })
 }
 
-/// The first byte of a range, and the one after its last.
+/// The first byte of a range, and the byte after its last.
 fn bounds(range: &str, size: u64) -> Option<(u64, u64)> {
     let (first, last) = range.trim().strip_prefix("bytes=")?.split_once('-')?;
     match (first, last) {
@@ -115,10 +119,11 @@ fn bounds(range: &str, size: u64) -> Option<(u64, u64)> {
 }
 
 impl Connections {
-    /// What is wrong with the connections of a turn of so many readings, after those before it.
+    /// What is wrong with the connections of a turn with this many readings, given the turns
+    /// before.
     pub(super) fn refusal(
         &mut self,
-        requests: &[Logged],
+        requests: &[LoggedRequest],
         readings: u32,
         are_kept: Option<bool>,
     ) -> Option<String> {
@@ -143,8 +148,8 @@ impl Connections {
     }
 }
 
-/// Whether the connections of these requests are closed.
-pub(super) fn are_closed(pages: &Pages, requests: &[Logged]) -> bool {
+/// True if the connections of these requests are closed.
+pub(super) fn are_closed(pages: &Pages, requests: &[LoggedRequest]) -> bool {
     let own = requests.iter().map(|logged| logged.connection).collect();
     let deadline = Instant::now() + CLOSE_TIMEOUT;
     loop {
@@ -154,7 +159,7 @@ pub(super) fn are_closed(pages: &Pages, requests: &[Logged]) -> bool {
         if Instant::now() >= deadline {
             return false;
         }
-        std::thread::sleep(STEP);
+        std::thread::sleep(CHECK_PAUSE);
     }
 }
 
@@ -164,8 +169,8 @@ mod tests {
 
     const ETAG: &str = "\"the-etag-1\"";
 
-    fn logged(connection: u64, range: Option<&str>) -> Logged {
-        Logged {
+    fn logged(connection: u64, range: Option<&str>) -> LoggedRequest {
+        LoggedRequest {
             connection,
             is_head: false,
             range: range.map(str::to_owned),
@@ -179,47 +184,49 @@ mod tests {
         }
     }
 
-    /// What is wrong with one reading of ten bytes by these requests, of which it counts so many.
-    fn wrong(requests: &[Logged], counted: u64) -> Option<String> {
+    /// What is wrong with one reading of ten bytes by these requests; the sample counts `counted`
+    /// requests.
+    fn fault_of(requests: &[LoggedRequest], counted: u64) -> Option<String> {
         let sample = format!(r#"{{"say":"sample","wall_ns":1,"requests":{counted},"retries":0}}"#);
         let Ok(readlab_protocol::Message::Sample(sample)) = readlab_protocol::Message::parse(&sample) else {
             panic!("it is a sample")
         };
-        let expected = Expected { etag: Some(ETAG), may_be_signed: false, readings: 1, size_bytes: 10 };
-        conduct(requests, &[sample], &expected)
+        let expected =
+            ExpectedRequests { etag: Some(ETAG), may_be_signed: false, readings: 1, size_bytes: 10 };
+        conduct_fault(requests, &[sample], &expected)
     }
 
-    fn of_ranges(ranges: &[&str]) -> Option<String> {
-        let requests: Vec<Logged> = ranges.iter().map(|range| logged(0, Some(range))).collect();
-        wrong(&requests, requests.len() as u64)
+    fn ranges_fault(ranges: &[&str]) -> Option<String> {
+        let requests: Vec<LoggedRequest> = ranges.iter().map(|range| logged(0, Some(range))).collect();
+        fault_of(&requests, requests.len() as u64)
     }
 
     #[test]
-    fn every_byte_is_requested_once() {
-        assert_eq!(wrong(&[logged(0, None)], 1), None);
+    fn every_byte_must_be_requested_exactly_once() {
+        assert_eq!(fault_of(&[logged(0, None)], 1), None);
         for right in
             [&["bytes=0-9"][..], &["bytes=5-", "bytes=0-4"], &["bytes=0-3", "bytes=4-99"], &["bytes=-10"]]
         {
-            assert_eq!(of_ranges(right), None, "{right:?}");
+            assert_eq!(ranges_fault(right), None, "{right:?}");
         }
-        let left_out = of_ranges(&["bytes=0-3", "bytes=5-9"]).unwrap();
+        let left_out = ranges_fault(&["bytes=0-3", "bytes=5-9"]).unwrap();
         assert!(left_out.contains("from 4 on were requested 0 times in 1 readings"), "{left_out}");
-        let twice = of_ranges(&["bytes=0-5", "bytes=5-9"]).unwrap();
+        let twice = ranges_fault(&["bytes=0-5", "bytes=5-9"]).unwrap();
         assert!(twice.contains("from 5 on were requested 2 times"), "{twice}");
         for none in ["bytes=x-", "lines=0-9", "bytes=0-3,5-9"] {
-            assert!(of_ranges(&[none]).unwrap().contains(none));
+            assert!(ranges_fault(&[none]).unwrap().contains(none));
         }
-        // A HEAD requests no byte.
-        let head = Logged { is_head: true, if_match: None, ..logged(0, None) };
-        assert_eq!(wrong(&[head, logged(0, None)], 2), None);
+        // A HEAD request asks for no bytes.
+        let head = LoggedRequest { is_head: true, if_match: None, ..logged(0, None) };
+        assert_eq!(fault_of(&[head, logged(0, None)], 2), None);
     }
 
     #[test]
-    fn a_request_is_direct_plain_and_of_the_version() {
-        let of = |change: &dyn Fn(&mut Logged)| {
+    fn a_request_must_be_direct_unencoded_and_for_the_version() {
+        let of = |change: &dyn Fn(&mut LoggedRequest)| {
             let mut request = logged(0, None);
             change(&mut request);
-            wrong(&[request], 1).unwrap_or_default()
+            fault_of(&[request], 1).unwrap_or_default()
         };
         assert!(of(&|it| it.if_match = None).contains("If-Match"));
         assert!(of(&|it| it.accept_encoding = Some("gzip".to_owned())).contains("gzip"));
@@ -227,28 +234,28 @@ mod tests {
         assert!(of(&|it| it.is_of_proxy = true).contains("proxy"));
         assert!(of(&|it| it.is_signed = true).contains("signed"));
         assert!(of(&|it| it.refusal = Some("why".to_owned())).contains("why"));
-        assert!(wrong(&[logged(0, None)], 2).unwrap().contains("counts 2 requests, and the server saw 1"));
-        assert!(wrong(&[], 0).unwrap().contains("nothing"));
+        assert!(fault_of(&[logged(0, None)], 2).unwrap().contains("counts 2 requests, and the server saw 1"));
+        assert!(fault_of(&[], 0).unwrap().contains("nothing"));
     }
 
-    /// What is wrong with the last of these turns, of a reading each.
-    fn of_connections(turns: &[&[u64]], are_kept: Option<bool>) -> Option<String> {
+    /// What is wrong with the last of these turns; each has one reading.
+    fn connections_fault(turns: &[&[u64]], are_kept: Option<bool>) -> Option<String> {
         let mut connections = Connections::default();
         let requests = |turn: &[u64]| turn.iter().map(|it| logged(*it, None)).collect::<Vec<_>>();
         turns.iter().map(|turn| connections.refusal(&requests(turn), 1, are_kept)).last().flatten()
     }
 
     #[test]
-    fn connections_are_kept_or_separate() {
-        assert_eq!(of_connections(&[&[0], &[1, 2], &[3]], Some(false)), None);
-        assert!(of_connections(&[&[0], &[1], &[0]], Some(false)).unwrap().contains("share"));
-        assert_eq!(of_connections(&[&[0], &[0, 1], &[1]], Some(true)), None);
-        assert_eq!(of_connections(&[&[0], &[0], &[0], &[1]], Some(true)), None);
-        assert_eq!(of_connections(&[&[0, 1, 2], &[0, 1, 2, 3], &[1, 3, 4]], Some(true)), None);
-        assert_eq!(of_connections(&[&[0, 1, 2, 3, 4, 5, 6, 7]], Some(true)), None);
+    fn connections_must_be_kept_or_separate() {
+        assert_eq!(connections_fault(&[&[0], &[1, 2], &[3]], Some(false)), None);
+        assert!(connections_fault(&[&[0], &[1], &[0]], Some(false)).unwrap().contains("share"));
+        assert_eq!(connections_fault(&[&[0], &[0, 1], &[1]], Some(true)), None);
+        assert_eq!(connections_fault(&[&[0], &[0], &[0], &[1]], Some(true)), None);
+        assert_eq!(connections_fault(&[&[0, 1, 2], &[0, 1, 2, 3], &[1, 3, 4]], Some(true)), None);
+        assert_eq!(connections_fault(&[&[0, 1, 2, 3, 4, 5, 6, 7]], Some(true)), None);
         let growing: &[&[u64]] = &[&[0], &[0, 1, 2], &[1, 3, 4]];
-        assert!(of_connections(growing, Some(true)).unwrap().contains("2 are new"));
-        assert!(of_connections(&[&[0], &[1], &[2]], Some(true)).unwrap().contains("keeps no connection"));
-        assert_eq!(of_connections(&[&[0], &[1], &[2], &[0]], None), None);
+        assert!(connections_fault(growing, Some(true)).unwrap().contains("2 are new"));
+        assert!(connections_fault(&[&[0], &[1], &[2]], Some(true)).unwrap().contains("keeps no connection"));
+        assert_eq!(connections_fault(&[&[0], &[1], &[2], &[0]], None), None);
     }
 }

@@ -1,12 +1,12 @@
-//! The servers of a verification: they listen on 127.0.0.1, on ports that the system chooses, until
-//! they are dropped. Each connection has a thread. Nothing is timed, so that they are part of this
-//! process. Their certificates are made anew each time: a key that comes with readlab would be known
-//! to everybody.
+//! The servers of a verification. They listen on 127.0.0.1, on ports that the system chooses, until
+//! they are dropped. Each connection has a thread. Nothing is timed, so the servers can be part of
+//! this process. Their certificates are generated each time, because a private key that comes with
+//! readlab would be public.
 
-use super::answers::{End, Reply};
+use super::answers::{ConnectionEnd, Reply};
 use super::pages::Pages;
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
-use readlab_roster::server::request::{Request, parsed, read_more};
+use readlab_roster::server::request::{Request, parse_request, read_more};
 use readlab_system::tcp::{RefusingPort, reset_at_end};
 use rustls::crypto::ring;
 use rustls::pki_types::PrivatePkcs8KeyDer;
@@ -20,42 +20,42 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The host in URLs with encryption: more clients take a name in a certificate than an address.
+/// The host in encrypted URLs; more clients accept a name in a certificate than an address.
 const HOST: &str = "localhost";
 
-/// The host of a certificate that is another one's.
+/// The host in the certificate that belongs to another host.
 const OTHER_HOST: &str = "other-host.example";
 
-/// How long a client may take to end its side of a connection that a server ends.
+/// How long a client may take to close its side of a connection that a server closes.
 const LEAVE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Pause before a reset: what was sent before has arrived.
-const ARRIVES: Duration = Duration::from_millis(50);
+/// Pause before a reset, so that data that was sent before has arrived.
+const ARRIVAL_PAUSE: Duration = Duration::from_millis(50);
 
-/// Bytes of a head that no client reaches.
+/// A size that no client's head reaches.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// Years in which a certificate is valid that is to be trusted.
-const NOW: RangeInclusive<i32> = 2020..=2120;
+/// Years of validity of a valid certificate.
+const VALID_YEARS: RangeInclusive<i32> = 2020..=2120;
 
-/// Years that are over.
-const PAST: RangeInclusive<i32> = 2020..=2021;
+/// Years of validity of an expired certificate.
+const EXPIRED_YEARS: RangeInclusive<i32> = 2020..=2021;
 
-/// Where a page is requested.
+/// The server on which a page is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ServerKind {
     Plain,
-    /// By a certificate of the authority.
+    /// Encrypted, with a certificate from the authority.
     Encrypted,
-    /// By a certificate that has expired.
+    /// Encrypted, with an expired certificate.
     Expired,
-    /// By the certificate of another host.
+    /// Encrypted, with the certificate of another host.
     OtherHost,
-    /// Where nobody listens.
+    /// A port on which nobody listens.
     Nowhere,
 }
 
-/// All servers. They have the same pages.
+/// All servers; they have the same pages.
 pub(crate) struct Servers {
     pub(super) pages: Arc<Pages>,
     plain: Listening,
@@ -67,7 +67,7 @@ pub(crate) struct Servers {
     pub(super) authority: PathBuf,
 }
 
-/// A port at which connections are accepted.
+/// A port that accepts connections.
 struct Listening {
     port: u16,
     is_over: Arc<AtomicBool>,
@@ -75,7 +75,7 @@ struct Listening {
 
 /// A connection, encrypted or not.
 trait Stream: Read + Write {
-    /// Says that nothing more is sent.
+    /// Announces that nothing more is sent.
     fn announce_end(&mut self) {}
 }
 
@@ -84,13 +84,13 @@ impl Stream for &TcpStream {}
 impl Stream for StreamOwned<ServerConnection, &TcpStream> {
     fn announce_end(&mut self) {
         self.conn.send_close_notify();
-        // A client that has gone needs no notice.
+        // A client that has disconnected needs no notice.
         let _ = self.flush();
     }
 }
 
 impl Servers {
-    /// Starts all; the authority's certificate is written into the folder.
+    /// Starts all servers; the certificate of the authority is written into the folder.
     pub(crate) fn start(folder: &Path) -> io::Result<Servers> {
         let pages = Arc::new(Pages::default());
         let authority = Authority::new()?;
@@ -99,24 +99,24 @@ impl Servers {
         let listen = |config| Listening::start(&pages, config);
         Ok(Servers {
             plain: listen(None)?,
-            encrypted: listen(Some(authority.identity(&[HOST, "127.0.0.1"], NOW)?))?,
-            expired: listen(Some(authority.identity(&[HOST, "127.0.0.1"], PAST)?))?,
-            other_host: listen(Some(authority.identity(&[OTHER_HOST], NOW)?))?,
+            encrypted: listen(Some(authority.identity(&[HOST, "127.0.0.1"], VALID_YEARS)?))?,
+            expired: listen(Some(authority.identity(&[HOST, "127.0.0.1"], EXPIRED_YEARS)?))?,
+            other_host: listen(Some(authority.identity(&[OTHER_HOST], VALID_YEARS)?))?,
             nowhere: RefusingPort::take()?,
             authority: pem,
             pages,
         })
     }
 
-    /// Scheme and authority of URLs.
-    pub(super) fn origin(&self, place: Place) -> String {
+    /// The scheme and authority of URLs on this server.
+    pub(super) fn origin(&self, place: ServerKind) -> String {
         let encrypted = |listening: &Listening| format!("https://{HOST}:{}", listening.port);
         match place {
-            Place::Plain => format!("http://127.0.0.1:{}", self.plain.port),
-            Place::Encrypted => encrypted(&self.encrypted),
-            Place::Expired => encrypted(&self.expired),
-            Place::OtherHost => encrypted(&self.other_host),
-            Place::Nowhere => format!("http://127.0.0.1:{}", self.nowhere.port),
+            ServerKind::Plain => format!("http://127.0.0.1:{}", self.plain.port),
+            ServerKind::Encrypted => encrypted(&self.encrypted),
+            ServerKind::Expired => encrypted(&self.expired),
+            ServerKind::OtherHost => encrypted(&self.other_host),
+            ServerKind::Nowhere => format!("http://127.0.0.1:{}", self.nowhere.port),
         }
     }
 }
@@ -129,9 +129,9 @@ impl Listening {
         let (pages, over) = (Arc::clone(pages), Arc::clone(&is_over));
         std::thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
-                // A shortage of descriptors lasts for a while.
+                // A shortage of descriptors lasts for some time.
                 let Ok((client, _)) = listener.accept() else {
-                    std::thread::sleep(ARRIVES);
+                    std::thread::sleep(ARRIVAL_PAUSE);
                     continue;
                 };
                 let (pages, config) = (Arc::clone(&pages), config.clone());
@@ -146,14 +146,14 @@ impl Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // So that it is accepted, and seen that all is over.
+        // This connection wakes the thread, which then sees that it must end.
         drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
     }
 }
 
 fn connected(pages: &Pages, client: &TcpStream, config: Option<Arc<ServerConfig>>) -> io::Result<()> {
     client.set_nodelay(true)?;
-    let connection = pages.opened();
+    let connection = pages.open_connection();
     let end = match config {
         None => converse(pages, connection, client),
         Some(config) => {
@@ -161,13 +161,13 @@ fn connected(pages: &Pages, client: &TcpStream, config: Option<Arc<ServerConfig>
             converse(pages, connection, StreamOwned::new(tls, client))
         }
     };
-    pages.closed(connection);
+    pages.close_connection(connection);
     match end? {
-        End::Resets => {
-            std::thread::sleep(ARRIVES);
+        ConnectionEnd::Resets => {
+            std::thread::sleep(ARRIVAL_PAUSE);
             reset_at_end(client)?;
         }
-        // Unread bytes would reset the connection before the client has the answer.
+        // Unread bytes would reset the connection before the client has received the response.
         _ => {
             client.shutdown(Shutdown::Write)?;
             client.set_read_timeout(Some(LEAVE_TIMEOUT))?;
@@ -177,28 +177,28 @@ fn connected(pages: &Pages, client: &TcpStream, config: Option<Arc<ServerConfig>
     Ok(())
 }
 
-/// Answers requests, until one side ends the connection: how it ends.
-fn converse(pages: &Pages, connection: u64, mut stream: impl Stream) -> io::Result<End> {
+/// Answers requests until one side closes the connection; returns how it ends.
+fn converse(pages: &Pages, connection: u64, mut stream: impl Stream) -> io::Result<ConnectionEnd> {
     let mut unread = Vec::new();
     while let Some(request) = next_request(&mut stream, &mut unread)? {
         let Reply { bytes, end, .. } = pages.reply(connection, &request);
         stream.write_all(&bytes)?;
         stream.flush()?;
-        if let End::ClosesAfter(silence) = end {
+        if let ConnectionEnd::ClosesAfter(silence) = end {
             std::thread::sleep(silence);
         }
-        if end != End::Stays || request.is_last() {
+        if end != ConnectionEnd::Stays || request.is_last() {
             stream.announce_end();
             return Ok(end);
         }
     }
-    Ok(End::Closes)
+    Ok(ConnectionEnd::Closes)
 }
 
-/// The next request; `None` at the end of the connection. A body is none that a reader sends.
+/// Reads the next request; `None` at the end of the connection. Readers send no bodies.
 fn next_request(stream: &mut impl Read, unread: &mut Vec<u8>) -> io::Result<Option<Request>> {
     loop {
-        if let Some((request, length)) = parsed(unread)? {
+        if let Some((request, length)) = parse_request(unread)? {
             unread.drain(..length);
             return Ok(Some(request));
         }
@@ -213,7 +213,7 @@ fn next_request(stream: &mut impl Read, unread: &mut Vec<u8>) -> io::Result<Opti
 
 /// An authority that issues certificates.
 struct Authority {
-    /// What a client needs to trust it.
+    /// The certificate that clients need to trust the authority.
     pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
@@ -221,14 +221,14 @@ struct Authority {
 impl Authority {
     fn new() -> io::Result<Authority> {
         let key = KeyPair::generate().map_err(io::Error::other)?;
-        let mut params = params(&[], "readlab test authority", NOW)?;
+        let mut params = params(&[], "readlab test authority", VALID_YEARS)?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
         Ok(Authority { pem: certificate.pem(), issuer: Issuer::new(params, key) })
     }
 
-    /// What a server needs to be these hosts.
+    /// The TLS configuration of a server with these host names.
     fn identity(&self, hosts: &[&str], years: RangeInclusive<i32>) -> io::Result<Arc<ServerConfig>> {
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let mut params = params(hosts, "readlab test server", years)?;

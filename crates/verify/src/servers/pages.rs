@@ -1,7 +1,7 @@
-//! What the servers of a verification have, page by page, and what was requested of each.
+//! The pages of the servers of a verification, and the requests for each page.
 
 use super::super::locked;
-use super::answers::{End, Misbehaviour, Reply, Resource, error_reply, right_reply};
+use super::answers::{ConnectionEnd, Misbehaviour, Reply, Resource, error_reply, right_reply};
 use jiff::Timestamp;
 use readlab_roster::server::Status;
 use readlab_roster::server::request::Request;
@@ -15,42 +15,43 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The bucket of all objects, which URLs have as the first part of their path.
+/// The bucket of all objects, which is the first part of the path in URLs.
 pub(super) const BUCKET: &str = "readlab";
 
-/// Not the region that a library takes if it is given none.
+/// Not the default region of libraries, so that a wrong region is noticed.
 pub(super) const REGION: &str = "test-region-1";
 
-/// The query of URLs that are secrets.
+/// The query of secret URLs.
 pub(super) const SECRET_QUERY: &str = "token=SECRETQUERY0123456789";
 
-/// The first part of the path to which redirects lead.
+/// The first part of the path of redirect targets.
 const ELSEWHERE: &str = "elsewhere";
 
-/// By what requests for objects are signed. The secret has what a URL or a shell would change.
+/// The credentials that sign requests for objects. The secret contains characters that URLs or
+/// shells would change.
 pub(super) fn credentials() -> Credentials {
     let known = Credentials::new("READLABACCESS0123456", "readlabsecret/0123+456789");
     Credentials { session_token: Some(Secret::new("readlabtoken0123456789")), ..known }
 }
 
-/// What no message may have.
+/// Texts that no message may contain.
 pub(super) fn secrets() -> [String; 4] {
     let Credentials { access_key, secret, session_token, .. } = credentials();
     let token = session_token.map(|token| token.reveal().to_owned()).unwrap_or_default();
     [SECRET_QUERY.to_owned(), access_key, secret.reveal().to_owned(), token]
 }
 
-/// Who may read a page.
+/// Which clients may read a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Everybody,
-    /// Who sends the secret query.
+    /// Clients that send the secret query.
     Query,
-    /// Who signs.
+    /// Clients that sign their requests.
     Signature,
 }
 
-/// All pages, by the key of their objects.
+/// All pages, by the keys of their objects.
 #[derive(Default)]
 pub(super) struct Pages {
     pages: Mutex<BTreeMap<String, Arc<Page>>>,
@@ -58,36 +59,36 @@ pub(super) struct Pages {
     open: Mutex<BTreeSet<u64>>,
 }
 
-/// What is under one URL, and what was requested of it.
+/// The content of one URL, and the requests for it.
 pub(super) struct Page {
     pub key: String,
     access: Access,
     misbehaviour: Option<Misbehaviour>,
     pub etag: String,
     content: Mutex<Arc<Vec<u8>>>,
-    requests: Mutex<Vec<Logged>>,
+    requests: Mutex<Vec<LoggedRequest>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Logged {
+pub(super) struct LoggedRequest {
     pub connection: u64,
     pub is_head: bool,
     pub range: Option<String>,
     pub if_match: Option<String>,
     pub accept_encoding: Option<String>,
-    /// Whether it is signed, rightly or not.
+    /// True if the request is signed, correctly or not.
     pub is_signed: bool,
-    /// Whether the server was asked as a proxy.
+    /// True if the request was sent as to a proxy.
     pub is_of_proxy: bool,
-    /// Whether a redirect was followed.
+    /// True if the client followed a redirect.
     pub is_elsewhere: bool,
     pub refusal: Option<String>,
-    /// Whether the answer was not what it asked for.
+    /// True if the response was not what the request asked for.
     pub is_wrong: bool,
 }
 
 impl Pages {
-    /// Adds a page, whose key no other has.
+    /// Adds a page; no other page may have its key.
     pub(super) fn add(&self, key: &str, access: Access, misbehaviour: Option<Misbehaviour>) -> Arc<Page> {
         let page = Arc::new(Page {
             key: key.to_owned(),
@@ -101,13 +102,13 @@ impl Pages {
         page
     }
 
-    pub(super) fn opened(&self) -> u64 {
+    pub(super) fn open_connection(&self) -> u64 {
         let connection = self.connections.fetch_add(1, Ordering::Relaxed);
         locked(&self.open).insert(connection);
         connection
     }
 
-    pub(super) fn closed(&self, connection: u64) {
+    pub(super) fn close_connection(&self, connection: u64) {
         locked(&self.open).remove(&connection);
     }
 
@@ -116,7 +117,7 @@ impl Pages {
     }
 
     pub(super) fn reply(&self, connection: u64, request: &Request) -> Reply {
-        // A client asks a proxy for the whole URL.
+        // A client sends the whole URL to a proxy.
         let after_host =
             request.path.split_once("://").map(|(_, rest)| rest.split_once('/').unwrap_or_default().1);
         let path = decoded(after_host.unwrap_or(&request.path));
@@ -129,19 +130,19 @@ impl Pages {
 }
 
 impl Page {
-    pub(super) fn put(&self, file: &Path) -> io::Result<()> {
+    pub(super) fn put_file(&self, file: &Path) -> io::Result<()> {
         *locked(&self.content) = Arc::new(fs::read(file)?);
         Ok(())
     }
 
-    pub(super) fn requests(&self) -> Vec<Logged> {
+    pub(super) fn requests(&self) -> Vec<LoggedRequest> {
         locked(&self.requests).clone()
     }
 
     fn reply(&self, connection: u64, request: &Request, is_elsewhere: bool, is_of_proxy: bool) -> Reply {
         let field = |name: &str| request.field(name).map(str::to_owned);
         let refusal = self.refusal(request);
-        let mut logged = Logged {
+        let mut logged = LoggedRequest {
             connection,
             is_head: request.is_head(),
             range: field("range"),
@@ -165,7 +166,7 @@ impl Page {
         };
         logged.is_wrong = reply.is_wrong;
         requests.push(logged);
-        Reply { end: if request.has_body() { End::Closes } else { reply.end }, ..reply }
+        Reply { end: if request.has_body() { ConnectionEnd::Closes } else { reply.end }, ..reply }
     }
 
     /// Why a request may not read the page.

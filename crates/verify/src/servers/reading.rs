@@ -1,13 +1,13 @@
 //! A session that reads a page of a server.
 
-use super::super::check::{Fault, Outcome, ReadWords, Reason, Visit, ready};
+use super::super::check::{CheckResult, Fault, ReadWords, Reason, WorkScan, start_ready};
 use super::super::files::is_text;
 use super::super::stage::{Case, Stage};
-use super::super::{instead_of_failure, reason_of};
+use super::super::{missing_failure_message, reason_of};
 use super::answers::Misbehaviour;
-use super::conduct::{Connections, Expected, are_closed, conduct};
-use super::listening::{Place, Servers};
-use super::pages::{Access, BUCKET, Logged, Page, REGION, SECRET_QUERY, credentials, secrets};
+use super::conduct::{Connections, ExpectedRequests, are_closed, conduct_fault};
+use super::listening::{ServerKind, Servers};
+use super::pages::{Access, BUCKET, LoggedRequest, Page, REGION, SECRET_QUERY, credentials, secrets};
 use readlab_model::target::Style;
 use readlab_protocol::remote::{self, CACERT_VARIABLE, ETAG_VARIABLE};
 use readlab_protocol::{MethodLine, Reads, SampleLine, TurnRequest};
@@ -23,11 +23,12 @@ use std::sync::Arc;
 /// A version that no page has.
 const UNKNOWN_ETAG: &str = "\"another-1\"";
 
-/// By which programs find a proxy. What they name answers, and notes it.
+/// Environment variables that configure a proxy. They name a server of the verification, which
+/// records such requests.
 const PROXY_VARIABLES: [&str; 5] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
-/// What of the user's environment would change what a session does.
-const REMOVED: [&str; 7] = [
+/// Environment variables of the user that would change what a session does.
+const REMOVED_VARIABLES: [&str; 7] = [
     "no_proxy",
     "NO_PROXY",
     "AWS_CA_BUNDLE",
@@ -52,38 +53,38 @@ pub(super) enum Trust {
 }
 
 #[derive(Clone)]
-pub(super) struct Reading<'s> {
+pub(super) struct ServerReadSpec<'s> {
     pub servers: &'s Servers,
     pub method: MethodLine,
-    pub visit: Visit,
+    pub visit: WorkScan,
     pub settings: Vec<(String, u64)>,
-    /// The key, after the method's name.
+    /// The key of the page, after the method's name.
     pub key: String,
-    /// In words, for reports.
+    /// Description for reports.
     pub what: String,
     pub access: Access,
     pub misbehaviour: Option<Misbehaviour>,
-    pub place: Place,
+    pub place: ServerKind,
     pub etag: Etag,
     pub trust: Trust,
     pub credentials: Option<Credentials>,
-    /// Whether the contender may say instead that it cannot read such a target.
+    /// True if the contender may report that it cannot read such a target.
     pub may_be_unavailable: bool,
 }
 
 /// A reading with its page and the words of its session.
-struct Prepared<'r> {
-    reading: &'r Reading<'r>,
+struct PreparedServerRead<'r> {
+    reading: &'r ServerReadSpec<'r>,
     page: Arc<Page>,
     words: ReadWords,
-    /// What messages must call the target.
+    /// The name of the target that messages must contain.
     shown: String,
 }
 
-impl<'s> Reading<'s> {
-    pub(super) fn new(servers: &'s Servers, method: &MethodLine, visit: &Visit) -> Reading<'s> {
+impl<'s> ServerReadSpec<'s> {
+    pub(super) fn new(servers: &'s Servers, method: &MethodLine, visit: &WorkScan) -> ServerReadSpec<'s> {
         let is_object = method.reads == Reads::Object;
-        let reading = Reading {
+        let reading = ServerReadSpec {
             servers,
             method: method.clone(),
             visit: visit.clone(),
@@ -92,7 +93,7 @@ impl<'s> Reading<'s> {
             what: String::new(),
             access: if is_object { Access::Signature } else { Access::Query },
             misbehaviour: None,
-            place: Place::Plain,
+            place: ServerKind::Plain,
             etag: Etag::OfPage,
             trust: Trust::System,
             credentials: is_object.then(credentials),
@@ -101,17 +102,18 @@ impl<'s> Reading<'s> {
         reading.set("http", 1)
     }
 
-    pub(super) fn for_visit(self, visit: Visit) -> Reading<'s> {
-        Reading { visit, ..self }
+    pub(super) fn for_visit(self, visit: WorkScan) -> ServerReadSpec<'s> {
+        ServerReadSpec { visit, ..self }
     }
 
-    /// With a key of its own; without words for it, the report has the content.
-    pub(super) fn keyed(self, key: &str, what: &str) -> Reading<'s> {
-        Reading { key: format!("{}/{key}", self.method.method), what: what.to_owned(), ..self }
+    /// Sets the key of the page. If `what` is empty, reports show the content instead.
+    pub(super) fn with_key(self, key: &str, what: &str) -> ServerReadSpec<'s> {
+        ServerReadSpec { key: format!("{}/{key}", self.method.method), what: what.to_owned(), ..self }
     }
 
-    /// With this value, or the nearest, if the method has the parameter.
-    pub(super) fn set(mut self, name: &str, value: u64) -> Reading<'s> {
+    /// Sets a parameter to this value, or to the nearest permitted one, if the method has the
+    /// parameter.
+    pub(super) fn set(mut self, name: &str, value: u64) -> ServerReadSpec<'s> {
         if let Some(param) = super::param(&self.method, name) {
             self.settings.retain(|(known, _)| known != name);
             self.settings.push((name.to_owned(), value.clamp(param.min, param.max)));
@@ -119,11 +121,11 @@ impl<'s> Reading<'s> {
         self
     }
 
-    pub(super) fn kept(self, kept: u64) -> Reading<'s> {
+    pub(super) fn with_kept(self, kept: u64) -> ServerReadSpec<'s> {
         self.set("kept", kept)
     }
 
-    /// The words of a session that reads a case from a page that answers as it should.
+    /// The words of a session that reads a case from a correct server.
     pub(super) fn words(&self, stage: &Stage, case: &Case) -> io::Result<ReadWords> {
         self.prepare(stage, case).map(|prepared| prepared.words)
     }
@@ -145,17 +147,17 @@ impl<'s> Reading<'s> {
         Ok(Source::Url(url.parse().map_err(io::Error::other)?))
     }
 
-    fn prepare(&self, stage: &Stage, case: &Case) -> io::Result<Prepared<'_>> {
+    fn prepare(&self, stage: &Stage, case: &Case) -> io::Result<PreparedServerRead<'_>> {
         let page = self.servers.pages.add(&self.key, self.access, self.misbehaviour);
-        page.put(&case.path)?;
+        page.put_file(&case.path)?;
         let source = self.source()?;
         let request = source.request(self.method.reads, false).map_err(io::Error::other)?;
         let shown = match &source {
-            Source::Url(url) => remote::shown(url.exact()).to_owned(),
+            Source::Url(url) => remote::url_without_query(url.exact()).to_owned(),
             Source::Object(object) => object.name.to_string(),
         };
         let mut env = request.env;
-        let proxy = OsString::from(self.servers.origin(Place::Plain));
+        let proxy = OsString::from(self.servers.origin(ServerKind::Plain));
         env.extend(PROXY_VARIABLES.map(|name| (name.into(), proxy.clone())));
         let etag = match self.etag {
             Etag::OfPage => Some(page.etag.as_str()),
@@ -173,18 +175,19 @@ impl<'s> Reading<'s> {
         let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
         let words = ReadWords {
             env,
-            env_removed: VARIABLES_REMOVED.iter().chain(&REMOVED).map(OsString::from).collect(),
-            again: Some(stage.again(&self.method.method)),
-            ..ReadWords::new(&self.method, &self.visit).on(request.word).with(settings)
+            env_removed: VARIABLES_REMOVED.iter().chain(&REMOVED_VARIABLES).map(OsString::from).collect(),
+            again: Some(stage.verify_again_command(&self.method.method)),
+            ..ReadWords::new(&self.method, &self.visit).with_target(request.word).with_settings(settings)
         };
-        Ok(Prepared { reading: self, page, words, shown })
+        Ok(PreparedServerRead { reading: self, page, words, shown })
     }
 
-    /// Reads the cases, one a turn: each answer is right, and the server saw what it should.
-    pub(super) fn right(&self, stage: &Stage, cases: &[&Case], request: TurnRequest) -> Outcome {
+    /// Reads the cases, one in each turn. Each answer must be right, and the requests must be
+    /// correct.
+    pub(super) fn check_right(&self, stage: &Stage, cases: &[&Case], request: TurnRequest) -> CheckResult {
         let Some(first) = cases.first() else { return Ok(0) };
-        let prepared = self.prepared(stage, first)?;
-        let mut session = match ready(stage, &prepared.words) {
+        let prepared = self.prepare_or_fault(stage, first)?;
+        let mut session = match start_ready(stage, &prepared.words) {
             Err(SessionError::Unavailable(reason)) if self.may_be_unavailable => {
                 stage.leave_out(&self.method.method, &format!("{}: {reason}", self.what));
                 return Ok(0);
@@ -194,7 +197,7 @@ impl<'s> Reading<'s> {
         let mut connections = Connections::default();
         let mut answers = 0;
         for case in cases {
-            prepared.attempt(stage, &case.name, || Ok(prepared.page.put(&case.path)?))?;
+            prepared.attempt(stage, &case.name, || Ok(prepared.page.put_file(&case.path)?))?;
             let turn = prepared.turn(&mut session, stage, case, request).and_then(|requests| {
                 let keeps = prepared.keeps_connections(case);
                 let reason = connections.refusal(&requests, request.count, keeps).or_else(|| {
@@ -215,21 +218,21 @@ impl<'s> Reading<'s> {
         Ok(answers)
     }
 
-    pub(super) fn failing(&self, stage: &Stage, case: &Case) -> Outcome {
-        let prepared = self.prepared(stage, case)?;
+    pub(super) fn check_failing(&self, stage: &Stage, case: &Case) -> CheckResult {
+        let prepared = self.prepare_or_fault(stage, case)?;
         prepared.attempt(stage, "", || {
             let mut session = stage.launch(&prepared.words)?;
             let result = prepared.one_reading(&mut session, stage);
             if self.may_be_unavailable && matches!(result, Err(SessionError::Unavailable(_))) {
                 return Ok(1);
             }
-            prepared.failed_well(session, &reason_of(result)?)
+            prepared.check_failure(session, &reason_of(result)?)
         })
     }
 
-    /// A session with a server that misbehaves: if an answer was wrong, it fails.
-    pub(super) fn at_misbehaving_server(&self, stage: &Stage, how: Misbehaviour, case: &Case) -> Outcome {
-        let prepared = self.prepared(stage, case)?;
+    /// A session with a misbehaving server. It must fail if a response was wrong.
+    pub(super) fn at_misbehaving_server(&self, stage: &Stage, how: Misbehaviour, case: &Case) -> CheckResult {
+        let prepared = self.prepare_or_fault(stage, case)?;
         let words = &prepared.words;
         prepared.attempt(stage, "", || {
             let mut session = stage.launch(words)?;
@@ -239,8 +242,8 @@ impl<'s> Reading<'s> {
                 return Err("it followed a redirect".into());
             }
             let turn = match result {
-                Err(SessionError::Failed(reason)) => return prepared.failed_well(session, &reason),
-                Err(error) => return Err(instead_of_failure(&error.to_string()).into()),
+                Err(SessionError::Failed(reason)) => return prepared.check_failure(session, &reason),
+                Err(error) => return Err(missing_failure_message(&error.to_string()).into()),
                 Ok(turn) => turn,
             };
             words.check_samples(&turn.samples, case)?;
@@ -248,17 +251,17 @@ impl<'s> Reading<'s> {
             let counts_retry =
                 turn.samples.iter().any(|sample| sample.retries.is_some_and(|retries| retries > 0));
             match how {
-                // Not every client can see what follows the promised bytes: it is in no answer, neither
-                // this nor the next.
-                Misbehaviour::BytesBehind => match session.turn(super::SINGLE, stage.deadline) {
-                    Err(SessionError::Failed(reason)) => return prepared.failed_well(session, &reason),
+                // Not every client can see bytes after the promised ones. They must not appear in
+                // this answer or the next.
+                Misbehaviour::BytesBehind => match session.turn(super::ONE_READING, stage.deadline) {
+                    Err(SessionError::Failed(reason)) => return prepared.check_failure(session, &reason),
                     turn => words.check_samples(&turn?.samples, case)?,
                 },
                 Misbehaviour::BusyTwice if was_wrong && !counts_retry => {
                     return Err("it repeated a request, and counts no 'retries'".into());
                 }
                 Misbehaviour::BusyTwice => {}
-                _ if was_wrong => return Err(instead_of_failure("it sent a sample").into()),
+                _ if was_wrong => return Err(missing_failure_message("it sent a sample").into()),
                 _ => {}
             }
             ends_without_secrets(session, None)?;
@@ -266,25 +269,25 @@ impl<'s> Reading<'s> {
         })
     }
 
-    fn prepared(&self, stage: &Stage, case: &Case) -> Result<Prepared<'_>, Fault> {
+    fn prepare_or_fault(&self, stage: &Stage, case: &Case) -> Result<PreparedServerRead<'_>, Fault> {
         let fault = |error: io::Error| Fault {
             request: self.what.clone(),
             reason: error.to_string(),
-            repeat: stage.again(&self.method.method),
+            repeat: stage.verify_again_command(&self.method.method),
         };
         self.prepare(stage, case).map_err(fault)
     }
 }
 
-impl Prepared<'_> {
-    /// What is found; where the search for it stops, a fault at this content of the page.
+impl PreparedServerRead<'_> {
+    /// The result of `search`; its error becomes a violation for this content of the page.
     fn attempt<T>(
         &self,
         stage: &Stage,
         content: &str,
         search: impl FnOnce() -> Result<T, Reason>,
     ) -> Result<T, Fault> {
-        let Reading { what, key, .. } = self.reading;
+        let ServerReadSpec { what, key, .. } = self.reading;
         let of = if content.is_empty() { String::new() } else { format!("{content} at ") };
         self.words.attempt(stage, &format!("{of}{BUCKET}/{key}"), search).map_err(|fault| {
             let request = if what.is_empty() { fault.request } else { format!("{what}: {}", fault.request) };
@@ -293,29 +296,30 @@ impl Prepared<'_> {
     }
 
     fn one_reading(&self, session: &mut Session, stage: &Stage) -> Result<Turn, SessionError> {
-        session.ready()?;
-        session.turn(super::SINGLE, stage.deadline)
+        session.wait_until_ready()?;
+        session.turn(super::ONE_READING, stage.deadline)
     }
 
-    /// One turn, whose answers and requests are right: the requests.
+    /// Runs one turn, whose answers and requests must be right; returns the requests.
     fn turn(
         &self,
         session: &mut Session,
         stage: &Stage,
         case: &Case,
         request: TurnRequest,
-    ) -> Result<Vec<Logged>, SessionError> {
+    ) -> Result<Vec<LoggedRequest>, SessionError> {
         let before = self.page.requests().len();
         let turn = session.turn(request, stage.deadline)?;
         let requests = self.page.requests().split_off(before);
         self.words.check_samples(&turn.samples, case).map_err(SessionError::Failed)?;
-        let reason = turn.samples.iter().find_map(implausible);
-        let reason = reason.or_else(|| conduct(&requests, &turn.samples, &self.expected(request, case)));
+        let reason = turn.samples.iter().find_map(why_implausible);
+        let reason = reason
+            .or_else(|| conduct_fault(&requests, &turn.samples, &self.expected_requests(request, case)));
         reason.map_or(Ok(requests), |reason| Err(SessionError::Failed(reason)))
     }
 
-    fn expected(&self, request: TurnRequest, case: &Case) -> Expected<'_> {
-        Expected {
+    fn expected_requests(&self, request: TurnRequest, case: &Case) -> ExpectedRequests<'_> {
+        ExpectedRequests {
             etag: (self.reading.etag == Etag::OfPage).then_some(self.page.etag.as_str()),
             may_be_signed: self.reading.credentials.is_some(),
             readings: request.count,
@@ -323,11 +327,11 @@ impl Prepared<'_> {
         }
     }
 
-    /// Whether the protocol wants connections that stay, or that do not. Where several are used at
-    /// once, their number depends on their speed. A client may also end one after an error, and a
-    /// range of nothing is answered by an error.
+    /// True if the protocol requires kept connections, false if it forbids them, `None` if it
+    /// permits both. With several connections at once their number depends on their speed. A client
+    /// may also close a connection after an error, and an empty range is answered with an error.
     fn keeps_connections(&self, case: &Case) -> Option<bool> {
-        let Reading { settings, method, .. } = self.reading;
+        let ServerReadSpec { settings, method, .. } = self.reading;
         let value = |name: &str| settings.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
         let is_one_at_once = super::param(method, "concurrency").is_none() || value("concurrency") == Some(1);
         match value("kept") {
@@ -337,8 +341,8 @@ impl Prepared<'_> {
         }
     }
 
-    /// A failure says of which target it is, and nothing secret.
-    fn failed_well(&self, session: Session, reason: &str) -> Result<u32, Reason> {
+    /// A failure must name its target and contain no secret.
+    fn check_failure(&self, session: Session, reason: &str) -> Result<u32, Reason> {
         let file = self.reading.trust == Trust::AbsentFile;
         let is_named = reason.contains(&self.shown)
             || file && (reason.contains("absent.pem") || reason.contains(CACERT_VARIABLE));
@@ -350,7 +354,7 @@ impl Prepared<'_> {
     }
 }
 
-/// The end of a session, after a failure or not: nothing that it wrote is secret.
+/// Ends a session, after a failure or not; nothing that it wrote may contain a secret.
 fn ends_without_secrets(mut session: Session, failure: Option<&str>) -> Result<(), Reason> {
     let status = session.end()?;
     let written = format!("{} {}", failure.unwrap_or_default(), session.last_errors());
@@ -363,8 +367,8 @@ fn ends_without_secrets(mut session: Session, failure: Option<&str>) -> Result<(
     Ok(())
 }
 
-/// Why the times within a window cannot be.
-fn implausible(sample: &SampleLine) -> Option<String> {
+/// Why the times within a window are impossible.
+fn why_implausible(sample: &SampleLine) -> Option<String> {
     let SampleLine { wall_ns, dns_ns, connect_ns, tls_ns, first_byte_ns, .. } = sample;
     let parts = [("dns_ns", dns_ns), ("connect_ns", connect_ns), ("tls_ns", tls_ns)];
     let until_connected: u64 = parts.iter().filter_map(|(_, ns)| **ns).sum();

@@ -1,12 +1,12 @@
-//! The controls of places: what going through them costs without a read, a read of a block that is
-//! in the page cache and near, a page fault at each place, and the device past the page cache with
-//! many reads in flight.
+//! The controls of places. They measure the loop over the places without a read, the read of a
+//! nearby block in the page cache, a page fault at each place, and the device past the page cache
+//! with many reads in flight.
 
 use super::super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
 use super::mapped::Mapped;
-use super::ring::{How, Ring};
+use super::ring::{Ring, RingSettings};
 use super::synchronous::read_each;
-use super::{BlocksAnswer, OfPlaces, PLACES_PREAD, PlacesReader, THREADS, open};
+use super::{BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, THREADS, open};
 use crate::scan::{self, Visit};
 use crate::setting::Param;
 use readlab_protocol::{Answer, Cache, Places, Work};
@@ -20,7 +20,7 @@ pub(crate) const PLACES_NULL: Method = Method {
     cache: Cache::None,
     feeding: Feeding::Own(&[Work::Newlines, Work::Sum, Work::Discard]),
     params: &[],
-    build: |_| Ok(Box::new(OfPlaces::new(Nothing))),
+    build: |_| Ok(Box::new(PlacesTarget::new(NullControl))),
     ..PLACES_PREAD
 };
 
@@ -28,14 +28,16 @@ pub(crate) const PLACES_COPY: Method = Method {
     name: "places-copy",
     about: "control: pread(2) of the block at the first place, which is in the page cache, once for each place",
     params: &[THREADS],
-    build: |settings| Ok(Box::new(OfPlaces::new(FirstBlock { threads: settings.get(&THREADS) }))),
+    build: |settings| Ok(Box::new(PlacesTarget::new(FirstBlock { threads: settings.get(&THREADS) }))),
     ..PLACES_NULL
 };
 
 pub(crate) const PLACES_FAULTS: Method = Method {
     name: "places-faults",
     about: "control: the file mapped, and one byte of each page of the blocks touched; the blocks are read before",
-    build: |_| Ok(Box::new(OfPlaces::new(Touched { mapped: Mapped { threads: 1, is_random: false } }))),
+    build: |_| {
+        Ok(Box::new(PlacesTarget::new(PageFaultControl { mapped: Mapped { threads: 1, is_random: false } })))
+    },
     ..PLACES_NULL
 };
 
@@ -45,16 +47,17 @@ pub(crate) const PLACES_DEVICE: Method = Method {
     params: &[DEPTH],
     build: |settings| {
         let depth = settings.size(&DEPTH);
-        let how = How { batch: 1, depth, is_direct: true, is_polled: false, is_registered: false };
-        Ok(Box::new(OfPlaces::new(Device { ring: Ring { how } })))
+        let ring_settings =
+            RingSettings { batch: 1, depth, is_direct: true, is_polled: false, is_registered: false };
+        Ok(Box::new(PlacesTarget::new(Device { ring: Ring { settings: ring_settings } })))
     },
     available: ring_of_blocks::available,
     ..PLACES_NULL
 };
 
-struct Nothing;
+struct NullControl;
 
-impl PlacesReader for Nothing {
+impl PlacesReader for NullControl {
     fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
         let answer = read_each(places, 1, Visit::Nothing, |_, _| Ok(()))?;
         Ok(without_proof(answer))
@@ -73,11 +76,11 @@ impl PlacesReader for FirstBlock {
     }
 }
 
-struct Touched {
+struct PageFaultControl {
     mapped: Mapped,
 }
 
-impl PlacesReader for Touched {
+impl PlacesReader for PageFaultControl {
     fn prepare(&mut self, places: &Places) -> Result<(), Fault> {
         let file = open(places)?;
         read_each(places, 1, Visit::Nothing, |block, offset| file.read_exact_at(block, offset)).map(drop)
@@ -99,7 +102,7 @@ impl PlacesReader for Device {
     }
 }
 
-/// The times alone: it did not read the blocks.
+/// The latencies without an answer, because the control did not read the blocks.
 fn without_proof(answer: BlocksAnswer) -> BlocksAnswer {
     BlocksAnswer { all: Some(Answer::default()), ..answer }
 }

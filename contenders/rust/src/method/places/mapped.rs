@@ -1,8 +1,10 @@
-//! The method `places-mmap`: the file is mapped, and each block is visited where it lies; what a
-//! read takes is then the visit, with the page faults in it.
+//! The method `places-mmap`, which maps the file and visits each block in the mapping. The latency
+//! of a read is then that of the visit, including the page faults.
 
 use super::super::{Fault, Feeding, Method, mmap};
-use super::{BlocksAnswer, OfPlaces, PLACES_PREAD, PlacesReader, THREADS, block_bytes, by_threads, failed};
+use super::{
+    BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, THREADS, block_bytes, block_fault, by_threads,
+};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
@@ -21,7 +23,7 @@ pub(crate) const PLACES_MMAP: Method = Method {
     params: &[RANDOM, THREADS],
     build: |settings| {
         let (threads, is_random) = (settings.get(&THREADS), settings.is_on(&RANDOM));
-        Ok(Box::new(OfPlaces::new(Mapped { threads, is_random })))
+        Ok(Box::new(PlacesTarget::new(Mapped { threads, is_random })))
     },
     ..PLACES_PREAD
 };
@@ -43,7 +45,7 @@ impl PlacesReader for Mapped {
                 let offset = places.offsets[number as usize];
                 let begun = Instant::now();
                 let block =
-                    block(&map, offset, block_bytes).map_err(|cause| failed(places, offset, cause))?;
+                    block(&map, offset, block_bytes).map_err(|cause| block_fault(places, offset, cause))?;
                 all.visit(number, block, visit);
                 all.latencies.record(begun.elapsed());
                 Ok(())

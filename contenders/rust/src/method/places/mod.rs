@@ -1,5 +1,5 @@
-//! Methods that read blocks at many places of one file: what they share. The list of places is
-//! loaded once, before the first turn; each read is timed, and the answers are added up by places.
+//! The common part of methods that read blocks at many places of one file. The list of places is
+//! loaded once, before the first turn. Each read is timed, and the answers are added up by places.
 
 mod ahead;
 mod controls;
@@ -25,12 +25,12 @@ use readlab_protocol::{Answer, BlockProof, Places};
 use std::fs::File;
 use std::io;
 
-/// How many threads read at the same time, each one block.
+/// Number of threads that read at the same time, each one block.
 const THREADS: Param = Param::new("threads", 1, 1, 1024);
 
-/// A way of reading the blocks of a list of places.
+/// A method of reading the blocks of a list of places.
 trait PlacesReader: Send {
-    /// Preparation before a turn, outside the window.
+    /// Prepares for a turn, outside the window.
     fn prepare(&mut self, _places: &Places) -> Result<(), Fault> {
         Ok(())
     }
@@ -39,21 +39,21 @@ trait PlacesReader: Send {
     fn read(&mut self, places: &Places, visit: Visit) -> Result<BlocksAnswer, Fault>;
 }
 
-/// It as a reader of the target that is the list.
-struct OfPlaces<R> {
+/// A places reader for the target that is the list.
+struct PlacesTarget<R> {
     reader: R,
     places: Option<Places>,
-    /// Of the readings since they were last taken.
+    /// The latencies of readings since they were last taken.
     latencies: Vec<Latencies>,
 }
 
-impl<R: PlacesReader> OfPlaces<R> {
-    fn new(reader: R) -> OfPlaces<R> {
-        OfPlaces { reader, places: None, latencies: Vec::new() }
+impl<R: PlacesReader> PlacesTarget<R> {
+    fn new(reader: R) -> PlacesTarget<R> {
+        PlacesTarget { reader, places: None, latencies: Vec::new() }
     }
 }
 
-impl<R: PlacesReader> Reader for OfPlaces<R> {
+impl<R: PlacesReader> Reader for PlacesTarget<R> {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         let places = match self.places.take() {
             Some(places) => places,
@@ -65,7 +65,7 @@ impl<R: PlacesReader> Reader for OfPlaces<R> {
     fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let Some(places) = &self.places else { return Ok(Answer::default()) };
         let BlocksAnswer { all, latencies } = self.reader.read(places, visit)?;
-        // Added up after the window.
+        // The latencies are added up after the window.
         self.latencies.push(latencies);
         Ok(all.unwrap_or_default())
     }
@@ -78,7 +78,7 @@ impl<R: PlacesReader> Reader for OfPlaces<R> {
     }
 }
 
-/// The answers about blocks, added up while they are read, with what each read took.
+/// The answers about blocks, added up while they are read, with the latency of each read.
 #[derive(Default)]
 struct BlocksAnswer {
     all: Option<Answer>,
@@ -86,7 +86,7 @@ struct BlocksAnswer {
 }
 
 impl BlocksAnswer {
-    /// Visits the block at the place of this number.
+    /// Visits the block at the place of this index.
     fn visit(&mut self, number: u64, block: &[u8], visit: Visit) {
         let mut consumer = Consumer::new(visit);
         consumer.feed(block);
@@ -107,8 +107,8 @@ impl BlocksAnswer {
     }
 }
 
-/// Reads every block once, by threads that take places in turn: each begins with something of its
-/// own, and reads the block at the place of a number with it.
+/// Reads every block once, by threads that take places in turn. Each thread has its own state,
+/// which `begin` makes, and passes it to `read` with the index of a place.
 fn by_threads<T>(
     places: &Places,
     threads: u64,
@@ -125,17 +125,17 @@ fn by_threads<T>(
     Ok(BlocksAnswer::of_parts(parts))
 }
 
-/// Why the block at an offset was not read.
-fn failed(places: &Places, offset: u64, cause: io::Error) -> Fault {
+/// The fault of the block at an offset.
+fn block_fault(places: &Places, offset: u64, cause: io::Error) -> Fault {
     Fault::of_file(&places.file, Fault::at(offset, cause))
 }
 
-/// Bytes of a block where they fit the address space.
+/// Size of a block, if it fits the address space.
 fn block_bytes(places: &Places) -> Result<usize, Fault> {
     Ok(usize::try_from(places.block_bytes).map_err(io::Error::other)?)
 }
 
-/// The file past the page cache, if its file system takes such blocks.
+/// Opens the file past the page cache, if its file system accepts blocks of this size.
 fn open_direct(places: &Places) -> Result<File, Fault> {
     let opened = DirectFile::open(&places.file).map_err(|cause| match cause.raw_os_error() {
         None => Fault::Unavailable(cause.to_string()),
@@ -150,7 +150,7 @@ fn open_direct(places: &Places) -> Result<File, Fault> {
     Ok(opened.file)
 }
 
-/// The file through the page cache.
+/// Opens the file through the page cache.
 fn open(places: &Places) -> Result<File, Fault> {
     File::open(&places.file).map_err(|cause| Fault::of_file(&places.file, cause.into()))
 }

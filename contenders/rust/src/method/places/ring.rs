@@ -1,13 +1,15 @@
 //! The method `places-io_uring`: reads of single blocks in a ring, `depth` of them in flight,
-//! through the page cache or past it; with the file and the buffers registered, and completions
-//! polled for, where that is asked for.
+//! through the page cache or past it. The settings decide whether the file and the buffers are
+//! registered, and whether completions are polled for.
 //!
-//! A read's time is from the submission of its batch to the return of the call that found it
-//! complete. The kernel writes into a slot's buffer until its read has completed; a value of
-//! [`Flight`] waits for that when it is dropped.
+//! The latency of a read is the time from the submission of its batch to the return of the call
+//! that found it complete. The kernel writes into a slot's buffer until its read has completed. A
+//! value of [`ReadsInFlight`] waits for this when it is dropped.
 
 use super::super::{Fault, Method, io_uring as ring_of_blocks};
-use super::{BlocksAnswer, OfPlaces, PLACES_PREAD, PlacesReader, block_bytes, failed, open, open_direct};
+use super::{
+    BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, block_bytes, block_fault, open, open_direct,
+};
 use crate::scan::Visit;
 use crate::setting::{Param, SettingError};
 use io_uring::types::{Fd, Fixed};
@@ -20,7 +22,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::time::Instant;
 
-/// Reads that are submitted by one call.
+/// Number of reads that one call submits.
 const BATCH: Param = Param::new("batch", 1, 1, 4096);
 const DEPTH: Param = Param::new("depth", 16, 1, 4096);
 const DIRECT: Param = Param::switch("direct");
@@ -34,24 +36,24 @@ pub(crate) const PLACES_IO_URING: Method = Method {
     cache: Cache::ByParam,
     params: &[BATCH, DEPTH, DIRECT, POLLED, REGISTERED],
     build: |settings| {
-        let how = How {
+        let settings = RingSettings {
             batch: settings.size(&BATCH),
             depth: settings.size(&DEPTH),
             is_direct: settings.is_on(&DIRECT),
             is_polled: settings.is_on(&POLLED),
             is_registered: settings.is_on(&REGISTERED),
         };
-        if how.is_polled && !how.is_direct {
+        if settings.is_polled && !settings.is_direct {
             return Err(SettingError::Conflict("polled needs direct: only devices are polled".to_owned()));
         }
-        Ok(Box::new(OfPlaces::new(Ring { how })))
+        Ok(Box::new(PlacesTarget::new(Ring { settings })))
     },
     available: ring_of_blocks::available,
     ..PLACES_PREAD
 };
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct How {
+pub(super) struct RingSettings {
     pub(super) batch: usize,
     pub(super) depth: usize,
     pub(super) is_direct: bool,
@@ -60,36 +62,36 @@ pub(super) struct How {
 }
 
 pub(super) struct Ring {
-    pub(super) how: How,
+    pub(super) settings: RingSettings,
 }
 
 impl PlacesReader for Ring {
     fn read(&mut self, places: &Places, visit: Visit) -> Result<BlocksAnswer, Fault> {
-        let file = if self.how.is_direct { open_direct(places)? } else { open(places)? };
-        let mut flight = Flight::prepare(places, &file, self.how)?;
+        let file = if self.settings.is_direct { open_direct(places)? } else { open(places)? };
+        let mut reads = ReadsInFlight::prepare(places, &file, self.settings)?;
         let mut all = BlocksAnswer::default();
-        flight.start_all()?;
-        while flight.in_flight > 0 {
-            flight.wait()?;
-            while let Some(Completion { slot, result, seen }) = flight.next_completion() {
-                if flight.is_complete(slot, result)? {
-                    all.latencies.record(seen.duration_since(flight.slots[slot].begun));
-                    all.visit(flight.slots[slot].number, flight.block(slot), visit);
-                    flight.start_next(slot)?;
+        reads.start_all()?;
+        while reads.in_flight > 0 {
+            reads.wait()?;
+            while let Some(Completion { slot, result, seen }) = reads.next_completion() {
+                if reads.is_complete(slot, result)? {
+                    all.latencies.record(seen.duration_since(reads.slots[slot].begun));
+                    all.visit(reads.slots[slot].number, reads.block(slot), visit);
+                    reads.start_next(slot)?;
                 } else {
-                    flight.queue(slot)?;
+                    reads.queue(slot)?;
                 }
-                flight.submit_full_batch()?;
+                reads.submit_full_batch()?;
             }
         }
         Ok(all)
     }
 }
 
-struct Flight<'a> {
+struct ReadsInFlight<'a> {
     // Dropped before the memory: a ring holds on to registered buffers.
     ring: IoUring,
-    how: How,
+    settings: RingSettings,
     file: &'a File,
     places: &'a Places,
     block_bytes: usize,
@@ -99,7 +101,7 @@ struct Flight<'a> {
     queued: Vec<usize>,
     /// Completed reads that are not yet visited.
     completed: VecDeque<Completion>,
-    /// The place that is read next.
+    /// Index of the place that is read next.
     next: usize,
     in_flight: usize,
 }
@@ -109,8 +111,8 @@ struct Flight<'a> {
 struct Completion {
     slot: usize,
     result: i32,
-    /// When the call returned that found it complete. A read of cached bytes completes in the call
-    /// that submits it.
+    /// The time at which the call returned that found the read complete. A read of cached bytes
+    /// completes in the call that submits it.
     seen: Instant,
 }
 
@@ -118,31 +120,35 @@ struct Completion {
 struct Slot {
     number: u64,
     begun: Instant,
-    /// Bytes of the block that are there.
+    /// Number of bytes of the block that were read.
     filled: usize,
 }
 
-impl<'a> Flight<'a> {
-    fn prepare(places: &'a Places, file: &'a File, how: How) -> Result<Flight<'a>, Fault> {
-        // The offset -1 would mean the position of the file.
+impl<'a> ReadsInFlight<'a> {
+    fn prepare(
+        places: &'a Places,
+        file: &'a File,
+        settings: RingSettings,
+    ) -> Result<ReadsInFlight<'a>, Fault> {
+        // The offset -1 would mean the current position of the file.
         if let Some(&beyond) = places.offsets.iter().find(|offset| i64::try_from(**offset).is_err()) {
-            return Err(failed(places, beyond, ErrorKind::InvalidInput.into()));
+            return Err(block_fault(places, beyond, ErrorKind::InvalidInput.into()));
         }
-        let depth = how.depth.min(places.offsets.len()).max(1);
+        let depth = settings.depth.min(places.offsets.len()).max(1);
         let block_bytes = block_bytes(places)?;
         let memory = Buffer::huge(block_bytes * depth)?;
         let mut builder = IoUring::builder();
-        if how.is_polled {
+        if settings.is_polled {
             builder.setup_iopoll();
         }
         let entries = u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096");
-        let ring = builder.build(entries).map_err(|cause| no_ring(how, cause))?;
+        let ring = builder.build(entries).map_err(|cause| no_ring(settings, cause))?;
         let slots = vec![Slot { number: 0, begun: Instant::now(), filled: 0 }; depth];
         let queued = Vec::with_capacity(depth);
         let completed = VecDeque::with_capacity(depth);
-        let mut flight = Flight {
+        let mut reads = ReadsInFlight {
             ring,
-            how,
+            settings,
             file,
             places,
             block_bytes,
@@ -153,13 +159,13 @@ impl<'a> Flight<'a> {
             next: 0,
             in_flight: 0,
         };
-        if how.is_registered {
-            flight.register()?;
+        if settings.is_registered {
+            reads.register()?;
         }
-        Ok(flight)
+        Ok(reads)
     }
 
-    /// Registers the file, and the buffer of each slot under its number.
+    /// Registers the file, and the buffer of each slot under the slot's index.
     fn register(&mut self) -> Result<(), Fault> {
         let vector =
             |block: &mut [u8]| libc::iovec { iov_base: block.as_mut_ptr().cast(), iov_len: block.len() };
@@ -187,7 +193,7 @@ impl<'a> Flight<'a> {
         self.queue(slot)
     }
 
-    /// Queues a read of what a slot still lacks.
+    /// Queues a read of the bytes that a slot still lacks.
     fn queue(&mut self, slot: usize) -> Result<(), Fault> {
         let entry = self.entry(slot);
         // SAFETY: the slot's block is not accessed before the read has completed, for which `drop`
@@ -204,7 +210,7 @@ impl<'a> Flight<'a> {
         let start = slot * self.block_bytes;
         let lacking = &mut self.memory[start + filled..start + self.block_bytes];
         let (pointer, length) = (lacking.as_mut_ptr(), lacking.len() as u32);
-        let entry = if self.how.is_registered {
+        let entry = if self.settings.is_registered {
             opcode::ReadFixed::new(Fixed(0), pointer, length, slot as u16).offset(offset).build()
         } else {
             opcode::Read::new(Fd(self.file.as_raw_fd()), pointer, length).offset(offset).build()
@@ -212,34 +218,34 @@ impl<'a> Flight<'a> {
         entry.user_data(slot as u64)
     }
 
-    /// Submits what is queued as soon as it is a whole batch: the device is then not left with less
-    /// to do while other blocks are visited.
+    /// Submits the queued reads as soon as they are a whole batch. Otherwise the device would have
+    /// less to do while other blocks are visited.
     fn submit_full_batch(&mut self) -> Result<(), Fault> {
-        if self.queued.len() < self.how.batch {
+        if self.queued.len() < self.settings.batch {
             return Ok(());
         }
         self.begin_queued();
         self.enter(0)
     }
 
-    /// Submits what is queued, and waits until a read has completed.
+    /// Submits the queued reads, and waits until a read has completed.
     fn wait(&mut self) -> Result<(), Fault> {
         self.begin_queued();
         self.enter(1)
     }
 
-    /// The reads that are queued begin now.
+    /// Sets the begin of the queued reads to now.
     fn begin_queued(&mut self) {
         let now = Instant::now();
         for slot in self.queued.drain(..) {
-            // A read that is continued has begun before.
+            // A continued read has already begun.
             if self.slots[slot].filled == 0 {
                 self.slots[slot].begun = now;
             }
         }
     }
 
-    /// Submits what is queued, waits for so many completions, and takes all that are there.
+    /// Submits the queued reads, waits for `wanted` completions, and takes all that exist.
     fn enter(&mut self, wanted: usize) -> Result<(), Fault> {
         loop {
             match self.ring.submit_and_wait(wanted) {
@@ -265,21 +271,21 @@ impl<'a> Flight<'a> {
         Some(completion)
     }
 
-    /// Whether the block of a slot is there.
+    /// Whether the block of a slot is complete.
     fn is_complete(&mut self, slot: usize, result: i32) -> Result<bool, Fault> {
         let offset = self.places.offsets[self.slots[slot].number as usize];
         match usize::try_from(result) {
-            Ok(0) => Err(failed(self.places, offset, ErrorKind::UnexpectedEof.into())),
+            Ok(0) => Err(block_fault(self.places, offset, ErrorKind::UnexpectedEof.into())),
             Ok(count) => {
                 self.slots[slot].filled += count;
                 Ok(self.slots[slot].filled >= self.block_bytes)
             }
             Err(_) => match io::Error::from_raw_os_error(-result) {
                 cause if is_passing(&cause) => Ok(false),
-                cause if self.how.is_polled && cause.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                cause if self.settings.is_polled && cause.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                     Err(Fault::Unavailable("polled: this device has no queues that are polled".to_owned()))
                 }
-                cause => Err(failed(self.places, offset, cause)),
+                cause => Err(block_fault(self.places, offset, cause)),
             },
         }
     }
@@ -290,13 +296,13 @@ impl<'a> Flight<'a> {
     }
 }
 
-impl Drop for Flight<'_> {
+impl Drop for ReadsInFlight<'_> {
     /// Waits until the kernel no longer writes into the buffers.
     fn drop(&mut self) {
         while self.next_completion().is_some() {}
         while self.in_flight > 0 {
             if self.wait().is_err() {
-                // What the kernel may still write into must stay where it is.
+                // Memory that the kernel may still write into must stay in place.
                 std::mem::forget(std::mem::take(&mut self.memory));
                 return;
             }
@@ -305,15 +311,15 @@ impl Drop for Flight<'_> {
     }
 }
 
-fn no_ring(how: How, cause: io::Error) -> Fault {
-    if how.is_polled {
+fn no_ring(settings: RingSettings, cause: io::Error) -> Fault {
+    if settings.is_polled {
         return Fault::Unavailable(format!("io_uring: the kernel makes no ring that is polled: {cause}"));
     }
     cause.into()
 }
 
 /// Whether a call failed for a temporary reason: a signal, or a resource that the kernel lacks at
-/// the moment.
+/// present.
 fn is_passing(cause: &io::Error) -> bool {
     matches!(cause.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
 }

@@ -1,9 +1,10 @@
-//! The methods `places-pread` and `places-direct`: one pread(2) a block, by threads that take
-//! places in turn; so many reads are in flight as there are threads.
+//! The methods `places-pread` and `places-direct`: one pread(2) for each block, by threads that
+//! take places in turn. The number of reads in flight is that of the threads.
 
 use super::super::{Fault, Feeding, Method};
 use super::{
-    BlocksAnswer, OfPlaces, PlacesReader, THREADS, block_bytes, by_threads, failed, open, open_direct,
+    BlocksAnswer, PlacesReader, PlacesTarget, THREADS, block_bytes, block_fault, by_threads, open,
+    open_direct,
 };
 use crate::scan::Visit;
 use readlab_auto::buffer::Buffer;
@@ -19,8 +20,8 @@ pub(crate) const PLACES_PREAD: Method = Method {
     reads: Reads::Places,
     feeding: Feeding::AnyOrder,
     params: &[THREADS],
-    build: |settings| Ok(Box::new(OfPlaces::new(Pread { threads: settings.get(&THREADS), open }))),
-    ..Method::USUAL
+    build: |settings| Ok(Box::new(PlacesTarget::new(Pread { threads: settings.get(&THREADS), open }))),
+    ..Method::DEFAULT
 };
 
 pub(crate) const PLACES_DIRECT: Method = Method {
@@ -28,7 +29,7 @@ pub(crate) const PLACES_DIRECT: Method = Method {
     about: "pread(2) with O_DIRECT of the block at each place, by threads that take places in turn",
     cache: Cache::Bypass,
     build: |settings| {
-        Ok(Box::new(OfPlaces::new(Pread { threads: settings.get(&THREADS), open: open_direct })))
+        Ok(Box::new(PlacesTarget::new(Pread { threads: settings.get(&THREADS), open: open_direct })))
     },
     ..PLACES_PREAD
 };
@@ -58,7 +59,7 @@ pub(super) fn read_each(
     by_threads(places, threads, buffer, |buffer, number, all| {
         let (block, offset) = (&mut buffer[..block_bytes], places.offsets[number as usize]);
         let begun = Instant::now();
-        read(block, offset).map_err(|cause| failed(places, offset, cause))?;
+        read(block, offset).map_err(|cause| block_fault(places, offset, cause))?;
         all.latencies.record(begun.elapsed());
         all.visit(number, block, visit);
         Ok(())

@@ -6,34 +6,37 @@ use readlab_model::target::device::ReadAhead;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 
 #[test]
-fn a_device_that_gives_in_bursts_is_one_all_the_same() {
-    // Four fifths of the limit: by its interval, it is the limit.
+fn a_device_that_delivers_in_bursts_is_still_the_limit() {
+    // The rate is four fifths of the limit: only the overlap of the intervals makes it a reading at
+    // the limit.
     for (walls_ms, right) in [([500; 5], "too little in flight"), ([380, 620, 500, 390, 610], "device 80 %")]
     {
-        let mut record = machine();
-        let read = cold(&mut record, "rust/read/avx512", cpu(500, 40, 160));
-        timed(&mut record, read, walls_ms);
+        let mut record = machine_record();
+        let read = add_cold(&mut record, "rust/read/avx512", sample_of_times(500, 40, 160));
+        set_wall_times(&mut record, read, walls_ms);
         assert_eq!(stops_at(&record, read), right);
     }
 }
 
 #[test]
-fn small_blocks_and_a_shallow_queue_are_separated_by_what_was_faster() {
-    let mut record = machine();
-    let small = direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", cpu(3000, 200, 400));
+fn small_blocks_and_a_shallow_queue_are_distinguished_by_the_faster_trial() {
+    let mut record = machine_record();
+    let small =
+        add_direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", sample_of_times(3000, 200, 400));
     let Verdict::Device { pace } = verdict_on(&record, small).verdict else { panic!() };
     assert_eq!(pace, DeviceUse::TooLittle);
-    direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", cpu(600, 20, 40));
-    let shallow = direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", cpu(1200, 40, 80));
-    told(&record, small, "small blocks", "5.0 times");
-    // Deeper is three times as fast here, larger only twice.
+    add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", sample_of_times(600, 20, 40));
+    let shallow =
+        add_direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", sample_of_times(1200, 40, 80));
+    assert_verdict(&record, small, "small blocks", "5.0 times");
+    // Here a deeper queue is three times as fast, and a larger block only twice.
     assert_eq!(stops_at(&record, shallow), "shallow depth");
 }
 
 #[test]
-fn what_the_kernel_fetches_around_blocks_counts_for_the_device() {
+fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
     let judged = |fetched: u64, wall_ms| {
-        let mut record = machine();
+        let mut record = machine_record();
         let (pattern, file_bytes) = (Pattern::Stride { blocks: Some(3) }, 4 * SIZE);
         record.targets[0].kind = TargetKind::Places(PlacesFacts {
             pattern,
@@ -42,17 +45,18 @@ fn what_the_kernel_fetches_around_blocks_counts_for_the_device() {
             distinct: SIZE / 4096,
             file_bytes,
         });
-        let reading = fetching(fetched, cpu(wall_ms, 40, 160));
+        let reading = with_device_bytes(fetched, sample_of_times(wall_ms, 40, 160));
         let read = add(&mut record, "rust/places-pread", CacheState::Cold, Cache::Through, reading);
         let judged = verdict_on(&record, read);
         (judged.stops_at(), judged.sentence, limits(&record).len())
     };
-    // Two and a half times the bytes, at nine tenths of the device's rate.
+    // Two and a half times the requested bytes, at nine tenths of the device's rate.
     let (stops_at, sentence, of_machine) = judged(SIZE * 5 / 2, 1075);
     assert_eq!(stops_at, "device 93 %", "{sentence}");
     assert!(sentence.contains("2.33 GB/s is 93 % of the 2.50 GB/s that rust/device"), "{sentence}");
     assert!(sentence.ends_with("; the kernel fetched 2.5 times the bytes that were asked for"), "{sentence}");
-    // Pieces that are larger than the control's come faster, and say nothing of its blocks.
+    // Reads larger than the control's are faster, and say nothing about the limit of its block
+    // size.
     let (stops_at, sentence, limits) = judged(SIZE * 20, 2000);
     assert_eq!((stops_at.as_str(), limits), ("device", of_machine), "{sentence}");
     assert!(sentence.contains("10.0 GB/s is more than the 2.50 GB/s that rust/device"), "{sentence}");
@@ -61,21 +65,22 @@ fn what_the_kernel_fetches_around_blocks_counts_for_the_device() {
     assert!(!sentence.contains("fetched"), "{sentence}");
 }
 
-/// A target whose cold readings come from who knows where.
-fn above_a_cache(record: &mut Record) {
+/// Makes a target whose cold readings may come from a cache.
+fn put_above_a_cache(record: &mut Record) {
     let layer = r#"{"kind":"file","name":"/i","cache":{"before_cold":"remains","what":"the page cache of /i","why":""}}"#;
     record.targets[0].layers = vec![serde_json::from_str(layer).unwrap()];
 }
 
 #[test]
-fn cold_above_a_cache_is_held_against_no_device() {
-    let mut record = machine();
-    let waits = cold(&mut record, "rust/read/avx512", cpu(420, 40, 80));
-    let past = direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", cpu(420, 40, 80));
-    let works = cold(&mut record, "rust/read/scalar", cpu(1000, 900, 90));
+fn readings_cold_above_a_cache_are_compared_with_no_device() {
+    let mut record = machine_record();
+    let waits = add_cold(&mut record, "rust/read/avx512", sample_of_times(420, 40, 80));
+    let past =
+        add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", sample_of_times(420, 40, 80));
+    let works = add_cold(&mut record, "rust/read/scalar", sample_of_times(1000, 900, 90));
     assert!(matches!(verdict_on(&record, waits).verdict, Verdict::Device { .. }));
     record.add(Line::Limit(Box::new(limits(&record).pop().unwrap())));
-    above_a_cache(&mut record);
+    put_above_a_cache(&mut record);
     assert!(limits(&record).iter().all(|limit| limit.kind != LimitKind::Device), "{:?}", limits(&record));
     for trial in [waits, past, works] {
         let judged = verdict_on(&record, trial);
@@ -84,34 +89,34 @@ fn cold_above_a_cache_is_held_against_no_device() {
         let said = "for cold is cold above the page cache of /i";
         assert!(judged.sentence.ends_with(said), "{}", judged.sentence);
     }
-    says(&verdict_on(&record, waits), "waits for what lies below");
+    assert_sentence(&verdict_on(&record, waits), "waits for what lies below");
     let setting = "/sys/class/bdi/0:45/read_ahead_kb".to_owned();
     record.targets[0].own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting });
     let said =
         "below its file system; the kernel reads ahead 16.0 KiB at a time, less than usual: echo 128 >/sys";
-    says(&verdict_on(&record, waits), said);
+    assert_sentence(&verdict_on(&record, waits), said);
     assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
-    let warm = warm(&mut record, "rust/read/avx512", cpu(5000, 30, 100));
+    let warm = add_warm(&mut record, "rust/read/avx512", sample_of_times(5000, 30, 100));
     assert!(!verdict_on(&record, warm).sentence.contains("cold"));
 }
 
 #[test]
-fn of_many_files_too_few_in_flight_are_told_also_above_a_cache() {
-    let mut record = machine();
+fn a_shallow_queue_on_many_files_is_reported_above_a_cache_too() {
+    let mut record = machine_record();
     record.targets[0].kind = TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
-    above_a_cache(&mut record);
-    let alone = cold(&mut record, "rust/read/avx512", cpu(3000, 40, 80));
+    put_above_a_cache(&mut record);
+    let alone = add_cold(&mut record, "rust/read/avx512", sample_of_times(3000, 40, 80));
     assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));
-    cold(&mut record, "rust/files-threads/avx512", cpu(1000, 40, 80));
+    add_cold(&mut record, "rust/files-threads/avx512", sample_of_times(1000, 40, 80));
     assert_eq!(stops_at(&record, alone), "shallow depth");
 }
 
 #[test]
-fn an_encoded_file_is_decoding_only_where_the_device_is_known_to_have_room() {
+fn an_encoded_file_is_limited_by_decoding_only_if_the_device_is_known_to_be_faster() {
     let mut record = encoded_file();
-    let reading = fetching(200_000_000, cpu(1000, 60, 200));
+    let reading = with_device_bytes(200_000_000, sample_of_times(1000, 60, 200));
     let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, reading);
-    direct(&mut record, "rust/direct@buffer_bytes=1048576", cpu(1000, 40, 80));
+    add_direct(&mut record, "rust/direct@buffer_bytes=1048576", sample_of_times(1000, 40, 80));
     assert_eq!(verdict_on(&record, read).verdict, Verdict::DecodingOrDevice { busy: None });
     record.add(limit(LimitKind::Device, "fio", 2_000_000_000));
     let judged = verdict_on(&record, read);
@@ -128,6 +133,6 @@ fn holes_are_reported_and_a_plain_file_has_no_remark() {
     let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
     assert!(explain_device_bytes(&record(Some(holes)), 0)[0].contains("600 MB of 1.00 GB are in holes"));
     let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
-    cold(&mut plain, "rust/read", cpu(500, 10, 10));
+    add_cold(&mut plain, "rust/read", sample_of_times(500, 10, 10));
     assert_eq!(explain_device_bytes(&plain, 0), Vec::<String>::new());
 }

@@ -1,10 +1,10 @@
-//! Limits: their numbers, which of them are replaced, and which trial they apply to.
+//! Limits: their numbers, which limits are replaced, and which trial a limit applies to.
 
 use super::*;
 
 #[test]
 fn limits_are_numbers_with_their_unit_and_spread() {
-    let record = machine();
+    let record = machine_record();
     let numbers: Vec<_> = limits(&record).iter().map(|limit| (limit.kind, limit.value, limit.unit)).collect();
     let (rate, cost) = (LimitUnit::BytesPerSecond, LimitUnit::Nanoseconds);
     assert_eq!(
@@ -28,13 +28,14 @@ fn device_limits(record: &Record) -> Vec<(String, u64)> {
 #[test]
 fn a_trial_is_never_its_own_limit() {
     let mut alone = record(None);
-    let direct_alone = direct(&mut alone, "rust/direct@buffer_bytes=8192", cpu(10_500, 100, 400));
+    let direct_alone =
+        add_direct(&mut alone, "rust/direct@buffer_bytes=8192", sample_of_times(10_500, 100, 400));
     let judged = verdict_on(&alone, direct_alone);
     assert_eq!((judged.limit.clone(), judged.stops_at().as_str()), (None, "unknown"), "{judged:?}");
-    says(&judged, "no reading past the page cache shows");
-    // It is one for others. Who is beyond it is not so many times as fast as a limit: there is
-    // none.
-    let wc = cold(&mut alone, "command/wc -l", cpu(970, 200, 300));
+    assert_sentence(&judged, "no reading past the page cache shows");
+    // It is a limit for other trials. A trial that exceeds it gets no share of it: the limit is not
+    // known.
+    let wc = add_cold(&mut alone, "command/wc -l", sample_of_times(970, 200, 300));
     let judged = verdict_on(&alone, wc);
     let (limit, name) = (LimitKind::Device, "rust/direct@buffer=8KiB".to_owned());
     assert_eq!(judged.verdict, Verdict::BeyondLimit { limit, name });
@@ -44,40 +45,40 @@ fn a_trial_is_never_its_own_limit() {
         "limit not known here: 1.03 GB/s is more than the 95.2 MB/s that rust/direct@buffer=8KiB showed";
     let is_right = judged.sentence.starts_with(expected) && !judged.sentence.contains("times");
     assert!(is_right, "{}", judged.sentence);
-    // Earlier trials are compared with the better limit.
+    // Earlier trials are compared with the new limit.
     assert_eq!(stops_at(&alone, direct_alone), "too little in flight");
 }
 
 #[test]
-fn a_limit_that_a_reading_is_beyond_is_replaced_and_that_is_said() {
-    let mut record = machine();
-    let same = cold(&mut record, "rust/read/x", cpu(430, 40, 160));
+fn a_limit_that_a_reading_exceeds_is_replaced_and_reported() {
+    let mut record = machine_record();
+    let same = add_cold(&mut record, "rust/read/x", sample_of_times(430, 40, 160));
     let control = ("rust/device@buffer=128KiB,depth=16".to_owned(), 2_500_000_000);
     assert_eq!(device_limits(&record), std::slice::from_ref(&control));
-    assert_eq!(replaced(&record, &limits(&record), 0, CacheState::Cold), Vec::<String>::new());
-    let faster = cold(&mut record, "rust/mmap/x", cpu(200, 40, 60));
+    assert_eq!(replaced_words(&record, &limits(&record), 0, CacheState::Cold), Vec::<String>::new());
+    let faster = add_cold(&mut record, "rust/mmap/x", sample_of_times(200, 40, 60));
     assert_eq!(device_limits(&record), [control, ("rust/mmap/x".to_owned(), 5_000_000_000)]);
     assert_eq!(stops_at(&record, faster), "limit not known");
     assert_eq!(verdict_on(&record, same).share_of_limit, Some(0.2 / 0.43));
     assert_eq!(
-        replaced(&record, &limits(&record), 0, CacheState::Cold),
+        replaced_words(&record, &limits(&record), 0, CacheState::Cold),
         [
             "the device limit is what rust/mmap/x reached, 5.00 GB/s: rust/device@buffer=128KiB,depth=16 showed 2.50 GB/s"
         ]
     );
-    // A little above is within what limits are measured to.
-    let mut record = machine();
-    let near = cold(&mut record, "rust/read/x", cpu(370, 40, 160));
+    // A rate a little above the limit is within its error.
+    let mut record = machine_record();
+    let near = add_cold(&mut record, "rust/read/x", sample_of_times(370, 40, 160));
     assert_eq!((stops_at(&record, near).as_str(), device_limits(&record).len()), ("device 108 %", 1));
 }
 
 #[test]
 fn a_trial_whose_interval_overlaps_a_limit_is_at_the_limit_and_has_no_share_above_1() {
-    let mut record = machine();
+    let mut record = machine_record();
     let device = record.trials.iter().position(|it| it.trial.method() == "device").unwrap();
-    timed(&mut record, device, [200, 700, 400, 230, 600]);
-    let read = cold(&mut record, "rust/read/x", cpu(300, 40, 160));
-    timed(&mut record, read, [250, 500, 300, 220, 480]);
+    set_wall_times(&mut record, device, [200, 700, 400, 230, 600]);
+    let read = add_cold(&mut record, "rust/read/x", sample_of_times(300, 40, 160));
+    set_wall_times(&mut record, read, [250, 500, 300, 220, 480]);
     let judged = verdict_on(&record, read);
     assert_eq!((judged.stops_at().as_str(), judged.share_of_limit), ("device", None), "{judged:?}");
     let expected = "stopped by the device: 3.33 GB/s cannot be told from the 2.50 GB/s that rust/device";
@@ -86,9 +87,9 @@ fn a_trial_whose_interval_overlaps_a_limit_is_at_the_limit_and_has_no_share_abov
 }
 
 #[test]
-fn of_a_control_that_was_measured_again_the_better_figure_is_the_limit() {
+fn the_better_rate_of_a_control_measured_twice_is_the_limit() {
     let again = |value| {
-        let mut record = machine();
+        let mut record = machine_record();
         let control = record.trials.iter().find(|it| it.trial.method() == "device").unwrap();
         let first =
             limits(&record).into_iter().find(|limit| limit.trial == Some(control.trial.index)).unwrap();

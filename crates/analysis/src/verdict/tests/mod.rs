@@ -1,6 +1,6 @@
-//! Tests with known answers: records made by hand in which one resource limits the reading, one for
-//! each verdict. And no record, even one that lacks most numbers, makes a verdict panic or a share
-//! leave its range.
+//! Tests with known answers: for each verdict, a hand-made record in which one resource limits the
+//! reading. A property test checks that no record, even one that lacks most numbers, makes a
+//! verdict panic or a share leave its range.
 
 mod causes;
 mod devices;
@@ -20,8 +20,8 @@ use readlab_record::{Header, LimitUnit, Line, Outcome, testing};
 const SIZE: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 
-/// A reading that takes so many milliseconds, without page faults and bytes from the device.
-fn cpu(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
+/// A reading with these times, without page faults and without bytes from the device.
+fn sample_of_times(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
     Sample {
         wall_ns: wall_ms * MS,
         cpu_user_ns: Some(user_ms * MS),
@@ -32,12 +32,12 @@ fn cpu(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
     }
 }
 
-fn faulting(minor_faults: u64, reading: Sample) -> Sample {
+fn with_faults(minor_faults: u64, reading: Sample) -> Sample {
     Sample { minor_faults: Some(minor_faults), ..reading }
 }
 
-/// The same that takes so many bytes from the device.
-fn fetching(bytes: u64, reading: Sample) -> Sample {
+/// The same reading, with this number of bytes from the device.
+fn with_device_bytes(bytes: u64, reading: Sample) -> Sample {
     Sample { device_read_bytes: Some(bytes), ..reading }
 }
 
@@ -51,7 +51,7 @@ fn encoded_file() -> Record {
     record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }))
 }
 
-/// Adds a trial with a sample a round; its number.
+/// Adds a trial with one sample in each round; returns its index.
 fn add_rounds(
     record: &mut Record,
     name: &str,
@@ -68,24 +68,24 @@ fn add_rounds(
     index
 }
 
-/// Adds a trial whose samples are all alike; its number.
+/// Adds a trial with five equal samples; returns its index.
 fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, reading: Sample) -> usize {
     add_rounds(record, name, state, cache, std::iter::repeat_n(reading, 5))
 }
 
-fn warm(record: &mut Record, name: &str, reading: Sample) -> usize {
+fn add_warm(record: &mut Record, name: &str, reading: Sample) -> usize {
     add(record, name, CacheState::Warm, Cache::Through, reading)
 }
 
-fn cold(record: &mut Record, name: &str, reading: Sample) -> usize {
-    add(record, name, CacheState::Cold, Cache::Through, fetching(SIZE, reading))
+fn add_cold(record: &mut Record, name: &str, reading: Sample) -> usize {
+    add(record, name, CacheState::Cold, Cache::Through, with_device_bytes(SIZE, reading))
 }
 
-fn direct(record: &mut Record, name: &str, reading: Sample) -> usize {
-    add(record, name, CacheState::Cold, Cache::Bypass, fetching(SIZE, reading))
+fn add_direct(record: &mut Record, name: &str, reading: Sample) -> usize {
+    add(record, name, CacheState::Cold, Cache::Bypass, with_device_bytes(SIZE, reading))
 }
 
-/// Changes each sample of a trial by the value in its place.
+/// Changes each sample of a trial by the value at the same position.
 fn change_each<T>(
     record: &mut Record,
     trial: usize,
@@ -100,12 +100,12 @@ fn change_each<T>(
     *samples = samples.iter().zip(values).map(changed).collect();
 }
 
-/// Gives the samples of a trial these times, in turn.
-fn timed(record: &mut Record, trial: usize, walls_ms: [u64; 5]) {
+/// Sets the wall times of a trial's samples.
+fn set_wall_times(record: &mut Record, trial: usize, walls_ms: [u64; 5]) {
     change_each(record, trial, walls_ms, |sample, wall_ms| sample.wall_ns = wall_ms * MS);
 }
 
-/// A limit of the target that no trial of the record measured.
+/// A limit of the target that does not come from a trial of the record.
 fn limit(kind: LimitKind, name: &str, value: u64) -> Line {
     Line::Limit(Box::new(Limit {
         kind,
@@ -122,140 +122,185 @@ fn limit(kind: LimitKind, name: &str, value: u64) -> Line {
     }))
 }
 
-/// Memory 20 GB/s with one thread and 32 with two, copy 10 GB/s, a fault a microsecond, device 2.5
-/// GB/s.
-fn machine() -> Record {
+/// A machine with these limits: memory 20 GB/s with one thread and 32 GB/s with two, copy 10 GB/s,
+/// one microsecond for a page fault, device 2.5 GB/s.
+fn machine_record() -> Record {
     let mut record = record(None);
     for (name, state, reading) in [
-        ("rust/resident", CacheState::Warm, cpu(50, 50, 0)),
-        ("rust/resident@threads=2", CacheState::Warm, cpu(31, 60, 0)),
-        ("rust/copy@buffer_bytes=131072", CacheState::Warm, cpu(100, 1, 99)),
-        ("rust/faults", CacheState::Warm, faulting(20_000, cpu(20, 0, 20))),
-        ("rust/device@buffer_bytes=131072,depth=16", CacheState::Cold, fetching(SIZE, cpu(400, 5, 30))),
+        ("rust/resident", CacheState::Warm, sample_of_times(50, 50, 0)),
+        ("rust/resident@threads=2", CacheState::Warm, sample_of_times(31, 60, 0)),
+        ("rust/copy@buffer_bytes=131072", CacheState::Warm, sample_of_times(100, 1, 99)),
+        ("rust/faults", CacheState::Warm, with_faults(20_000, sample_of_times(20, 0, 20))),
+        (
+            "rust/device@buffer_bytes=131072,depth=16",
+            CacheState::Cold,
+            with_device_bytes(SIZE, sample_of_times(400, 5, 30)),
+        ),
     ] {
         add(&mut record, name, state, Cache::None, reading);
     }
     record
 }
 
-fn judged(record: &Record, limits: &[Limit], it: &TrialRecord) -> Option<Diagnosis> {
+fn judge_with(record: &Record, limits: &[Limit], it: &TrialRecord) -> Option<Diagnosis> {
     judge(record, limits, &SharedNoise::of_contest(record, it), it)
 }
 
 fn verdict_on(record: &Record, trial: usize) -> Diagnosis {
-    judged(record, &limits(record), &record.trials[TrialIndex::new(trial)]).unwrap()
+    judge_with(record, &limits(record), &record.trials[TrialIndex::new(trial)]).unwrap()
 }
 
 fn stops_at(record: &Record, trial: usize) -> String {
     verdict_on(record, trial).stops_at()
 }
 
-/// Checks that this stops a trial, and that the sentence says so.
+/// Checks what limits a trial, and that its sentence contains `said`.
 #[track_caller]
-fn told(record: &Record, trial: usize, right: &str, said: &str) {
+fn assert_verdict(record: &Record, trial: usize, right: &str, said: &str) {
     let judged = verdict_on(record, trial);
     assert_eq!(judged.stops_at(), right, "{judged:?}");
-    says(&judged, said);
+    assert_sentence(&judged, said);
 }
 
 #[track_caller]
-fn says(judged: &Diagnosis, words: &str) {
+fn assert_sentence(judged: &Diagnosis, words: &str) {
     assert!(judged.sentence.contains(words), "{words} is not in: {}", judged.sentence);
 }
 
 #[test]
-fn a_reading_is_stopped_by_the_limit_that_it_reaches_or_by_what_takes_most_of_its_time() {
+fn a_reading_is_limited_by_the_limit_it_reaches_or_by_the_largest_part_of_its_time() {
     let (cold, warm) = (CacheState::Cold, CacheState::Warm);
     for (name, state, reading, right, said) in [
         (
             "rust/read/avx512@buffer_bytes=262144",
             warm,
-            cpu(110, 10, 99),
+            sample_of_times(110, 10, 99),
             "copy 91 %",
             "9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy",
         ),
-        // Slower, but most of its time is still the copy.
-        ("rust/read/memchr", warm, cpu(160, 60, 99), "copy", "copy out of the page cache"),
-        ("command/wc -l", warm, cpu(150, 45, 100), "copy", "copy out of the page cache"),
-        ("command/awk 'END{print NR}'", warm, cpu(3000, 2800, 150), "processing", "own code"),
-        ("rust/mmap/avx512", warm, faulting(900, cpu(55, 54, 1)), "memory 91 %", "memory"),
+        // This reading is slower, but most of its time is still the copy.
+        ("rust/read/memchr", warm, sample_of_times(160, 60, 99), "copy", "copy out of the page cache"),
+        ("command/wc -l", warm, sample_of_times(150, 45, 100), "copy", "copy out of the page cache"),
+        ("command/awk 'END{print NR}'", warm, sample_of_times(3000, 2800, 150), "processing", "own code"),
+        ("rust/mmap/avx512", warm, with_faults(900, sample_of_times(55, 54, 1)), "memory 91 %", "memory"),
         // A mapping of small folios.
-        ("rust/mmap/avx512", warm, faulting(244_000, cpu(300, 60, 240)), "faults", "80 % page faults"),
-        ("rust/read/avx512", cold, fetching(SIZE, cpu(430, 40, 160)), "device 93 %", "the device"),
+        (
+            "rust/mmap/avx512",
+            warm,
+            with_faults(244_000, sample_of_times(300, 60, 240)),
+            "faults",
+            "80 % page faults",
+        ),
+        (
+            "rust/read/avx512",
+            cold,
+            with_device_bytes(SIZE, sample_of_times(430, 40, 160)),
+            "device 93 %",
+            "the device",
+        ),
         // Neither the device nor the processor works.
-        ("rust/read/avx512", cold, cpu(5000, 30, 100), "latency", "an idle processor and an idle device"),
-        ("rust/read/avx512", warm, cpu(5000, 30, 100), "latency", "an idle processor and an idle device"),
+        (
+            "rust/read/avx512",
+            cold,
+            sample_of_times(5000, 30, 100),
+            "latency",
+            "an idle processor and an idle device",
+        ),
+        (
+            "rust/read/avx512",
+            warm,
+            sample_of_times(5000, 30, 100),
+            "latency",
+            "an idle processor and an idle device",
+        ),
     ] {
-        let mut record = machine();
+        let mut record = machine_record();
         let read = add(&mut record, name, state, Cache::Through, reading);
         let judged = verdict_on(&record, read);
         assert!(judged.stops_at().starts_with(right), "{name}: {judged:?}");
-        says(&judged, said);
+        assert_sentence(&judged, said);
     }
 }
 
 #[test]
-fn of_small_files_the_rate_of_the_copy_is_that_of_opening_them() {
+fn the_copy_rate_of_small_files_is_that_of_opening_them() {
     for (opens_ms, right) in [(60, Verdict::Metadata), (20, Verdict::Copy)] {
-        let mut record = machine();
+        let mut record = machine_record();
         record.targets[0].kind = TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
-        add(&mut record, "rust/opens", CacheState::Warm, Cache::None, cpu(opens_ms, 1, opens_ms - 1));
-        let read = warm(&mut record, "rust/read/memchr@buffer_bytes=65536", cpu(105, 6, 99));
+        add(
+            &mut record,
+            "rust/opens",
+            CacheState::Warm,
+            Cache::None,
+            sample_of_times(opens_ms, 1, opens_ms - 1),
+        );
+        let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=65536", sample_of_times(105, 6, 99));
         assert_eq!(verdict_on(&record, read).verdict, right, "{opens_ms} ms of 100");
     }
 }
 
-/// An archive of which three times its size comes out, decoded at 3 GB/s at best.
-fn archive() -> Record {
-    let mut record = machine();
+/// An archive that decodes to three times its size, at 3 GB/s at most.
+fn archive_record() -> Record {
+    let mut record = machine_record();
     let answer = Answer { bytes: Some(3 * SIZE), ..Answer::default() };
     record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: String::new(), answer });
-    decoding(&mut record, "rust/decoder", Cache::None, cpu(1000, 1000, 0));
+    add_decoder(&mut record, "rust/decoder", Cache::None, sample_of_times(1000, 1000, 0));
     record
 }
 
-fn decoding(record: &mut Record, name: &str, cache: Cache, reading: Sample) -> usize {
+fn add_decoder(record: &mut Record, name: &str, cache: Cache, reading: Sample) -> usize {
     let index = add(record, name, CacheState::Warm, cache, reading);
     record.trials[TrialIndex::new(index)].trial.decodes = Some(Archive::Gzip);
     index
 }
 
 #[test]
-fn who_decodes_nearly_as_fast_as_can_be_is_stopped_by_decoding() {
-    let mut record = archive();
+fn a_trial_near_the_fastest_decoder_is_limited_by_decoding() {
+    let mut record = archive_record();
     let limit = limits(&record).into_iter().find(|limit| limit.kind == LimitKind::Decoding).unwrap();
     assert_eq!((limit.value, limit.unit), (3_000_000_000, LimitUnit::BytesPerSecond));
-    let whole = decoding(&mut record, "rust/gzip-libdeflate", Cache::Through, cpu(1030, 950, 80));
+    let whole =
+        add_decoder(&mut record, "rust/gzip-libdeflate", Cache::Through, sample_of_times(1030, 950, 80));
     let said = "stopped by decoding: 2.91 GB/s is 97 % of the 3.00 GB/s that rust/decoder showed";
-    told(&record, whole, "decoding 97 %", said);
+    assert_verdict(&record, whole, "decoding 97 %", said);
     for (name, reading, right, why) in [
-        ("rust/gzip", cpu(1800, 1700, 100), Verdict::Decoding, "most of its time is what decoding takes"),
-        ("java/gzip", cpu(5000, 4900, 100), Verdict::Processing { lift: None }, "its own code takes longer"),
+        (
+            "rust/gzip",
+            sample_of_times(1800, 1700, 100),
+            Verdict::Decoding,
+            "most of its time is what decoding takes",
+        ),
+        (
+            "java/gzip",
+            sample_of_times(5000, 4900, 100),
+            Verdict::Processing { lift: None },
+            "its own code takes longer",
+        ),
     ] {
-        let slower = decoding(&mut record, name, Cache::Through, reading);
+        let slower = add_decoder(&mut record, name, Cache::Through, reading);
         assert_eq!(verdict_on(&record, slower).verdict, right, "{why}");
     }
-    // The same file read as it is knows no decoder.
-    let plain = warm(&mut record, "rust/read/scalar", cpu(500, 400, 99));
+    // The decoding limit does not apply to a reading of the same file as plain bytes.
+    let plain = add_warm(&mut record, "rust/read/scalar", sample_of_times(500, 400, 99));
     assert!(verdict_on(&record, plain).limit.unwrap().kind != LimitKind::Decoding);
 }
 
 #[test]
-fn two_threads_have_a_limit_of_memory_of_their_own() {
-    let mut record = machine();
-    let two = warm(&mut record, "rust/mmap/avx512@threads=2", cpu(33, 62, 1));
+fn two_threads_have_their_own_memory_limit() {
+    let mut record = machine_record();
+    let two = add_warm(&mut record, "rust/mmap/avx512@threads=2", sample_of_times(33, 62, 1));
     assert_eq!(verdict_on(&record, two).verdict, Verdict::Memory);
-    let slow = warm(&mut record, "rust/mmap/x@threads=2", cpu(55, 108, 1));
+    let slow = add_warm(&mut record, "rust/mmap/x@threads=2", sample_of_times(55, 108, 1));
     assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { .. }));
 }
 
 #[test]
-fn a_slow_scan_is_processing_and_the_faster_one_is_named() {
-    let mut record = machine();
-    let slow = warm(&mut record, "rust/mmap/scalar", cpu(500, 495, 5));
+fn a_slow_scan_is_limited_by_processing_and_the_faster_scan_is_named() {
+    let mut record = machine_record();
+    let slow = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(500, 495, 5));
     assert_eq!(verdict_on(&record, slow).verdict, Verdict::Processing { lift: None });
-    warm(&mut record, "rust/mmap/avx2", cpu(100, 95, 5));
-    warm(&mut record, "rust/mmap/avx512", cpu(62, 60, 2));
+    add_warm(&mut record, "rust/mmap/avx2", sample_of_times(100, 95, 5));
+    add_warm(&mut record, "rust/mmap/avx512", sample_of_times(62, 60, 2));
     let judged = verdict_on(&record, slow);
     let Verdict::Processing { lift: Some(lift) } = &judged.verdict else { panic!("{judged:?}") };
     assert_eq!((lift.name.as_str(), lift.times.round()), ("rust/mmap/avx512", 8.0));
@@ -263,19 +308,19 @@ fn a_slow_scan_is_processing_and_the_faster_one_is_named() {
 }
 
 #[test]
-fn where_nothing_decides_the_shares_are_shown() {
-    let mut record = machine();
-    let open = warm(&mut record, "command/cat", cpu(1000, 300, 300));
+fn a_mixed_verdict_shows_the_shares_of_the_time() {
+    let mut record = machine_record();
+    let open = add_warm(&mut record, "command/cat", sample_of_times(1000, 300, 300));
     let judged = verdict_on(&record, open);
     let Verdict::Mixed { shares } = &judged.verdict else { panic!("{judged:?}") };
     assert_eq!(shares[0], (TimeShare::Waiting, 0.4));
     assert!((shares.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
 }
 
-/// A machine on which the controls that only work take so many times as long, as they get a
-/// processor for a part of the time only.
+/// A machine on which the compute-only controls take `times` as long, because they get a processor
+/// for only a part of the time.
 fn busy_machine(times: u64) -> Record {
-    let mut record = machine();
+    let mut record = machine_record();
     for control in 0..record.trials.len() {
         change_each(&mut record, control, std::iter::repeat(times), |sample, times| sample.wall_ns *= times);
     }
@@ -283,90 +328,91 @@ fn busy_machine(times: u64) -> Record {
 }
 
 #[test]
-fn who_waits_for_a_processor_most_of_the_time_is_stopped_by_the_scheduler() {
+fn a_reading_that_mostly_waits_for_a_processor_is_limited_by_the_scheduler() {
     let mut record = busy_machine(4);
-    let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 240, 5));
+    let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(1000, 240, 5));
     for (quota, words) in [(None, "others use them;"), (Some(0.25), "quota of 0.25")] {
         record.header.machine.cpu_quota = quota;
         let judged = verdict_on(&record, scan);
         let is_right = matches!(judged.verdict, Verdict::Scheduler { quota: had, .. } if had == quota);
         assert!(is_right && judged.stops_at().starts_with("scheduler 7"), "{judged:?}");
-        says(&judged, words);
+        assert_sentence(&judged, words);
     }
 }
 
 #[test]
-fn a_busy_machine_is_no_latency() {
-    // A processor for half of the time, like every other process.
+fn waiting_for_busy_processors_is_not_called_latency() {
+    // The reading gets a processor for half of the time, like every other process.
     let mut record = busy_machine(2);
-    let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 480, 5));
-    told(&record, scan, "processing", "waiting for a processor");
-    let waits = warm(&mut record, "rust/read/x", cpu(1000, 50, 50));
+    let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(1000, 480, 5));
+    assert_verdict(&record, scan, "processing", "waiting for a processor");
+    let waits = add_warm(&mut record, "rust/read/x", sample_of_times(1000, 50, 50));
     assert_eq!(verdict_on(&record, waits).verdict, Verdict::Latency);
 }
 
 #[test]
-fn a_busy_machine_is_seen_for_every_target_that_has_the_control_and_else_as_the_kernel_counts() {
+fn a_busy_machine_is_detected_by_the_control_and_without_one_by_the_kernel_s_count() {
     let kinds = [TargetKind::File, TargetKind::Tree(TreeFacts { files: 2, ..TreeFacts::default() })];
     for kind in kinds {
         let mut record = busy_machine(4);
         record.targets[0].kind = kind;
-        let scan = warm(&mut record, "rust/mmap/scalar", cpu(1000, 240, 5));
+        let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(1000, 240, 5));
         assert!(stops_at(&record, scan).starts_with("scheduler 7"), "{:?}", record.targets[0].kind);
-        // No control that only works is among the cold.
+        // The cold state has no control that only computes.
         let (wall_ns, delayed_ns) = (Some(10_000 * MS), Some(7000 * MS));
         let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
-        let waits = cold(&mut record, "rust/read/scalar", Sample { turn, ..cpu(10_000, 2400, 50) });
+        let waits =
+            add_cold(&mut record, "rust/read/scalar", Sample { turn, ..sample_of_times(10_000, 2400, 50) });
         assert!(stops_at(&record, waits).starts_with("scheduler 70"), "{:?}", verdict_on(&record, waits));
     }
 }
 
 #[test]
-fn threads_that_wait_although_one_alone_does_not_wait_for_each_other() {
-    let mut record = machine();
-    let several = warm(&mut record, "rust/pread/x@threads=2", cpu(1000, 200, 200));
+fn threads_wait_for_each_other_if_one_thread_alone_does_not_wait() {
+    let mut record = machine_record();
+    let several = add_warm(&mut record, "rust/pread/x@threads=2", sample_of_times(1000, 200, 200));
     assert_eq!(verdict_on(&record, several).verdict, Verdict::Latency, "nothing shows it");
-    warm(&mut record, "rust/mmap/x@threads=1", cpu(500, 490, 5));
+    add_warm(&mut record, "rust/mmap/x@threads=1", sample_of_times(500, 490, 5));
     assert_eq!(verdict_on(&record, several).verdict, Verdict::Latency, "another method shows nothing");
-    warm(&mut record, "rust/pread/x@threads=1", cpu(500, 200, 295));
+    add_warm(&mut record, "rust/pread/x@threads=1", sample_of_times(500, 200, 295));
     let judged = verdict_on(&record, several);
     let alone = Remedy { name: "rust/pread/x@threads=1".to_owned(), times: 2.0 };
     assert_eq!((judged.stops_at().as_str(), judged.verdict), ("lock", Verdict::Lock { alone }));
 }
 
 #[test]
-fn what_is_missing_is_said_instead_of_guessed() {
-    let mut record = machine();
-    let blind = warm(&mut record, "rust/read/avx512", Sample { wall_ns: 200 * MS, ..Sample::default() });
+fn missing_meters_are_reported_and_no_verdict_is_guessed() {
+    let mut record = machine_record();
+    let blind = add_warm(&mut record, "rust/read/avx512", Sample { wall_ns: 200 * MS, ..Sample::default() });
     let reason = "perf events are not permitted".to_owned();
     record.add(Line::Missing { trial: TrialIndex::new(blind), meter: "cpu_user_ns".into(), reason });
-    says(&verdict_on(&record, blind), "perf events are not permitted");
+    assert_sentence(&verdict_on(&record, blind), "perf events are not permitted");
     let control = &record.trials[TrialIndex::new(0)];
-    assert_eq!(judged(&record, &limits(&record), control), None);
+    assert_eq!(judge_with(&record, &limits(&record), control), None);
 }
 
 #[test]
-fn what_is_not_faster_beyond_doubt_is_no_remedy() {
-    let mut record = machine();
-    let slow = warm(&mut record, "rust/mmap/scalar", cpu(500, 495, 5));
-    let faster = warm(&mut record, "rust/mmap/avx2", cpu(460, 455, 5));
-    timed(&mut record, faster, [460, 700, 410, 620, 450]);
-    told(&record, slow, "processing", "no other scan of this method was faster beyond doubt");
-    timed(&mut record, faster, [460, 470, 410, 440, 450]);
+fn a_trial_that_is_not_clearly_faster_is_no_remedy() {
+    let mut record = machine_record();
+    let slow = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(500, 495, 5));
+    let faster = add_warm(&mut record, "rust/mmap/avx2", sample_of_times(460, 455, 5));
+    set_wall_times(&mut record, faster, [460, 700, 410, 620, 450]);
+    assert_verdict(&record, slow, "processing", "no other scan of this method was faster beyond doubt");
+    set_wall_times(&mut record, faster, [460, 470, 410, 440, 450]);
     assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { lift: Some(_) }));
 }
 
 #[test]
-fn readers_that_each_read_the_whole_are_held_against_limits_by_all_that_they_read() {
-    let mut record = machine();
-    let two = warm(&mut record, "java/BufferedReader@readers=2", cpu(110, 20, 198));
+fn the_total_rate_of_several_readers_is_compared_with_the_limits() {
+    let mut record = machine_record();
+    let two = add_warm(&mut record, "java/BufferedReader@readers=2", sample_of_times(110, 20, 198));
     let judged = verdict_on(&record, two);
-    says(&judged, "18.2 GB/s");
+    assert_sentence(&judged, "18.2 GB/s");
     assert_eq!(judged.verdict, Verdict::Copy, "{judged:?}");
     assert!((judged.parts.unwrap().of(TimeShare::Copy) - 0.9).abs() < 0.01, "{judged:?}");
 }
 
-/// Readings that may lack any meter.
+/// Readings in which any meter may be missing.
 fn readings() -> impl Strategy<Value = Sample> {
     let cpu_ns = || proptest::option::of((0u64..20_000).prop_map(|ms| ms * MS));
     let (bytes, faults) = (proptest::option::of(0u64..2 * SIZE), proptest::option::of(0u64..300_000));
@@ -388,7 +434,7 @@ proptest! {
         readings in proptest::collection::vec((readings(), 0usize..5, any::<bool>()), 1..8),
         with_limits in any::<bool>(),
     ) {
-        let mut record = if with_limits { machine() } else { record(None) };
+        let mut record = if with_limits { machine_record() } else { record(None) };
         let names = ["rust/read/x", "rust/mmap/x", "rust/direct@buffer_bytes=8192", "rust/pread/x@threads=2", "command/wc -l"];
         for (reading, name, is_cold) in readings {
             let state = if is_cold { CacheState::Cold } else { CacheState::Warm };
@@ -397,7 +443,7 @@ proptest! {
         }
         let limits = limits(&record);
         for trial in record.trials.iter().filter(|it| !it.trial.is_control()) {
-            let judged = judged(&record, &limits, trial).unwrap();
+            let judged = judge_with(&record, &limits, trial).unwrap();
             prop_assert!(!judged.sentence.is_empty() && !judged.stops_at().is_empty());
             if let Some(parts) = judged.parts {
                 let shares = parts.largest_first();

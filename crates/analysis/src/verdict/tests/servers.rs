@@ -1,18 +1,18 @@
-//! Readings from a server: what they wait for, its first byte, one connection or it as a whole; and
-//! those that this machine's processors stop.
+//! Readings from a server: whether the first byte, one connection or the whole server limits them,
+//! and readings that are limited by this machine's processors.
 
 use super::*;
 use readlab_model::sample::{RequestMeters, TurnSeen};
 use readlab_model::target::{Http, TargetKind};
 
-fn of_server(http: Http) -> Record {
+fn server_record(http: Http) -> Record {
     let mut record = record(None);
     record.targets[0].kind = TargetKind::Url(http);
     record
 }
 
-/// Adds a trial over a server, whose first byte comes after this long.
-fn requested(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: Option<u64>) -> usize {
+/// Adds a trial that reads from a server, with the first byte after this time.
+fn add_requested(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: Option<u64>) -> usize {
     let first_byte_ns = first_byte_ms.map(|ms| ms * MS);
     let request = RequestMeters { first_byte_ns, ..RequestMeters::default() };
     let reading = |round: u64| Sample {
@@ -26,7 +26,7 @@ fn requested(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: Optio
 }
 
 #[test]
-fn who_waits_for_a_server_is_stopped_by_the_server_in_every_state() {
+fn a_reading_that_waits_for_a_server_is_limited_by_the_server_in_every_state() {
     let foreign = Http::Foreign { software: None, etag: None, last_modified: None };
     let (own, network) = ("server; of its time", "server or the network before it");
     for (http, state, right, server) in [
@@ -34,76 +34,81 @@ fn who_waits_for_a_server_is_stopped_by_the_server_in_every_state() {
         (Http::Own, CacheState::Warm, "server", own),
         (foreign, CacheState::Unknown, "server or network", network),
     ] {
-        let mut record = of_server(http);
-        let waits = add(&mut record, "rust/http", state, Cache::Through, cpu(100, 20, 20));
-        let works = add(&mut record, "rust/http/scalar", state, Cache::Through, cpu(100, 80, 10));
-        told(&record, waits, right, &format!("stopped by waiting for the {server}"));
-        told(&record, waits, right, "; of its time 60 % waiting");
+        let mut record = server_record(http);
+        let waits = add(&mut record, "rust/http", state, Cache::Through, sample_of_times(100, 20, 20));
+        let works = add(&mut record, "rust/http/scalar", state, Cache::Through, sample_of_times(100, 80, 10));
+        assert_verdict(&record, waits, right, &format!("stopped by waiting for the {server}"));
+        assert_verdict(&record, waits, right, "; of its time 60 % waiting");
         assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
     }
 }
 
 #[test]
-fn a_first_byte_that_takes_most_of_the_time_is_what_stops() {
-    let mut record = of_server(Http::Own);
-    let late = requested(&mut record, "rust/http", 100, Some(60));
-    let soon = requested(&mut record, "rust/http/scalar", 100, Some(40));
-    let unknown = requested(&mut record, "rust/http/iterator", 100, None);
-    told(&record, late, "first byte 60 %", "which takes 60 % of the time");
+fn a_first_byte_that_takes_most_of_the_time_limits_the_reading() {
+    let mut record = server_record(Http::Own);
+    let late = add_requested(&mut record, "rust/http", 100, Some(60));
+    let soon = add_requested(&mut record, "rust/http/scalar", 100, Some(40));
+    let unknown = add_requested(&mut record, "rust/http/iterator", 100, None);
+    assert_verdict(&record, late, "first byte 60 %", "which takes 60 % of the time");
     assert_eq!([soon, unknown].map(|trial| stops_at(&record, trial)), ["server", "server"]);
 }
 
 #[test]
-fn one_connection_stops_where_several_are_faster() {
-    let mut record = of_server(Http::Own);
-    let one = requested(&mut record, "rust/http", 400, Some(1));
-    let four = requested(&mut record, "rust/http-ranged@concurrency=4", 110, Some(1));
-    let eight = requested(&mut record, "rust/http-ranged@concurrency=8", 110, Some(1));
-    told(&record, one, "one connection, 3.6× by more", "one connection brings; with more, rust/http-ranged@");
-    // More connections than four bring nothing.
+fn a_single_connection_is_the_limit_if_several_are_faster() {
+    let mut record = server_record(Http::Own);
+    let one = add_requested(&mut record, "rust/http", 400, Some(1));
+    let four = add_requested(&mut record, "rust/http-ranged@concurrency=4", 110, Some(1));
+    let eight = add_requested(&mut record, "rust/http-ranged@concurrency=8", 110, Some(1));
+    assert_verdict(
+        &record,
+        one,
+        "one connection, 3.6× by more",
+        "one connection brings; with more, rust/http-ranged@",
+    );
+    // More than four connections are not faster.
     assert_eq!([four, eight].map(|trial| stops_at(&record, trial)), ["server", "server"]);
 }
 
 #[test]
-fn a_rate_near_that_of_the_interface_is_stopped_by_the_link() {
-    let mut record = of_server(Http::Foreign { software: None, etag: None, last_modified: None });
+fn a_rate_near_that_of_the_interface_is_limited_by_the_link() {
+    let mut record = server_record(Http::Foreign { software: None, etag: None, last_modified: None });
     let size_bytes = record.targets[0].size_bytes;
-    let near = requested(&mut record, "rust/http", 100, Some(1));
-    let far = requested(&mut record, "rust/http/scalar", 200, Some(1));
-    // Nine tenths of it are read in 100 ms.
+    let near = add_requested(&mut record, "rust/http", 100, Some(1));
+    let far = add_requested(&mut record, "rust/http/scalar", 200, Some(1));
+    // The reading reaches nine tenths of the link's rate.
     record.add(limit(LimitKind::Link, "eth0", size_bytes * 10 * 10 / 9));
-    told(&record, near, "link 90 %", "that eth0 showed");
+    assert_verdict(&record, near, "link 90 %", "that eth0 showed");
     assert_eq!(stops_at(&record, far), "server or network");
 }
 
-/// Adds a reading of 100 ms over a server that is so busy, and waits so long for a processor.
-fn busy(record: &mut Record, name: &str, [user_ms, system_ms, delayed_ms]: [u64; 3]) -> usize {
-    // A turn of a reading and as much that is not timed.
+/// Adds a reading of 100 ms from a server, with these CPU times and this wait for a processor.
+fn add_busy(record: &mut Record, name: &str, [user_ms, system_ms, delayed_ms]: [u64; 3]) -> usize {
+    // The turn takes as long again as the reading, for work that is not timed.
     let (wall_ns, delayed_ns) = (Some(200 * MS), Some(delayed_ms * 2 * MS));
     let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
-    let reading = Sample { turn, ..cpu(100, user_ms, system_ms) };
+    let reading = Sample { turn, ..sample_of_times(100, user_ms, system_ms) };
     add(record, name, CacheState::Unknown, Cache::Through, reading)
 }
 
 #[test]
-fn who_has_or_wants_a_processor_nearly_all_the_time_is_stopped_by_the_processors() {
-    let mut record = of_server(Http::Own);
-    let works = busy(&mut record, "rust/http", [30, 60, 0]);
-    let queues = busy(&mut record, "rust/http/scalar", [10, 15, 65]);
-    let half = busy(&mut record, "rust/http/iterator", [30, 40, 0]);
-    let waits = busy(&mut record, "rust/http/loop", [10, 15, 5]);
-    told(&record, works, "processors 90 %", "it is at 90 % of what it gets of them;");
-    told(&record, queues, "processors 90 %", "65 % waiting for a processor");
+fn a_reading_that_runs_or_waits_for_a_processor_nearly_all_the_time_is_limited_by_processors() {
+    let mut record = server_record(Http::Own);
+    let works = add_busy(&mut record, "rust/http", [30, 60, 0]);
+    let queues = add_busy(&mut record, "rust/http/scalar", [10, 15, 65]);
+    let half = add_busy(&mut record, "rust/http/iterator", [30, 40, 0]);
+    let waits = add_busy(&mut record, "rust/http/loop", [10, 15, 5]);
+    assert_verdict(&record, works, "processors 90 %", "it is at 90 % of what it gets of them;");
+    assert_verdict(&record, queues, "processors 90 %", "65 % waiting for a processor");
     assert!(matches!(verdict_on(&record, half).verdict, Verdict::Mixed { .. }));
     assert_eq!(stops_at(&record, waits), "server");
 }
 
 #[test]
-fn who_uses_all_of_a_quota_is_stopped_by_it_whether_its_wait_was_counted_or_not() {
-    let mut record = of_server(Http::Own);
+fn a_reading_that_uses_a_whole_quota_is_limited_by_it_even_if_its_wait_was_not_counted() {
+    let mut record = server_record(Http::Own);
     record.header.machine.cpu_quota = Some(0.25);
-    let command = busy(&mut record, "command/curl", [10, 15, 0]);
-    let idle = busy(&mut record, "command/wget", [5, 5, 0]);
-    told(&record, command, "processors 100 %", "a quota of 0.25;");
+    let command = add_busy(&mut record, "command/curl", [10, 15, 0]);
+    let idle = add_busy(&mut record, "command/wget", [5, 5, 0]);
+    assert_verdict(&record, command, "processors 100 %", "a quota of 0.25;");
     assert_eq!(stops_at(&record, idle), "server");
 }

@@ -1,5 +1,4 @@
-//! The executable mappings of processes over time: what is mapped, what a fork copies, what an exec
-//! ends.
+//! The executable mappings of processes over time: a fork copies them, and an exec ends them.
 
 use readlab_system::process::{CodeMapping, code_mappings};
 use std::collections::HashMap;
@@ -32,7 +31,7 @@ impl Mappings {
         *mappings = kept;
     }
 
-    /// A child begins with what its parent has.
+    /// A child begins with the mappings of its parent.
     pub(super) fn fork(&mut self, parent: u32, child: u32) {
         if parent != child {
             let copied = self.0.get(&parent).cloned().unwrap_or_default();
@@ -62,11 +61,11 @@ mod tests {
     use std::path::Path;
 
     fn mapping(start: u64, end: u64, offset: u64, name: &str) -> CodeMapping {
-        CodeMapping::named(start, end, offset, name.as_bytes())
+        CodeMapping::with_name(start, end, offset, name.as_bytes())
     }
 
     #[test]
-    fn a_new_mapping_cuts_what_it_overlaps() {
+    fn a_new_mapping_cuts_the_mappings_that_it_overlaps() {
         let mut all = Mappings::default();
         all.map(1, mapping(100, 200, 0, "/a"));
         all.map(1, mapping(140, 160, 7, "/b"));
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn children_have_what_their_parents_have_until_they_execute() {
+    fn children_have_the_mappings_of_their_parents_until_they_execute() {
         let mut all = Mappings::default();
         all.map(1, mapping(100, 200, 0, "/a"));
         all.fork(1, 2);

@@ -2,8 +2,8 @@
 //! named, folded and drawn.
 //!
 //! Sampling interrupts the process, so no number of a race comes from this run. This module uses
-//! neither contenders nor caches: the caller starts a process with [`additions`], begins its
-//! [`Profiling`], makes it work, ends the profiling, and gets the [`Profile`].
+//! neither contenders nor caches: the caller starts a process with [`naming_additions`], begins a
+//! [`Profiling`], makes the process work, ends the profiling, and gets the [`Profile`].
 
 mod folded;
 mod mappings;
@@ -12,9 +12,9 @@ mod sampling;
 mod symbols;
 mod unwind;
 
-pub use folded::Folded;
+pub use folded::FoldedStacks;
 pub use picture::svg;
-pub use symbols::Maps;
+pub use symbols::RuntimeMaps;
 
 use readlab_protocol::{MAP_VARIABLE, MAP_VARIABLE_PREFIX};
 use readlab_system::folder::scratch::{ScratchNote, own_map};
@@ -23,17 +23,17 @@ use readlab_system::program::Additions;
 use sampling::StackSampling;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use symbols::{UNMAPPED, UNNAMED};
+use symbols::{UNMAPPED_CODE, UNNAMED_CODE};
 
-/// Variables with which the runtime of a process writes the names of the code that it makes, and
-/// the file to which it does.
-pub fn additions() -> Additions {
+/// Environment variables with which a runtime writes the names of the code that it compiles, and
+/// the file to which it writes them.
+pub fn naming_additions() -> Additions {
     Additions { env: symbols::environment(), creates: Some(own_map()) }
 }
 
-/// The same for commands: their contender hands both on to each that it starts itself. What a shell
-/// starts gets neither.
-pub fn additions_of_commands() -> Additions {
+/// The same additions for contenders that start commands: the contender passes them on to each
+/// command that it starts itself. Programs that a shell starts do not get them.
+pub fn naming_additions_for_commands() -> Additions {
     let of_command = |(name, value): (OsString, OsString)| {
         let mut prefixed = OsString::from(MAP_VARIABLE_PREFIX);
         prefixed.push(name);
@@ -48,20 +48,20 @@ pub fn can_sample() -> Result<(), String> {
     StackSampling::start(std::process::id()).map(drop)
 }
 
-/// Sampling of one process and its children, until it is ended.
+/// Samples one process and its children, until it is ended.
 #[derive(Debug)]
 pub struct Profiling {
     sampling: StackSampling,
-    /// Exists as long as the runtime may have written a map that is not removed yet.
+    /// Exists as long as a runtime may have written a map that is not removed yet.
     note: Option<ScratchNote>,
 }
 
-/// The samples. Names may be found after the process has ended, because some runtimes write them
-/// then.
+/// The samples, still without names: some runtimes write the names when the process ends, so they
+/// are looked up afterwards.
 #[derive(Debug)]
-pub struct Sampled {
+pub struct UnnamedProfile {
     found: sampling::SampledStacks,
-    maps: Maps,
+    maps: RuntimeMaps,
     how: String,
     kernel: bool,
     _note: Option<ScratchNote>,
@@ -69,22 +69,23 @@ pub struct Sampled {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    pub folded: Folded,
-    /// What was sampled and how, in one line.
+    pub folded: FoldedStacks,
+    /// Description of what was sampled and how, in one line.
     pub how: String,
-    /// What is missing in it, each with the reason and, where there is one, the command that helps.
+    /// Parts of the profile that are missing, each with the reason and, if there is one, the
+    /// command that helps.
     pub blind: Vec<String>,
 }
 
 impl Profiling {
-    /// Begins to sample a process, whatever it starts later included; samples count from
+    /// Begins to sample a process and everything that it starts later; samples are counted from
     /// [`Profiling::count_from_now`] on.
     pub fn begin(pid: u32) -> Result<Profiling, String> {
         let note = ScratchNote::of_map(pid);
         let begun = StackSampling::start(pid).map(|sampling| Profiling { sampling, note });
         if begun.is_err() {
-            // It may have written a map already, which this value removes.
-            drop(Maps::of_process(pid));
+            // The runtime may have written a map already; dropping this value removes the file.
+            drop(RuntimeMaps::of_process(pid));
         }
         begun
     }
@@ -95,10 +96,10 @@ impl Profiling {
     }
 
     pub fn samples(&self) -> u64 {
-        self.sampling.taken()
+        self.sampling.samples_taken()
     }
 
-    pub fn end(self) -> Sampled {
+    pub fn end(self) -> UnnamedProfile {
         let event = match self.sampling.event {
             Event::Cycles => "processor cycles",
             Event::CpuClock => "processor time by the kernel's clock",
@@ -107,30 +108,30 @@ impl Profiling {
         let with = if kernel { "user and kernel mode" } else { "user mode only" };
         let how = format!("{event}, {FREQUENCY} samples a second, {with}");
         let found = self.sampling.stop();
-        let maps = Maps::from_pids(found.pids.clone());
-        Sampled { found, maps, how, kernel, _note: self.note }
+        let maps = RuntimeMaps::from_pids(found.pids.clone());
+        UnnamedProfile { found, maps, how, kernel, _note: self.note }
     }
 }
 
-impl Sampled {
-    pub fn named(mut self) -> Profile {
+impl UnnamedProfile {
+    pub fn with_names(mut self) -> Profile {
         self.maps.read();
         let stacks = &self.found.stacks;
         let frames: BTreeSet<_> = stacks.keys().flat_map(|(_, frames)| frames).cloned().collect();
-        let names = symbols::names(&frames, &self.maps);
-        let mut folded = Folded::default();
+        let names = symbols::frame_names(&frames, &self.maps);
+        let mut folded = FoldedStacks::default();
         for ((thread, frames), times) in stacks {
             let named = frames.iter().flat_map(|frame| &names[frame]).map(String::as_str);
             folded.add(std::iter::once(thread.as_str()).chain(named), *times);
         }
-        let blind = self.blind(&folded);
+        let blind = self.blind_spots(&folded);
         Profile { folded, how: self.how, blind }
     }
 
-    fn blind(&self, folded: &Folded) -> Vec<String> {
+    fn blind_spots(&self, folded: &FoldedStacks) -> Vec<String> {
         let samples = folded.samples().max(1);
         let of_all = |part: u64| format!("{} % of the samples", (part * 100).div_ceil(samples));
-        let holding = |frame| Some(folded.holding(frame)).filter(|part| *part > 0).map(of_all);
+        let holding = |frame| Some(folded.samples_with_frame(frame)).filter(|part| *part > 0).map(of_all);
         let kernel = if !self.kernel {
             Some("the kernel's part is not seen: `sudo sysctl kernel.perf_event_paranoid=1` allows it")
         } else if !kernel_symbols_are_readable() {
@@ -138,14 +139,15 @@ impl Sampled {
         } else {
             None
         };
-        let unnamed = if self.maps.any() {
+        let unnamed = if self.maps.has_functions() {
             "hold code that its runtime made and did not name"
         } else {
             "hold code made at run time, and its runtime wrote no names"
         };
         let mut blind: Vec<String> = kernel.into_iter().map(str::to_owned).collect();
-        blind.extend(holding(UNNAMED).map(|part| format!("{part} {unnamed}")));
-        blind.extend(holding(UNMAPPED).map(|part| format!("{part} hold a frame where no code is known")));
+        blind.extend(holding(UNNAMED_CODE).map(|part| format!("{part} {unnamed}")));
+        blind
+            .extend(holding(UNMAPPED_CODE).map(|part| format!("{part} hold a frame where no code is known")));
         if self.found.cut > 0 {
             blind.push(format!("the callers of {} are not known to the last", of_all(self.found.cut)));
         }

@@ -1,12 +1,12 @@
 //! Samples of where a process and its children spend the processor's time, taken in a thread while
-//! the caller makes them work.
+//! the caller makes the processes work.
 //!
-//! The kernel writes a record some thousand times a second of processor time; a thread of the lab
-//! reads the records, walks the stacks and counts them.
+//! The kernel writes a record some thousand times in a second of processor time; a thread of
+//! readlab reads the records, walks the stacks and counts them.
 
 use super::mappings::Mappings;
 use super::symbols::Frame;
-use super::unwind::Walker;
+use super::unwind::StackWalker;
 use readlab_system::clock::monotonic_ns;
 use readlab_system::perf::{Event, PerfEvent, PerfRecord, PerfSample, StackSampler};
 use readlab_system::process::{CodeMapping, thread_name, threads};
@@ -16,45 +16,46 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long the reader of the rings sleeps at most.
-const NAP: Duration = Duration::from_millis(20);
+/// How long the thread that reads the rings sleeps at most.
+const READER_SLEEP_MAX: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(super) struct SampledStacks {
-    /// Stacks with the thread's name, outermost frame first, and how often each was seen.
+    /// Stacks with the thread's name, outermost frame first, and the number of samples of each.
     pub(super) stacks: BTreeMap<(String, Vec<Frame>), u64>,
     pub(super) pids: BTreeSet<u32>,
-    /// Samples that the kernel had no room for.
+    /// Samples that the kernel dropped because its ring was full.
     pub(super) lost: u64,
-    /// Stacks whose end was not reached.
+    /// Samples whose stack was not walked to its end.
     pub(super) cut: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct StackSampling {
     pub(super) event: Event,
-    /// Whether the kernel's frames are seen.
+    /// Whether frames of the kernel are sampled.
     pub(super) kernel: bool,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     thread: Option<JoinHandle<SampledStacks>>,
 }
 
-/// What the thread and its owner say to each other.
+/// State that the sampling thread shares with its owner.
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedState {
     stop: AtomicBool,
-    /// Samples count from this time on.
+    /// Samples are counted from this time on.
     from_ns: AtomicU64,
-    /// Samples that count, so far.
+    /// Number of counted samples so far.
     taken: AtomicU64,
 }
 
 impl StackSampling {
-    /// Begins; threads and children that come later are sampled too. No sample is counted yet.
+    /// Begins to sample; threads and children that start later are sampled too. No sample is
+    /// counted yet.
     pub(super) fn start(pid: u32) -> Result<StackSampling, String> {
         let sampler = StackSampler::open(pid)?;
         let (event, kernel) = (sampler.event(), sampler.sees_kernel());
-        let shared = Arc::new(Shared { from_ns: AtomicU64::new(u64::MAX), ..Shared::default() });
+        let shared = Arc::new(SharedState { from_ns: AtomicU64::new(u64::MAX), ..SharedState::default() });
         let collector = Collector::start(pid, Arc::clone(&shared));
         let thread = std::thread::Builder::new()
             .name("stacks".to_owned())
@@ -67,7 +68,7 @@ impl StackSampling {
         self.shared.from_ns.store(monotonic_ns(), Ordering::Relaxed);
     }
 
-    pub(super) fn taken(&self) -> u64 {
+    pub(super) fn samples_taken(&self) -> u64 {
         self.shared.taken.load(Ordering::Relaxed)
     }
 
@@ -83,45 +84,45 @@ impl StackSampling {
 
 impl Drop for StackSampling {
     fn drop(&mut self) {
-        // The maps that runtimes wrote go with what was found.
-        drop(self.join().map(|found| super::symbols::Maps::from_pids(found.pids)));
+        // Dropping `RuntimeMaps` removes the maps that runtimes wrote.
+        drop(self.join().map(|found| super::symbols::RuntimeMaps::from_pids(found.pids)));
     }
 }
 
-/// Puts records in their order and counts stacks.
+/// Puts records in order of time and counts stacks.
 struct Collector {
     mappings: Mappings,
-    walker: Walker,
+    walker: StackWalker,
     names: HashMap<u32, String>,
     pending: Vec<PerfRecord>,
     found: SampledStacks,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 impl Collector {
-    /// With all that a process has by now.
-    fn start(pid: u32, shared: Arc<Shared>) -> Collector {
+    /// Starts with the mappings and threads that the process has now.
+    fn start(pid: u32, shared: Arc<SharedState>) -> Collector {
         let mut mappings = Mappings::default();
         mappings.read(pid);
         let name = |thread| Some((thread, thread_name(pid, thread)?));
         let names = threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
         let found = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
-        Collector { mappings, walker: Walker::new(), names, pending: Vec::new(), found, shared }
+        Collector { mappings, walker: StackWalker::new(), names, pending: Vec::new(), found, shared }
     }
 
     fn collect(mut self, mut sampler: StackSampler) -> SampledStacks {
         loop {
-            sampler.wait(NAP);
+            sampler.wait(READER_SLEEP_MAX);
             let last = self.shared.stop.load(Ordering::Relaxed);
-            // What was written before now is in the rings; of what comes while they are read, one
-            // ring may hold more than another.
+            // All records from before this time are in the rings. Records that arrive while the
+            // rings are drained may be read from one ring and not yet from another.
             let before_ns = if last { u64::MAX } else { monotonic_ns() };
             let drained = sampler.drain();
             let counting = self.shared.from_ns.load(Ordering::Relaxed) != u64::MAX;
             self.found.lost += if counting { drained.lost } else { 0 };
             self.pending.extend(drained.records);
-            self.take_in(before_ns);
+            self.take_until(before_ns);
             if last {
                 return self.found;
             }
@@ -129,7 +130,7 @@ impl Collector {
     }
 
     /// Counts the records up to a time, in the order of their times.
-    fn take_in(&mut self, before_ns: u64) {
+    fn take_until(&mut self, before_ns: u64) {
         self.pending.sort_by_key(|record| record.time_ns);
         let ready = self.pending.partition_point(|record| record.time_ns <= before_ns);
         let ready: Vec<PerfRecord> = self.pending.drain(..ready).collect();
@@ -146,14 +147,14 @@ impl Collector {
             }
             PerfEvent::Sample(_) => {}
             PerfEvent::Map { start, end, offset, path } => {
-                self.mappings.map(pid, CodeMapping::named(start, end, offset, &path));
-                self.walker.forget(pid);
+                self.mappings.map(pid, CodeMapping::with_name(start, end, offset, &path));
+                self.walker.forget_process(pid);
             }
             PerfEvent::Comm { name, exec } => {
                 self.names.insert(tid, String::from_utf8_lossy(&name).into_owned());
                 if exec {
                     self.mappings.exec(pid);
-                    self.walker.forget(pid);
+                    self.walker.forget_process(pid);
                 }
             }
             PerfEvent::Fork { parent, parent_tid } => {
@@ -198,11 +199,11 @@ mod tests {
         PerfRecord { time_ns, pid: 5, tid: 6, body }
     }
 
-    fn of_child(time_ns: u64, body: PerfEvent) -> PerfRecord {
+    fn child_record(time_ns: u64, body: PerfEvent) -> PerfRecord {
         PerfRecord { time_ns, pid: 8, tid: 8, body }
     }
 
-    fn sampled_at(ip: u64) -> PerfEvent {
+    fn sample_event_at(ip: u64) -> PerfEvent {
         let registers = Registers { program_counter: ip, ..Registers::default() };
         PerfEvent::Sample(PerfSample { registers: Some(registers), ..PerfSample::default() })
     }
@@ -212,29 +213,29 @@ mod tests {
         let mut collector = collector();
         let map = PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
         let name = PerfEvent::Comm { name: b"reader".to_vec(), exec: false };
-        // As two rings would give them: the sample first, though it was later.
+        // In the order of two rings: the sample first, although it is later.
         collector.pending = vec![
-            record(30, sampled_at(0x1004)),
-            record(90, sampled_at(0x1008)),
+            record(30, sample_event_at(0x1004)),
+            record(90, sample_event_at(0x1008)),
             record(10, map),
             record(20, name),
         ];
-        collector.take_in(50);
+        collector.take_until(50);
         let frame = |offset| vec![Frame::File("/lib/x".into(), offset)];
         assert_eq!(collector.found.stacks, BTreeMap::from([(("reader".to_owned(), frame(0x54)), 1)]));
         assert_eq!(collector.pending.len(), 1, "what is too new waits");
-        collector.take_in(u64::MAX);
+        collector.take_until(u64::MAX);
         assert_eq!(collector.found.stacks[&("reader".to_owned(), frame(0x58))], 1);
         assert_eq!(collector.shared.taken.load(Ordering::Relaxed), 2);
     }
 
     #[test]
-    fn what_was_sampled_before_the_counting_is_not_counted() {
+    fn samples_from_before_counting_began_are_not_counted() {
         let mut collector = collector();
         collector.shared.from_ns.store(50, Ordering::Relaxed);
-        collector.take(record(49, sampled_at(0x1004)));
-        collector.take(of_child(20, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
-        collector.take(record(50, sampled_at(0x1008)));
+        collector.take(record(49, sample_event_at(0x1004)));
+        collector.take(child_record(20, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
+        collector.take(record(50, sample_event_at(0x1008)));
         assert_eq!((collector.found.stacks.len(), collector.shared.taken.load(Ordering::Relaxed)), (1, 1));
         let is_known = collector.found.pids.contains(&8);
         assert!(is_known, "a process that may write a map is known from the beginning");
@@ -249,7 +250,7 @@ mod tests {
         let mut collector = collector();
         collector.pending =
             vec![record(7, PerfEvent::Sample(sample.clone())), record(8, PerfEvent::Sample(sample))];
-        collector.take_in(u64::MAX);
+        collector.take_until(u64::MAX);
         let stacks: Vec<_> = collector.found.stacks.into_iter().collect();
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
         assert_eq!(name, "", "no record named it");
@@ -263,12 +264,12 @@ mod tests {
         let map = |path: &[u8]| PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
         collector.take(record(1, PerfEvent::Comm { name: b"sh".to_vec(), exec: false }));
         collector.take(record(2, map(b"/bin/sh")));
-        collector.take(of_child(3, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
-        collector.take(of_child(4, sampled_at(0x1001)));
-        collector.take(of_child(5, PerfEvent::Comm { name: b"wc".to_vec(), exec: true }));
-        collector.take(of_child(6, sampled_at(0x1001)));
-        collector.take(of_child(7, map(b"/bin/wc")));
-        collector.take(of_child(8, sampled_at(0x1001)));
+        collector.take(child_record(3, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
+        collector.take(child_record(4, sample_event_at(0x1001)));
+        collector.take(child_record(5, PerfEvent::Comm { name: b"wc".to_vec(), exec: true }));
+        collector.take(child_record(6, sample_event_at(0x1001)));
+        collector.take(child_record(7, map(b"/bin/wc")));
+        collector.take(child_record(8, sample_event_at(0x1001)));
         let mut seen: Vec<_> = collector.found.stacks.into_keys().collect();
         seen.sort();
         let stack = |name: &str, frame| (name.to_owned(), vec![frame]);

@@ -1,7 +1,7 @@
 //! Names for addresses: of programs and libraries by their symbols, of the kernel by kallsyms, of
-//! code that a runtime made by the map that it writes to /tmp for profilers.
+//! code that a runtime compiled by the map that the runtime writes to /tmp for profilers.
 
-use super::folded::{COMPILED, INLINED, KERNEL};
+use super::folded::{COMPILED_MARK, INLINED_MARK, KERNEL_MARK};
 use blazesym::MaybeDefault;
 use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Sym, Symbolized, Symbolizer};
@@ -15,23 +15,23 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Frame {
     Kernel(u64),
-    /// At a place of a file.
+    /// Offset in a file.
     File(PathBuf, u64),
-    /// In memory of no file of a process.
+    /// Address in anonymous memory of a process: code that a runtime made.
     Made(u32, u64),
-    /// Where no code is known: the mapping was not seen, or the stack was walked wrongly.
+    /// Address where no code is known: the mapping was not seen, or the stack was walked wrongly.
     Unmapped(u32, u64),
 }
 
-/// The names of frames, outermost first where several functions were inlined into one.
+/// The names of each frame; outermost first where several functions were inlined into one.
 pub(super) type FrameNames = BTreeMap<Frame, Vec<String>>;
 
 /// Largest map of a runtime that is read.
 const MAP_BYTES_MAX: u64 = 64 << 20;
 
-/// Variables that make runtimes write the names of the code that they make, and what is added to
-/// each. Other programs ignore them.
-const VARIABLES: [(&str, &str); 3] = [
+/// Variables that make runtimes write the names of the code that they compile, and the text
+/// appended to each variable. Other programs ignore these variables.
+const RUNTIME_VARIABLES: [(&str, &str); 3] = [
     (
         "JAVA_TOOL_OPTIONS",
         "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit",
@@ -43,7 +43,7 @@ const VARIABLES: [(&str, &str); 3] = [
 /// The variables with their values; the user's own values stay in front.
 pub(super) fn environment() -> Vec<(OsString, OsString)> {
     let mut variables = Vec::new();
-    for (name, added) in VARIABLES {
+    for (name, added) in RUNTIME_VARIABLES {
         let mut value = std::env::var_os(name).filter(|own| !own.is_empty() && name.ends_with("OPTIONS"));
         if let Some(value) = &mut value {
             value.push(" ");
@@ -55,8 +55,9 @@ pub(super) fn environment() -> Vec<(OsString, OsString)> {
     variables
 }
 
-/// The names of all frames. A frame without one is named by its file, or by the kind of its memory.
-pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> FrameNames {
+/// The names of all frames. A frame without a symbol is named by its file, or by the kind of its
+/// memory.
+pub(super) fn frame_names(frames: &BTreeSet<Frame>, maps: &RuntimeMaps) -> FrameNames {
     let symbolizer = Symbolizer::new();
     let mut names = FrameNames::new();
     let mut of_files = BTreeMap::<&PathBuf, Vec<u64>>::new();
@@ -66,10 +67,10 @@ pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> FrameNames {
             Frame::Kernel(address) => of_kernel.push(*address),
             Frame::File(path, offset) => of_files.entry(path).or_default().push(*offset),
             Frame::Made(pid, address) => {
-                names.insert(frame.clone(), vec![maps.name(*pid, *address, UNNAMED)]);
+                names.insert(frame.clone(), vec![maps.name(*pid, *address, UNNAMED_CODE)]);
             }
             Frame::Unmapped(pid, address) => {
-                names.insert(frame.clone(), vec![maps.name(*pid, *address, UNMAPPED)]);
+                names.insert(frame.clone(), vec![maps.name(*pid, *address, UNMAPPED_CODE)]);
             }
         }
     }
@@ -79,7 +80,7 @@ pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> FrameNames {
         let found = symbolizer.symbolize(&source, Input::FileOffset(&offsets)).unwrap_or_default();
         let mut found = found.iter().map(Symbolized::as_sym);
         for offset in offsets {
-            let name = found.next().flatten().map_or_else(|| vec![bracketed(path)], of_function);
+            let name = found.next().flatten().map_or_else(|| vec![bracketed_file_name(path)], symbol_names);
             names.insert(Frame::File(path.clone(), offset), name);
         }
     }
@@ -88,26 +89,26 @@ pub(super) fn names(frames: &BTreeSet<Frame>, maps: &Maps) -> FrameNames {
     let mut found = found.iter().map(Symbolized::as_sym);
     for address in of_kernel {
         let name = found.next().flatten().map_or("[kernel]", |symbol| &symbol.name);
-        names.insert(Frame::Kernel(address), vec![format!("{name}{KERNEL}")]);
+        names.insert(Frame::Kernel(address), vec![format!("{name}{KERNEL_MARK}")]);
     }
     names
 }
 
-fn of_function(symbol: &Sym) -> Vec<String> {
-    let inlined = symbol.inlined.iter().map(|function| format!("{}{INLINED}", function.name));
+fn symbol_names(symbol: &Sym) -> Vec<String> {
+    let inlined = symbol.inlined.iter().map(|function| format!("{}{INLINED_MARK}", function.name));
     std::iter::once(symbol.name.to_string()).chain(inlined).collect()
 }
 
 /// `[libc.so.6]`
-fn bracketed(path: &Path) -> String {
+fn bracketed_file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if name == VDSO { VDSO.to_owned() } else { format!("[{name}]") }
 }
 
-/// The maps that runtimes wrote for the code they made, `/tmp/perf-PID.map`; removed with this
-/// value.
+/// Maps that runtimes wrote for the code they compiled, `/tmp/perf-PID.map`. Dropping this value
+/// removes the files.
 #[derive(Debug, Default)]
-pub struct Maps {
+pub struct RuntimeMaps {
     pids: BTreeSet<u32>,
     functions: BTreeMap<u32, Vec<MapEntry>>,
 }
@@ -119,58 +120,59 @@ struct MapEntry {
     name: String,
 }
 
-impl Maps {
-    pub fn of_process(pid: u32) -> Maps {
-        Maps::from_pids(BTreeSet::from([pid]))
+impl RuntimeMaps {
+    pub fn of_process(pid: u32) -> RuntimeMaps {
+        RuntimeMaps::from_pids(BTreeSet::from([pid]))
     }
 
-    /// Of these processes, nothing read yet.
-    pub(super) fn from_pids(pids: BTreeSet<u32>) -> Maps {
-        Maps { pids, functions: BTreeMap::new() }
+    /// The maps of these processes; no map is read yet.
+    pub(super) fn from_pids(pids: BTreeSet<u32>) -> RuntimeMaps {
+        RuntimeMaps { pids, functions: BTreeMap::new() }
     }
 
     pub(super) fn read(&mut self) {
         for &pid in &self.pids {
-            // An empty one was made for a runtime that wrote none.
+            // An empty file was created by readlab; its runtime wrote no names.
             let text = read_own(&map_of(pid), MAP_BYTES_MAX).filter(|text| !text.is_empty());
             if let Some(text) = text {
-                self.functions.insert(pid, functions(&text));
+                self.functions.insert(pid, parse_map(&text));
             }
         }
     }
 
-    pub(super) fn any(&self) -> bool {
+    pub(super) fn has_functions(&self) -> bool {
         !self.functions.is_empty()
     }
 
-    /// The function's name, or the other word where no map has one.
+    /// The function's name, or `otherwise` where no map contains the address.
     fn name(&self, pid: u32, address: u64, otherwise: &str) -> String {
         let functions = self.functions.get(&pid).map_or(&[][..], Vec::as_slice);
         let after = functions.partition_point(|function| function.start <= address);
         let function = after.checked_sub(1).map(|at| &functions[at]).filter(|it| address < it.end);
-        function.map_or_else(|| otherwise.to_owned(), |function| format!("{}{COMPILED}", function.name))
+        function.map_or_else(|| otherwise.to_owned(), |function| format!("{}{COMPILED_MARK}", function.name))
     }
 }
 
-/// A frame in memory of no file without a name.
-pub(super) const UNNAMED: &str = "[made at run time]";
+/// Name of a frame in anonymous memory that no map names.
+pub(super) const UNNAMED_CODE: &str = "[made at run time]";
 
-pub(super) const UNMAPPED: &str = "[unknown]";
+pub(super) const UNMAPPED_CODE: &str = "[unknown]";
 
-impl Drop for Maps {
+impl Drop for RuntimeMaps {
     fn drop(&mut self) {
         for &pid in &self.pids {
             let path = map_of(pid);
             if read_own(&path, MAP_BYTES_MAX).is_some() {
-                // It may have been removed meanwhile.
+                // The file may have been removed meanwhile.
                 let _ = std::fs::remove_file(path);
             }
         }
     }
 }
 
-/// The functions of a map: a start, a size and a name a line, numbers in hexadecimal.
-fn functions(text: &str) -> Vec<MapEntry> {
+/// Parses the functions of a map: each line has a start, a size and a name; numbers are
+/// hexadecimal.
+fn parse_map(text: &str) -> Vec<MapEntry> {
     let function = |line: &str| {
         let (start, rest) = line.split_once(' ')?;
         let (size, name) = rest.split_once(' ')?;
@@ -179,7 +181,7 @@ fn functions(text: &str) -> Vec<MapEntry> {
         Some(MapEntry { start, end: start.checked_add(hex(size)?)?, name: name.to_owned() })
     };
     let mut functions: Vec<MapEntry> = text.lines().filter_map(function).collect();
-    // For code that replaced other code, the last entry is valid.
+    // Code may have been replaced: the last entry of an address is valid.
     functions.reverse();
     functions.sort_by_key(|function| function.start);
     functions.dedup_by_key(|function| function.start);
@@ -194,30 +196,30 @@ mod tests {
     #[test]
     fn maps_of_runtimes_name_their_functions() {
         let text = "7f10 20 LReader;::count\nnonsense\n0x7f40 10 stub with blanks\n7f10 18 again\n";
-        let functions = functions(text);
-        let maps = Maps { pids: BTreeSet::new(), functions: BTreeMap::from([(7, functions)]) };
-        assert_eq!(maps.name(7, 0x7f11, UNNAMED), "again_[j]", "the last that was made there");
-        assert_eq!(maps.name(7, 0x7f4f, UNNAMED), "stub with blanks_[j]");
+        let functions = parse_map(text);
+        let maps = RuntimeMaps { pids: BTreeSet::new(), functions: BTreeMap::from([(7, functions)]) };
+        assert_eq!(maps.name(7, 0x7f11, UNNAMED_CODE), "again_[j]", "the last that was made there");
+        assert_eq!(maps.name(7, 0x7f4f, UNNAMED_CODE), "stub with blanks_[j]");
         for (pid, address) in [(7, 0x7f50), (7, 0x7f0f), (8, 0x7f11)] {
-            assert_eq!(maps.name(pid, address, UNMAPPED), UNMAPPED);
+            assert_eq!(maps.name(pid, address, UNMAPPED_CODE), UNMAPPED_CODE);
         }
     }
 
     #[test]
-    fn maps_are_removed_and_what_is_no_file_of_ours_stays() {
-        // No process has this number: the kernel's largest is 2^22.
+    fn maps_are_removed_and_files_of_others_stay() {
+        // No process can have this number, because the kernel's largest is 2^22.
         let pid = (1 << 22) + std::process::id();
         let path = map_of(pid);
         std::fs::write(&path, "10 10 f\n").unwrap();
-        let mut maps = Maps::of_process(pid);
+        let mut maps = RuntimeMaps::of_process(pid);
         maps.read();
-        assert!(maps.any() && maps.name(pid, 0x11, UNNAMED) == "f_[j]");
+        assert!(maps.has_functions() && maps.name(pid, 0x11, UNNAMED_CODE) == "f_[j]");
         drop(maps);
         assert!(!path.exists());
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
-        let mut maps = Maps::of_process(pid);
+        let mut maps = RuntimeMaps::of_process(pid);
         maps.read();
-        assert!(!maps.any(), "a link leads anywhere");
+        assert!(!maps.has_functions(), "a link leads anywhere");
         drop(maps);
         assert!(path.is_symlink());
         std::fs::remove_file(&path).unwrap();
@@ -233,13 +235,13 @@ mod tests {
         let frame = Frame::File(mapping.file.clone().unwrap(), here - mapping.start + mapping.offset);
         let nameless = [
             (Frame::File("/no/such/library.so".into(), 7), "[library.so]"),
-            (Frame::Made(pid, 1), UNNAMED),
-            (Frame::Unmapped(pid, 1), UNMAPPED),
+            (Frame::Made(pid, 1), UNNAMED_CODE),
+            (Frame::Unmapped(pid, 1), UNMAPPED_CODE),
             (Frame::Kernel(1), "[kernel]_[k]"),
         ];
         let mut frames = BTreeSet::from([frame.clone()]);
         frames.extend(nameless.iter().map(|(frame, _)| frame.clone()));
-        let names = names(&frames, &Maps::default());
+        let names = frame_names(&frames, &RuntimeMaps::default());
         assert!(names[&frame][0].contains("a_function_of_this_program_has_its_name"), "{names:?}");
         for (frame, name) in &nameless {
             assert_eq!(names[frame], [*name]);

@@ -25,7 +25,7 @@ fn a_busy_program_and_its_child_are_seen_by_name() {
     while profiling.samples() < 50 && Instant::now() < enough {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let profile = profiling.end().named();
+    let profile = profiling.end().with_names();
     let threads: BTreeSet<&str> = profile.folded.stacks().map(|(stack, _)| stack[0].as_str()).collect();
     assert!(threads.contains("sh"), "{threads:?}");
     assert!(threads.contains("dd"), "the child, by its own name: {threads:?}");

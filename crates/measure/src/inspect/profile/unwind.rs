@@ -1,6 +1,7 @@
-//! Walks stacks: from registers and a piece of stack to the addresses of callers, by the tables
-//! that compilers write into programs; most programs are built without frame pointers. Code without
-//! tables, for example what a runtime made, is walked by frame pointers.
+//! Walks stacks: from the registers and a copy of the top of the stack to the addresses of callers.
+//! It uses the unwind tables that compilers write into programs, because most programs are built
+//! without frame pointers. Code without tables, for example of a just-in-time compiler, is walked
+//! by frame pointers.
 
 use framehop::{
     CacheNative, ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative,
@@ -14,34 +15,34 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Frames beyond which a stack is cut: a recursion, or one that was walked wrongly.
-const FRAMES_MOST: usize = 256;
+/// Largest number of frames of a stack; deeper ones are cut: recursion, or a stack walked wrongly.
+const FRAMES_MAX: usize = 256;
 
 type SharedBytes = Arc<[u8]>;
 
-struct Tables {
+struct UnwindTables {
     sections: ExplicitModuleSectionInfo<SharedBytes>,
-    /// Executable segments: place in the file, size there, address.
+    /// Executable segments: offset in the file, size in the file, address.
     segments: Vec<[u64; 3]>,
 }
 
-pub(super) struct Walker {
-    tables: HashMap<PathBuf, Option<Tables>>,
+pub(super) struct StackWalker {
+    tables: HashMap<PathBuf, Option<UnwindTables>>,
     unwinders: HashMap<u32, UnwinderNative<SharedBytes, MayAllocateDuringUnwind>>,
     cache: CacheNative<MayAllocateDuringUnwind>,
 }
 
-impl Walker {
-    pub(super) fn new() -> Walker {
-        Walker { tables: HashMap::new(), unwinders: HashMap::new(), cache: CacheNative::new() }
+impl StackWalker {
+    pub(super) fn new() -> StackWalker {
+        StackWalker { tables: HashMap::new(), unwinders: HashMap::new(), cache: CacheNative::new() }
     }
 
-    pub(super) fn forget(&mut self, pid: u32) {
+    pub(super) fn forget_process(&mut self, pid: u32) {
         self.unwinders.remove(&pid);
     }
 
-    /// Addresses in user mode, innermost first; those of callers are within the call. Whether the
-    /// walk came to the stack's end.
+    /// Addresses in user mode, innermost first; the address of a caller lies within its call
+    /// instruction. The flag tells whether the walk reached the end of the stack.
     pub(super) fn walk(
         &mut self,
         pid: u32,
@@ -52,18 +53,18 @@ impl Walker {
             return (Vec::new(), true);
         };
         let Registers { program_counter, stack_pointer, .. } = registers;
-        let Walker { tables, unwinders, cache } = self;
+        let StackWalker { tables, unwinders, cache } = self;
         let unwinder = unwinders.entry(pid).or_insert_with(|| unwinder(tables, mappings));
         let mut read = |address: u64| {
             let from = address.checked_sub(stack_pointer).and_then(|from| usize::try_from(from).ok());
             let word = from.and_then(|from| sample.stack.get(from..)?.first_chunk::<8>());
             word.map(|word| u64::from_ne_bytes(*word)).ok_or(())
         };
-        let mut walk = unwinder.iter_frames(program_counter, native(registers), cache, &mut read);
+        let mut walk = unwinder.iter_frames(program_counter, native_registers(registers), cache, &mut read);
         let mut addresses = Vec::new();
         loop {
             match walk.next() {
-                Ok(Some(frame)) if addresses.len() < FRAMES_MOST => {
+                Ok(Some(frame)) if addresses.len() < FRAMES_MAX => {
                     addresses.push(FrameAddress::address_for_lookup(frame));
                 }
                 Ok(None) => return (addresses, true),
@@ -74,26 +75,26 @@ impl Walker {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn native(registers: Registers) -> UnwindRegsNative {
+fn native_registers(registers: Registers) -> UnwindRegsNative {
     UnwindRegsNative::new(registers.program_counter, registers.stack_pointer, registers.frame_pointer)
 }
 
 #[cfg(target_arch = "aarch64")]
-fn native(registers: Registers) -> UnwindRegsNative {
+fn native_registers(registers: Registers) -> UnwindRegsNative {
     UnwindRegsNative::new(registers.link, registers.stack_pointer, registers.frame_pointer)
 }
 
 fn unwinder(
-    tables: &mut HashMap<PathBuf, Option<Tables>>,
+    tables: &mut HashMap<PathBuf, Option<UnwindTables>>,
     mappings: &[CodeMapping],
 ) -> UnwinderNative<SharedBytes, MayAllocateDuringUnwind> {
     let mut unwinder = UnwinderNative::new();
     for mapping in mappings {
         let Some(path) = &mapping.file else { continue };
-        // A file that is no program, or cannot be read, has no tables; its frames are walked by
-        // frame pointers.
-        let tables = tables.entry(path.clone()).or_insert_with(|| Tables::read(path).ok());
-        let placed = tables.as_ref().and_then(|tables| Some((tables, tables.base(mapping)?)));
+        // A file that is no program or cannot be read has no tables; its frames are walked by frame
+        // pointers.
+        let tables = tables.entry(path.clone()).or_insert_with(|| UnwindTables::read(path).ok());
+        let placed = tables.as_ref().and_then(|tables| Some((tables, tables.base_address(mapping)?)));
         if let Some((tables, base)) = placed {
             let range = mapping.start..mapping.end;
             let name = path.to_string_lossy().into_owned();
@@ -103,8 +104,8 @@ fn unwinder(
     unwinder
 }
 
-impl Tables {
-    fn read(path: &Path) -> anyhow::Result<Tables> {
+impl UnwindTables {
+    fn read(path: &Path) -> anyhow::Result<UnwindTables> {
         let bytes = std::fs::read(path)?;
         let file = ElfFile64::<NativeEndian>::parse(&*bytes)?;
         let header = file.elf_header();
@@ -132,13 +133,13 @@ impl Tables {
             eh_frame_hdr: data(".eh_frame_hdr"),
             ..ExplicitModuleSectionInfo::default()
         };
-        Ok(Tables { sections, segments })
+        Ok(UnwindTables { sections, segments })
     }
 
-    /// Where address 0 of the file is in the memory of a process that has mapped a piece of its
-    /// code. A segment may begin and end within a page, a mapping does not, so the page's other end
-    /// may be of a segment that holds no code.
-    fn base(&self, mapping: &CodeMapping) -> Option<u64> {
+    /// Address in a process's memory that corresponds to address 0 of the file; `mapping` maps a
+    /// piece of the file's code. A segment may begin and end within a page, a mapping cannot, so
+    /// the rest of a page may belong to a segment without code.
+    fn base_address(&self, mapping: &CodeMapping) -> Option<u64> {
         let mapped_end = mapping.offset + (mapping.end - mapping.start);
         let holds = |[offset, size, _]: &&[u64; 3]| {
             *offset < mapped_end && mapping.offset < offset.saturating_add(*size)
@@ -156,14 +157,18 @@ mod tests {
     #[test]
     fn the_base_of_a_file_follows_from_any_mapping_of_it() {
         let segments = vec![[0x800, 0x1000, 0x1800], [0x3000, 0x800, 0x5000]];
-        let tables = Tables { sections: ExplicitModuleSectionInfo::default(), segments };
+        let tables = UnwindTables { sections: ExplicitModuleSectionInfo::default(), segments };
         let mapping = |start, offset| CodeMapping { start, end: start + 0x1000, offset, file: None };
-        // The first segment begins within a page, and its mapping begins with the page.
-        assert_eq!(tables.base(&mapping(0x7f00_1000, 0)), Some(0x7f00_0000));
-        assert_eq!(tables.base(&mapping(0x7f00_2000, 0x1000)), Some(0x7f00_0000), "cut by another mapping");
-        assert_eq!(tables.base(&mapping(0x7f00_5000, 0x3000)), Some(0x7f00_0000));
-        assert_eq!(tables.base(&mapping(0x7f00_2000, 0x2000)), None);
-        assert_eq!(tables.base(&mapping(0x7f00_2000, 0x10_0000)), None);
+        // The first segment begins within a page; its mapping begins at the start of the page.
+        assert_eq!(tables.base_address(&mapping(0x7f00_1000, 0)), Some(0x7f00_0000));
+        assert_eq!(
+            tables.base_address(&mapping(0x7f00_2000, 0x1000)),
+            Some(0x7f00_0000),
+            "cut by another mapping"
+        );
+        assert_eq!(tables.base_address(&mapping(0x7f00_5000, 0x3000)), Some(0x7f00_0000));
+        assert_eq!(tables.base_address(&mapping(0x7f00_2000, 0x2000)), None);
+        assert_eq!(tables.base_address(&mapping(0x7f00_2000, 0x10_0000)), None);
     }
 
     #[test]
@@ -173,8 +178,8 @@ mod tests {
         mappings.read(pid);
         let here = the_tables_of_this_program_hold_the_code_that_runs as *const () as u64;
         let mapping = mappings.find(pid, here).unwrap();
-        let tables = Tables::read(mapping.file.as_deref().unwrap()).unwrap();
-        let base = tables.base(mapping).unwrap();
+        let tables = UnwindTables::read(mapping.file.as_deref().unwrap()).unwrap();
+        let base = tables.base_address(mapping).unwrap();
         let text = tables.sections.text_svma.clone().unwrap();
         assert!(text.contains(&(here - base)));
         let mut running = [0; 16];
@@ -185,7 +190,7 @@ mod tests {
 
     #[test]
     fn without_registers_there_is_no_walk_and_without_stack_only_the_first_frame() {
-        let mut walker = Walker::new();
+        let mut walker = StackWalker::new();
         assert_eq!(walker.walk(1, &[], &PerfSample::default()), (Vec::new(), true));
         let registers =
             Registers { program_counter: 0x1000, stack_pointer: 0x1000, frame_pointer: 0x1000, link: 0x1000 };
@@ -196,13 +201,14 @@ mod tests {
     #[test]
     fn frame_pointers_lead_through_code_without_tables() {
         let top = 0x7ffe_0000_u64;
-        // Saved frame pointer and return address, twice; the second frame pointer is the end.
+        // Twice a saved frame pointer and a return address; the second frame pointer ends the
+        // chain.
         let stack: Vec<u8> =
             [top + 16, 0x5000, 0, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
         let registers =
             Registers { program_counter: 0x4000, stack_pointer: top, frame_pointer: top, link: 0x5000 };
         let sample = PerfSample { registers: Some(registers), stack, ..PerfSample::default() };
-        let (addresses, _) = Walker::new().walk(1, &[], &sample);
+        let (addresses, _) = StackWalker::new().walk(1, &[], &sample);
         assert_eq!(addresses[..2], [0x4000, 0x5000 - 1], "a caller is looked up within its call");
     }
 }

@@ -1,6 +1,6 @@
-//! The resume state: what the record of an earlier part of the same run holds. Trials, their
-//! progress and outcomes, which states are done, and with which round and fill the rest begins.
-//! Empty for a new run.
+//! The resume state: the record of an earlier part of the same run. It gives the trials, their
+//! progress and outcomes, the states that are done, and the round and fill with which the rest
+//! begins. Empty for a new run.
 
 #[cfg(test)]
 mod tests;
@@ -21,8 +21,8 @@ pub(crate) struct NextRound {
     pub(crate) fill: u32,
 }
 
-/// Trials that an interruption ended as measured although readings are still to come: those of the
-/// states that were not closed. A state is closed by counting what its contenders do inside.
+/// Trials that an interruption ended as measured although readings are still to come, because their
+/// state was not closed. Counting what the contenders do inside closes a state.
 pub fn reopen(record: &Record) -> Vec<TrialIndex> {
     if !matches!(record.end, Some((EndReason::Interrupted, _))) {
         return Vec::new();
@@ -37,9 +37,9 @@ impl<'a> ResumeState<'a> {
         ResumeState(Some(record))
     }
 
-    /// The first state of the plan in which something is left to do, or its last state, and the
-    /// next round there. The trials `reopen` count as not done.
-    pub fn next(self, plan: &Plan, reopen: &[TrialIndex]) -> Option<(CacheState, u32)> {
+    /// The first state of the plan that is not done, or else the last state, and the next round of
+    /// that state. Trials in `reopen` count as not done.
+    pub fn next_state_and_round(self, plan: &Plan, reopen: &[TrialIndex]) -> Option<(CacheState, u32)> {
         let is_done = |trial: &TrialIndex| {
             self.trial(*trial).is_some_and(|it| match &it.outcome {
                 Some(Outcome::Measured) => !reopen.contains(trial) && !it.counts.is_empty(),
@@ -48,7 +48,7 @@ impl<'a> ResumeState<'a> {
         };
         let is_open = |state: &&CacheState| !plan.trials_of(**state).iter().all(is_done);
         let state = plan.states.iter().find(is_open).or(plan.states.last())?;
-        Some((*state, self.first(*state).round))
+        Some((*state, self.next_round(*state).round))
     }
 
     fn trial(self, index: TrialIndex) -> Option<&'a TrialRecord> {
@@ -59,7 +59,7 @@ impl<'a> ResumeState<'a> {
         self.trial(trial).into_iter().flat_map(|it| &it.samples)
     }
 
-    /// Whether a limit that this control shows was measured again.
+    /// Whether the limit of this control was measured again.
     pub(super) fn is_measured_again(self, control: TrialIndex) -> bool {
         self.0.is_some_and(|record| record.limits.iter().any(|limit| limit.trial == Some(control)))
     }
@@ -68,8 +68,8 @@ impl<'a> ResumeState<'a> {
         self.trial(trial).is_some_and(|it| it.outcome.is_some())
     }
 
-    /// The next round and fill in a state. A round or a fill that was begun is not continued.
-    pub(super) fn first(self, state: CacheState) -> NextRound {
+    /// The next round and fill of a state. A round or fill that was begun is not continued.
+    pub(super) fn next_round(self, state: CacheState) -> NextRound {
         let Some(record) = self.0 else { return NextRound::default() };
         let trials = || record.trials.iter().filter(|it| it.trial.state == state);
         let samples = || trials().flat_map(|it| &it.samples);
@@ -83,11 +83,11 @@ impl<'a> ResumeState<'a> {
     }
 
     pub(super) fn progress(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
-        let mut progress = self.as_read(trial, rules);
+        let mut progress = self.progress_of_readings(trial, rules);
         if let Some(it) = self.trial(trial) {
             progress.announced = true;
             progress.ended = it.outcome.is_some();
-            // The other reasons are found again from the readings.
+            // The other stop reasons are derived from the readings again.
             let why = it.stopped.map(|stopped| stopped.why);
             progress.stopped = why.filter(|why| *why == StopReason::NotFirst);
             progress.stopped_after = it.stopped.filter(|_| progress.stopped.is_some()).map(|it| it.rounds);
@@ -98,27 +98,27 @@ impl<'a> ResumeState<'a> {
         progress
     }
 
-    /// Its progress by its readings alone, whatever its outcome.
-    fn as_read(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
+    /// Progress of a trial by its readings alone, whatever its outcome.
+    fn progress_of_readings(self, trial: TrialIndex, rules: &Rules) -> TrialProgress {
         let mut progress = TrialProgress::new(trial);
-        progress.take(self.samples(trial), rules);
+        progress.add_samples(self.samples(trial), rules);
         progress
     }
 
-    /// Why the rounds of a state were over, if they were: the outcome that a trial was measured is
-    /// written only then.
+    /// Why the rounds of a state were over, if they were: outcomes `Measured` are written only
+    /// after the last round.
     pub(super) fn rounds_ended(self, plan: &Plan, state: CacheState) -> Option<EndReason> {
         let measured =
             |trial: &TrialIndex| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
         let measured: Vec<TrialIndex> = plan.trials_of(state).into_iter().filter(measured).collect();
-        let is_control = |trial: TrialIndex| plan.planned(trial).trial.is_control();
+        let is_control = |trial: TrialIndex| plan.planned_trial(trial).trial.is_control();
         let is_stopped = |trial: TrialIndex| {
             let stopped = self.trial(trial).and_then(|it| it.stopped);
             stopped.is_some_and(|stopped| stopped.why != StopReason::Budget)
         };
         let is_settled = |&trial: &TrialIndex| {
             let is_done = is_control(trial) || is_stopped(trial);
-            is_done || self.as_read(trial, &plan.rules).is_settled(&plan.rules)
+            is_done || self.progress_of_readings(trial, &plan.rules).is_settled(&plan.rules)
         };
         let why = if measured.iter().all(is_settled) { EndReason::Settled } else { EndReason::Budget };
         (!measured.is_empty()).then_some(why)
@@ -135,7 +135,8 @@ impl<'a> ResumeState<'a> {
     }
 
     pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(TrialIndex, Vec<Sample>)> {
-        let controls = plan.trials_of(state).into_iter().filter(|&it| plan.planned(it).trial.is_control());
+        let controls =
+            plan.trials_of(state).into_iter().filter(|&it| plan.planned_trial(it).trial.is_control());
         let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
         controls.flat_map(of).collect()
     }

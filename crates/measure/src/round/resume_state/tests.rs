@@ -2,7 +2,8 @@
 //! nothing is done twice, whatever the moment.
 
 use super::super::testing::{
-    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_rest, play_until_full, record_of, runs,
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_resumed, play_until_full, record_of,
+    rules_of_runs,
 };
 use super::*;
 use crate::interface::TrialEnd;
@@ -14,7 +15,7 @@ use std::collections::BTreeSet;
 /// A control and two trials in both states.
 fn all_trials(fills: u32) -> Plan {
     let trials = [("null", COLD), ("a", COLD), ("b", COLD), ("null", WARM), ("a", WARM), ("b", WARM)];
-    plan(Rules { fills, ..runs(6) }, &trials)
+    plan(Rules { fills, ..rules_of_runs(6) }, &trials)
 }
 
 fn is_outcome(line: &Line) -> bool {
@@ -22,13 +23,13 @@ fn is_outcome(line: &Line) -> bool {
 }
 
 #[test]
-fn a_run_that_is_cut_short_anywhere_goes_on_to_the_same_end() {
+fn a_run_that_is_cut_short_after_any_line_resumes_to_the_same_end() {
     for fills in [1, 3, 6] {
         let plan = all_trials(fills);
         let whole = play(&plan, ScriptedSampler::default());
         for lines in 0..whole.lines.len() {
             let before = play_until_full(&plan, ScriptedSampler::default(), lines);
-            let after = play_rest(&plan, &before.lines, ScriptedSampler::default());
+            let after = play_resumed(&plan, &before.lines, ScriptedSampler::default());
             assert_eq!(after.end.as_ref().unwrap(), &EndReason::Settled);
             let turns = |run: &RecordedRun| -> Vec<(TrialIndex, u32)> {
                 run.samples().iter().map(|sample| (sample.trial, sample.round)).collect()
@@ -55,23 +56,23 @@ fn rounds_and_fills_go_on_with_the_next_number_and_all_contenders_are_started() 
     let whole = play(&plan, ScriptedSampler::default());
     let is_last =
         |line: &Line| matches!(line, Line::Sample(it) if (it.trial, it.round) == (TrialIndex::new(4), 2));
-    let before = whole.until(is_last);
+    let before = whole.lines_until(is_last);
     let record = record_of(before);
     let resumed = ResumeState::from_record(&record);
-    assert_eq!(resumed.next(&plan, &[]), Some((WARM, 3)));
-    assert_eq!(resumed.first(WARM), NextRound { round: 3, fill: 2 });
-    assert_eq!(resumed.first(COLD).round, 6);
-    let after = play_rest(&plan, before, ScriptedSampler::default());
-    assert_eq!(after.only(&["stage"]), ["stage cold 3", "stage warm 3"]);
-    assert_eq!(after.only(&["filled"]), ["filled 2", "filled 3"]);
-    assert!(after.only(&["open"]).len() >= 3, "{:?}", after.log);
+    assert_eq!(resumed.next_state_and_round(&plan, &[]), Some((WARM, 3)));
+    assert_eq!(resumed.next_round(WARM), NextRound { round: 3, fill: 2 });
+    assert_eq!(resumed.next_round(COLD).round, 6);
+    let after = play_resumed(&plan, before, ScriptedSampler::default());
+    assert_eq!(after.log_lines(&["stage"]), ["stage cold 3", "stage warm 3"]);
+    assert_eq!(after.log_lines(&["filled"]), ["filled 2", "filled 3"]);
+    assert!(after.log_lines(&["open"]).len() >= 3, "{:?}", after.log);
     let is_next = |sample: &Sample| sample.round >= 3 && sample.fill == sample.round.div_ceil(2);
     assert!(after.samples().into_iter().all(is_next));
-    assert!(after.only(&["trial", "measured null", "count null"]).len() == 3, "{:?}", after.log);
+    assert!(after.log_lines(&["trial", "measured null", "count null"]).len() == 3, "{:?}", after.log);
 }
 
 #[test]
-fn an_interruption_ends_no_trial_for_good() {
+fn a_resumed_run_goes_on_with_the_trials_that_were_interrupted() {
     let plan = all_trials(6);
     let stop = TrialEnd::Run(EndReason::Interrupted);
     let before = play(&plan, ScriptedSampler::default().at_turn(4, &[100, 100], stop));
@@ -79,13 +80,13 @@ fn an_interruption_ends_no_trial_for_good() {
     assert_eq!(record.trials[TrialIndex::new(4)].outcome, Some(Outcome::Measured));
     let open = reopen(&record);
     assert_eq!(open, [3, 4, 5].map(TrialIndex::new), "the cold were counted: they are done");
-    assert_eq!(ResumeState::from_record(&record).next(&plan, &open).unwrap().0, WARM);
+    assert_eq!(ResumeState::from_record(&record).next_state_and_round(&plan, &open).unwrap().0, WARM);
     let at = String::new();
     let resumed = Line::Resumed(Resumption { at, elapsed_ns: 0, state: WARM, round: 2, reopen: open });
     record.add(resumed.clone());
     assert_eq!((record.end, record.trials[TrialIndex::new(4)].outcome.as_ref()), (None, None));
     let lines = [before.lines, vec![resumed]].concat();
-    let after = play_rest(&plan, &lines, ScriptedSampler::default());
+    let after = play_resumed(&plan, &lines, ScriptedSampler::default());
     assert_eq!(after.outcomes(), ["measured null", "measured a", "measured b"]);
     assert_eq!(after.readings()[4], 4);
     assert!(reopen(&record).is_empty(), "a run that was killed has ended no trial");
@@ -95,7 +96,7 @@ fn an_interruption_ends_no_trial_for_good() {
 fn a_trial_that_failed_before_has_no_further_turn() {
     let plan = all_trials(6);
     let whole = play(&plan, ScriptedSampler::default().at_turn(1, &[100], failed("torn")));
-    let after = play_rest(&plan, whole.until(is_outcome), ScriptedSampler::default());
+    let after = play_resumed(&plan, whole.lines_until(is_outcome), ScriptedSampler::default());
     assert_eq!((after.readings()[1], after.readings()[4]), (0, 6));
     assert!(!after.log.iter().any(|line| line.contains("failed")));
 }
@@ -103,10 +104,10 @@ fn a_trial_that_failed_before_has_no_further_turn() {
 #[test]
 fn time_that_was_used_up_is_not_given_again() {
     let budget = Budget::Firm(Nanos(10_000_000));
-    let plan = plan(Rules { budget, ..runs(50) }, &[("a", COLD)]);
+    let plan = plan(Rules { budget, ..rules_of_runs(50) }, &[("a", COLD)]);
     let before = play_until_full(&plan, ScriptedSampler::default(), 9);
     let late = ScriptedSampler { now_ns: 10_000_000, ..ScriptedSampler::default() };
-    let after = play_rest(&plan, &before.lines, late);
+    let after = play_resumed(&plan, &before.lines, late);
     assert_eq!((after.samples().len(), after.outcomes()), (0, vec!["measured a"]));
     assert_eq!(after.end.unwrap(), EndReason::Budget);
 }
@@ -114,38 +115,38 @@ fn time_that_was_used_up_is_not_given_again() {
 #[test]
 fn a_state_whose_time_was_up_stays_closed() {
     let budget = Budget::Firm(Nanos(100_000));
-    let plan = plan(Rules { budget, ..runs(5000) }, &[("a", COLD), ("a", WARM)]);
+    let plan = plan(Rules { budget, ..rules_of_runs(5000) }, &[("a", COLD), ("a", WARM)]);
     let whole = play(&plan, ScriptedSampler::default());
     let later = ScriptedSampler { now_ns: 50_000, ..ScriptedSampler::default() };
-    let after = play_rest(&plan, whole.until(is_outcome), later);
-    assert_eq!((after.readings()[0], after.only(&["counts"]).len()), (0, 2));
+    let after = play_resumed(&plan, whole.lines_until(is_outcome), later);
+    assert_eq!((after.readings()[0], after.log_lines(&["counts"]).len()), (0, 2));
     assert!(after.readings()[1] > 0);
     assert_eq!(after.end.unwrap(), EndReason::Budget);
 }
 
 #[test]
-fn the_ceiling_is_remembered() {
-    let plan = plan(runs(3), &[("resident", COLD), ("a", COLD), ("b", COLD)]);
+fn the_ceiling_learned_before_an_interruption_is_kept() {
+    let plan = plan(rules_of_runs(3), &[("resident", COLD), ("a", COLD), ("b", COLD)]);
     let slow = ScriptedSampler::default().walls([(0, 1_000), (1, 2_000), (2, 2_000)]);
     let before = play_until_full(&plan, slow, 8);
     assert!(before.readings()[0] > 0, "{:?}", before.log);
     let without_control = ScriptedSampler::default().at_open(0, failed("gone"));
-    let after = play_rest(&plan, &before.lines, without_control.walls([(1, 10), (2, 2_000)]));
+    let after = play_resumed(&plan, &before.lines, without_control.walls([(1, 10), (2, 2_000)]));
     let is_refusal = |line: &&str| line.starts_with("refused a: a window of 10 ns");
     assert!(after.outcomes().iter().any(is_refusal), "{:?}", after.log);
 }
 
 #[test]
 fn trials_that_were_counted_and_not_inspected_are_inspected_when_the_run_is_resumed() {
-    let plan = plan(runs(1), &[("a", COLD), ("b", COLD)]);
+    let plan = plan(rules_of_runs(1), &[("a", COLD), ("b", COLD)]);
     let trace = |trial| Ok(vec![Line::Trace { trial: TrialIndex::new(trial), trace: Box::default() }]);
     let inspecting =
         || ScriptedSampler { inspections: [trace(0), trace(1)].into(), ..ScriptedSampler::default() };
     let whole = play(&plan, inspecting());
-    let through_first = whole.until(|line| matches!(line, Line::Trace { .. }));
+    let through_first = whole.lines_until(|line| matches!(line, Line::Trace { .. }));
     let before_first = &through_first[..through_first.len() - 1];
     for (lines, left) in [(before_first, 2), (through_first, 1)] {
-        let after = play_rest(&plan, lines, inspecting());
-        assert_eq!((after.only(&["trace"]).len(), after.samples().len()), (left, 0), "{:?}", after.log);
+        let after = play_resumed(&plan, lines, inspecting());
+        assert_eq!((after.log_lines(&["trace"]).len(), after.samples().len()), (left, 0), "{:?}", after.log);
     }
 }

@@ -4,16 +4,16 @@ use super::*;
 
 #[test]
 fn a_window_shorter_than_visiting_memory_is_refused() {
-    // A control that proves nothing is no ceiling.
+    // A control without a proof that it visited the bytes is no ceiling.
     let sampler = ScriptedSampler::default().walls([(0, 1_000), (1, 100)]);
-    let recorded = play_trials(runs(3), &[("null", WARM), ("a", WARM)], sampler);
+    let recorded = play_trials(rules_of_runs(3), &[("null", WARM), ("a", WARM)], sampler);
     assert_eq!(recorded.outcomes(), ["measured null", "measured a"]);
-    // One that does is, whichever comes first in the round.
+    // A control with that proof is a ceiling, at any position in the round.
     let refusal = "refused a: a window of 333 ns is shorter than visiting the bytes in memory took: 1000 ns";
     for seed in 0..8 {
         let sampler = ScriptedSampler::default().walls([(0, 1_000), (1, 333), (2, 334)]);
         let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
-        let recorded = play_trials(Rules { seed, ..runs(1) }, &trials, sampler);
+        let recorded = play_trials(Rules { seed, ..rules_of_runs(1) }, &trials, sampler);
         let mut outcomes = recorded.outcomes();
         outcomes.sort_unstable();
         assert_eq!(outcomes, ["measured b", "measured resident", refusal], "seed {seed}");
@@ -21,26 +21,26 @@ fn a_window_shorter_than_visiting_memory_is_refused() {
 }
 
 #[test]
-fn the_ceiling_of_one_state_is_not_that_of_the_next() {
+fn the_ceiling_of_one_state_does_not_apply_to_the_next() {
     let sampler = ScriptedSampler::default().walls([(0, 1_000_000), (1, 1_000_000), (2, 100)]);
-    let recorded = play_trials(runs(2), &[("resident", COLD), ("a", COLD), ("a", WARM)], sampler);
+    let recorded = play_trials(rules_of_runs(2), &[("resident", COLD), ("a", COLD), ("a", WARM)], sampler);
     assert_eq!(recorded.outcomes(), ["measured resident", "measured a", "measured a"]);
 }
 
-/// A device that shows so much in its rounds and then, and one who reads past it at ten bytes a
-/// nanosecond.
-fn beyond_the_device(rounds: u32, then_ns: u64) -> RecordedRun {
+/// A race of a device control and trials, of which `read` beats the control with ten bytes a
+/// nanosecond. The control's window is 1000 ns in its rounds and `then_ns` in the turns after them.
+fn race_beating_the_device(rounds: u32, then_ns: u64) -> RecordedRun {
     let windows = std::iter::repeat_n(1_000, rounds as usize).chain([then_ns; 5]);
     let sampler = ScriptedSampler::default().windows(0, windows).walls([(1, 100), (2, 1_050)]);
     let trials = [("device", COLD), ("read", COLD), ("slow", COLD)];
-    play_trials(runs(rounds), &trials, sampler.device_reads(1_000, 0..3))
+    play_trials(rules_of_runs(rounds), &trials, sampler.device_reads(1_000, 0..3))
 }
 
 #[test]
 fn a_beaten_limit_is_measured_again_after_the_rounds() {
-    let recorded = beyond_the_device(6, 80);
+    let recorded = race_beating_the_device(6, 80);
     assert_eq!(
-        recorded.only(&["limit", "warning", "measured"]),
+        recorded.log_lines(&["limit", "warning", "measured"]),
         [
             "limit rust/device 12500000000",
             "warning the device limit was beaten: rust/read reached 10.0 GB/s, and rust/device showed 1.00 GB/s; \
@@ -50,7 +50,7 @@ fn a_beaten_limit_is_measured_again_after_the_rounds() {
             "measured slow"
         ]
     );
-    let turns = recorded.only(&["turn device"]).len();
+    let turns = recorded.log_lines(&["turn device"]).len();
     assert_eq!((recorded.readings()[0], turns), (6, 11), "its samples stand as they were");
     let limit = recorded.lines.iter().find_map(|line| match line {
         Line::Limit(limit) => Some((limit.trial, limit.samples.len(), limit.ci95.is_some())),
@@ -62,13 +62,15 @@ fn a_beaten_limit_is_measured_again_after_the_rounds() {
 
 #[test]
 fn a_limit_that_is_not_clearly_beaten_is_not_measured_again() {
-    // Too few rounds make no interval.
-    assert!(beyond_the_device(4, 80).only(&["limit", "warning"]).is_empty());
+    // Four rounds are too few for an interval.
+    assert!(race_beating_the_device(4, 80).log_lines(&["limit", "warning"]).is_empty());
     let memory = |wall_ns, busy: &[usize]| {
         let busy = busy.iter().copied().map(TrialIndex::new).collect();
-        let sampler = ScriptedSampler { busy, ..ScriptedSampler::default() };
+        let sampler = ScriptedSampler { two_processor_trials: busy, ..ScriptedSampler::default() };
         let trials = [("resident", WARM), ("read", WARM)];
-        play_trials(runs(6), &trials, sampler.walls([(0, 100), (1, wall_ns)])).only(&["limit"]).len()
+        play_trials(rules_of_runs(6), &trials, sampler.walls([(0, 100), (1, wall_ns)]))
+            .log_lines(&["limit"])
+            .len()
     };
     assert_eq!((memory(95, &[]), memory(80, &[])), (0, 1));
     assert_eq!(memory(80, &[1]), 0, "two processors are more than the one that the control has");
@@ -77,22 +79,22 @@ fn a_limit_that_is_not_clearly_beaten_is_not_measured_again() {
 #[test]
 fn a_firm_budget_leaves_no_time_for_measuring_again() {
     let sampler = ScriptedSampler::default().walls([(0, 1_000), (1, 100)]).device_reads(1_000, 0..2);
-    // Two starts of 2000 each, then seven rounds of 1100.
-    let rules = Rules { budget: Budget::Firm(Nanos(11_700)), ..runs(100) };
+    // Two starts of 2000 ns each, then seven rounds of 1100 ns.
+    let rules = Rules { budget: Budget::Firm(Nanos(11_700)), ..rules_of_runs(100) };
     let recorded = play_trials(rules, &[("device", COLD), ("read", COLD)], sampler);
     assert!(recorded.readings()[0] >= 6, "{:?}", recorded.log);
-    assert!(recorded.only(&["limit"]).is_empty());
+    assert!(recorded.log_lines(&["limit"]).is_empty());
     assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
 
 #[test]
-fn what_happens_while_a_limit_is_measured_again_spoils_nothing() {
+fn failures_while_a_limit_is_measured_again_end_no_trial_of_the_rounds() {
     let interrupted = TrialEnd::Run(EndReason::Interrupted);
     for (end, reason) in [(failed("it crashed"), EndReason::Settled), (interrupted, EndReason::Interrupted)] {
         let sampler = ScriptedSampler::default().at_turn(0, &[1_000; 6], end).device_reads(1_000, 0..2);
-        let recorded = play_trials(runs(6), &[("device", COLD), ("read", COLD)], sampler);
+        let recorded = play_trials(rules_of_runs(6), &[("device", COLD), ("read", COLD)], sampler);
         assert_eq!(recorded.outcomes(), ["measured device", "measured read"]);
-        assert!(recorded.only(&["limit"]).is_empty());
+        assert!(recorded.log_lines(&["limit"]).is_empty());
         assert_eq!(recorded.end.unwrap(), reason);
     }
 }

@@ -1,4 +1,4 @@
-//! Whole runs against a script, cut by what they show.
+//! Whole runs against a script, grouped by what they test.
 
 mod budgets;
 mod failures;
@@ -7,10 +7,10 @@ mod order;
 mod qualifying;
 
 use crate::interface::TrialEnd;
-use crate::plan::{Budget, Plan, Planned, Rules};
+use crate::plan::{Budget, Plan, PlannedTrial, Rules};
 use crate::round::testing::{
-    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_rest, play_trials, play_until_full,
-    record_of, refused, runs, unproven,
+    COLD, RecordedRun, ScriptedSampler, WARM, failed, plan, play, play_resumed, play_trials, play_until_full,
+    record_of, refused, rules_of_runs, unproven_turns,
 };
 use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, TrialIndex};

@@ -1,13 +1,13 @@
-//! The order of a run: states, fills, rounds, starts, what comes before and after them, and when trials are
-//! settled.
+//! The order of a run: states, fills, rounds, starts, untimed work before and after them, and when
+//! trials are settled.
 
 use super::*;
 use std::rc::Rc;
 
 #[test]
-fn a_whole_run_reads_like_the_method() {
+fn the_log_of_a_whole_run_follows_the_method() {
     let trials = [("read", COLD), ("read", WARM), ("mmap", WARM)];
-    let recorded = play_trials(runs(2), &trials, ScriptedSampler::default());
+    let recorded = play_trials(rules_of_runs(2), &trials, ScriptedSampler::default());
     insta::assert_snapshot!(recorded.log.join("\n"));
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
 }
@@ -16,7 +16,7 @@ fn a_whole_run_reads_like_the_method() {
 fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
     let trials = ["a", "b", "c", "d", "e"].map(|name| (name, WARM));
     let orders = |seed| {
-        let recorded = play_trials(Rules { seed, ..runs(6) }, &trials, ScriptedSampler::default());
+        let recorded = play_trials(Rules { seed, ..rules_of_runs(6) }, &trials, ScriptedSampler::default());
         recorded.samples().iter().map(|s| s.trial).collect::<Vec<_>>()
     };
     assert_eq!(orders(1), orders(1));
@@ -30,30 +30,30 @@ fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
 }
 
 #[test]
-fn places_are_counted_from_zero_within_each_round() {
+fn positions_are_counted_from_zero_within_each_round() {
     let trials = [("a", WARM), ("b", WARM), ("c", WARM)];
-    let recorded = play_trials(runs(2), &trials, ScriptedSampler::default());
+    let recorded = play_trials(rules_of_runs(2), &trials, ScriptedSampler::default());
     let places: Vec<(u32, u32)> = recorded.samples().iter().map(|s| (s.round, s.position)).collect();
     assert_eq!(places, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
 }
 
 #[test]
 fn rounds_are_numbered_over_all_fills_and_cold_rounds_are_one_block() {
-    let rules = Rules { fills: 3, ..runs(6) };
+    let rules = Rules { fills: 3, ..rules_of_runs(6) };
     let recorded = play_trials(rules, &[("a", COLD), ("a", WARM)], ScriptedSampler::default());
     let of = |trial| recorded.samples_of(trial).iter().map(|s| (s.fill, s.round)).collect::<Vec<_>>();
     assert_eq!(of(0), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
     assert_eq!(of(1), [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
-    assert_eq!(recorded.only(&["open"]).len(), 2, "contenders are started once in each state");
+    assert_eq!(recorded.log_lines(&["open"]).len(), 2, "contenders are started once in each state");
 }
 
 #[test]
-fn fills_come_until_the_rule_has_enough() {
+fn fills_are_made_until_the_rules_have_enough() {
     for (fills, readings, filled) in [(3, 10, 4), (10, 12, 12)] {
-        let rules = Rules { fills, ..runs(readings) };
+        let rules = Rules { fills, ..rules_of_runs(readings) };
         let recorded = play_trials(rules, &[("a", WARM)], ScriptedSampler::default());
         assert_eq!(
-            (recorded.only(&["filled"]).len(), recorded.readings()),
+            (recorded.log_lines(&["filled"]).len(), recorded.readings()),
             (filled, vec![readings as usize])
         );
         let last = recorded.samples().last().map(|it| (it.fill as usize, it.round));
@@ -64,16 +64,17 @@ fn fills_come_until_the_rule_has_enough() {
 #[test]
 fn warm_up_is_taken_at_every_start_and_the_answer_is_checked_at_least_once() {
     for (warmup, warm_ups) in [(0, 1), (1, 2), (3, 6)] {
-        let rules = Rules { warmup, fills: 6, ..runs(6) };
+        let rules = Rules { warmup, fills: 6, ..rules_of_runs(6) };
         let recorded = play_trials(rules, &[("a", WARM)], ScriptedSampler::default());
-        assert_eq!(recorded.only(&["rehearse"]).len(), warm_ups, "warm-up {warmup}");
+        assert_eq!(recorded.log_lines(&["rehearse"]).len(), warm_ups, "warm-up {warmup}");
     }
 }
 
 #[test]
 fn a_contender_keeps_running_for_five_fills() {
-    let recorded = play_trials(Rules { fills: 7, ..runs(7) }, &[("a", WARM)], ScriptedSampler::default());
-    let starts = recorded.only(&["start ", "filled"]);
+    let recorded =
+        play_trials(Rules { fills: 7, ..rules_of_runs(7) }, &[("a", WARM)], ScriptedSampler::default());
+    let starts = recorded.log_lines(&["start ", "filled"]);
     let before: Vec<&str> =
         starts.windows(2).filter(|pair| pair[1] == "start a").map(|pair| pair[0]).collect();
     assert_eq!(before, ["filled 0", "filled 5"]);
@@ -84,15 +85,15 @@ fn a_contender_keeps_running_for_five_fills() {
 fn the_next_contenders_are_started_ahead_and_none_is_starting_when_a_round_begins() {
     let sampler = ScriptedSampler::default();
     let launches = Rc::clone(&sampler.launches);
-    play_trials(runs(1), &["a", "b", "c", "d"].map(|name| (name, COLD)), sampler);
+    play_trials(rules_of_runs(1), &["a", "b", "c", "d"].map(|name| (name, COLD)), sampler);
     let numbers = [vec![0, 1, 2], vec![1, 2, 3], vec![2, 3], vec![3], vec![]];
     let expected = numbers.map(|some| some.into_iter().map(TrialIndex::new).collect::<Vec<_>>());
     assert_eq!(*launches.borrow(), expected);
 }
 
 #[test]
-fn a_selected_trial_that_is_absent_has_its_outcome_first() {
-    let mut plan = plan(runs(1), &[("a", COLD), ("gone", COLD)]);
+fn a_selected_trial_that_is_absent_gets_its_outcome_first() {
+    let mut plan = plan(rules_of_runs(1), &[("a", COLD), ("gone", COLD)]);
     let gone = plan.trials.pop().unwrap().trial;
     plan.absent.push((gone, Outcome::Unavailable { reason: "no such call".to_owned() }));
     let recorded = play(&plan, ScriptedSampler::default());
@@ -102,38 +103,38 @@ fn a_selected_trial_that_is_absent_has_its_outcome_first() {
 
 #[test]
 fn a_state_without_trials_is_not_prepared() {
-    let mut plan = plan(runs(1), &[("a", COLD)]);
+    let mut plan = plan(rules_of_runs(1), &[("a", COLD)]);
     plan.states.push(WARM);
-    assert_eq!(play(&plan, ScriptedSampler::default()).only(&["stage", "fill"]), ["stage cold 1"]);
+    assert_eq!(play(&plan, ScriptedSampler::default()).log_lines(&["stage", "fill"]), ["stage cold 1"]);
 }
 
 #[test]
 fn several_readings_of_a_turn_are_all_kept() {
     let sampler = ScriptedSampler::default().turns(0, [Ok(vec![3, 1, 2])]);
-    let recorded = play_trials(runs(3), &[("a", WARM)], sampler);
+    let recorded = play_trials(rules_of_runs(3), &[("a", WARM)], sampler);
     let readings: Vec<(u32, u64)> = recorded.samples().iter().map(|s| (s.reading, s.wall_ns)).collect();
     assert_eq!(readings, [(0, 3), (1, 1), (2, 2)]);
 }
 
 #[test]
-fn turns_of_several_readings_end_at_the_most_exactly_and_are_spread_over_the_fills() {
+fn turns_of_several_readings_end_exactly_at_the_maximum_and_are_spread_over_the_fills() {
     for (max_runs, fills, readings) in
         [(100, 3, 10), (3, 3, 1), (20, 3, 5), (97, 3, 1), (1, 3, 1), (12, 1, 6)]
     {
-        let rules = Rules { max_runs, fills, ..runs(1) };
+        let rules = Rules { max_runs, fills, ..rules_of_runs(1) };
         assert_eq!(rules.readings_per_turn(10), readings, "at most {max_runs}");
     }
 }
 
 #[test]
 fn contenders_are_inspected_after_all_rounds_if_they_were_measured() {
-    let plan = plan(runs(2), &[("read", COLD), ("read", WARM), ("broken", WARM)]);
+    let plan = plan(rules_of_runs(2), &[("read", COLD), ("read", WARM), ("broken", WARM)]);
     let trace = |trial| Ok(vec![Line::Trace { trial: TrialIndex::new(trial), trace: Box::default() }]);
     let sampler = ScriptedSampler { inspections: [trace(1), trace(0)].into(), ..ScriptedSampler::default() };
     let recorded = play(&plan, sampler.at_open(2, failed("no")));
     let after = recorded.log.iter().position(|line| line.starts_with("inspect")).unwrap();
     assert!(!recorded.log[after..].iter().any(|line| line.contains("sample") || line.contains("turn")));
-    assert_eq!(recorded.only(&["trace", "end"])[..2], ["trace read", "trace read"]);
+    assert_eq!(recorded.log_lines(&["trace", "end"])[..2], ["trace read", "trace read"]);
     let traced = recorded.lines.iter().filter_map(|line| match line {
         Line::Trace { trial, .. } => Some(*trial),
         _ => None,
@@ -143,37 +144,40 @@ fn contenders_are_inspected_after_all_rounds_if_they_were_measured() {
     assert_eq!(recorded.end.unwrap(), EndReason::Settled);
     let inspections = [Err(EndReason::Interrupted)].into();
     let stopped = play(&plan, ScriptedSampler { inspections, ..ScriptedSampler::default() });
-    assert_eq!(stopped.only(&["inspect"]).len(), 2, "said and done once");
+    assert_eq!(stopped.log_lines(&["inspect"]).len(), 2, "said and done once");
     assert_eq!(stopped.end.unwrap(), EndReason::Interrupted);
 }
 
 #[test]
-fn controls_are_in_every_round_and_end_with_the_last_of_the_others() {
+fn controls_are_in_every_round_until_the_last_other_trial_ends() {
     let sampler = ScriptedSampler::default().walls([(0, 10)]);
     let trials = [("resident", WARM), ("a", WARM), ("b", WARM)];
-    assert_eq!(play_trials(Rules { min_runs: 1, ..runs(4) }, &trials, sampler).readings(), [4, 4, 4]);
-    // Only controls: each is settled by itself.
+    assert_eq!(
+        play_trials(Rules { min_runs: 1, ..rules_of_runs(4) }, &trials, sampler).readings(),
+        [4, 4, 4]
+    );
+    // If all trials are controls, each is settled by itself.
     let controls = [("null", WARM), ("resident", WARM)];
-    assert_eq!(play_trials(runs(2), &controls, ScriptedSampler::default()).readings(), [2, 2]);
+    assert_eq!(play_trials(rules_of_runs(2), &controls, ScriptedSampler::default()).readings(), [2, 2]);
 }
 
 #[test]
 fn a_trial_that_is_settled_leaves_the_others_to_their_rounds() {
-    let rules = Rules { min_runs: 2, max_runs: 6, max_time: Nanos(10_000), ..runs(6) };
+    let rules = Rules { min_runs: 2, max_runs: 6, max_time: Nanos(10_000), ..rules_of_runs(6) };
     let sampler = ScriptedSampler::default().walls([(1, 6_000)]);
     let recorded = play_trials(rules, &[("null", COLD), ("slow", COLD), ("fast", COLD)], sampler);
     assert_eq!(recorded.readings(), [6, 2, 6]);
 }
 
 #[test]
-fn max_time_waits_for_the_fewest_readings() {
-    let rules = Rules { min_runs: 3, max_runs: 9, max_time: Nanos(1), ..runs(9) };
+fn max_time_ends_no_trial_before_its_minimum_of_readings() {
+    let rules = Rules { min_runs: 3, max_runs: 9, max_time: Nanos(1), ..rules_of_runs(9) };
     assert_eq!(play_trials(rules, &[("a", COLD)], ScriptedSampler::default()).readings(), [3]);
 }
 
 #[test]
-fn precision_ends_a_trial_once_it_has_the_fewest_readings_and_fills() {
-    let rules = Rules { min_runs: 6, max_runs: 50, precision: 0.01, ..runs(50) };
+fn precision_ends_a_trial_only_after_its_minimum_of_readings_and_fills() {
+    let rules = Rules { min_runs: 6, max_runs: 50, precision: 0.01, ..rules_of_runs(50) };
     let readings = |rules, sampler| play_trials(rules, &[("a", WARM)], sampler).readings();
     assert_eq!(readings(rules, ScriptedSampler::default()), [6]);
     let many_fills = Rules { fills: 9, ..rules };

@@ -5,19 +5,19 @@ use crate::plan::{Focus, Role};
 use readlab_model::sample::{Delivered, TurnSeen};
 use readlab_protocol::Archive;
 
-/// The rules of a race that would read every trial twenty times.
+/// Rules of a race that reads every trial twenty times unless it stops.
 fn race_rules() -> Rules {
-    Rules { focus: Focus::First, min_runs: 10, max_runs: 20, ..runs(20) }
+    Rules { focus: Focus::First, min_runs: 10, max_runs: 20, ..rules_of_runs(20) }
 }
 
-/// A race of trials that each take the same time in all rounds.
+/// A race whose trials take the same time in all rounds.
 fn race(trials: &[(&str, u64)]) -> (Plan, ScriptedSampler) {
     let named: Vec<(&str, CacheState)> = trials.iter().map(|(name, _)| (*name, COLD)).collect();
     let walls = trials.iter().map(|(_, wall_ns)| *wall_ns).enumerate();
     (plan(race_rules(), &named), ScriptedSampler::default().walls(walls))
 }
 
-/// How many readings each trial of a race has whose plan is changed so.
+/// Number of readings of each trial of a race whose plan was modified by `change`.
 fn readings(trials: &[(&str, u64)], change: impl FnOnce(&mut Plan)) -> Vec<usize> {
     let (mut plan, sampler) = race(trials);
     change(&mut plan);
@@ -25,11 +25,11 @@ fn readings(trials: &[(&str, u64)], change: impl FnOnce(&mut Plan)) -> Vec<usize
 }
 
 fn stops(recorded: &RecordedRun) -> Vec<&str> {
-    recorded.only(&["stopped"])
+    recorded.log_lines(&["stopped"])
 }
 
 #[test]
-fn a_trial_far_behind_stops_after_two_rounds_and_a_near_one_after_five() {
+fn a_trial_far_behind_stops_after_two_rounds_and_a_close_one_after_five() {
     let (plan, sampler) = race(&[("fast", 100), ("far", 250), ("middle", 130), ("near", 102)]);
     let recorded = play(&plan, sampler);
     let expected = [
@@ -43,11 +43,11 @@ fn a_trial_far_behind_stops_after_two_rounds_and_a_near_one_after_five() {
 }
 
 #[test]
-fn the_baseline_has_every_round_and_the_usual_way_of_a_language_until_it_is_told_from_the_best() {
+fn the_baseline_has_every_round_and_a_usual_method_has_rounds_until_told_apart_from_the_best() {
     let trials = [("fast", 100), ("usual", 900), ("baseline", 900), ("far", 900)];
     let roles = |plan: &mut Plan| (plan.trials[1].role, plan.trials[2].role) = (Role::Usual, Role::Baseline);
-    // Without an indifference zone, the look after 12 rounds is the first that finds the baseline slower
-    // once the winner has its ten.
+    // Without an indifference zone, the comparison after 12 rounds is the first that finds the
+    // baseline slower while the winner has its ten rounds.
     assert_eq!(readings(&trials, roles), [12, 2, 12, 2]);
 }
 
@@ -76,9 +76,9 @@ fn the_best_of_each_contender_has_more_rounds_once_the_winner_is_confirmed() {
 }
 
 #[test]
-fn what_comes_out_of_an_archive_is_not_compared_with_its_bytes() {
+fn decoded_content_of_an_archive_is_not_compared_with_its_bytes() {
     let trials = [("bytes", 100), ("slow-bytes", 300), ("decoder", 900), ("slow-decoder", 3000)];
-    let decode = |planned: &mut Planned| planned.trial.decodes = Some(Archive::Gzip);
+    let decode = |planned: &mut PlannedTrial| planned.trial.decodes = Some(Archive::Gzip);
     let of_race = readings(&trials, |plan| plan.trials[2..].iter_mut().for_each(decode));
     assert_eq!(of_race, [10, 2, 10, 2]);
 }
@@ -87,52 +87,52 @@ fn what_comes_out_of_an_archive_is_not_compared_with_its_bytes() {
 fn trials_that_tie_stop_together_and_neither_is_called_slower() {
     let (mut plan, sampler) = race(&[("a", 100), ("b", 100)]);
     plan.rules.precision = 0.01;
-    // The machine becomes slower, for both alike.
+    // The machine becomes slower, for both trials alike.
     let walls = (0..20).map(|n| 100 + 10 * n);
     let recorded = play(&plan, sampler.windows(0, walls.clone()).windows(1, walls));
     assert_eq!(stops(&recorded), ["stopped a Decided after 10 rounds", "stopped b Decided after 10 rounds"]);
 }
 
 #[test]
-fn a_close_race_goes_on_to_the_most_readings() {
+fn a_close_race_takes_the_maximum_of_readings() {
     let (plan, sampler) = race(&[("a", 100), ("b", 100)]);
-    // Faster and slower in turn, by far.
+    // Faster and slower in turn, by large factors.
     let recorded = play(&plan, sampler.windows(1, [60, 160].repeat(10)));
     assert_eq!(recorded.readings(), [20, 20]);
     assert_eq!(stops(&recorded)[0], "stopped a MostReadings after 20 rounds");
 }
 
 #[test]
-fn one_disturbed_reading_of_the_leader_does_not_keep_the_others_in() {
+fn one_disturbed_reading_of_the_leader_does_not_keep_other_trials_running() {
     let (plan, sampler) = race(&[("fast", 100), ("slow", 120)]);
     let recorded = play(&plan, sampler.windows(0, [100, 100, 900, 100, 100]));
     assert_eq!(stops(&recorded)[0], "stopped slow NotFirst after 5 rounds");
 }
 
 #[test]
-fn a_race_of_all_trials_alike_stops_none() {
+fn a_race_of_equal_trials_stops_none() {
     let everything = |plan: &mut Plan| plan.rules.focus = Focus::Everything;
     assert_eq!(readings(&[("fast", 100), ("far", 900)], everything), [20, 20]);
 }
 
 #[test]
-fn a_leader_that_cannot_be_true_is_refused_and_stops_nobody() {
+fn a_leader_with_impossible_numbers_is_refused_and_stops_no_trial() {
     let (plan, sampler) = race(&[("resident", 50), ("liar", 1), ("honest", 100), ("slower", 101)]);
-    let recorded = play(&plan, sampler.alters(0, visited));
+    let recorded = play(&plan, sampler.altering(0, mark_as_visiting));
     assert!(recorded.outcomes().iter().any(|line| line.starts_with("refused liar")), "{:?}", recorded.log);
     assert_eq!(recorded.readings()[2], 15);
     assert_eq!(stops(&recorded)[0], "stopped slower NotFirst after 5 rounds");
 }
 
-/// A control that visits the bytes for all of its window.
-fn visited(sample: &mut Sample) {
+/// Marks the sample of a control as visiting the bytes for its whole window.
+fn mark_as_visiting(sample: &mut Sample) {
     (sample.cpu_user_ns, sample.cpu_system_ns) = (Some(sample.wall_ns), Some(0));
     sample.turn = TurnSeen { wall_ns: Some(sample.wall_ns), ..TurnSeen::default() };
     sample.turn.delivered = Some(Delivered::Calls);
 }
 
 /// The lines of a run up to the last reading of a round.
-fn through_round(run: &RecordedRun, round: u32) -> &[Line] {
+fn lines_through_round(run: &RecordedRun, round: u32) -> &[Line] {
     let is_of_round = |line: &Line| matches!(line, Line::Sample(it) if it.round == round);
     &run.lines[..=run.lines.iter().rposition(is_of_round).unwrap()]
 }
@@ -142,27 +142,28 @@ fn a_stopped_trial_stays_stopped_when_the_race_is_resumed() {
     let (plan, sampler) = race(&[("fast", 100), ("far", 300)]);
     let whole = play(&plan, sampler);
     let (_, sampler) = race(&[("fast", 100), ("far", 300)]);
-    let rest = play_rest(&plan, through_round(&whole, 6), sampler);
+    let rest = play_resumed(&plan, lines_through_round(&whole, 6), sampler);
     assert_eq!(rest.readings(), [3, 0]);
     assert!(rest.outcomes().contains(&"measured far"));
 }
 
 #[test]
-fn nothing_is_counted_of_a_trial_that_stopped_unless_all_are_compared_with_it() {
+fn a_stopped_trial_is_not_counted_unless_it_is_the_baseline() {
     let (mut plan, sampler) = race(&[("fast", 100), ("baseline", 900), ("usual", 900), ("far", 900)]);
     plan.trials[1].role = Role::Baseline;
     plan.trials[2].role = Role::Usual;
     let recorded = play(&plan, sampler);
     assert_eq!(
-        recorded.only(&["counts"]),
+        recorded.log_lines(&["counts"]),
         ["counts usual None", "counts far None", "counts fast Some(7)", "counts baseline Some(7)"]
     );
 }
 
-const ZONE: f64 = 0.1;
+/// Indifference zone of the races below.
+const INDIFFERENCE: f64 = 0.1;
 
-/// The same race with an indifference zone and readings that scatter by up to ten percent, of which
-/// these were taken already.
+/// A race with an indifference zone and readings that scatter by up to ten percent; `taken` is the
+/// number of readings that each trial has already.
 fn noisy_race(trials: &[(&str, u64)], indifference: f64, taken: &[usize]) -> (Plan, ScriptedSampler) {
     let (mut plan, mut sampler) = race(trials);
     plan.rules = Rules { indifference, max_runs: 60, ..plan.rules };
@@ -174,11 +175,11 @@ fn noisy_race(trials: &[(&str, u64)], indifference: f64, taken: &[usize]) -> (Pl
     (plan, sampler)
 }
 
-const FIELD: [(&str, u64); 6] = [("a", 100), ("b", 104), ("c", 130), ("d", 170), ("e", 400), ("f", 900)];
+const SIX_TRIALS: [(&str, u64); 6] = [("a", 100), ("b", 104), ("c", 130), ("d", 170), ("e", 400), ("f", 900)];
 
 #[test]
-fn trials_far_slower_stop_after_two_rounds_and_one_is_left() {
-    let (plan, sampler) = noisy_race(&FIELD, ZONE, &[]);
+fn far_slower_trials_stop_after_two_rounds_and_one_trial_is_left() {
+    let (plan, sampler) = noisy_race(&SIX_TRIALS, INDIFFERENCE, &[]);
     let recorded = play(&plan, sampler);
     let stops = stops(&recorded);
     for far in ["stopped e NotFirst after 2 rounds", "stopped f NotFirst after 2 rounds"] {
@@ -194,32 +195,32 @@ fn two_equal_trials_are_decided_by_the_zone_and_without_one_are_read_to_the_end(
         let (plan, sampler) = noisy_race(&twins, zone, &[]);
         play(&plan, sampler).readings()[..2].to_vec()
     };
-    assert!(readings(ZONE).iter().all(|&count| count < 60), "{:?}", readings(ZONE));
+    assert!(readings(INDIFFERENCE).iter().all(|&count| count < 60), "{:?}", readings(INDIFFERENCE));
     assert_eq!(readings(0.0), [60, 60]);
 }
 
 #[test]
 fn a_race_that_was_cut_between_rounds_decides_the_same() {
-    let (plan, sampler) = noisy_race(&FIELD, ZONE, &[]);
+    let (plan, sampler) = noisy_race(&SIX_TRIALS, INDIFFERENCE, &[]);
     let whole = play(&plan, sampler);
     let rounds = whole.samples().iter().map(|it| it.round).max().unwrap();
     for round in 0..rounds {
-        let lines = through_round(&whole, round);
+        let lines = lines_through_round(&whole, round);
         let record = record_of(lines);
         let taken: Vec<usize> =
-            (0..FIELD.len()).map(|trial| record.trials[TrialIndex::new(trial)].samples.len()).collect();
-        let (_, sampler) = noisy_race(&FIELD, ZONE, &taken);
-        let rest = play_rest(&plan, lines, sampler).readings();
+            (0..SIX_TRIALS.len()).map(|trial| record.trials[TrialIndex::new(trial)].samples.len()).collect();
+        let (_, sampler) = noisy_race(&SIX_TRIALS, INDIFFERENCE, &taken);
+        let rest = play_resumed(&plan, lines, sampler).readings();
         let all: Vec<usize> = taken.iter().zip(rest).map(|(before, after)| before + after).collect();
         assert_eq!(all, whole.readings(), "cut after round {round}");
     }
 }
 
 #[test]
-fn usual_ways_go_on_until_they_are_told_from_the_best_of_their_language() {
-    // The usual way of the second language is as fast as its best; that of the third is not.
+fn usual_methods_have_rounds_until_they_are_told_apart_from_the_best_of_their_language() {
+    // The usual method of java is as fast as its best method; that of go is not.
     let trials = [("a", 100), ("b", 300), ("usual-b", 330), ("c", 300), ("usual-c", 900), ("other", 950)];
-    let (mut plan, sampler) = noisy_race(&trials, ZONE, &[]);
+    let (mut plan, sampler) = noisy_race(&trials, INDIFFERENCE, &[]);
     for (at, language) in [(1, "java"), (2, "java"), (3, "go"), (4, "go")] {
         plan.trials[at].trial.id.method.contender = language.to_owned();
     }
@@ -239,8 +240,8 @@ fn usual_ways_go_on_until_they_are_told_from_the_best_of_their_language() {
 }
 
 #[test]
-fn time_that_is_used_up_is_for_the_decision_alone() {
-    let (mut plan, sampler) = noisy_race(&FIELD, ZONE, &[]);
+fn once_time_is_used_up_only_rounds_that_decide_follow() {
+    let (mut plan, sampler) = noisy_race(&SIX_TRIALS, INDIFFERENCE, &[]);
     plan.rules.budget = Budget::Advised(Nanos(1));
     plan.trials[4].trial.id.method.contender = "java".to_owned();
     let recorded = play(&plan, sampler);

@@ -1,7 +1,7 @@
-//! Claims with known answers.
+//! Claims with known verdicts.
 
 use super::*;
-use crate::meters::{Metered, Missing, Whole};
+use crate::meters::{MeterError, MeterReadings, WholeTurnCounts};
 use crate::sampler::testing::{self, metered_turn, turn};
 use readlab_model::target::places::Pattern;
 use readlab_system::process::Unavailable;
@@ -16,65 +16,68 @@ fn claim(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
     Turn { seen_ns: 2 * MS, ..turn(vec![line]) }
 }
 
-fn metered(cpu_ns: Result<u64, Missing>, alone: bool) -> Metered {
+fn metered(cpu_ns: Result<u64, MeterError>, alone: bool) -> MeterReadings {
     let cpu_error_ns = if alone { 0 } else { 2 * tick_ns() };
     let unmetered = testing::metered();
-    let whole = Whole { cpu_ns, cpu_error_ns, alone, ..unmetered.whole };
-    Metered { peak_rss_bytes: Ok(8 << 20), whole, ..unmetered }
+    let whole = WholeTurnCounts { cpu_ns, cpu_error_ns, alone, ..unmetered.whole };
+    MeterReadings { peak_rss_bytes: Ok(8 << 20), whole, ..unmetered }
 }
 
-fn judged(answer: Turn, metered: Metered) -> Option<String> {
-    refuted(&metered_turn(answer, metered))
+fn refute_turn(answer: Turn, metered: MeterReadings) -> Option<String> {
+    refute_claims(&metered_turn(answer, metered))
 }
 
-/// What is said of so much claimed CPU time where the kernel counted this.
-fn claimed(cpu: (u64, u64), counted_ns: u64) -> Option<String> {
-    judged(claim(Some(cpu), None), metered(Ok(counted_ns), true))
+/// The refutation of a claimed CPU time where the kernel counted `counted_ns`.
+fn refute_cpu_claim(cpu: (u64, u64), counted_ns: u64) -> Option<String> {
+    refute_turn(claim(Some(cpu), None), metered(Ok(counted_ns), true))
 }
 
 #[test]
 fn cpu_time_may_exceed_the_kernels_count_by_two_ticks_and_a_hundredth() {
     let slack_ns = 2 * tick_ns() + 3 * MS;
-    assert_eq!(claimed((200 * MS, 100 * MS + slack_ns), 300 * MS), None);
-    let why = claimed((200 * MS, 100 * MS + slack_ns + 1), 300 * MS).unwrap();
+    assert_eq!(refute_cpu_claim((200 * MS, 100 * MS + slack_ns), 300 * MS), None);
+    let why = refute_cpu_claim((200 * MS, 100 * MS + slack_ns + 1), 300 * MS).unwrap();
     let claimed_ns = 300 * MS + slack_ns + 1;
     let both =
         format!("it claims {claimed_ns} ns of CPU time in a turn for which the kernel counted 300000000 ns");
     assert_eq!(why, both);
-    assert!(claimed((u64::MAX, u64::MAX), 300 * MS).unwrap().contains(&u64::MAX.to_string()), "no overflow");
+    assert!(
+        refute_cpu_claim((u64::MAX, u64::MAX), 300 * MS).unwrap().contains(&u64::MAX.to_string()),
+        "no overflow"
+    );
 }
 
 #[test]
 fn without_a_count_of_the_kernel_all_processors_bound_the_claim() {
-    let unknown = || metered(Err(Missing::from(Unavailable::Ended { pid: 1 })), true);
-    assert_eq!(judged(claim(Some((2 * MS, 0)), None), unknown()), None);
-    let why = judged(claim(Some((u64::MAX, 0)), None), unknown()).unwrap();
+    let unknown = || metered(Err(MeterError::from(Unavailable::Ended { pid: 1 })), true);
+    assert_eq!(refute_turn(claim(Some((2 * MS, 0)), None), unknown()), None);
+    let why = refute_turn(claim(Some((u64::MAX, 0)), None), unknown()).unwrap();
     assert!(why.contains("all processors together had"), "{why}");
 }
 
 #[test]
 fn much_work_without_cpu_time_is_refused() {
-    assert_eq!(claimed((0, 0), 4 * 2 * tick_ns()), None, "too little to judge");
-    let why = claimed((0, 0), 1000 * MS).unwrap();
+    assert_eq!(refute_cpu_claim((0, 0), 4 * 2 * tick_ns()), None, "too little to judge");
+    let why = refute_cpu_claim((0, 0), 1000 * MS).unwrap();
     assert_eq!(why, "it claims 0 ns of CPU time in readings for which the kernel counted 1000000000 ns");
     let mut half = metered_turn(claim(Some((90 * MS, 0)), None), metered(Ok(1000 * MS), true));
     half.request.lead = 9;
-    assert_eq!(refuted(&half), None, "untimed readings have their part");
+    assert_eq!(refute_claims(&half), None, "untimed readings have their part");
 }
 
 #[test]
 fn without_a_claim_nothing_is_refused() {
-    assert_eq!(judged(claim(None, None), metered(Ok(1000 * MS), true)), None);
+    assert_eq!(refute_turn(claim(None, None), metered(Ok(1000 * MS), true)), None);
 }
 
 #[test]
-fn latencies_are_of_the_reads_of_the_turn_and_none_is_longer_than_a_window() {
+fn latencies_must_count_all_reads_of_the_turn_and_none_may_exceed_its_window() {
     let (pattern, file_bytes) = (Pattern::Random, 1 << 20);
     let places = PlacesFacts { pattern, block_bytes: 4096, reads: 3, distinct: 3, file_bytes };
     let of = |times_ns: &[u64], places: Option<&PlacesFacts>| {
         let sample = SampleLine { wall_ns: 1000, ..SampleLine::default() };
         let latencies = Some(readlab_record::testing::latencies(times_ns.iter().copied()));
-        refuted_latencies(&Turn { latencies, ..turn(vec![sample; 2]) }, places)
+        refute_latencies(&Turn { latencies, ..turn(vec![sample; 2]) }, places)
     };
     assert_eq!(of(&[100, 200, 300, 100, 200, 1000], Some(&places)), None);
     let fewer = of(&[100, 200, 300], Some(&places)).unwrap();
@@ -84,12 +87,12 @@ fn latencies_are_of_the_reads_of_the_turn_and_none_is_longer_than_a_window() {
     let untimed = of(&[0, 0, 300, 100, 200, 1000], Some(&places)).unwrap();
     assert_eq!(untimed, "2 of its 6 reads took 0 ns, which no read does");
     assert!(of(&[100], None).is_some(), "of a file that is read whole nothing is said");
-    assert_eq!(refuted_latencies(&turn(Vec::new()), Some(&places)), None);
+    assert_eq!(refute_latencies(&turn(Vec::new()), Some(&places)), None);
 }
 
 #[test]
-fn a_peak_is_bounded_by_the_own_high_water_mark_or_by_all_memory() {
-    let peak = |bytes, alone| judged(claim(None, Some(bytes)), metered(Ok(0), alone));
+fn a_claimed_peak_is_bounded_by_the_kernels_high_water_mark_or_by_all_memory() {
+    let peak = |bytes, alone| refute_turn(claim(None, Some(bytes)), metered(Ok(0), alone));
     assert_eq!(peak(8 << 20, true), None);
     let why =
         "it claims a peak of 67108864 bytes of memory where the kernel's high-water mark was 12582912 bytes";

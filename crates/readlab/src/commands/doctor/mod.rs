@@ -1,8 +1,8 @@
-//! `readlab doctor`: checks this machine for what distorts measurements, and suggests fixes.
+//! `readlab doctor`: checks this machine for things that distort measurements, and suggests fixes.
 
 pub mod checkup;
 
-use self::checkup::{Facts, Finding, Level};
+use self::checkup::{CheckupFacts, Finding, FindingLevel};
 use anstyle::{AnsiColor, Style};
 use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_fleet::agent;
@@ -32,16 +32,17 @@ pub struct DoctorArgs {
 /// not an error.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let target = args.target.as_deref().map(examine).transpose()?;
-    let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::others());
+    let (machine, rights, busy) = (Machine::probe(), Rights::probe(), busy::other_processes());
     let target = target.as_ref().map(|target| &target.facts);
     let io_quotas = io_quota::all();
-    let facts = Facts { machine: &machine, target, rights: &rights, io_quotas: &io_quotas, busy: &busy };
+    let facts =
+        CheckupFacts { machine: &machine, target, rights: &rights, io_quotas: &io_quotas, busy: &busy };
     let mut findings = checkup::judge(&facts);
     findings.extend(absent_contenders());
-    findings.push(part_in_a_fleet());
-    findings.extend(scratch::leftovers().iter().map(left_behind));
+    findings.push(fleet_finding());
+    findings.extend(scratch::leftovers().iter().map(leftover_finding));
     checkup::sort(&mut findings);
-    print(&findings, &mut anstream::stdout().lock())?;
+    print_findings(&findings, &mut anstream::stdout().lock())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -52,14 +53,15 @@ fn examine(path: &Path) -> Result<Target, TargetError> {
     }
 }
 
-/// Contenders of the roster that cannot take part here, or not before they are built.
+/// Findings about contenders of the roster that cannot take part here, or not before they are
+/// built.
 fn absent_contenders() -> Vec<Finding> {
     let roster = Roster::built_in();
-    roster.entries.iter().filter_map(|entry| Some(absent(entry, &entry.query().err()?))).collect()
+    roster.entries.iter().filter_map(|entry| Some(absent_contender(entry, &entry.query().err()?))).collect()
 }
 
-/// Advice by the cause: a package only where a program is missing.
-fn absent(entry: &RosterEntry, error: &SessionError) -> Finding {
+/// The finding for the cause: a package is suggested only if a program is missing.
+fn absent_contender(entry: &RosterEntry, error: &SessionError) -> Finding {
     let name = &entry.name;
     let (what, why, mend) = match error {
         SessionError::NotBuilt(_) => (
@@ -75,24 +77,24 @@ fn absent(entry: &RosterEntry, error: &SessionError) -> Finding {
             (format!("contender {name} cannot take part"), other.to_string(), again)
         }
     };
-    Finding { level: Level::Note, what, why, mend }
+    Finding { level: FindingLevel::Note, what, why, mend }
 }
 
-/// Whether this host can be one of a fleet.
-fn part_in_a_fleet() -> Finding {
+/// Finds out whether this host can be part of a fleet.
+fn fleet_finding() -> Finding {
     let entry = agent::entry();
     let place = BuildDir::for_entry(&entry).ok().flatten();
-    let missing = place.as_ref().and_then(|place| entry.missing(place));
+    let missing = place.as_ref().and_then(|place| entry.missing_dependency(place));
     let is_built = place.is_some_and(|place| place.is_built(&entry));
     match missing {
         Some(missing) => Finding {
-            level: Level::Note,
+            level: FindingLevel::Note,
             what: "this host cannot be one of a fleet".to_owned(),
             why: format!("the agent that is linked to MPI cannot be built: {missing}"),
             mend: entry.hint(),
         },
         None => Finding {
-            level: Level::Helps,
+            level: FindingLevel::Helps,
             what: "this host can be one of a fleet".to_owned(),
             why: "the agent that is linked to MPI is built by the mpicc on the PATH".to_owned(),
             mend: (!is_built).then(|| format!("readlab build {}", entry.name)),
@@ -100,22 +102,22 @@ fn part_in_a_fleet() -> Finding {
     }
 }
 
-fn left_behind(leftover: &Leftover) -> Finding {
+fn leftover_finding(leftover: &Leftover) -> Finding {
     Finding {
-        level: Level::Note,
+        level: FindingLevel::Note,
         what: format!("{} was left by a run that was killed", display_path(&leftover.path)),
         why: format!("it takes {} of the disk", Bytes(leftover.bytes)),
         mend: Some(leftover.remedy()),
     }
 }
 
-/// One block for each finding. The stream removes the colours if they cannot be shown.
-fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+/// Prints one block for each finding. The stream removes the colours if they cannot be shown.
+fn print_findings(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
     for finding in findings {
         let (word, colour) = match finding.level {
-            Level::Spoils => ("spoils", AnsiColor::Red),
-            Level::Note => ("note", AnsiColor::Yellow),
-            Level::Helps => ("helps", AnsiColor::Green),
+            FindingLevel::Spoils => ("spoils", AnsiColor::Red),
+            FindingLevel::Note => ("note", AnsiColor::Yellow),
+            FindingLevel::Helps => ("helps", AnsiColor::Green),
         };
         let (mark, strong, dim) =
             (Style::new().fg_color(Some(colour.into())), Style::new().bold(), Style::new().dimmed());
@@ -123,13 +125,14 @@ fn print(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "        {dim}{}{dim:#}", finding.why)?;
     }
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
-    let (spoils, notes, helps) = (count(Level::Spoils), count(Level::Note), count(Level::Helps));
+    let (spoils, notes, helps) =
+        (count(FindingLevel::Spoils), count(FindingLevel::Note), count(FindingLevel::Helps));
     writeln!(out, "\n{spoils} spoil measuring, {notes} to know, {helps} help")?;
-    what_to_do(findings, out)
+    print_remedies(findings, out)
 }
 
-/// Every remedy once more, the most important first: findings are in that order.
-fn what_to_do(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
+/// Prints all remedies again. Findings are sorted, so the most important remedy comes first.
+fn print_remedies(findings: &[Finding], out: &mut impl Write) -> io::Result<()> {
     let mends = findings.iter().filter_map(|finding| Some((finding, finding.mend.as_ref()?)));
     for (number, (finding, mend)) in (1..).zip(mends) {
         if number == 1 {
@@ -145,9 +148,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_contender_is_mended_by_what_it_lacks() {
+    fn an_absent_contender_has_the_remedy_for_its_cause() {
         let entry = Roster::built_in().entry("c").cloned().unwrap();
-        let mend = |error| absent(&entry, &error).mend.unwrap_or_default();
+        let mend = |error| absent_contender(&entry, &error).mend.unwrap_or_default();
         assert_eq!(mend(SessionError::NotBuilt("c".into())), "readlab build c");
         let missing = mend(SessionError::Unavailable("it needs cc: No such file".into()));
         assert!(missing.contains("apt-get install gcc"), "{missing}");
@@ -158,13 +161,13 @@ mod tests {
     #[test]
     fn a_finding_is_printed_with_its_reason_and_its_remedy() {
         let finding = Finding {
-            level: Level::Spoils,
+            level: FindingLevel::Spoils,
             what: "the fan is off".into(),
             why: "it gets hot".into(),
             mend: Some("fan --on".into()),
         };
         let mut plain = anstream::StripStream::new(Vec::new());
-        print(&[finding], &mut plain).unwrap();
+        print_findings(&[finding], &mut plain).unwrap();
         insta::assert_snapshot!(String::from_utf8(plain.into_inner()).unwrap(), @r"
         spoils  the fan is off
                 it gets hot

@@ -1,4 +1,5 @@
-//! How a script becomes lines: trials that are read in turns, and the meters of each reading.
+//! Turns a script into lines of a record: trials that are read in turns, and the meters of each
+//! reading.
 
 use crate::testing::{header, target, trial};
 use crate::{Count, EndReason, Fill, Header, Line, Outcome, Receipt, RunKind, StopReason, Stopped, Trial};
@@ -16,39 +17,39 @@ use std::ops::Range;
 
 pub(super) const SIZE: u64 = 1_000_000_000;
 
-/// Rounds of one fill of the cache.
+/// Number of rounds after each fill of the cache.
 const ROUNDS_PER_FILL: u32 = 4;
 
-/// The lines of a record while it is made.
+/// The lines of a record that is being made.
 pub(super) struct Script {
     pub(super) lines: Vec<Line>,
-    /// How many targets and trials were announced.
+    /// Number of targets that were announced so far.
     targets: usize,
     pub(super) trials: usize,
 }
 
 /// A trial of a script.
 #[derive(Clone, Copy)]
-pub(super) struct Play {
+pub(super) struct ScriptedTrial {
     pub(super) name: &'static str,
     pub(super) state: CacheState,
-    /// What its readings take in the middle.
+    /// The middle of the wall times of the trial's readings, in microseconds.
     pub(super) wall_us: u64,
 }
 
-pub(super) fn cold(name: &'static str, wall_us: u64) -> Play {
-    Play { name, state: CacheState::Cold, wall_us }
+pub(super) fn cold(name: &'static str, wall_us: u64) -> ScriptedTrial {
+    ScriptedTrial { name, state: CacheState::Cold, wall_us }
 }
 
-pub(super) fn warm(name: &'static str, wall_us: u64) -> Play {
-    Play { name, state: CacheState::Warm, wall_us }
+pub(super) fn warm(name: &'static str, wall_us: u64) -> ScriptedTrial {
+    ScriptedTrial { name, state: CacheState::Warm, wall_us }
 }
 
 pub(super) fn answer() -> Answer {
     Answer { newlines: Some(9), lines: Some(9), ..Answer::default() }
 }
 
-/// A file on a disk.
+/// The facts about a file on a disk.
 pub(super) fn file(path: &str) -> TargetFacts {
     TargetFacts {
         path: path.to_owned(),
@@ -71,7 +72,7 @@ pub(super) fn file(path: &str) -> TargetFacts {
 }
 
 impl Script {
-    /// A run by these words.
+    /// Begins a run whose command line has these words.
     pub(super) fn begin(kind: RunKind, words: &[&str]) -> Script {
         let command = iter::once(&"readlab").chain(words).map(|&word| word.to_owned()).collect();
         let header = header();
@@ -104,8 +105,8 @@ impl Script {
         }));
     }
 
-    /// Announces trials; the number of the first.
-    pub(super) fn announce(&mut self, plays: &[Play]) -> usize {
+    /// Announces trials and returns the number of the first.
+    pub(super) fn announce(&mut self, plays: &[ScriptedTrial]) -> usize {
         let first = self.trials;
         for (index, play) in (first..).zip(plays) {
             self.lines.push(trial(index, play.name, play.state, play.cache()));
@@ -114,8 +115,9 @@ impl Script {
         first
     }
 
-    /// Reads trials in turns, of which the first has this number. Warm rounds begin with a fill.
-    pub(super) fn read(&mut self, first: usize, plays: &[Play], rounds: Range<u32>) {
+    /// Reads trials in turns; `first` is the number of the first trial. Every few warm rounds begin
+    /// with a fill.
+    pub(super) fn read(&mut self, first: usize, plays: &[ScriptedTrial], rounds: Range<u32>) {
         for round in rounds {
             let is_warm = plays.iter().any(|play| play.state == CacheState::Warm);
             if is_warm && round % ROUNDS_PER_FILL == 0 {
@@ -134,8 +136,8 @@ impl Script {
         }
     }
 
-    /// Announces trials, reads them in so many rounds, and ends them.
-    pub(super) fn run(&mut self, plays: &[Play], rounds: u32) {
+    /// Announces trials, reads them in this many rounds, and ends them.
+    pub(super) fn run_trials(&mut self, plays: &[ScriptedTrial], rounds: u32) {
         let first = self.announce(plays);
         self.read(first, plays, 0..rounds);
         (first..self.trials).for_each(|index| self.measured(index, StopReason::MostReadings, rounds));
@@ -155,7 +157,7 @@ impl Script {
         self.outcome(index, Outcome::Measured);
     }
 
-    pub(super) fn unavailable(&mut self, play: Play, reason: &str) {
+    pub(super) fn unavailable(&mut self, play: ScriptedTrial, reason: &str) {
         let index = self.announce(&[play]);
         self.outcome(index, Outcome::Unavailable { reason: reason.to_owned() });
     }
@@ -197,7 +199,7 @@ impl Script {
     }
 }
 
-impl Play {
+impl ScriptedTrial {
     fn id(self) -> TrialId {
         self.name.parse().unwrap()
     }
@@ -211,14 +213,14 @@ impl Play {
         }
     }
 
-    /// Its reading of a round: up to 1.2 % above or below the middle.
+    /// The trial's reading in a round: its wall time is up to 1.2 % above or below the middle.
     fn sample(self, index: usize, round: u32) -> Sample {
         let scatter = (5 * u64::from(round) + 3 * index as u64) % 7;
-        self.took(index, round, self.wall_us * (988 + 4 * scatter))
+        self.sample_with_time(index, round, self.wall_us * (988 + 4 * scatter))
     }
 
-    /// Its reading of a round that took so long.
-    pub(super) fn took(self, index: usize, round: u32, wall_ns: u64) -> Sample {
+    /// The trial's reading in a round, with this wall time.
+    pub(super) fn sample_with_time(self, index: usize, round: u32, wall_ns: u64) -> Sample {
         let id = self.id();
         let (trial, method) = (TrialIndex::new(index), id.method.method.as_str());
         let is_cold = self.state == CacheState::Cold;
@@ -228,7 +230,7 @@ impl Play {
             "mmap" | "faults" => Some(Delivered::Faults),
             _ => Some(Delivered::Calls),
         };
-        // Several threads wait for each other a little.
+        // Several threads wait for each other, so each is idle for 5 % of the time.
         let threads = id.params.0.get("threads").copied().unwrap_or(1);
         let busy_ns = if threads > 1 { wall_ns * threads * 95 / 100 } else { wall_ns };
         let minor_faults = match method {

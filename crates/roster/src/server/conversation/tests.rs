@@ -1,4 +1,4 @@
-//! Whole connections with the server, over both services.
+//! Tests of whole connections with the server, for both services.
 
 use super::super::connected;
 use super::super::connections::Connections;
@@ -13,12 +13,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::sync::Arc;
 
 #[derive(Debug)]
-struct Got {
+struct ReceivedAnswer {
     head: String,
     body: String,
 }
 
-/// A client of a server that has one connection.
+/// A client of a server with a single connection.
 struct Client {
     stream: BufReader<TcpStream>,
     server: std::thread::JoinHandle<io::Result<()>>,
@@ -34,7 +34,7 @@ impl Client {
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let connection = Arc::new(Connections::default()).admit(accepted).unwrap();
         before(&connection);
-        let server = std::thread::spawn(move || hold(&connection, &service));
+        let server = std::thread::spawn(move || serve_connection(&connection, &service));
         Client { stream: BufReader::new(stream), server }
     }
 
@@ -42,8 +42,9 @@ impl Client {
         self.stream.get_mut().write_all(text.as_bytes()).unwrap();
     }
 
-    /// The next answer; a body has the length that the head says, except that of a `HEAD`.
-    fn answer(&mut self, is_head: bool) -> Got {
+    /// Reads the next response. Its body has the length in the head, except for a response to
+    /// `HEAD`.
+    fn answer(&mut self, is_head: bool) -> ReceivedAnswer {
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
             assert!(self.stream.read_line(&mut head).unwrap() > 0, "the connection ended in: {head}");
@@ -52,16 +53,16 @@ impl Client {
         let length = if is_head { 0 } else { length.map_or(0, |length| length.parse().unwrap()) };
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).unwrap();
-        Got { head, body: String::from_utf8(body).unwrap() }
+        ReceivedAnswer { head, body: String::from_utf8(body).unwrap() }
     }
 
-    fn ask(&mut self, line: &str, fields: &str) -> Got {
+    fn ask(&mut self, line: &str, fields: &str) -> ReceivedAnswer {
         self.send(&format!("{line} HTTP/1.1\r\nHost: x\r\n{fields}\r\n"));
         self.answer(line.starts_with("HEAD"))
     }
 
-    /// Everything until the server ends the connection.
-    fn rest(mut self) -> String {
+    /// Reads everything until the server closes the connection.
+    fn read_to_close(mut self) -> String {
         let mut rest = String::new();
         self.stream.read_to_string(&mut rest).unwrap();
         rest
@@ -75,7 +76,7 @@ fn file() -> tempfile::NamedTempFile {
 }
 
 #[test]
-fn one_connection_has_many_requests_and_a_head_keeps_it() {
+fn one_connection_serves_many_requests_including_head() {
     let file = file();
     let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let whole = client.ask("GET /secret", "");
@@ -90,11 +91,11 @@ fn one_connection_has_many_requests_and_a_head_keeps_it() {
     assert!(beyond.head.starts_with("HTTP/1.1 416 ") && beyond.head.contains("bytes */10"), "{beyond:?}");
     let last = client.ask("GET /secret", "Connection: close\r\n");
     assert!(last.head.contains("Connection: close\r\n") && last.body == "0123456789");
-    assert_eq!(client.rest(), "");
+    assert_eq!(client.read_to_close(), "");
 }
 
 #[test]
-fn requests_that_come_together_are_answered_in_their_order() {
+fn pipelined_requests_are_answered_in_order() {
     let file = file();
     let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let ask = |range: &str| format!("GET /secret HTTP/1.1\r\nRange: bytes={range}\r\n\r\n");
@@ -106,7 +107,7 @@ fn requests_that_come_together_are_answered_in_their_order() {
 }
 
 #[test]
-fn a_file_that_changed_is_another_version() {
+fn a_changed_file_has_another_version() {
     let mut file = file();
     let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
     let first = client.ask("HEAD /secret", "");
@@ -125,7 +126,7 @@ fn a_file_that_changed_is_another_version() {
 }
 
 #[test]
-fn who_is_refused_gets_one_answer_without_a_reset_whatever_else_was_sent() {
+fn a_rejected_client_gets_one_answer_without_a_reset() {
     let file = file();
     let body = "x".repeat(40 << 10);
     let long = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n{body}", body.len());
@@ -138,14 +139,14 @@ fn who_is_refused_gets_one_answer_without_a_reset_whatever_else_was_sent() {
     ] {
         let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
         client.send(&format!("{head}\r\nGET /secret HTTP/1.1\r\n\r\n"));
-        let rest = client.rest();
+        let rest = client.read_to_close();
         assert!(rest.starts_with(&format!("HTTP/1.1 {status} ")), "{rest}");
         assert!(rest.ends_with("Connection: close\r\n\r\n") && !rest.contains("200 OK"), "{rest}");
     }
 }
 
 #[test]
-fn what_is_no_request_gets_no_answer() {
+fn bytes_that_are_not_a_request_get_no_answer() {
     let file = file();
     let client = |text: &str| {
         let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
@@ -176,7 +177,7 @@ fn a_client_that_reads_slowly_gets_everything() {
     assert!(got.ends_with(content.as_bytes()));
 }
 
-/// A store with the client's address of the server in requests.
+/// A store with the endpoint that the client uses in its requests.
 fn store(credentials: Credentials) -> Store {
     Store {
         endpoint: "http://x".parse().unwrap(),
@@ -193,7 +194,7 @@ fn signed(store: &Store, verb: RequestVerb, object: &ObjectName) -> String {
 }
 
 #[test]
-fn a_signed_url_reads_an_object_again_and_again() {
+fn a_signed_url_can_be_used_for_several_reads() {
     let file = file();
     let credentials = Credentials::new("key", "secret");
     let service = S3::new(file.path(), credentials.clone());
@@ -222,7 +223,7 @@ fn a_signed_url_reads_an_object_again_and_again() {
 }
 
 #[test]
-fn a_write_is_refused_for_itself_and_its_body_ends_the_connection() {
+fn a_write_is_rejected_as_a_write_and_its_body_ends_the_connection() {
     let file = file();
     let credentials = Credentials::new("key", "secret");
     let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
@@ -247,13 +248,13 @@ fn a_write_is_refused_for_itself_and_its_body_ends_the_connection() {
         scope(&moment, "us-east-1"),
         parts.names(),
     ));
-    let rest = client.rest();
+    let rest = client.read_to_close();
     assert!(rest.starts_with("HTTP/1.1 405 ") && rest.contains("<Code>MethodNotAllowed</Code>"), "{rest}");
     assert!(rest.contains("Connection: close\r\n"), "{rest}");
 }
 
 #[test]
-fn who_does_not_sign_gets_an_error_and_no_more() {
+fn an_unsigned_request_gets_only_an_error() {
     let file = file();
     let credentials = Credentials::new("key", "secret");
     let object = ObjectName::new("readlab", "file").unwrap();
@@ -265,7 +266,7 @@ fn who_does_not_sign_gets_an_error_and_no_more() {
     ] {
         let mut client = Client::connect(S3::new(file.path(), credentials.clone()));
         client.send(&format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
-        let rest = client.rest();
+        let rest = client.read_to_close();
         assert!(
             rest.starts_with("HTTP/1.1 403 ") && rest.contains(&format!("<Code>{code}</Code>")),
             "{rest}"
@@ -275,10 +276,10 @@ fn who_does_not_sign_gets_an_error_and_no_more() {
 }
 
 #[test]
-fn one_that_was_ended_for_another_gets_nothing() {
+fn a_connection_closed_for_another_gets_no_answer() {
     let file = file();
     let mut client = Client::of_connection(SecretPath::new(file.path(), "secret"), |connection| {
-        // It is the only one; it is still there, so nobody waits for its end.
+        // This is the only connection and stays open, so its own thread must not wait for its end.
         std::thread::scope(|scope| {
             scope.spawn(|| connection.make_room());
         });

@@ -1,8 +1,8 @@
-//! What rightly signed requests get; who may sign is tested where signatures are.
+//! Responses to requests with valid signatures. The signatures are tested in their own module.
 
 use super::*;
 
-/// The status and the document of the answer to a request that is already known as signed.
+/// The status and the document of the response to a request whose signature counts as valid.
 fn routed(line: &str) -> String {
     let file = tempfile::Builder::new().prefix("named").tempfile().unwrap();
     let service = S3::new(file.path(), Credentials::new("key", "secret"));
@@ -15,7 +15,7 @@ fn routed(line: &str) -> String {
 }
 
 #[test]
-fn only_the_one_key_of_the_one_bucket_is_the_file() {
+fn only_the_key_of_the_bucket_gives_the_file() {
     for line in [
         "GET /readlab/KEY",
         "HEAD /readlab/KEY",
@@ -45,7 +45,7 @@ fn only_the_one_key_of_the_one_bucket_is_the_file() {
 }
 
 #[test]
-fn the_bucket_answers_what_tools_ask_on_the_way() {
+fn the_bucket_answers_the_requests_that_tools_make_first() {
     assert!(routed("HEAD /readlab").contains("x-amz-bucket-region"));
     assert!(routed("GET /readlab?location").contains("<LocationConstraint"));
     assert!(routed("GET /readlab?list-type=2&prefix=named&encoding-type=url").contains("<Key>named"));
@@ -54,7 +54,7 @@ fn the_bucket_answers_what_tools_ask_on_the_way() {
 }
 
 #[test]
-fn every_refusal_of_a_signature_has_its_own_name_and_no_secret() {
+fn every_rejected_signature_has_its_own_error_code_and_no_secret() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let service = S3::new(file.path(), Credentials::new("the-key", "the-secret"));
     for status in [
@@ -64,7 +64,7 @@ fn every_refusal_of_a_signature_has_its_own_name_and_no_secret() {
         Status::BadRequest,
         Status::Busy,
     ] {
-        let answer = format!("{:?}", service.problem(status));
+        let answer = format!("{:?}", service.problem_answer(status));
         assert!(answer.contains("<Error><Code>") && !answer.contains("the-"), "{answer}");
     }
     assert!(!format!("{service:?}").contains("the-"));

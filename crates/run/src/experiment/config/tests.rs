@@ -1,4 +1,4 @@
-//! Tests of merging the user's options with a suite: who decides what.
+//! Tests of merging the user's options with a suite: which of them takes precedence.
 
 use super::*;
 use crate::experiment::options::SamplingOptions;
@@ -6,25 +6,25 @@ use readlab_measure::plan::Budget;
 use readlab_model::units::Nanos;
 use std::path::Path;
 
-fn suite(head: &str) -> Suite {
+fn suite_with(head: &str) -> Suite {
     let text =
         format!("name = \"x\"\nabout = \"\"\n{head}\n[[trial]]\ntrial = \"rust/read\"\nwork = \"lines\"\n");
     Suite { own_file: Some("x.toml".into()), ..Suite::parse(Path::new("x.toml"), &text).unwrap() }
 }
 
-fn merged(head: &str, user: UserOptions) -> RunConfig {
-    RunConfig::merge(RunKind::Suite, suite(head), user).unwrap()
+fn merged_race(head: &str, user: UserOptions) -> RunConfig {
+    RunConfig::merge(RunKind::Suite, suite_with(head), user).unwrap()
 }
 
 #[test]
 fn the_suite_decides_what_the_user_leaves_open() {
     let head = "work = \"sum\"\nstate = \"warm\"\nmin_runs = 40\nmax_runs = 20\nmax_time = \"2s\"\nbudget = \"8m\"\nreference = \"rust/read\"";
-    let config = merged(head, UserOptions::default());
+    let config = merged_race(head, UserOptions::default());
     let rules = config.rules;
     assert_eq!((rules.min_runs, rules.max_runs), (20, 20));
     assert_eq!(rules.max_time, Nanos(2_000_000_000));
     assert_eq!(rules.budget, Budget::Advised(Nanos(480_000_000_000)));
-    assert_eq!((config.work, config.states), (Some(Work::Sum), States::Warm));
+    assert_eq!((config.work, config.states), (Some(Work::Sum), StateChoice::Warm));
     assert_eq!(config.reference, Some("rust/read".parse().unwrap()));
     assert_eq!((config.user.sampling.max_time, config.state_option), (None, None));
     assert!(config.entries.iter().any(|entry| entry.work == Some(Work::Lines)));
@@ -38,7 +38,7 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
         runs: Some(3),
         max_time: second,
         budget: second,
-        state: Some(States::Cold),
+        state: Some(StateChoice::Cold),
         ..SamplingOptions::default()
     };
     let selection = SelectionOptions {
@@ -46,12 +46,12 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
         reference: Some("rust/mmap".to_owned()),
         ..SelectionOptions::default()
     };
-    let config = merged(head, UserOptions { sampling, selection, ..UserOptions::default() });
+    let config = merged_race(head, UserOptions { sampling, selection, ..UserOptions::default() });
     let rules = config.rules;
     assert_eq!((rules.min_runs, rules.max_runs), (3, 3));
     assert_eq!((Some(rules.max_time), config.user.sampling.max_time), (second, second));
     assert_eq!(rules.budget, Budget::Firm(Nanos(1_000_000_000)));
-    assert_eq!((config.work, config.states), (Some(Work::Newlines), States::Cold));
+    assert_eq!((config.work, config.states), (Some(Work::Newlines), StateChoice::Cold));
     assert_eq!(config.state_option, Some("--state"));
     assert_eq!(config.reference, Some("rust/mmap".parse().unwrap()));
     assert!(config.entries.iter().all(|entry| entry.work.is_none()));
@@ -61,7 +61,7 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
 fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
     let of = |head: &str, min_runs, max_runs| {
         let sampling = SamplingOptions { min_runs, max_runs, ..SamplingOptions::default() };
-        let rules = merged(head, UserOptions { sampling, ..UserOptions::default() }).rules;
+        let rules = merged_race(head, UserOptions { sampling, ..UserOptions::default() }).rules;
         (rules.min_runs, rules.max_runs)
     };
     let head = "min_runs = 10\nmax_runs = 12";
@@ -78,7 +78,7 @@ fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
 fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
     let of = |head: &str, runs, min_runs| {
         let sampling = SamplingOptions { runs, min_runs, indifference: 0.05, ..SamplingOptions::default() };
-        merged(head, UserOptions { sampling, ..UserOptions::default() }).rules.indifference
+        merged_race(head, UserOptions { sampling, ..UserOptions::default() }).rules.indifference
     };
     let race = "focus = \"first\"";
     let none = [of("", None, None), of(race, Some(12), None), of(race, None, Some(12))];
@@ -86,14 +86,14 @@ fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
 }
 
 #[test]
-fn trials_of_a_suite_file_are_named_unless_methods_are() {
-    assert_eq!(merged("", UserOptions::default()).named, [Requested::Trial("rust/read".to_owned())]);
+fn trials_of_a_suite_file_count_as_named_unless_methods_are_named() {
+    assert_eq!(merged_race("", UserOptions::default()).named, [Requested::Trial("rust/read".to_owned())]);
     let selection = SelectionOptions {
         methods: vec!["rust/*".to_owned()],
-        commands: vec![OwnCommand::plain("wc {}")],
+        commands: vec![OwnCommand::without_rules("wc {}")],
         ..SelectionOptions::default()
     };
-    let named = merged("", UserOptions { selection, ..UserOptions::default() }).named;
+    let named = merged_race("", UserOptions { selection, ..UserOptions::default() }).named;
     assert_eq!(named, [Requested::Command("wc {}".to_owned()), Requested::Method("rust/*".to_owned())]);
 }
 
@@ -101,7 +101,7 @@ fn trials_of_a_suite_file_are_named_unless_methods_are() {
 fn a_malformed_time_or_reference_is_an_error_that_names_it() {
     let error = |head, selection| {
         let user = UserOptions { selection, ..UserOptions::default() };
-        format!("{:#}", RunConfig::merge(RunKind::Suite, suite(head), user).unwrap_err())
+        format!("{:#}", RunConfig::merge(RunKind::Suite, suite_with(head), user).unwrap_err())
     };
     assert!(error("max_time = \"soon\"", SelectionOptions::default()).starts_with("x: max_time: "));
     let selection = SelectionOptions { reference: Some("rust".to_owned()), ..SelectionOptions::default() };

@@ -1,16 +1,16 @@
-//! The planner: suites and globs become the trials of a plan for this machine.
+//! The planner: resolves suites and globs into the trials of a plan for this machine.
 //!
-//! What cannot take part is not dropped: a contender without a receipt is a warning in the record,
-//! a trial without a method, scan or parameter is an outcome.
+//! Trials that cannot take part are not dropped: a contender without a receipt becomes a warning in
+//! the record, a trial without a method, scan or parameter gets an outcome.
 
 mod names;
 mod resolve;
 mod selection;
 
 pub use names::MethodPattern;
-pub(super) use names::{as_planned, name_first};
+pub(super) use names::{mark_first_named, planned_reference};
 use readlab_catalog::language::LanguageChoice;
-use readlab_measure::plan::{Plan, Planned, Rules};
+use readlab_measure::plan::{Plan, PlannedTrial, Rules};
 use readlab_model::corpus::Form;
 use readlab_model::trial::{
     COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, TrialIndex, Work,
@@ -27,12 +27,12 @@ use selection::TrialSpec;
 pub use selection::{ReadableTarget, ReadableTargets, Selection, TargetForm};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A method with one of its scans, on something that it could read.
-struct Matched {
+/// A method with one of its scans, and a form of the target that it could read.
+struct MatchedMethod {
     id: MethodId,
     form: TargetForm,
-    /// Whether the method can read it, and it is there.
-    is_there: bool,
+    /// Whether the method can read the form, and the target has it.
+    is_readable: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -63,15 +63,15 @@ pub enum PlanError {
     Absent { glob: String, reason: String },
 }
 
-/// Every method with every scan that it offers for what is done with what it reads.
-fn every_id(contenders: &Contenders, selection: &Selection) -> Vec<Matched> {
+/// Every method with every scan that it offers for the work on the form that it reads.
+fn every_method_id(contenders: &Contenders, selection: &Selection) -> Vec<MatchedMethod> {
     let mut ids = Vec::new();
     let asked = contenders.present().iter();
     for contender in asked.filter(|it| selection.languages.admits(&it.receipt.contender)) {
         for method in contender.methods.iter().filter(|method| method.method != "*") {
-            for (form, is_there) in selection.forms_of(method) {
+            for (form, is_readable) in selection.forms_of(method) {
                 let scans = scans_for(&contender.receipt.contender, method, selection.work(form));
-                ids.extend(scans.into_iter().map(|id| Matched { id, form, is_there }));
+                ids.extend(scans.into_iter().map(|id| MatchedMethod { id, form, is_readable }));
             }
         }
     }
@@ -89,9 +89,9 @@ pub(super) fn scans_for(contender: &str, method: &MethodLine, work: Work) -> Vec
     scans.map(id).collect()
 }
 
-/// Why a glob matches nothing: its contender may not be there, or what it matches does other work
-/// or is of another language.
-pub(super) fn no_match(
+/// Why a glob matches nothing: its contender is absent, or the methods that it matches do other
+/// work or belong to another language.
+pub(super) fn no_match_error(
     contenders: &Contenders,
     glob: &str,
     languages: &LanguageChoice,
@@ -118,7 +118,7 @@ pub(super) fn no_match(
         None => !scans.is_empty(),
     };
     let known: Vec<&str> = line.scans.iter().filter(does).map(|(work, _)| work.as_str()).collect();
-    // What does the work is left out for another reason.
+    // A method that does the work is left out for another reason.
     if known.contains(&work.word()) {
         return PlanError::NoMatch(glob);
     }
@@ -142,15 +142,15 @@ pub fn plan(
     let plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
     let mut planner = Planner { contenders, selection, plan, seen: BTreeSet::new() };
     let specs = if selection.globs.is_empty() {
-        selection.named().collect::<Result<Vec<_>, _>>()?
+        selection.entry_specs().collect::<Result<Vec<_>, _>>()?
     } else {
-        matching(contenders, selection)?
+        matching_specs(contenders, selection)?
     };
     for &state in states {
         planner.seen.clear();
         for spec in &specs {
             if planner.may_take_part(&spec.id.method) {
-                let id = with_params(contenders, &spec.id, &selection.params);
+                let id = with_general_params(contenders, &spec.id, &selection.params);
                 let spec = TrialSpec { id, form: selection.form_of(contenders, spec), ..spec.clone() };
                 planner.add(&spec, state);
             }
@@ -158,23 +158,22 @@ pub fn plan(
         planner.add_reference(state)?;
     }
     match selection.params.0.iter().find(|(name, value)| !planner.has_effect(name, **value)) {
-        Some((name, &value)) => Err(planner.no_param(name, value)),
+        Some((name, &value)) => Err(planner.param_error(name, value)),
         None => Ok(planner.plan),
     }
 }
 
-/// Every method and scan that one of the globs matches, then the controls and commands of the
+/// Every method and scan that matches one of the globs, then the controls and commands of the
 /// selection.
-fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialSpec>, PlanError> {
+fn matching_specs(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialSpec>, PlanError> {
     let mut ids = Vec::new();
     for glob in &selection.globs {
-        // Commands stay with every glob; one that is about them alone asks for no method beside
-        // them.
+        // Commands take part with every glob. A glob that only names commands selects no method.
         if selection.has_command(glob) {
             continue;
         }
         let pattern = MethodPattern::parse(glob)?;
-        let matched: Vec<Matched> = every_id(contenders, selection)
+        let matched: Vec<MatchedMethod> = every_method_id(contenders, selection)
             .into_iter()
             .filter(|it| !contenders.is_control(&it.id) && pattern.matches(&it.id))
             .collect();
@@ -183,18 +182,22 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
         }
         if matched.is_empty() {
             let work = selection.work(TargetForm::default());
-            return Err(no_match(contenders, glob, &selection.languages, work));
+            return Err(no_match_error(contenders, glob, &selection.languages, work));
         }
-        let meant = meant(matched, pattern.is_name);
-        if meant.is_empty() {
+        let readable_or_named = select_readable_or_named(matched, pattern.is_name);
+        if readable_or_named.is_empty() {
             return Err(PlanError::OtherTarget(glob.clone()));
         }
-        ids.extend(meant.into_iter().map(|it| selection.like_named(it.id, pattern.params.clone(), it.form)));
+        ids.extend(
+            readable_or_named
+                .into_iter()
+                .map(|it| selection.spec_like_entry(it.id, pattern.params.clone(), it.form)),
+        );
     }
     // A control that decodes an archive takes part only beside a method that decodes it.
     let forms: BTreeSet<Form> = ids.iter().map(|named| named.form.archive).chain([None]).collect();
     let mut kept = Vec::new();
-    for entry in selection.named() {
+    for entry in selection.entry_specs() {
         let entry = entry?;
         let stays = contenders.is_control(&entry.id.method) || entry.id.method.contender == COMMAND;
         if stays && forms.contains(&entry.form.archive) {
@@ -205,16 +208,16 @@ fn matching(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialS
     Ok(kept)
 }
 
-/// The methods that can read the target. If none can, those that a name without a glob matches, and
-/// decoders of other archives: their outcome says why they cannot.
-fn meant(mut matched: Vec<Matched>, by_name: bool) -> Vec<Matched> {
-    let none_can = matched.iter().all(|it| !it.is_there);
-    matched.retain(|it| it.is_there || none_can && (by_name || it.form.archive.is_some()));
+/// The methods that can read the target. If no method can, the methods that a name without a glob
+/// matches, and decoders of other archives; their outcomes say why they cannot.
+fn select_readable_or_named(mut matched: Vec<MatchedMethod>, by_name: bool) -> Vec<MatchedMethod> {
+    let none_can = matched.iter().all(|it| !it.is_readable);
+    matched.retain(|it| it.is_readable || none_can && (by_name || it.form.archive.is_some()));
     matched
 }
 
-/// The general settings, where the method has them; its own go first.
-fn with_params(contenders: &Contenders, id: &TrialId, general: &Params) -> TrialId {
+/// Adds the general settings that the method has; its own settings take precedence.
+fn with_general_params(contenders: &Contenders, id: &TrialId, general: &Params) -> TrialId {
     let mut merged = id.clone();
     let Some(method) = contenders.method(&id.method) else { return merged };
     for (key, &value) in &general.0 {
@@ -230,28 +233,29 @@ struct Planner<'a> {
     contenders: &'a Contenders,
     selection: &'a Selection,
     plan: Plan,
-    /// The trials of the current state without a label.
+    /// Trials of the current state that have no label.
     seen: BTreeSet<(TrialId, Work, TargetForm)>,
 }
 
 impl Planner<'_> {
-    /// Whether a setting for every method is one of a planned trial, controls aside. Those of reads at
-    /// places are set together, and a method has one of them.
+    /// Whether a setting for every method applies to a planned trial that is no control. The
+    /// settings of reads at places belong together, and a method has one of them.
     fn has_effect(&self, name: &str, value: u64) -> bool {
-        let mut raced = self.raced();
-        let is_of_places = self.raced().any(|it| it.choice.method.reads == Reads::Places);
+        let mut planned_methods = self.planned_methods();
+        let is_of_places = self.planned_methods().any(|it| it.choice.method.reads == Reads::Places);
         let is_it = |(own, set): (&String, &u64)| Params::short(own) == Params::short(name) && *set == value;
         is_of_places && ["depth", "threads"].contains(&name)
-            || raced.any(|it| it.trial.params.0.iter().any(is_it))
+            || planned_methods.any(|it| it.trial.params.0.iter().any(is_it))
     }
 
-    fn raced(&self) -> impl Iterator<Item = &Planned> {
+    fn planned_methods(&self) -> impl Iterator<Item = &PlannedTrial> {
         self.plan.trials.iter().filter(|it| !it.trial.is_control())
     }
 
-    /// Why no trial takes a setting: none has it, or the values that they take.
-    fn no_param(&self, name: &str, value: u64) -> PlanError {
-        let all = self.raced().flat_map(|it| &it.choice.method.params);
+    /// Why no trial takes a setting: no method has it, or the value is outside the ranges that the
+    /// methods take.
+    fn param_error(&self, name: &str, value: u64) -> PlanError {
+        let all = self.planned_methods().flat_map(|it| &it.choice.method.params);
         let ranges: BTreeSet<(u64, u64)> = all
             .filter(|param| Params::short(&param.name) == Params::short(name))
             .map(|param| (param.min, param.max))
@@ -268,12 +272,12 @@ impl Planner<'_> {
         PlanError::NoParam { setting: Params(BTreeMap::from([(name.to_owned(), value)])), why }
     }
 
-    /// Whether the contender of a method is there, and its language was asked for.
+    /// Whether the contender of a method is present and its language is selected.
     fn may_take_part(&self, id: &MethodId) -> bool {
         !self.contenders.absent().contains_key(&id.contender) && self.selection.admits(self.contenders, id)
     }
 
-    /// Adds one trial, or the reason why there is none. The same trial twice is one trial.
+    /// Adds one trial, or the reason why it cannot run. Duplicates are not added.
     fn add(&mut self, spec: &TrialSpec, state: CacheState) {
         let readable = self.selection.readable.get(&spec.form);
         if !spec.is_reported && readable.is_none_or(|readable| is_for_other_dictionary(spec, readable)) {
@@ -304,10 +308,10 @@ impl Planner<'_> {
         };
         match resolved {
             Ok(_) if state == CacheState::Warm && trial.bypasses_cache() => {
-                absent_when_warm(&mut self.plan, trial);
+                make_absent_when_warm(&mut self.plan, trial);
             }
             Ok(_) if is_measured_elsewhere(&self.plan, &trial) => {}
-            Ok(resolved) => self.plan.trials.push(resolved.planned(trial, spec.entry.named_by)),
+            Ok(resolved) => self.plan.trials.push(resolved.planned_trial(trial, spec.entry.named_by)),
             Err(error) => {
                 let outcome = Outcome::Unavailable { reason: error.to_string() };
                 self.plan.absent.push((trial, outcome));
@@ -324,16 +328,21 @@ impl Planner<'_> {
         if self.contenders.contender(&spec.id.method.contender).is_none() {
             return Err(ResolveError::NoContender(spec.id.method.contender.clone()));
         }
-        if let Some(reason) = self.unreadable(spec, work, readable) {
+        if let Some(reason) = self.why_unreadable(spec, work, readable) {
             return Err(ResolveError::Unavailable(reason));
         }
         let resolved = resolve(self.contenders, &spec.id.method, &spec.id.params, work)?;
-        suits(&resolved.choice, spec.form.over, readable)?;
+        check_can_read(&resolved.choice, spec.form.over, readable)?;
         Ok(resolved)
     }
 
-    /// Why a trial cannot read what there is, or not for this work.
-    fn unreadable(&self, spec: &TrialSpec, work: Work, readable: Option<&ReadableTarget>) -> Option<String> {
+    /// Why a trial cannot read the target, or cannot do this work on it.
+    fn why_unreadable(
+        &self,
+        spec: &TrialSpec,
+        work: Work,
+        readable: Option<&ReadableTarget>,
+    ) -> Option<String> {
         let TargetForm { archive, over } = spec.form;
         let noun = archive.map(Archive::noun).unwrap_or_default();
         let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
@@ -365,17 +374,17 @@ impl Planner<'_> {
     }
 }
 
-/// Whether a command of a suite decodes with a dictionary and there is none, or the other way.
+/// Whether a command of a suite decodes with a dictionary and there is none, or the reverse.
 fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool {
     let is_of_suite = spec.id.method.contender == COMMAND && spec.entry.named_by == NamedBy::Suite;
     is_of_suite && spec.form.archive.is_some() && spec.entry.has_dictionary != readable.has_dictionary
 }
 
-/// The parameter of methods that request ranges.
-const PART: &str = "part_bytes";
+/// Name of the parameter of methods that request byte ranges.
+const PART_PARAMETER: &str = "part_bytes";
 
-/// Refuses a method that cannot be pointed at such a target.
-fn suits(
+/// Refuses a method that cannot read such a target.
+fn check_can_read(
     choice: &ResolvedMethod,
     over: Transport,
     readable: Option<&ReadableTarget>,
@@ -385,7 +394,7 @@ fn suits(
     let decodes = !choice.method.decodes.is_empty();
     let is_encrypted = readable.is_some_and(|readable| readable.is_encrypted);
     let reads = choice.method.reads;
-    let needs_ranges = choice.method.params.iter().any(|param| param.name == PART);
+    let needs_ranges = choice.method.params.iter().any(|param| param.name == PART_PARAMETER);
     let lacks_ranges = needs_ranges && readable.is_some_and(|readable| !readable.has_ranges);
     let other_walk = readable.and_then(|readable| readable.other_walk).filter(|_| reads == Reads::Folder);
     let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
@@ -424,20 +433,20 @@ fn suits(
     Err(ResolveError::Unavailable(what.to_owned()))
 }
 
-/// A limit is measured in one state: the device's among the cold, those of cached files among the
-/// warm, unless only the cold are raced.
+/// A limit is measured in one state: the device's limit in the cold state, limits of cached files
+/// in the warm state, unless only the cold state is raced.
 fn is_measured_elsewhere(plan: &Plan, trial: &Trial) -> bool {
     match trial.limit() {
         Some(LimitKind::Device) => trial.state == CacheState::Warm,
         Some(LimitKind::Memory) | None => false,
-        // None of them reads the target as it is.
+        // No control of these limits reads the target as it is.
         Some(_) => trial.state == CacheState::Cold && plan.states.contains(&CacheState::Warm),
     }
 }
 
-/// A method past the cache is judged among the cold; it is reported only when there are no cold
-/// trials.
-fn absent_when_warm(plan: &mut Plan, trial: Trial) {
+/// A method that bypasses the page cache is judged in the cold state; in the warm state it is
+/// reported only if there is no cold state.
+fn make_absent_when_warm(plan: &mut Plan, trial: Trial) {
     if !plan.states.contains(&CacheState::Cold) {
         let reason = "reads past the page cache: judged among the cold".to_owned();
         plan.absent.push((trial, Outcome::Unavailable { reason }));

@@ -1,8 +1,8 @@
-//! What names mean: which methods a `--method` option matches, which trials the user named, and the
-//! reference, which is found among the trials of a plan, else added to them, else an error with the
-//! names that are nearest.
+//! Resolves names: the methods that a `--method` option matches, the trials that the user named,
+//! and the reference. The reference is found among the trials of a plan or else added to them; if
+//! neither works, it is an error that lists the nearest names.
 
-use super::{PlanError, Planner, TargetForm, TrialSpec, every_id};
+use super::{PlanError, Planner, TargetForm, TrialSpec, every_method_id};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use readlab_catalog::language::Languages;
 use readlab_catalog::roster::Roster;
@@ -11,8 +11,8 @@ use readlab_model::trial::{COMMAND, CacheState, MethodId, NearestNames, Params, 
 use readlab_record::Requested;
 use readlab_roster::methods::ResolveError;
 
-/// The reference as the plan names it: with the scan and the settings that were decided.
-pub(in crate::experiment) fn as_planned(reference: &TrialId, plan: &Plan) -> TrialId {
+/// The reference as the plan names it, with the planned scan and settings.
+pub(in crate::experiment) fn planned_reference(reference: &TrialId, plan: &Plan) -> TrialId {
     let ids = || plan.trials.iter().map(|planned| &planned.trial.id);
     let exact = ids().find(|id| *id == reference);
     let meant = exact.or_else(|| ids().find(|id| is_meant(reference, id)));
@@ -20,7 +20,7 @@ pub(in crate::experiment) fn as_planned(reference: &TrialId, plan: &Plan) -> Tri
     found.unwrap_or(reference).clone()
 }
 
-/// Whether a name without its scan or some of its settings means this trial.
+/// Whether a name, which may lack its scan or some of its settings, means this trial.
 pub(super) fn is_meant(name: &TrialId, id: &TrialId) -> bool {
     let (named, method) = (&name.method, &id.method);
     (&named.contender, &named.method) == (&method.contender, &method.method)
@@ -29,8 +29,8 @@ pub(super) fn is_meant(name: &TrialId, id: &TrialId) -> bool {
 }
 
 impl Planner<'_> {
-    /// Adds the reference that the user named, unless the plan has it. A command is not added: a
-    /// misspelled one would be run.
+    /// Adds the reference that the user named, unless the plan has it. A command is never added,
+    /// because a misspelled one would be run.
     pub(super) fn add_reference(&mut self, state: CacheState) -> Result<(), PlanError> {
         let Some(reference) = &self.selection.reference else { return Ok(()) };
         let measured = self.plan.trials.iter().map(|planned| &planned.trial);
@@ -45,7 +45,7 @@ impl Planner<'_> {
             None => Vec::new(),
         };
         let (Some(&form), false) = (forms.first(), reference.method.contender == COMMAND) else {
-            return Err(self.no_reference(reference));
+            return Err(self.no_reference_error(reference));
         };
         let spec = TrialSpec::new(reference.clone(), form);
         let work = self.selection.work(form);
@@ -55,7 +55,7 @@ impl Planner<'_> {
                 | ResolveError::NoScan { .. }
                 | ResolveError::NoChoice { .. }
                 | ResolveError::NoContender(_),
-            ) => Err(self.no_reference(reference)),
+            ) => Err(self.no_reference_error(reference)),
             Err(ResolveError::Params(error)) => Err(error.into()),
             Err(ResolveError::NoWork { .. } | ResolveError::Unavailable(_)) | Ok(_) => {
                 self.add(&spec, state);
@@ -64,15 +64,15 @@ impl Planner<'_> {
         }
     }
 
-    /// The error that nothing is called like this. A name without a scan is compared with names
-    /// without theirs.
-    fn no_reference(&self, reference: &TrialId) -> PlanError {
+    /// The error that no trial has this name. A name without a scan is compared with names without
+    /// their scans.
+    fn no_reference_error(&self, reference: &TrialId) -> PlanError {
         let has_command = self.plan.trials.iter().any(|planned| planned.trial.contender() == COMMAND);
         if reference.method.contender == COMMAND && !has_command {
             return PlanError::NoCommand(reference.clone(), reference.method.method.clone());
         }
         let planned = self.plan.trials.iter().map(|planned| planned.trial.id.method.clone());
-        let offered = every_id(self.contenders, self.selection).into_iter().map(|it| it.id);
+        let offered = every_method_id(self.contenders, self.selection).into_iter().map(|it| it.id);
         let read = planned.chain(offered).filter(|id| !self.contenders.is_control(id));
         let named =
             |id: MethodId| MethodId { scan: id.scan.filter(|_| reference.method.scan.is_some()), ..id };
@@ -81,8 +81,8 @@ impl Planner<'_> {
     }
 }
 
-/// Marks the first trial of a plan in each state of each thing that the user named.
-pub(in crate::experiment) fn name_first(plan: &mut Plan, named: &[Requested]) {
+/// Marks, for each thing that the user named, the first trial of a plan in each state.
+pub(in crate::experiment) fn mark_first_named(plan: &mut Plan, named: &[Requested]) {
     for state in plan.states.clone() {
         for name in named {
             let mut of_state = plan.trials.iter_mut().filter(|it| it.trial.state == state);
@@ -92,7 +92,7 @@ pub(in crate::experiment) fn name_first(plan: &mut Plan, named: &[Requested]) {
     }
 }
 
-/// Whether a name of the user's means a trial, among others perhaps.
+/// Whether a name that the user gave means a trial, possibly among others.
 fn is_named(id: &TrialId, name: &Requested) -> bool {
     let is_it = |name: &str| TrialId::parse_written(name).is_ok_and(|name| is_meant(&name, id));
     match name {
@@ -113,14 +113,14 @@ fn is_named(id: &TrialId, name: &Requested) -> bool {
 pub struct MethodPattern {
     set: GlobSet,
     pub(super) params: Params,
-    /// Whether it is a name, without any character of a glob.
+    /// Whether the pattern is a name, without any character of a glob.
     pub(super) is_name: bool,
 }
 
 impl MethodPattern {
     pub fn parse(text: &str) -> Result<MethodPattern, PlanError> {
         let SplitName { path: pattern, params } = SplitName::parse(text)?;
-        // The pattern itself; and, where it names a method without its scan, every scan of it.
+        // The pattern itself and, if it names a method without a scan, every scan of the method.
         let mut set = GlobSetBuilder::new();
         set.add(Glob::new(pattern)?);
         set.add(Glob::new(&format!("{pattern}/*"))?);
@@ -132,7 +132,7 @@ impl MethodPattern {
         self.set.is_match(id.to_string())
     }
 
-    /// Whether it matches this trial, and the trial has the settings after the `@`.
+    /// Whether the pattern matches this trial, and the trial has the settings after the `@`.
     pub fn matches_trial(&self, id: &TrialId) -> bool {
         let has = |(key, value): (&String, &u64)| {
             id.params.0.iter().any(|(name, own)| Params::short(name) == Params::short(key) && own == value)
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_means_the_trials_that_have_its_scan_and_its_settings() {
+    fn a_name_means_all_trials_with_its_scan_and_its_settings() {
         let is_meant = |name: &str, id: &str| is_meant(&name.parse().unwrap(), &id.parse().unwrap());
         assert!(is_meant("rust/read", "rust/read/avx2@buffer=64KiB"));
         assert!(is_meant("rust/read@buffer=64KiB", "rust/read/avx2@buffer=64KiB,threads=2"));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_the_same_however_they_are_written() {
+    fn equal_sizes_match_in_any_unit() {
         assert!(matches("rust/read@buffer=64KiB", "rust/read/scalar@buffer_bytes=65536"));
     }
 }

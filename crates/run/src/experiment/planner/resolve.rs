@@ -1,16 +1,16 @@
-//! Resolves the name of a trial against what its contender offers. This happens once for each trial
-//! of a plan, and nowhere else in an experiment.
+//! Resolves the name of a trial against the methods of its contender. In an experiment this happens
+//! once for each trial of a plan.
 
 use readlab_catalog::roster::{Roster, Warmup};
 use readlab_catalog::snippet;
-use readlab_measure::plan::{Planned, Role};
+use readlab_measure::plan::{PlannedTrial, Role};
 use readlab_model::trial::{COMMAND, MethodId, Params, Work};
 use readlab_record::{Start, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::methods::{ResolveError, ResolvedMethod};
 use readlab_suite::NamedBy;
 
-/// What a contender offers for a trial, and how it is started.
+/// The method of a contender for a trial, and how the contender is started.
 #[derive(Debug)]
 pub(in crate::experiment) struct ResolvedTrial {
     pub(in crate::experiment) choice: ResolvedMethod,
@@ -19,17 +19,16 @@ pub(in crate::experiment) struct ResolvedTrial {
 }
 
 impl ResolvedTrial {
-    pub(in crate::experiment) fn planned(self, trial: Trial, by: NamedBy) -> Planned {
+    pub(in crate::experiment) fn planned_trial(self, trial: Trial, by: NamedBy) -> PlannedTrial {
         let ResolvedTrial { choice, warmup, collects } = self;
         let role = role(&choice.id, by);
-        // What it reads first is what is measured.
+        // The first reading of each start is measured, so nothing is warmed up.
         let warmup = if trial.start == Start::EachReading { Warmup::Readings } else { warmup };
-        Planned { trial, choice, warmup, collects, role, is_first_named: false, waits: None }
+        PlannedTrial { trial, choice, warmup, collects, role, is_first_named: false, wait_reason: None }
     }
 }
 
-/// What the readings of a method are for: the user's own programs and commands are what others are
-/// compared with.
+/// The purpose of a method's readings: the user's own programs and commands serve as baselines.
 fn role(method: &MethodId, by: NamedBy) -> Role {
     if method.contender == COMMAND && by == NamedBy::Suite {
         Role::Common
@@ -52,6 +51,6 @@ pub(in crate::experiment) fn resolve(
     let contender = contenders
         .contender(&method.contender)
         .ok_or_else(|| ResolveError::NoContender(method.contender.clone()))?;
-    let choice = contender.choose(method, params, work)?;
+    let choice = contender.resolve(method, params, work)?;
     Ok(ResolvedTrial { choice, warmup: contender.warmup, collects: contender.collects })
 }

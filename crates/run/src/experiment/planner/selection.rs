@@ -1,5 +1,5 @@
-//! What the user and the suite select: trials by name, globs, settings, and what there is to read.
-//! Which contenders take part is found out in [`super::Contenders`].
+//! The selection of the user and the suite: trials by name, globs, settings, and readable forms of
+//! the targets. [`super::Contenders`] decides which contenders take part.
 
 use super::MethodPattern;
 use readlab_catalog::language::LanguageChoice;
@@ -7,23 +7,23 @@ use readlab_model::corpus::Form;
 use readlab_model::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
 use readlab_roster::discovery::Contenders;
-use readlab_suite::Entry;
+use readlab_suite::SuiteEntry;
 use readlab_targets::target::tree::OtherWalk;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is selected, before it is resolved against what contenders offer.
+/// The selection before it is resolved against the contenders' methods.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Trials by name, with labels.
-    pub entries: Vec<Entry>,
-    /// If there are any, only the methods and scans that one of these matches take part, and the
-    /// controls and commands among the entries.
+    pub entries: Vec<SuiteEntry>,
+    /// If not empty, only methods and scans that match one of these take part, and the controls and
+    /// commands among the entries.
     pub globs: Vec<String>,
     pub params: Params,
     pub readable: ReadableTargets,
-    /// The reference that the user named. It takes part, whatever else is selected.
+    /// The reference that the user named. It always takes part.
     pub reference: Option<TrialId>,
-    /// The languages that take part, beside the controls, the commands and the reference.
+    /// The languages that take part; controls, commands and the reference always do.
     pub languages: LanguageChoice,
     /// Whether an entry that cannot read the target is reported with the reason, or left out.
     pub reports_unreadable: bool,
@@ -34,32 +34,32 @@ pub struct Selection {
 pub struct TargetForm {
     /// The archive that is decoded, if there is one.
     pub archive: Form,
-    /// Over which transport the bytes come. Archives are decoded from files only.
+    /// Transport of the bytes. Archives are decoded from files only.
     pub over: Transport,
 }
 
-/// What trials may read of the targets.
+/// The forms of the targets that trials may read.
 pub type ReadableTargets = BTreeMap<TargetForm, ReadableTarget>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadableTarget {
     pub target: usize,
-    /// What is done with the bytes unless a trial says otherwise.
+    /// The work on the bytes unless a trial names another.
     pub work: Work,
     pub is_part: bool,
-    /// Whether it is a zstd that is decoded with a dictionary.
+    /// Whether the target is a zstd archive that needs a dictionary.
     pub has_dictionary: bool,
-    /// Whether its server speaks with encryption only.
+    /// Whether the target's server accepts only encrypted connections.
     pub is_encrypted: bool,
     pub has_ranges: bool,
-    /// Why a walk of a tree's folder finds other files than those that are read, if so.
+    /// Why walking a tree's folder would find other files than the list, if so.
     pub other_walk: Option<OtherWalk>,
     pub files: u64,
     pub broken: Option<String>,
 }
 
 impl ReadableTarget {
-    /// All bytes of a target that can be read.
+    /// All bytes of a readable target.
     pub fn plain(target: usize, work: Work) -> ReadableTarget {
         ReadableTarget {
             target,
@@ -74,27 +74,27 @@ impl ReadableTarget {
         }
     }
 
-    /// The bytes of a single file as they are.
+    /// The bytes of a single file, not decoded.
     pub fn of_bytes(work: Work) -> ReadableTargets {
         ReadableTargets::from([(TargetForm::default(), ReadableTarget::plain(0, work))])
     }
 }
 
-/// One trial by name, before it is resolved against what its contender offers.
+/// One trial by name, before it is resolved against its contender's methods.
 #[derive(Debug, Clone)]
 pub(super) struct TrialSpec {
     pub(super) id: TrialId,
     pub(super) form: TargetForm,
-    /// What a suite says of it beside its name and its form.
-    pub(super) entry: Entry,
-    /// Whether it is reported with the reason, or left out, if it cannot read the target.
+    /// The suite's entry of the trial.
+    pub(super) entry: SuiteEntry,
+    /// Whether the trial is reported with the reason, or left out, if it cannot read the target.
     pub(super) is_reported: bool,
 }
 
 impl TrialSpec {
-    /// A trial of which nothing but its name is said.
+    /// A trial of which only the name is given.
     pub(super) fn new(id: TrialId, form: TargetForm) -> TrialSpec {
-        TrialSpec { id, form, entry: Entry::default(), is_reported: true }
+        TrialSpec { id, form, entry: SuiteEntry::default(), is_reported: true }
     }
 }
 
@@ -103,35 +103,39 @@ impl Selection {
         id.contender == COMMAND || contenders.is_control(id) || self.languages.admits(&id.contender)
     }
 
-    /// What is done with what a trial reads.
+    /// The work of trials that read this form.
     pub(super) fn work(&self, form: TargetForm) -> Work {
         let readable = self.readable.get(&form).or_else(|| self.readable.values().next());
         readable.map_or(Work::Sum, |readable| readable.work)
     }
 
-    pub(super) fn overs(&self) -> BTreeSet<Transport> {
+    pub(super) fn transports(&self) -> BTreeSet<Transport> {
         self.readable.keys().map(|form| form.over).collect()
     }
 
-    /// The forms that a method can read here, each with `true`. If there is none: one form for each
-    /// transport, with `false`.
+    /// The forms that a method can read here, each with `true`. If it can read none, one form for
+    /// each transport, with `false`.
     pub(super) fn forms_of(&self, method: &MethodLine) -> Vec<(TargetForm, bool)> {
-        let overs = self.overs();
+        let transports = self.transports();
         let archives: Vec<Form> = match &method.decodes[..] {
             [] => vec![None],
             decoded => decoded.iter().copied().map(Some).collect(),
         };
         let forms = |over: Transport| archives.iter().map(move |&archive| TargetForm { archive, over });
-        let suited = overs.iter().filter(|over| over.suits(method)).flat_map(|&over| forms(over));
+        let suited = transports.iter().filter(|over| over.suits(method)).flat_map(|&over| forms(over));
         let here: Vec<_> =
             suited.filter(|form| self.readable.contains_key(form)).map(|form| (form, true)).collect();
         if here.is_empty() {
-            return overs.iter().map(|&over| (TargetForm { archive: archives[0], over }, false)).collect();
+            return transports
+                .iter()
+                .map(|&over| (TargetForm { archive: archives[0], over }, false))
+                .collect();
         }
         here
     }
 
-    /// What an entry reads: the archive that it names, else the one that its method decodes.
+    /// The form that an entry reads: the archive that it names, or else the archive that its method
+    /// decodes.
     pub(super) fn form_of(&self, contenders: &Contenders, entry: &TrialSpec) -> TargetForm {
         let over = entry.form.over;
         let decoded = || {
@@ -144,39 +148,43 @@ impl Selection {
         TargetForm { archive: entry.form.archive.or_else(decoded), over }
     }
 
-    /// Its trials by name, without those that read over a transport which no target has: methods
-    /// that read URLs for a file, and methods that read files for a URL.
-    pub(super) fn named(&self) -> impl Iterator<Item = Result<TrialSpec, TrialError>> {
-        let overs = self.overs();
-        self.entries.iter().filter(move |entry| overs.contains(&entry.over)).map(|entry| self.name(entry))
+    /// The trials of the entries. Leaves out trials whose transport no target has: methods that
+    /// read URLs for a file, and methods that read files for a URL.
+    pub(super) fn entry_specs(&self) -> impl Iterator<Item = Result<TrialSpec, TrialError>> {
+        let transports = self.transports();
+        self.entries
+            .iter()
+            .filter(move |entry| transports.contains(&entry.over))
+            .map(|entry| self.spec_of(entry))
     }
 
-    /// Whether one of the commands has this name. A `{}` in the name is the place of the path.
+    /// Whether a command of the entries has this name. A `{}` in the name is the placeholder of the
+    /// path.
     pub(super) fn has_command(&self, name: &str) -> bool {
         name.parse::<TrialId>().is_ok_and(|named| self.commands().any(|id| id == named.method))
     }
 
-    /// Whether the pattern matches one of those commands.
+    /// Whether the pattern matches a command of the entries.
     pub(super) fn has_command_like(&self, pattern: &MethodPattern) -> bool {
         self.commands().any(|id| pattern.matches(&id))
     }
 
     fn commands(&self) -> impl Iterator<Item = MethodId> {
-        let named = self.named().filter_map(Result::ok).map(|entry| entry.id.method);
+        let named = self.entry_specs().filter_map(Result::ok).map(|entry| entry.id.method);
         named.filter(|id| id.contender == COMMAND)
     }
 
-    /// A suite's entry as a trial's name.
-    pub(super) fn name(&self, entry: &Entry) -> Result<TrialSpec, TrialError> {
+    /// The trial that a suite's entry names.
+    pub(super) fn spec_of(&self, entry: &SuiteEntry) -> Result<TrialSpec, TrialError> {
         let id = TrialId::parse_written(&entry.trial)?;
         let form = TargetForm { archive: entry.form, over: entry.over };
         Ok(TrialSpec { id, form, entry: entry.clone(), is_reported: self.reports_unreadable })
     }
 
-    /// A method that a glob matched. If an entry names it too, the work and the form are those of
-    /// the entry.
-    pub(super) fn like_named(&self, method: MethodId, params: Params, form: TargetForm) -> TrialSpec {
-        let mut entries = self.named().filter_map(Result::ok);
+    /// The trial of a method that a glob matched. If an entry names the method too, it has the work
+    /// and the form of the entry.
+    pub(super) fn spec_like_entry(&self, method: MethodId, params: Params, form: TargetForm) -> TrialSpec {
+        let mut entries = self.entry_specs().filter_map(Result::ok);
         let same = |entry: &TrialSpec| {
             let names = (&entry.id.method.contender, &entry.id.method.method);
             names == (&method.contender, &method.method)
@@ -184,7 +192,7 @@ impl Selection {
                 && (entry.form.archive == form.archive || form.archive.is_none())
         };
         let (work, form) = entries.find(same).map_or((None, form), |named| (named.entry.work, named.form));
-        let entry = Entry { work, ..Entry::default() };
+        let entry = SuiteEntry { work, ..SuiteEntry::default() };
         TrialSpec { entry, ..TrialSpec::new(TrialId::new(method, &params), form) }
     }
 }

@@ -1,9 +1,9 @@
-//! The rest of a fleet's run. Rank 0 has the record; the others get from it what every rank needs
-//! to prepare the same plan on its own file. That the hosts are those of before is compared where
-//! all ranks agree ([`readlab_fleet::agreement`]).
+//! Resuming the run of a fleet. Rank 0 has the record; it sends the others what they need to
+//! prepare the same plan on their own files. When all ranks agree, they check that the hosts are
+//! the same as before ([`readlab_fleet::agreement`]).
 
 use super::InterruptedRun;
-use crate::experiment::target_spec::Split;
+use crate::experiment::target_spec::SplitReader;
 use anyhow::{Context, ensure};
 use readlab_record::{Fleet, Line, Record, RunKind, Share};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What all ranks must know of an interrupted run: the first lines of its record.
+/// What all ranks must know about an interrupted run: the first lines of its record.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FirstLines {
     lines: Vec<Line>,
@@ -20,7 +20,7 @@ pub struct FirstLines {
 
 impl InterruptedRun {
     /// Refuses the record of a fleet.
-    pub fn of_no_fleet(self) -> anyhow::Result<InterruptedRun> {
+    pub fn refuse_fleet(self) -> anyhow::Result<InterruptedRun> {
         ensure!(
             self.record.fleet.is_none(),
             "it is of a fleet: start `readlab fleet race --resume` on its hosts"
@@ -45,17 +45,18 @@ impl InterruptedRun {
         }
     }
 
-    /// The same on the file of a rank.
+    /// The interrupted run on the file of a rank.
     pub fn of_rank(mut self, rank: u32) -> anyhow::Result<InterruptedRun> {
         let fleet = self.fleet()?;
         let (share, ranks) = (fleet.share, fleet.ranks.len());
         let own = fleet.ranks.get(rank as usize).with_context(|| format!("it had {ranks} ranks"))?.clone();
         let readers = u32::try_from(ranks).ok().and_then(NonZero::new).context("it had no ranks")?;
-        self.split = (share == Share::Split).then_some(Split { reader: rank, readers });
+        self.split = (share == Share::Split).then_some(SplitReader { reader: rank, readers });
         for facts in &mut self.record.targets {
             (facts.path, facts.path_hex) = (own.path.clone(), None);
             facts.digest.clone_from(&own.digest);
-            // That of rank 0's file; what is in an archive follows from its own digest.
+            // The decoded content is of rank 0's file; a rank's own archive is known by its own
+            // digest.
             facts.decoded = None;
         }
         if rank > 0 {
@@ -73,7 +74,7 @@ impl FirstLines {
         let mut record = Record::new(*header);
         lines.for_each(|line| record.add(line));
         let resume_plan = super::resume_plan(RunKind::Race, &record)?;
-        // Flame graphs are rank 0's.
+        // Only rank 0 draws flame graphs.
         let folder = PathBuf::from(Path::new("."));
         let run = InterruptedRun { record, resume_plan, folder, earlier: self.earlier, split: None };
         run.of_rank(rank)

@@ -1,18 +1,18 @@
-//! Resumes an interrupted run by the plan in its record's header.
+//! Resumes an interrupted run with the plan in its record's header.
 //!
-//! What must be as it was is checked here, and a difference refuses the run before anything is
-//! changed: the lab, the targets, the contenders. Which round comes next is decided in
-//! [`readlab_measure::round`].
+//! Readlab, the targets and the contenders must be the same as before; this is checked here, and a
+//! difference refuses the run before anything is changed. [`readlab_measure::round`] decides which
+//! round comes next.
 
 mod fleet;
 
-use super::deadline::{ASKING, COPYING, Deadline};
-use super::header_lines::Opening;
+use super::deadline::{ASKING_STEP, COPYING_STEP, Deadline};
+use super::header_lines::OpeningLines;
 use super::planner::{self, resolve};
 use super::recorder::Recorder;
-use super::target_spec::{Examination, ExaminedTarget, Split, TargetSpec, check_drop_caches};
-use super::targets::{ExpectedAnswers, OpenTarget, known, serve};
-use super::together::{Arranged, Shape};
+use super::target_spec::{Examination, ExaminedTarget, SplitReader, TargetSpec, check_drop_caches};
+use super::targets::{ExpectedAnswers, OpenTarget, serve, split_known_targets};
+use super::together::{ArrangedTargets, ReaderGroup};
 use super::{Experiment, Procedure, Rounds, header_lines, participants};
 use crate::live::Live;
 use anyhow::{Context, anyhow, bail, ensure};
@@ -20,7 +20,7 @@ pub use fleet::FirstLines;
 use jiff::Timestamp;
 use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_measure::cache::Eviction;
-use readlab_measure::plan::{Plan, Planned};
+use readlab_measure::plan::{Plan, PlannedTrial};
 use readlab_measure::round::{self, ResumeState};
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
 use readlab_model::target::TargetFacts;
@@ -30,29 +30,29 @@ use readlab_roster::discovery::{Contenders, Participation};
 use readlab_suite::NamedBy;
 use readlab_system::machine::{self, Machine};
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::without_parents;
+use readlab_targets::target::absolute_without_dot_dot;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// The record of an interrupted run, which may be resumed here.
+/// The record of an interrupted run that may be resumed here.
 #[derive(Debug)]
 pub struct InterruptedRun {
     record: Record,
     resume_plan: ResumePlan,
     folder: PathBuf,
-    /// Time that the run had taken.
+    /// Time that the run had taken when it was interrupted.
     earlier: Duration,
-    /// Which part of its file a rank of a fleet reads.
-    split: Option<Split>,
+    /// The part of the file that a rank of a fleet reads.
+    split: Option<SplitReader>,
 }
 
 impl InterruptedRun {
-    /// Opens the record of a run of this kind, so that no other lab writes to it.
+    /// Opens the record of a run of this kind, and locks it against other readlab processes.
     pub fn open(kind: RunKind, path: &Path) -> anyhow::Result<(InterruptedRun, RecordWriter)> {
         let writer = RecordWriter::reopen(path)?;
         let (record, written) = writer.read_back()?;
-        let earlier = elapsed(&record, written).with_context(|| display_path(path))?;
+        let earlier = elapsed_before(&record, written).with_context(|| display_path(path))?;
         let resume_plan = resume_plan(kind, &record).with_context(|| display_path(path))?;
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
         Ok((InterruptedRun { record, resume_plan, folder, earlier, split: None }, writer))
@@ -76,26 +76,27 @@ impl Experiment {
         let contenders = contenders(&resume_plan, &record, recorder.live(), quiet)?;
         let mut plan = plan(&resume_plan, &contenders)?;
         record.header.reference.iter().for_each(|reference| plan.set_baseline(reference));
-        planner::name_first(&mut plan, &resume_plan.requested);
+        planner::mark_first_named(&mut plan, &resume_plan.requested);
         let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
-        let copying = Deadline::of_step(COPYING, &resume_plan.rules, begun);
-        let same = SameAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
+        let copying = Deadline::of_step(COPYING_STEP, &resume_plan.rules, begun);
+        let same = RepeatedAnswers { resume_plan: &resume_plan, before: &record.targets, deadline, recorder };
         let expected = same.find(&mut targets)?;
-        let (targets, caches) = known(targets, expected);
-        let (shape, eviction) = (Shape::of_record(&record), Eviction::of_run(resume_plan.drop_caches));
+        let (targets, caches) = split_known_targets(targets, expected);
+        let (shape, eviction) = (ReaderGroup::of_record(&record), Eviction::of_run(resume_plan.drop_caches));
         let mut arranged = shape.arrange(plan, targets, caches, eviction, &|_| copying.check())?;
         if record.targets.iter().any(TargetFacts::is_size_group) {
             let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
             arranged = arranged.with_size_groups(resume_plan.drop_caches, &deadline, recorder)?;
         }
-        // The record has the facts of its targets.
-        let Arranged { targets, caches, plan, .. } = arranged;
+        // The record already has the facts of its targets.
+        let ArrangedTargets { targets, caches, plan, .. } = arranged;
         let resumed = Line::Resumed(resumption(&plan, &record, earlier)?);
-        let lines: Vec<Line> = [resumed].into_iter().chain(restart(&resume_plan, &record.header)).collect();
+        let lines: Vec<Line> =
+            [resumed].into_iter().chain(restart_warning(&resume_plan, &record.header)).collect();
         lines.iter().cloned().for_each(|line| record.add(line));
         Ok(Experiment {
             kind: record.header.kind,
-            opening: Opening::Rest(lines),
+            opening: OpeningLines::Rest(lines),
             targets,
             caches,
             servers,
@@ -137,9 +138,9 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         header.lab,
         header.revision
     );
-    // What readers read together is a target for each number of them, and a tree has groups.
+    // The record has a target for each number of readers, and one for each size group of a tree.
     let groups = record.targets.iter().filter(|facts| facts.is_size_group()).count();
-    let targets = groups + Shape::of_record(record).counts().len().max(plan.targets.len());
+    let targets = groups + ReaderGroup::of_record(record).counts().len().max(plan.targets.len());
     let is_complete = record.targets.len() == targets
         && !plan.targets.is_empty()
         && plan.trials.iter().all(|trial| trial.target < plan.targets.len());
@@ -148,7 +149,7 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     Ok(plan.clone())
 }
 
-/// Refuses to resume elsewhere a run whose commands or rosters depend on the folder.
+/// Refuses to resume a run in another folder if its commands or rosters depend on the folder.
 fn check_folder(plan: &ResumePlan) -> anyhow::Result<()> {
     let folder = std::env::current_dir()?;
     let is_anywhere = plan.rosters.is_empty() && plan.trials.iter().all(|trial| trial.contender() != COMMAND);
@@ -160,9 +161,9 @@ fn check_folder(plan: &ResumePlan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Time that the run had taken when it was interrupted: by its last line, or from its begin or last
-/// resumption to the last writing.
-fn elapsed(record: &Record, written: SystemTime) -> anyhow::Result<Duration> {
+/// Time that the run had taken when it was interrupted: from its last line, or from its begin or
+/// last resumption to the last write.
+fn elapsed_before(record: &Record, written: SystemTime) -> anyhow::Result<Duration> {
     if let Some((_, wall_ns)) = record.end {
         return Ok(Duration::from_nanos(wall_ns));
     }
@@ -180,9 +181,9 @@ fn elapsed(record: &Record, written: SystemTime) -> anyhow::Result<Duration> {
 fn examine(
     plan: &ResumePlan,
     before: &[TargetFacts],
-    split: Option<Split>,
+    split: Option<SplitReader>,
 ) -> anyhow::Result<Vec<ExaminedTarget>> {
-    let deadline = Deadline::of_step(ASKING, &plan.rules, Instant::now());
+    let deadline = Deadline::of_step(ASKING_STEP, &plan.rules, Instant::now());
     let (allow_device, server) = (plan.allow_device, &plan.server);
     let examination = Examination { allow_device, server, deadline: &deadline };
     let mut targets = Vec::new();
@@ -194,7 +195,7 @@ fn examine(
     Ok(targets)
 }
 
-/// Opens the targets, if they are the files that they were. Rights and links may have changed
+/// Opens the targets, if they are the same files as before. Permissions and links may have changed
 /// meanwhile, and after a restart of the machine a device may have another number.
 fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
     let is_restarted = machine::boot() != plan.boot;
@@ -215,15 +216,15 @@ fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<
     Ok(targets)
 }
 
-/// The right answers, compared with those of the interrupted run.
-struct SameAnswers<'a> {
+/// The expected answers, compared with those of the interrupted run.
+struct RepeatedAnswers<'a> {
     resume_plan: &'a ResumePlan,
     before: &'a [TargetFacts],
     deadline: Deadline,
     recorder: &'a Recorder,
 }
 
-impl SameAnswers<'_> {
+impl RepeatedAnswers<'_> {
     fn find(&self, targets: &mut [OpenTarget]) -> anyhow::Result<Vec<ExpectedAnswers>> {
         let mut all = Vec::<ExpectedAnswers>::new();
         for (target, before) in targets.iter_mut().zip(self.before) {
@@ -240,14 +241,14 @@ impl SameAnswers<'_> {
             all.push(expected);
         }
         if let (Some(target), Some(expected)) = (targets.first_mut(), all.first_mut()) {
-            self.decode_own_archive(target, expected)?;
+            self.decode_user_archive(target, expected)?;
         }
         Ok(all)
     }
 
-    /// What comes out of the user's own archive, if trials decode it. The archives of a suite are
-    /// made of the first target.
-    fn decode_own_archive(
+    /// The decoded content of the user's own archive, if trials decode it. The archives of a suite
+    /// are made from the first target.
+    fn decode_user_archive(
         &self,
         target: &mut OpenTarget,
         expected: &mut ExpectedAnswers,
@@ -266,14 +267,15 @@ impl SameAnswers<'_> {
     }
 }
 
-/// The contenders that took part, if they are what they were.
+/// The contenders that took part, if they are the same as before.
 fn contenders(plan: &ResumePlan, record: &Record, live: &Live, quiet: bool) -> anyhow::Result<Contenders> {
     let rosters: Vec<PathBuf> = plan.rosters.iter().map(PathBuf::from).collect();
     let participation = |entry: &RosterEntry| {
         let is_needed = plan.trials.iter().any(|trial| trial.contender() == entry.name);
         if is_needed { Participation::Built } else { Participation::LeftOut }
     };
-    let contenders = participants::build_and_discover(&Roster::with(&rosters)?, participation, live, quiet);
+    let contenders =
+        participants::build_and_discover(&Roster::with_user_rosters(&rosters)?, participation, live, quiet);
     if let Some((name, reason)) = contenders.absent().iter().next() {
         bail!("{name} took part before, and cannot now: {reason}");
     }
@@ -293,9 +295,9 @@ fn contenders(plan: &ResumePlan, record: &Record, live: &Live, quiet: bool) -> a
     Ok(contenders)
 }
 
-/// The plan as it was, with the methods that carry it out now.
+/// The plan as it was, with the contenders' present methods.
 fn plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
-    let trials = plan.trials.iter().map(|trial| planned(trial, contenders));
+    let trials = plan.trials.iter().map(|trial| planned_trial(trial, contenders));
     Ok(Plan {
         trials: trials.collect::<anyhow::Result<_>>()?,
         absent: plan.absent.clone(),
@@ -304,8 +306,8 @@ fn plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
     })
 }
 
-fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
-    // The parts of the name as they were planned: reading the name adds what its spelling omits.
+fn planned_trial(trial: &Trial, contenders: &Contenders) -> anyhow::Result<PlannedTrial> {
+    // The name is built from the planned parts: parsing the text would add settings that it omits.
     let id = TrialId::new(trial.id.method.clone(), &trial.params);
     let resolved =
         resolve(contenders, &id.method, &trial.params, trial.work).with_context(|| id.to_string())?;
@@ -315,12 +317,12 @@ fn planned(trial: &Trial, contenders: &Contenders) -> anyhow::Result<Planned> {
         is_same && choice.method.cache == trial.cache,
         "{id}: its contender no longer has it as it was: begin anew"
     );
-    Ok(resolved.planned(Trial { id, ..trial.clone() }, NamedBy::User))
+    Ok(resolved.planned_trial(Trial { id, ..trial.clone() }, NamedBy::User))
 }
 
-/// What is recorded about the inside of contenders.
+/// The inspections of contenders.
 fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan> {
-    let record_folder = without_parents(folder)?;
+    let record_folder = absolute_without_dot_dot(folder)?;
     let flame_graphs = plan.flame_graphs.as_ref();
     let paths = flame_graphs.map(|folder| FlameGraphPaths::new(PathBuf::from(folder), record_folder));
     Ok(InspectPlan { flame_graphs: paths, trace: plan.trace })
@@ -328,14 +330,14 @@ fn inspect_plan(plan: &ResumePlan, folder: &Path) -> anyhow::Result<InspectPlan>
 
 fn resumption(plan: &Plan, record: &Record, earlier: Duration) -> anyhow::Result<Resumption> {
     let reopen = round::reopen(record);
-    let next = ResumeState::from_record(record).next(plan, &reopen);
+    let next = ResumeState::from_record(record).next_state_and_round(plan, &reopen);
     let (state, round) = next.context("its plan has no state: begin anew")?;
     let elapsed_ns = u64::try_from(earlier.as_nanos()).unwrap_or(u64::MAX);
     Ok(Resumption { at: Timestamp::now().to_string(), elapsed_ns, state, round, reopen })
 }
 
-/// A warning if the machine was restarted, or is another.
-fn restart(plan: &ResumePlan, before: &Header) -> Option<Line> {
+/// A warning if the machine was restarted, or is another one.
+fn restart_warning(plan: &ResumePlan, before: &Header) -> Option<Line> {
     if machine::boot() == plan.boot {
         return None;
     }

@@ -8,7 +8,7 @@ use readlab_record::{Requested, WriteWay};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// What one sweep does, by its flags.
+/// Configuration of one sweep, from its flags.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct SweepConfig {
     /// Folder in which a temporary folder with the files is made; with --read-only, a folder from
@@ -29,7 +29,7 @@ pub struct SweepConfig {
     pub write: WriteWay,
     /// The order of reading
     #[arg(long, value_name = "ORDER", default_value = "directory")]
-    pub order: Order,
+    pub order: ReadingOrder,
     /// Methods to measure; may be repeated [default: whole, read, direct and dontcache of contender
     /// rust]
     #[arg(long = "method", value_name = "TRIAL")]
@@ -40,8 +40,8 @@ pub struct SweepConfig {
     /// Refuse to write more than this
     #[arg(long, value_name = "SIZE")]
     pub max_bytes: Option<Bytes>,
-    /// Read each file once, untimed, right before its cold reading: caches below the file system
-    /// then hold it; for comparison with a sweep without this
+    /// Read each file once, untimed, right before its cold reading, so that caches below the file
+    /// system hold it; for comparison with a sweep without this option
     #[arg(long)]
     pub primed: bool,
     /// Keep the files, for another run with --read-only, for example after a restart
@@ -57,7 +57,7 @@ pub struct SweepConfig {
 
 /// The order in which files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Order {
+pub enum ReadingOrder {
     /// The order in which the folder lists them
     Directory,
     /// Shuffled by the seed.
@@ -66,17 +66,21 @@ pub enum Order {
     Name,
 }
 
-/// The methods that read unless others are named. The first is that of the publication.
-const METHODS: [&str; 4] =
+/// The methods that read unless others are named. The first is the published experiment's.
+const DEFAULT_METHODS: [&str; 4] =
     ["rust/whole", "rust/read@buffer=128KiB", "rust/direct@buffer=1MiB", "rust/dontcache@buffer=128KiB"];
 
 impl SweepConfig {
     pub fn trials(&self) -> Vec<String> {
-        if self.methods.is_empty() { METHODS.map(str::to_owned).to_vec() } else { self.methods.clone() }
+        if self.methods.is_empty() {
+            DEFAULT_METHODS.map(str::to_owned).to_vec()
+        } else {
+            self.methods.clone()
+        }
     }
 
     pub fn size_list(&self) -> Vec<u64> {
-        self.sizes.as_ref().map_or_else(|| PUBLISHED.to_vec(), |sizes| sizes.0.clone())
+        self.sizes.as_ref().map_or_else(|| PUBLISHED_SIZES.to_vec(), |sizes| sizes.0.clone())
     }
 
     pub fn total_bytes(&self) -> u64 {
@@ -87,8 +91,8 @@ impl SweepConfig {
         self.methods.iter().cloned().map(Requested::Method).collect()
     }
 
-    /// The command that reads the kept files in this folder in the same way.
-    pub fn again(&self, folder: &Path) -> String {
+    /// The command line that reads the kept files in this folder with the same options.
+    pub fn command_to_read_again(&self, folder: &Path) -> String {
         let mut words = vec!["readlab".to_owned(), "sweep".into(), folder.to_string_lossy().into_owned()];
         words.push("--read-only".to_owned());
         words.extend(self.methods.iter().flat_map(|method| ["--method".to_owned(), method.clone()]));
@@ -96,7 +100,8 @@ impl SweepConfig {
         if self.work != Work::Discard {
             with("--work", self.work.word());
         }
-        if let Some(order) = self.order.to_possible_value().filter(|_| self.order != Order::Directory) {
+        if let Some(order) = self.order.to_possible_value().filter(|_| self.order != ReadingOrder::Directory)
+        {
             with("--order", order.get_name());
             with("--seed", &self.seed.to_string());
         }
@@ -107,12 +112,12 @@ impl SweepConfig {
     }
 }
 
-/// Sizes in the order in which they are written.
+/// Sizes in the order in which files are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes(pub Vec<u64>);
 
-/// Fourteen sizes from 10 kB to 2 GB, decimal, as many and as far as the published experiment's.
-pub const PUBLISHED: [u64; 14] = [
+/// Fourteen decimal sizes from 10 kB to 2 GB: the number and range of the published experiment's.
+pub const PUBLISHED_SIZES: [u64; 14] = [
     10_000,
     20_000,
     50_000,
@@ -138,7 +143,7 @@ impl FromStr for Sizes {
             let size = |text: &str| text.parse::<Bytes>().map_err(|error| error.to_string());
             match part.split_once("..") {
                 None => sizes.push(size(part)?.0),
-                Some((first, last)) => sizes.extend(steps(size(first)?.0, size(last)?.0)),
+                Some((first, last)) => sizes.extend(sizes_in_range(size(first)?.0, size(last)?.0)),
             }
         }
         if sizes.is_empty() {
@@ -149,7 +154,7 @@ impl FromStr for Sizes {
 }
 
 /// The numbers 1, 2 and 5 times a power of ten from `first` to `last`, and both ends.
-fn steps(first: u64, last: u64) -> Vec<u64> {
+fn sizes_in_range(first: u64, last: u64) -> Vec<u64> {
     let powers = (0..20).map(|power| 10_u64.pow(power));
     let round = powers.flat_map(|power| [1, 2, 5].map(|step| power.saturating_mul(step)));
     let mut sizes: Vec<u64> =
@@ -164,7 +169,7 @@ mod tests {
     use super::*;
     use clap::{Command, FromArgMatches};
 
-    /// By these flags, one a space.
+    /// A configuration from flags that are separated by spaces.
     fn config(flags: &str) -> SweepConfig {
         let words = ["sweep", "."].into_iter().chain(flags.split_whitespace());
         let matches = SweepConfig::augment_args(Command::new("sweep")).try_get_matches_from(words).unwrap();
@@ -174,12 +179,12 @@ mod tests {
     #[test]
     fn every_size_is_written_as_often_as_it_is_repeated() {
         assert_eq!(config("--sizes 10kB,1MB --repeat 3").total_bytes(), 3 * 1_010_000);
-        assert_eq!(config("").size_list(), PUBLISHED);
+        assert_eq!(config("").size_list(), PUBLISHED_SIZES);
     }
 
     #[test]
     fn the_usual_methods_read_and_are_not_requested() {
-        assert_eq!(config("").trials(), METHODS);
+        assert_eq!(config("").trials(), DEFAULT_METHODS);
         assert_eq!(config("").requested(), []);
         let named = config("--method rust/mmap");
         assert_eq!(named.trials(), ["rust/mmap"]);
@@ -189,9 +194,12 @@ mod tests {
     #[test]
     fn the_command_for_kept_files_repeats_the_options_of_reading() {
         let folder = Path::new("/a b");
-        assert_eq!(config("--seed 7").again(folder), "readlab sweep '/a b' --read-only");
+        assert_eq!(config("--seed 7").command_to_read_again(folder), "readlab sweep '/a b' --read-only");
         let flags = "--method rust/mmap --work sum --order shuffled --seed 7 --primed";
-        assert_eq!(config(flags).again(folder), format!("readlab sweep '/a b' --read-only {flags}"));
+        assert_eq!(
+            config(flags).command_to_read_again(folder),
+            format!("readlab sweep '/a b' --read-only {flags}")
+        );
     }
 
     fn sizes(text: &str) -> Vec<u64> {
@@ -207,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn malformed_sizes_are_refused() {
         for text in ["", ",", "x", "1..x", "1.5"] {
             assert!(text.parse::<Sizes>().is_err(), "{text:?}");
         }

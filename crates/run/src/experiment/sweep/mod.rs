@@ -1,11 +1,10 @@
-//! Files of many sizes in a folder of their own: what `readlab sweep` writes, times, and reads
-//! again.
+//! Files of many sizes in a separate folder: `readlab sweep` writes them, times the writing, and
+//! reads them.
 //!
-//! The folder is made by readlab and holds a list of what was written, so that a kept folder can be
-//! recognized after a restart. It is removed when the value is dropped, on success, on error and on
-//! Ctrl-C, unless it is kept; what a killed run leaves is reported by [`readlab_system::folder::scratch`].
-//! How files are read is in [`readlab_measure::sequence`]; how a sweep is reported, in
-//! `readlab_report`.
+//! Readlab creates the folder, with a list of the written files, so that a kept folder can be
+//! recognized after a restart. Dropping the value removes the folder, on success, on error and on
+//! Ctrl-C, unless it is kept; [`readlab_system::folder::scratch`] reports folders that a killed run
+//! left. [`readlab_measure::sequence`] reads the files; `readlab_report` reports a sweep.
 
 pub mod config;
 pub mod run;
@@ -31,7 +30,7 @@ use std::path::{Path, PathBuf};
 pub struct WrittenFile {
     pub name: String,
     pub recipe: Recipe,
-    /// XXH3 of its content, 64 bits, hexadecimal.
+    /// XXH3 of the file's content, 64 bits, hexadecimal.
     pub digest: String,
     pub answer: Answer,
 }
@@ -45,16 +44,16 @@ struct Manifest {
 
 #[derive(Debug)]
 pub struct SweepFolder {
-    place: Place,
-    /// The files that were written, in the order of writing.
+    origin: FolderOrigin,
+    /// The written files, in the order of writing.
     pub files: Vec<WrittenFile>,
 }
 
 #[derive(Debug)]
-enum Place {
-    /// Where this run made it.
+enum FolderOrigin {
+    /// A folder that this run created.
     Own(Scratch),
-    /// Where an earlier one kept it.
+    /// A folder that an earlier run kept.
     Kept(PathBuf),
 }
 
@@ -67,9 +66,9 @@ pub enum SweepError {
     #[error("{}: {} are needed, with a margin, and {} are free", display_path(.folder), Bytes(*needed_bytes), Bytes(*free_bytes))]
     NoSpace {
         folder: PathBuf,
-        /// Bytes of all files and the margin.
+        /// Total size of all files, plus the margin.
         needed_bytes: u64,
-        /// What the file system has for ordinary users.
+        /// Free space of the file system for ordinary users.
         free_bytes: u64,
     },
     #[error("{}: {cause}", display_path(.folder))]
@@ -79,13 +78,13 @@ pub enum SweepError {
 }
 
 const MADE_BY: &str = "readlab sweep";
-const MANIFEST: &str = "sweep.json";
+const MANIFEST_FILE: &str = "sweep.json";
 
-/// Left free beside a twentieth of what is written.
-const MARGIN_BYTES: u64 = 64 << 20;
+/// Free space that must remain beside a twentieth of the written bytes.
+const FREE_MARGIN_BYTES_MIN: u64 = 64 << 20;
 
 impl SweepFolder {
-    /// A new folder below `parent`, if everything fits.
+    /// Creates a new folder below `parent`, if everything fits.
     pub fn make(
         parent: &Path,
         total_bytes: u64,
@@ -95,22 +94,23 @@ impl SweepFolder {
             return Err(SweepError::TooMany { wanted_bytes: total_bytes, allowed_bytes });
         }
         check_space(parent, total_bytes)?;
-        let made = Scratch::make(parent, "sweep").map_err(at(parent))?;
-        Ok(SweepFolder { place: Place::Own(made), files: Vec::new() })
+        let made = Scratch::make(parent, "sweep").map_err(io_error_at(parent))?;
+        Ok(SweepFolder { origin: FolderOrigin::Own(made), files: Vec::new() })
     }
 
-    /// A folder that an earlier sweep kept.
-    pub fn kept(path: &Path) -> Result<SweepFolder, SweepError> {
+    /// Opens a folder that an earlier sweep kept.
+    pub fn open_kept(path: &Path) -> Result<SweepFolder, SweepError> {
         let not_kept = |cause: String| SweepError::NotKept { folder: path.to_owned(), cause };
-        let text = fs::read(path.join(MANIFEST))
-            .map_err(|cause| not_kept(format!("no folder that a sweep kept: {MANIFEST}: {cause}")))?;
+        let text = fs::read(path.join(MANIFEST_FILE))
+            .map_err(|cause| not_kept(format!("no folder that a sweep kept: {MANIFEST_FILE}: {cause}")))?;
         let manifest: Manifest =
-            serde_json::from_slice(&text).map_err(|cause| not_kept(format!("{MANIFEST}: {cause}")))?;
+            serde_json::from_slice(&text).map_err(|cause| not_kept(format!("{MANIFEST_FILE}: {cause}")))?;
         if manifest.made_by != MADE_BY {
-            return Err(not_kept(format!("{MANIFEST} was made by '{}'", manifest.made_by)));
+            return Err(not_kept(format!("{MANIFEST_FILE} was made by '{}'", manifest.made_by)));
         }
         let listed: BTreeSet<OsString> = manifest.files.iter().map(|file| file.name.clone().into()).collect();
-        let there: BTreeSet<OsString> = names(path)?.into_iter().filter(|name| name != MANIFEST).collect();
+        let there: BTreeSet<OsString> =
+            file_names(path)?.into_iter().filter(|name| name != MANIFEST_FILE).collect();
         if let Some(missing) = listed.difference(&there).next() {
             return Err(not_kept(format!("{} is missing", missing.to_string_lossy())));
         }
@@ -118,7 +118,7 @@ impl SweepFolder {
             return Err(not_kept(format!("{} was added", added.to_string_lossy())));
         }
         for file in &manifest.files {
-            let size_bytes = path.join(&file.name).symlink_metadata().map_err(at(path))?.len();
+            let size_bytes = path.join(&file.name).symlink_metadata().map_err(io_error_at(path))?.len();
             if size_bytes != file.recipe.size_bytes {
                 let should = file.recipe.size_bytes;
                 return Err(not_kept(format!(
@@ -127,11 +127,11 @@ impl SweepFolder {
                 )));
             }
         }
-        Ok(SweepFolder { place: Place::Kept(path.to_owned()), files: manifest.files })
+        Ok(SweepFolder { origin: FolderOrigin::Kept(path.to_owned()), files: manifest.files })
     }
 
-    /// Reads every file and compares its content with what was written. This fills the page cache,
-    /// and every cache below it, so it comes after whatever is to be measured.
+    /// Reads every file and compares its content with what was written. This fills the page cache
+    /// and every cache below it, so it runs after all measurements.
     pub fn check_content(&self) -> Result<(), SweepError> {
         for file in &self.files {
             if interrupt::requested() {
@@ -151,35 +151,35 @@ impl SweepFolder {
     }
 
     pub fn path(&self) -> &Path {
-        match &self.place {
-            Place::Own(scratch) => scratch.path(),
-            Place::Kept(path) => path,
+        match &self.origin {
+            FolderOrigin::Own(scratch) => scratch.path(),
+            FolderOrigin::Kept(path) => path,
         }
     }
 
-    /// Leaves the folder where it is, with its list.
+    /// Keeps the folder, and writes its list.
     pub fn keep(&mut self) -> Result<(), SweepError> {
         let manifest = Manifest { made_by: MADE_BY.to_owned(), files: self.files.clone() };
         let text = serde_json::to_vec_pretty(&manifest).expect("the list holds only strings and numbers");
-        fs::write(self.path().join(MANIFEST), text).map_err(at(self.path()))?;
-        if let Place::Own(scratch) = &mut self.place {
+        fs::write(self.path().join(MANIFEST_FILE), text).map_err(io_error_at(self.path()))?;
+        if let FolderOrigin::Own(scratch) = &mut self.origin {
             scratch.keep();
         }
         Ok(())
     }
 
     pub fn in_directory_order(&self) -> Result<Vec<usize>, SweepError> {
-        let place = |name: &OsString| self.files.iter().position(|file| *name == *file.name);
-        Ok(names(self.path())?.iter().filter_map(place).collect())
+        let index = |name: &OsString| self.files.iter().position(|file| *name == *file.name);
+        Ok(file_names(self.path())?.iter().filter_map(index).collect())
     }
 }
 
-/// What is written in which order: cycling through the sizes.
+/// Names and recipes of the files in the order of writing, which cycles through the sizes.
 pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(String, Recipe)> {
     let one = |cycle: u32, at: usize, size_bytes: u64| {
         let number = u64::from(cycle) * sizes.len() as u64 + at as u64;
         let name = format!("{number:04}-{}.bin", Bytes(size_bytes).to_string().replace(' ', ""));
-        // Every file has bytes of its own: a device that removes duplicates must not find any.
+        // Every file has different bytes, so that a device that deduplicates finds no duplicates.
         (name, Recipe { kind, size_bytes, seed: seed.wrapping_add(number) })
     };
     (0..repeat)
@@ -188,20 +188,20 @@ pub fn recipes(sizes: &[u64], repeat: u32, kind: CorpusKind, seed: u64) -> Vec<(
 }
 
 fn check_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {
-    let free_bytes = filesystem::free_bytes(folder).map_err(at(folder))?;
-    let needed_bytes = total_bytes.saturating_add(total_bytes / 20).saturating_add(MARGIN_BYTES);
+    let free_bytes = filesystem::free_bytes(folder).map_err(io_error_at(folder))?;
+    let needed_bytes = total_bytes.saturating_add(total_bytes / 20).saturating_add(FREE_MARGIN_BYTES_MIN);
     if free_bytes < needed_bytes {
         return Err(SweepError::NoSpace { folder: folder.to_owned(), needed_bytes, free_bytes });
     }
     Ok(())
 }
 
-fn names(folder: &Path) -> Result<Vec<OsString>, SweepError> {
-    let entries = fs::read_dir(folder).map_err(at(folder))?;
-    entries.map(|entry| Ok(entry.map_err(at(folder))?.file_name())).collect()
+fn file_names(folder: &Path) -> Result<Vec<OsString>, SweepError> {
+    let entries = fs::read_dir(folder).map_err(io_error_at(folder))?;
+    entries.map(|entry| Ok(entry.map_err(io_error_at(folder))?.file_name())).collect()
 }
 
-pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> SweepError {
+pub(crate) fn io_error_at(path: &Path) -> impl FnOnce(io::Error) -> SweepError {
     move |cause| SweepError::Io { path: path.to_owned(), cause }
 }
 
@@ -211,7 +211,7 @@ mod tests {
     use crate::experiment::sweep::write::write;
     use readlab_record::WriteWay;
 
-    fn swept(parent: &Path) -> SweepFolder {
+    fn sweep_folder(parent: &Path) -> SweepFolder {
         let mut folder = SweepFolder::make(parent, 30_000, None).unwrap();
         for (name, recipe) in recipes(&[10_000, 512], 2, CorpusKind::A, 1) {
             write(&mut folder, name, recipe, WriteWay::Plain).unwrap();
@@ -222,8 +222,8 @@ mod tests {
     #[test]
     fn sizes_are_cycled_through_and_no_two_files_share_a_seed() {
         let made = recipes(&[10_000, 2_000_000_000], 2, CorpusKind::Random, 5);
-        let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["0000-10.0kB.bin", "0001-2.00GB.bin", "0002-10.0kB.bin", "0003-2.00GB.bin"]);
+        let file_names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(file_names, ["0000-10.0kB.bin", "0001-2.00GB.bin", "0002-10.0kB.bin", "0003-2.00GB.bin"]);
         let seeds: BTreeSet<u64> = made.iter().map(|(_, recipe)| recipe.seed).collect();
         assert_eq!(seeds.len(), 4);
     }
@@ -231,27 +231,27 @@ mod tests {
     #[test]
     fn a_folder_goes_away_unless_it_is_kept() {
         let parent = tempfile::tempdir().unwrap();
-        let mut folder = swept(parent.path());
+        let mut folder = sweep_folder(parent.path());
         let path = folder.path().to_owned();
         assert!(path.exists());
         folder.keep().unwrap();
         drop(folder);
-        let again = SweepFolder::kept(&path).unwrap();
+        let again = SweepFolder::open_kept(&path).unwrap();
         assert_eq!(again.files.len(), 4);
         drop(again);
         assert!(path.exists(), "a kept folder is only read");
-        let path = swept(parent.path()).path().to_owned();
+        let path = sweep_folder(parent.path()).path().to_owned();
         assert!(!path.exists());
     }
 
     #[test]
     fn a_kept_folder_that_was_touched_is_refused_with_the_name() {
         let parent = tempfile::tempdir().unwrap();
-        let mut folder = swept(parent.path());
+        let mut folder = sweep_folder(parent.path());
         folder.keep().unwrap();
         let path = folder.path().to_owned();
         let refused = |what: &str| {
-            let error = SweepFolder::kept(&path).unwrap_err().to_string();
+            let error = SweepFolder::open_kept(&path).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
         };
         fs::write(path.join("extra"), "").unwrap();
@@ -261,13 +261,13 @@ mod tests {
         refused("was changed: 5 bytes instead of 512");
         fs::remove_file(path.join(&folder.files[0].name)).unwrap();
         refused("is missing");
-        assert!(SweepFolder::kept(parent.path()).is_err());
+        assert!(SweepFolder::open_kept(parent.path()).is_err());
     }
 
     #[test]
     fn content_that_was_changed_at_the_same_size_is_found() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = swept(parent.path());
+        let folder = sweep_folder(parent.path());
         folder.check_content().unwrap();
         fs::write(folder.path().join(&folder.files[1].name), [b'B'; 512]).unwrap();
         let error = folder.check_content().unwrap_err().to_string();

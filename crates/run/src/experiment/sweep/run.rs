@@ -1,14 +1,15 @@
-//! Runs a sweep: writes the files, settles and evicts them, and has each read once by each method.
+//! Runs a sweep: writes the files, writes them back and evicts them, and makes each method read
+//! each file once.
 //!
-//! The order of the readings is in [`readlab_measure::sequence`].
+//! [`readlab_measure::sequence`] defines the order of the readings.
 
-use super::config::{Order, SweepConfig};
+use super::config::{ReadingOrder, SweepConfig};
 use super::unread::CacheProbeFile;
 use super::{SweepError, SweepFolder, WrittenFile, recipes, write};
-use crate::experiment::header_lines::{NewRecord, Opening};
+use crate::experiment::header_lines::{NewRecord, OpeningLines};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, Selection};
 use crate::experiment::recorder::Recorder;
-use crate::experiment::together::Shape;
+use crate::experiment::together::ReaderGroup;
 use crate::experiment::{Experiment, Procedure, header_lines, participants};
 use anyhow::Context;
 use rand::SeedableRng;
@@ -16,7 +17,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_catalog::roster::Roster;
 use readlab_measure::interface::Sink;
-use readlab_measure::plan::{Plan, Planned, Rules};
+use readlab_measure::plan::{Plan, PlannedTrial, Rules};
 use readlab_measure::sampler::{InspectPlan, ProcessSampler};
 use readlab_measure::sequence;
 use readlab_measure::target::SweepTarget;
@@ -27,35 +28,35 @@ use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_record::{EndReason, Line, RunKind, WriteWay};
 use readlab_roster::discovery::Contenders;
-use readlab_suite::Entry;
+use readlab_suite::SuiteEntry;
 use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::oracle::Truth;
-use readlab_targets::target::{Target, without_parents};
+use readlab_targets::target::{Target, absolute_without_dot_dot};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Size of the file on which contenders are warmed up, unless all files of the sweep are smaller.
-const OWN_BYTES_MAX: u64 = 1 << 20;
+const WARM_UP_BYTES_MAX: u64 = 1 << 20;
 
-/// Its seed: no file of a sweep holds the same random bytes by chance.
-const OWN_SEED: u64 = 0x7761_726d_2d75_70ff;
+/// Seed of the warm-up file, so that no file of a sweep holds the same random bytes by chance.
+const WARM_UP_SEED: u64 = 0x7761_726d_2d75_70ff;
 
-/// What the record says of a sweep whose files are read before they are timed.
-const PRIMED: &str = "--primed: each file was read once, untimed, before its cold reading: caches below the file \
+/// The record's warning for a sweep whose files are read before they are timed.
+const PRIMED_WARNING: &str = "--primed: each file was read once, untimed, before its cold reading: caches below the file \
     system held it, so \"cold\" is cold above them";
 
 #[derive(Debug)]
 pub struct Sweep {
     config: SweepConfig,
     folder: SweepFolder,
-    /// Where readlab's own file may be written.
+    /// Folder in which readlab's own file may be written.
     beside: PathBuf,
     begun: Instant,
 }
 
-/// What a sweep needs before it has a record.
+/// The contenders, the plan and the folder of a sweep, prepared before it has a record.
 #[derive(Debug)]
 pub struct PreparedSweep {
     contenders: Contenders,
@@ -64,14 +65,14 @@ pub struct PreparedSweep {
 }
 
 impl PreparedSweep {
-    /// Finds the contenders, plans what reads each file, and opens or makes the folder. Whatever
-    /// the user may have got wrong is found here. `None` if the user wants to stop.
+    /// Finds the contenders, plans the trials of each file, and opens or creates the folder. All
+    /// errors in the user's options are found here. `None` if the user wants to stop.
     pub fn prepare(config: &SweepConfig) -> anyhow::Result<Option<PreparedSweep>> {
         let names = config.trials();
         let contenders = Contenders::discover(&Roster::built_in(), |name| {
-            names.iter().any(|trial| participants::is_of(trial, name))
+            names.iter().any(|trial| participants::is_trial_of(trial, name))
         });
-        let plan = methods(config, &contenders)?;
+        let plan = plan_for_one_file(config, &contenders)?;
         let folder = open_or_make(config)?;
         Ok(folder.map(|folder| PreparedSweep { contenders, plan, folder }))
     }
@@ -86,7 +87,11 @@ impl Experiment {
         let header = header_lines::header(RunKind::Sweep, config.seed, None, Vec::new(), None);
         Experiment {
             kind: RunKind::Sweep,
-            opening: Opening::New(Box::new(NewRecord { header, targets: Vec::new(), others: Vec::new() })),
+            opening: OpeningLines::New(Box::new(NewRecord {
+                header,
+                targets: Vec::new(),
+                others: Vec::new(),
+            })),
             targets: Vec::new(),
             caches: Vec::new(),
             servers: Vec::new(),
@@ -95,7 +100,7 @@ impl Experiment {
             procedure: Procedure::Sweep(Box::new(Sweep { config: config.clone(), folder, beside, begun })),
             inspect: InspectPlan::default(),
             requested: config.requested(),
-            shape: Shape::One,
+            shape: ReaderGroup::One,
             begun,
             earlier: Duration::ZERO,
         }
@@ -103,7 +108,7 @@ impl Experiment {
 }
 
 impl Sweep {
-    /// Writes and reads the files. The folder is removed at the end, whatever happens.
+    /// Writes and reads the files. The folder is removed at the end in any case, unless it is kept.
     pub(in crate::experiment) fn execute(
         mut self,
         contenders: &Contenders,
@@ -128,28 +133,29 @@ impl Sweep {
         if !config.read_only && !write_all(config, folder, recorder)? {
             return Ok(EndReason::Interrupted);
         }
-        let hidden_cache = hidden_cache(unread, config.seed, recorder);
-        let targets = announce(folder, hidden_cache, recorder)?;
-        let own = own_file(beside, folder);
+        let hidden_cache = probe_hidden_cache(unread, config.seed, recorder);
+        let targets = record_files(folder, hidden_cache, recorder)?;
+        let own = make_warm_up_file(beside, folder);
         if let Err(error) = &own {
             recorder.append(header_lines::warning(format!("contenders are not warmed up: {error:#}")))?;
         }
         let warm_up_file = own.as_ref().ok().map(|(_, warm_up_file)| warm_up_file);
-        write::settle(folder)?;
+        write::write_back(folder)?;
         if config.keep {
-            keep(config, folder, recorder)?;
+            keep_files(config, folder, recorder)?;
         }
-        header_lines::absent(contenders).try_for_each(|line| recorder.append(line))?;
-        let plan = plan(config, folder, methods)?;
-        recorder.display().expect(&plan);
+        header_lines::absence_warnings(contenders).try_for_each(|line| recorder.append(line))?;
+        let plan = plan_for_all_files(config, folder, methods)?;
+        recorder.display().expect_trials(&plan);
         let mut sampler = ProcessSampler::of_single_reads(&plan, contenders, &targets, warm_up_file);
         if config.primed {
-            recorder.append(header_lines::warning(PRIMED.to_owned()))?;
-            sampler = sampler.priming();
+            recorder.append(header_lines::warning(PRIMED_WARNING.to_owned()))?;
+            sampler = sampler.with_priming();
         }
         let end = sequence::run(&plan, &mut sampler, recorder)?;
         drop(sampler);
-        // Before the readings it would have filled every cache that a restart had emptied.
+        // Checked before the readings, the content would have filled every cache that a restart had
+        // emptied.
         if config.read_only && end == EndReason::Settled {
             return check_content(folder, recorder);
         }
@@ -157,16 +163,16 @@ impl Sweep {
     }
 }
 
-/// Leaves the files in their folder, and says how to read them again.
-fn keep(config: &SweepConfig, folder: &mut SweepFolder, recorder: &mut Recorder) -> anyhow::Result<()> {
+/// Keeps the files in their folder, and reports how to read them again.
+fn keep_files(config: &SweepConfig, folder: &mut SweepFolder, recorder: &mut Recorder) -> anyhow::Result<()> {
     folder.keep()?;
-    let (path, again) = (display_path(folder.path()), config.again(folder.path()));
+    let (path, again) = (display_path(folder.path()), config.command_to_read_again(folder.path()));
     let text = format!("the files were kept in {path}; to read them again: {again}");
     Ok(recorder.append(header_lines::warning(text))?)
 }
 
 fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<EndReason> {
-    recorder.display().activity("comparing contents with what was written");
+    recorder.display().show_activity("comparing contents with what was written");
     match folder.check_content() {
         Ok(()) => Ok(EndReason::Settled),
         Err(SweepError::Interrupted) => Ok(EndReason::Interrupted),
@@ -175,15 +181,15 @@ fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<En
 }
 
 fn open_or_make(config: &SweepConfig) -> anyhow::Result<Option<SweepFolder>> {
-    let dir = without_parents(&config.dir).with_context(|| display_path(&config.dir))?;
+    let dir = absolute_without_dot_dot(&config.dir).with_context(|| display_path(&config.dir))?;
     if config.read_only {
-        return Ok(Some(SweepFolder::kept(&dir)?));
+        return Ok(Some(SweepFolder::open_kept(&dir)?));
     }
     let folder = SweepFolder::make(&dir, config.total_bytes(), config.max_bytes.map(|bytes| bytes.0))?;
     Ok((!interrupt::requested()).then_some(folder))
 }
 
-/// Writes every file; `false` when the user wants to stop.
+/// Writes every file; `false` if the user wants to stop.
 fn write_all(
     config: &SweepConfig,
     folder: &mut SweepFolder,
@@ -192,7 +198,7 @@ fn write_all(
     let recipes = recipes(&config.size_list(), config.repeat, config.fill, config.seed);
     let count = recipes.len();
     for (target, (name, recipe)) in recipes.into_iter().enumerate() {
-        recorder.display().activity(&format!("writing file {} of {count}: {name}", target + 1));
+        recorder.display().show_activity(&format!("writing file {} of {count}: {name}", target + 1));
         match write::write(folder, name, recipe, config.write) {
             Ok(times) => recorder.append(Line::Write { target, how: config.write, times })?,
             Err(SweepError::Interrupted) => return Ok(false),
@@ -202,22 +208,26 @@ fn write_all(
     Ok(true)
 }
 
-/// Whether a cache lies below: found with a file that was written before those of the sweep.
-fn hidden_cache(unread: Result<CacheProbeFile, NotProbed>, seed: u64, recorder: &Recorder) -> HiddenCache {
+/// Probes for a hidden cache with a file that was written before the files of the sweep.
+fn probe_hidden_cache(
+    unread: Result<CacheProbeFile, NotProbed>,
+    seed: u64,
+    recorder: &Recorder,
+) -> HiddenCache {
     match unread {
         Ok(unread) => {
-            recorder
-                .display()
-                .activity("reading parts of a file of readlab's own twice, about 1 s, for a cache below");
+            recorder.display().show_activity(
+                "reading parts of a file of readlab's own twice, about 1 s, for a cache below",
+            );
             unread.probe(seed)
         }
         Err(why) => HiddenCache::NotProbed { why },
     }
 }
 
-/// Records every file as a target, with the right answers about it. The first target names the
-/// cache below.
-fn announce(
+/// Records every file as a target, with its expected answers. The first target names the hidden
+/// cache.
+fn record_files(
     folder: &SweepFolder,
     hidden_cache: HiddenCache,
     recorder: &mut Recorder,
@@ -235,12 +245,12 @@ fn announce(
     Ok(targets)
 }
 
-/// A file of readlab's own, in a folder of its own, on which contenders are warmed up: no file of
-/// the sweep is read before its timed reading.
-fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUpFile)> {
+/// Readlab's own file in a separate folder, on which contenders are warmed up, because no file of
+/// the sweep may be read before its timed reading.
+fn make_warm_up_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, WarmUpFile)> {
     let largest = of.files.iter().map(|file| file.recipe.size_bytes).max().unwrap_or(0);
     let kind = of.files.first().map_or(CorpusKind::A, |file| file.recipe.kind);
-    let recipe = Recipe { kind, size_bytes: largest.min(OWN_BYTES_MAX), seed: OWN_SEED };
+    let recipe = Recipe { kind, size_bytes: largest.min(WARM_UP_BYTES_MAX), seed: WARM_UP_SEED };
     let mut folder = SweepFolder::make(parent, recipe.size_bytes, None)?;
     write::write(&mut folder, "warm-up".to_owned(), recipe, WriteWay::Plain)?;
     let path = folder.path().join(&folder.files[0].name);
@@ -248,8 +258,8 @@ fn own_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFolder, War
     Ok((folder, WarmUpFile::at(&path, known)))
 }
 
-/// The right answers, known from writing. As the time of the plainest reading, that of a slow
-/// device is assumed.
+/// The expected answers, known from writing. The time of the simplest reading is not measured; the
+/// time of a slow device is assumed.
 fn truth(file: &WrittenFile) -> Truth {
     const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
     let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
@@ -263,9 +273,9 @@ fn truth(file: &WrittenFile) -> Truth {
     }
 }
 
-/// What reads each file, as a plan for a single file.
-fn methods(config: &SweepConfig, contenders: &Contenders) -> Result<Plan, PlanError> {
-    let entries = config.trials().into_iter().map(|trial| Entry { trial, ..Entry::default() });
+/// The methods that read each file, as a plan for a single file.
+fn plan_for_one_file(config: &SweepConfig, contenders: &Contenders) -> Result<Plan, PlanError> {
+    let entries = config.trials().into_iter().map(|trial| SuiteEntry { trial, ..SuiteEntry::default() });
     let selection = Selection {
         entries: entries.collect(),
         readable: ReadableTarget::of_bytes(config.work),
@@ -275,12 +285,12 @@ fn methods(config: &SweepConfig, contenders: &Contenders) -> Result<Plan, PlanEr
     planner::plan(contenders, &selection, &[CacheState::Cold], Rules::one_reading(config.seed))
 }
 
-/// The plan of all files: as many passes as methods, the methods taking turns from file to file.
-fn plan(config: &SweepConfig, folder: &SweepFolder, methods: Plan) -> Result<Plan, SweepError> {
-    let order = order(config, folder)?;
+/// The plan for all files: as many passes as methods; the methods take turns from file to file.
+fn plan_for_all_files(config: &SweepConfig, folder: &SweepFolder, methods: Plan) -> Result<Plan, SweepError> {
+    let order = reading_order(config, folder)?;
     let passes = methods.trials.len();
     let turns = (0..passes).flat_map(|pass| (0..order.len()).map(move |position| (pass, position)));
-    let mut trials: Vec<Planned> = Vec::new();
+    let mut trials: Vec<PlannedTrial> = Vec::new();
     for (pass, position) in turns {
         let mut planned = methods.trials[(position + pass) % passes].clone();
         (planned.trial.index, planned.trial.target) = (TrialIndex::new(trials.len()), order[position]);
@@ -293,12 +303,12 @@ fn plan(config: &SweepConfig, folder: &SweepFolder, methods: Plan) -> Result<Pla
     Ok(Plan { trials, absent, ..methods })
 }
 
-fn order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<usize>, SweepError> {
+fn reading_order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<usize>, SweepError> {
     let mut by_name: Vec<usize> = (0..folder.files.len()).collect();
     Ok(match config.order {
-        Order::Directory => folder.in_directory_order()?,
-        Order::Name => by_name,
-        Order::Shuffled => {
+        ReadingOrder::Directory => folder.in_directory_order()?,
+        ReadingOrder::Name => by_name,
+        ReadingOrder::Shuffled => {
             by_name.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(config.seed));
             by_name
         }

@@ -1,11 +1,12 @@
-//! Writing the files of a sweep: plain, plain with the sync timed apart, or past the page cache.
+//! Writes the files of a sweep: plain, plain with the sync timed separately, or bypassing the page
+//! cache.
 //!
 //! Only the calls are timed, from creating the file to closing it; making the bytes and their
-//! digest happens before them. A file is written in one piece, as by the published experiment,
-//! unless memory is too small for it; then in pieces of a mebibyte. Where a size is no multiple of
-//! the block, the last bytes cannot go past the page cache and are written through it.
+//! digest happens before. A file is written in one piece, as in the published experiment, unless
+//! memory is too small; then in pieces of a mebibyte. If a size is no multiple of the block, the
+//! last bytes cannot bypass the page cache and are written through it.
 
-use super::{SweepError, SweepFolder, WrittenFile, at};
+use super::{SweepError, SweepFolder, WrittenFile, io_error_at};
 use readlab_model::corpus::Recipe;
 use readlab_model::units::Nanos;
 use readlab_record::{WriteTimes, WriteWay};
@@ -22,12 +23,12 @@ use std::time::{Duration, Instant};
 /// use.
 const ALIGNMENT_BYTES: usize = 4096;
 
-/// A piece of a file for which there is too little memory.
+/// Size of the pieces of a file for which there is too little memory.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// A file in one piece takes at most this part of the available memory: the page cache needs room
-/// for the same bytes.
-const MEMORY_PART: u64 = 4;
+/// Divisor of the available memory; a file is written in one piece only if it takes at most the
+/// quotient, because the page cache needs room for the same bytes.
+const MEMORY_PARTS: u64 = 4;
 
 /// Bytes at an aligned address, up to a fixed number.
 struct AlignedBuffer {
@@ -37,9 +38,9 @@ struct AlignedBuffer {
 }
 
 /// A stopwatch that runs only during calls.
-struct Calls(Duration);
+struct CallTimer(Duration);
 
-impl Calls {
+impl CallTimer {
     fn time<T>(&mut self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let start = Instant::now();
         let done = call();
@@ -48,7 +49,7 @@ impl Calls {
     }
 }
 
-/// Writes one file into the folder; the time that its calls took.
+/// Writes one file into the folder; returns the total time of its calls.
 pub fn write(
     folder: &mut SweepFolder,
     name: String,
@@ -56,11 +57,11 @@ pub fn write(
     way: WriteWay,
 ) -> Result<WriteTimes, SweepError> {
     let path = folder.path().join(&name);
-    let (mut calls, mut tally) = (Calls(Duration::ZERO), Tally::default());
-    let file = calls.time(|| create(&path, way)).map_err(at(&path))?;
+    let (mut calls, mut tally) = (CallTimer(Duration::ZERO), Tally::default());
+    let file = calls.time(|| create(&path, way)).map_err(io_error_at(&path))?;
     let mut pieces = Pieces::new(recipe);
     let mut piece = Vec::new();
-    let mut buffer = AlignedBuffer::with_room(at_once_bytes(recipe.size_bytes, &Memory::read()));
+    let mut buffer = AlignedBuffer::with_capacity(bytes_per_call(recipe.size_bytes, &Memory::read()));
     while pieces.next_into(&mut piece) {
         if interrupt::requested() {
             return Err(SweepError::Interrupted);
@@ -68,19 +69,19 @@ pub fn write(
         tally.take(&piece);
         let mut rest = &piece[..];
         while !rest.is_empty() {
-            rest = buffer.take(rest);
+            rest = buffer.copy_from(rest);
             if buffer.is_full() {
-                write_piece(&file, buffer.filled(), way, &mut calls).map_err(at(&path))?;
+                write_piece(&file, buffer.filled_bytes(), way, &mut calls).map_err(io_error_at(&path))?;
                 buffer.length = 0;
             }
         }
     }
     if buffer.length > 0 {
-        write_piece(&file, buffer.filled(), way, &mut calls).map_err(at(&path))?;
+        write_piece(&file, buffer.filled_bytes(), way, &mut calls).map_err(io_error_at(&path))?;
     }
     let written = calls.0;
     if way == WriteWay::Fdatasync {
-        calls.time(|| file.sync_data()).map_err(at(&path))?;
+        calls.time(|| file.sync_data()).map_err(io_error_at(&path))?;
     }
     let synced = calls.0 - written;
     let closing = Instant::now();
@@ -91,31 +92,32 @@ pub fn write(
     Ok(WriteTimes { write_ns, sync_ns: (way == WriteWay::Fdatasync).then(|| Nanos::from(synced).0) })
 }
 
-/// Writes everything in the folder to the device, so that the device is idle when reading starts.
-pub fn settle(folder: &SweepFolder) -> Result<(), SweepError> {
-    filesystem::sync(folder.path()).map_err(at(folder.path()))
+/// Writes everything in the folder back to the device, so that the device is idle when reading
+/// starts.
+pub fn write_back(folder: &SweepFolder) -> Result<(), SweepError> {
+    filesystem::sync(folder.path()).map_err(io_error_at(folder.path()))
 }
 
 fn create(path: &Path, way: WriteWay) -> io::Result<File> {
     if way == WriteWay::Direct { open_file::create_direct(path) } else { File::create_new(path) }
 }
 
-/// How much of a file of this size is written by one call.
-fn at_once_bytes(size_bytes: u64, memory: &Memory) -> usize {
-    let is_small = size_bytes <= memory.available_here_bytes() / MEMORY_PART;
+/// Number of bytes of a file of this size that one call writes.
+fn bytes_per_call(size_bytes: u64, memory: &Memory) -> usize {
+    let is_small = size_bytes <= memory.available_here_bytes() / MEMORY_PARTS;
     usize::try_from(size_bytes).ok().filter(|_| is_small).unwrap_or(PIECE_BYTES).max(1)
 }
 
 impl AlignedBuffer {
-    fn with_room(room: usize) -> AlignedBuffer {
+    fn with_capacity(room: usize) -> AlignedBuffer {
         let mut bytes = vec![0; room + ALIGNMENT_BYTES];
         let offset = bytes.as_ptr().align_offset(ALIGNMENT_BYTES);
         bytes.truncate(offset + room);
         AlignedBuffer { bytes, offset, length: 0 }
     }
 
-    /// Takes as much as there is room for; the rest.
-    fn take<'a>(&mut self, piece: &'a [u8]) -> &'a [u8] {
+    /// Copies bytes into the free space; returns the bytes that did not fit.
+    fn copy_from<'a>(&mut self, piece: &'a [u8]) -> &'a [u8] {
         let free = &mut self.bytes[self.offset + self.length..];
         let (taken, rest) = piece.split_at(piece.len().min(free.len()));
         free[..taken.len()].copy_from_slice(taken);
@@ -127,12 +129,12 @@ impl AlignedBuffer {
         self.offset + self.length == self.bytes.len()
     }
 
-    fn filled(&self) -> &[u8] {
+    fn filled_bytes(&self) -> &[u8] {
         &self.bytes[self.offset..self.offset + self.length]
     }
 }
 
-fn write_piece(mut file: &File, bytes: &[u8], way: WriteWay, calls: &mut Calls) -> io::Result<()> {
+fn write_piece(mut file: &File, bytes: &[u8], way: WriteWay, calls: &mut CallTimer) -> io::Result<()> {
     if way != WriteWay::Direct {
         return calls.time(|| file.write_all(bytes));
     }
@@ -154,25 +156,26 @@ mod tests {
     #[test]
     fn a_file_is_written_at_once_if_a_quarter_of_the_memory_holds_it() {
         let memory = Memory { total_bytes: 8 << 30, available_bytes: 4 << 30, limit_bytes: None };
-        assert_eq!(at_once_bytes(1 << 30, &memory), 1 << 30);
-        assert_eq!(at_once_bytes((1 << 30) + 1, &memory), PIECE_BYTES);
-        assert_eq!(at_once_bytes(0, &memory), 1);
+        assert_eq!(bytes_per_call(1 << 30, &memory), 1 << 30);
+        assert_eq!(bytes_per_call((1 << 30) + 1, &memory), PIECE_BYTES);
+        assert_eq!(bytes_per_call(0, &memory), 1);
         let limited = Memory { limit_bytes: Some(1 << 30), ..memory };
-        assert_eq!(at_once_bytes(1 << 29, &limited), PIECE_BYTES);
+        assert_eq!(bytes_per_call(1 << 29, &limited), PIECE_BYTES);
     }
 
     #[test]
     fn pieces_larger_than_the_room_are_taken_in_parts() {
-        let mut buffer = AlignedBuffer::with_room(5);
-        assert_eq!(buffer.take(b"abc"), b"");
-        assert_eq!(buffer.take(b"defg"), b"fg");
-        assert!(buffer.is_full() && buffer.filled() == b"abcde");
-        assert_eq!(buffer.filled().as_ptr().align_offset(ALIGNMENT_BYTES), 0);
+        let mut buffer = AlignedBuffer::with_capacity(5);
+        assert_eq!(buffer.copy_from(b"abc"), b"");
+        assert_eq!(buffer.copy_from(b"defg"), b"fg");
+        assert!(buffer.is_full() && buffer.filled_bytes() == b"abcde");
+        assert_eq!(buffer.filled_bytes().as_ptr().align_offset(ALIGNMENT_BYTES), 0);
     }
 
     #[test]
-    fn every_way_writes_the_bytes_of_its_recipe() {
-        // Not the folder for temporary files: that may be in memory, where no write is direct.
+    fn every_write_method_writes_the_bytes_of_its_recipe() {
+        // Avoids the folder for temporary files, which may be in memory, where direct writes do not
+        // work.
         let parent = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
         let mut folder = SweepFolder::make(parent.path(), 10_000_000, None).unwrap();
         for way in [WriteWay::Plain, WriteWay::Fdatasync, WriteWay::Direct] {

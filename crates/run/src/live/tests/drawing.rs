@@ -1,4 +1,4 @@
-//! What is drawn when: never while a turn is taken, and no more than its share.
+//! Tests of when the view is drawn: never during a turn, and only for a small share of the time.
 
 use super::super::display::{Display, Surface};
 use super::{WARM, sample, target};
@@ -11,23 +11,23 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// What a scripted terminal shows, and its clock.
-struct Script {
+/// Contents of a scripted terminal, and its clock.
+struct TerminalScript {
     now: Instant,
-    /// Time that drawing everything takes.
+    /// Time that one full drawing takes.
     draw_time: Duration,
     columns: u16,
     keys: Vec<u8>,
     is_drawn: bool,
-    /// How often everything was drawn.
+    /// Number of full drawings.
     frames: usize,
-    /// How often the first line alone was drawn.
+    /// Number of drawings of the first line alone.
     first_lines: usize,
     lines: Vec<String>,
 }
 
 #[derive(Clone)]
-struct ScriptedSurface(Rc<RefCell<Script>>);
+struct ScriptedSurface(Rc<RefCell<TerminalScript>>);
 
 impl Surface for ScriptedSurface {
     fn size(&self) -> Size {
@@ -69,14 +69,14 @@ impl Surface for ScriptedSurface {
 }
 
 /// A display on a scripted terminal.
-struct Scene {
+struct ScriptedDisplay {
     display: Display,
-    script: Rc<RefCell<Script>>,
+    script: Rc<RefCell<TerminalScript>>,
 }
 
-impl Scene {
-    fn new(draw_time: Duration) -> Scene {
-        let script = Script {
+impl ScriptedDisplay {
+    fn new(draw_time: Duration) -> ScriptedDisplay {
+        let script = TerminalScript {
             now: Instant::now(),
             draw_time,
             columns: 80,
@@ -87,7 +87,7 @@ impl Scene {
             lines: Vec::new(),
         };
         let script = Rc::new(RefCell::new(script));
-        Scene { display: Display::on_surface(ScriptedSurface(Rc::clone(&script))), script }
+        ScriptedDisplay { display: Display::on_surface(ScriptedSurface(Rc::clone(&script))), script }
     }
 
     fn drawn(&self) -> (usize, usize) {
@@ -98,26 +98,31 @@ impl Scene {
     /// Rounds of two trials whose turns take this time.
     fn run(&mut self, rounds: u32, turn_time: Duration) {
         self.display.take(&target(0, "f"));
-        self.display.about_to(Step::State(WARM, 2));
+        self.display.announce_step(Step::State(WARM, 2));
         for (index, name) in ["rust/mmap", "rust/read"].into_iter().enumerate() {
             self.display.take(&trial(index, name, WARM, Cache::Through));
         }
         for round in 0..rounds {
             for (position, trial) in [(0, 0), (1, 1)] {
-                self.display.about_to(Step::Turn { trial: TrialIndex::new(trial), round, position, of: 2 });
+                self.display.announce_step(Step::Turn {
+                    trial: TrialIndex::new(trial),
+                    round,
+                    position,
+                    of: 2,
+                });
                 let before = self.drawn();
                 self.script.borrow_mut().now += turn_time;
                 self.display.take(&sample(trial, round, 5));
                 assert_eq!(self.drawn(), before, "something was drawn during a turn");
             }
-            self.display.about_to(Step::RoundOver(Progress { share: 0.5, elapsed_ns: 1 }));
+            self.display.announce_step(Step::RoundOver(Progress { share: 0.5, elapsed_ns: 1 }));
         }
     }
 }
 
 #[test]
 fn rankings_are_drawn_after_rounds_and_the_first_line_before_turns() {
-    let mut scene = Scene::new(Duration::ZERO);
+    let mut scene = ScriptedDisplay::new(Duration::ZERO);
     scene.run(7, Duration::from_secs(1));
     let drawn = scene.drawn();
     assert_eq!(drawn, (1 + 1 + 7, 13), "one for the state, one in the first round, one a round; one a turn");
@@ -126,23 +131,23 @@ fn rankings_are_drawn_after_rounds_and_the_first_line_before_turns() {
 }
 
 #[test]
-fn a_drawing_that_takes_long_is_seldom_made() {
-    let mut scene = Scene::new(Duration::from_millis(10));
+fn a_drawing_that_takes_long_is_made_seldom() {
+    let mut scene = ScriptedDisplay::new(Duration::from_millis(10));
     scene.run(1_000, Duration::from_millis(5));
     let (frames, first_lines) = scene.drawn();
-    // Ten seconds of turns, and ten milliseconds of each two seconds for drawing.
+    // In ten seconds of turns, ten milliseconds of every two seconds are for drawing.
     assert!((5..=7).contains(&frames), "{frames}");
     assert!(first_lines <= 505, "at most one in 20 ms: {first_lines}");
 }
 
 #[test]
-fn what_is_no_longer_there_as_it_was_is_drawn_whole() {
-    let mut scene = Scene::new(Duration::ZERO);
+fn everything_is_drawn_if_the_last_drawing_is_gone_or_the_size_changed() {
+    let mut scene = ScriptedDisplay::new(Duration::ZERO);
     scene.run(1, Duration::from_secs(1));
-    let turn = |scene: &mut Scene| {
+    let turn = |scene: &mut ScriptedDisplay| {
         scene.script.borrow_mut().now += Duration::from_secs(1);
         let before = scene.drawn();
-        scene.display.about_to(Step::Turn { trial: TrialIndex::new(0), round: 1, position: 0, of: 2 });
+        scene.display.announce_step(Step::Turn { trial: TrialIndex::new(0), round: 1, position: 0, of: 2 });
         let after = scene.drawn();
         (after.0 - before.0, after.1 - before.1)
     };
@@ -156,8 +161,8 @@ fn what_is_no_longer_there_as_it_was_is_drawn_whole() {
 }
 
 #[test]
-fn only_the_key_for_it_ends_a_run() {
-    let mut scene = Scene::new(Duration::ZERO);
+fn only_the_ending_key_ends_a_run() {
+    let mut scene = ScriptedDisplay::new(Duration::ZERO);
     scene.run(1, Duration::from_secs(1));
     scene.script.borrow_mut().keys = b"xyz\n\x1b[A".to_vec();
     assert!(!scene.display.wants_end());

@@ -1,5 +1,5 @@
-//! Known answers: a view made of lines and steps, and what is shown of it. What is drawn when is in
-//! [`drawing`].
+//! Views made from given lines and steps, and their expected drawings. [`drawing`] tests when they
+//! are drawn.
 
 mod drawing;
 
@@ -13,14 +13,14 @@ use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 use readlab_record::testing::{self, header, trial};
 use readlab_record::{Header, Line, Outcome, RunKind};
-use readlab_report::{LiveColumn, LiveRoom};
+use readlab_report::{LiveColumn, LiveWidth};
 use readlab_system::terminal::cells::width;
 use readlab_system::tty::Size;
 
 const COLD: CacheState = CacheState::Cold;
 const WARM: CacheState = CacheState::Warm;
 
-/// The trials of each state and the milliseconds of their readings.
+/// The trials of each state, and the time of their readings in milliseconds.
 const TRIALS: [(&str, u64); 5] = [
     ("rust/io_uring/avx512-pages@buffer=128KiB,depth=16,registered=1", 50),
     ("rust/io_uring/avx512-pages@buffer=1MiB,depth=16,registered=1", 60),
@@ -45,44 +45,44 @@ fn sample(trial: usize, round: u32, wall_ms: u64) -> Line {
     }))
 }
 
-/// A race in the middle of its warm rounds: ten rounds cold, three warm.
+/// A race in the middle of its warm rounds, after ten cold and three warm rounds.
 fn race() -> View {
     let mut view = View::new();
     view.take(&Line::Header(Box::new(header())));
     view.take(&target(0, "/data/a\u{1b}b.txt"));
     for (begin, state, rounds) in [(0, COLD, 10), (TRIALS.len(), WARM, 3)] {
-        view.about_to(Step::State(state, TRIALS.len()));
+        view.announce_step(Step::State(state, TRIALS.len()));
         for (index, (name, _)) in (begin..).zip(TRIALS) {
             let cache = if name == "rust/null" { Cache::None } else { Cache::Through };
-            view.about_to(Step::Start(TrialIndex::new(index)));
+            view.announce_step(Step::Start(TrialIndex::new(index)));
             view.take(&trial(index, name, state, cache));
         }
         for round in 0..rounds {
             for (index, (_, wall_ms)) in (begin..).zip(TRIALS) {
-                view.about_to(Step::Turn { trial: TrialIndex::new(index), round, position: 0, of: 5 });
+                view.announce_step(Step::Turn { trial: TrialIndex::new(index), round, position: 0, of: 5 });
                 view.take(&sample(index, round, wall_ms));
             }
             let share = f64::from(round + 1) / 20.0 + if state == WARM { 0.5 } else { 0.0 };
-            view.about_to(Step::RoundOver(Progress { share, elapsed_ns: 120_000_000_000 }));
+            view.announce_step(Step::RoundOver(Progress { share, elapsed_ns: 120_000_000_000 }));
         }
     }
     view.take(&Line::Warning { text: "another readlab measures\nhere".into() });
-    view.about_to(Step::Turn { trial: TrialIndex::new(TRIALS.len() + 2), round: 3, position: 1, of: 5 });
+    view.announce_step(Step::Turn { trial: TrialIndex::new(TRIALS.len() + 2), round: 3, position: 1, of: 5 });
     view
 }
 
-fn look(columns: u16, rows: u16) -> TerminalStyle {
+fn terminal(columns: u16, rows: u16) -> TerminalStyle {
     TerminalStyle { size: Size { columns, rows }, has_styles: false, has_keys: true }
 }
 
-fn shown(view: &View, columns: u16, rows: u16) -> String {
-    lines(view, look(columns, rows)).join("\n")
+fn screen_text(view: &View, columns: u16, rows: u16) -> String {
+    lines(view, terminal(columns, rows)).join("\n")
 }
 
 #[test]
 fn a_race_on_terminals_of_four_widths() {
     for columns in [20, 40, 80, 200] {
-        insta::assert_snapshot!(format!("race_in_{columns}_columns"), shown(&race(), columns, 24));
+        insta::assert_snapshot!(format!("race_in_{columns}_columns"), screen_text(&race(), columns, 24));
     }
 }
 
@@ -96,13 +96,13 @@ fn no_line_is_wider_than_the_terminal_and_there_are_not_more_than_it_has() {
         Step::Inspect(TrialIndex::new(2)),
     ] {
         let mut view = race();
-        view.about_to(step);
+        view.announce_step(step);
         views.push(view);
     }
     let widths = (1..24).chain([29, 30, 31, 37, 38, 39, 49, 50, 51, 89, 90, 91, 200]);
     for (columns, rows) in widths.flat_map(|columns| [1, 2, 3, 5, 8, 13, 24].map(|rows| (columns, rows))) {
         for view in &views {
-            let lines = lines(view, look(columns, rows));
+            let lines = lines(view, terminal(columns, rows));
             assert!(lines.len() <= usize::from(rows), "{columns} x {rows}: {lines:#?}");
             let widest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
             assert!(widest <= usize::from(columns), "{columns} x {rows}: {lines:#?}");
@@ -112,18 +112,18 @@ fn no_line_is_wider_than_the_terminal_and_there_are_not_more_than_it_has() {
 }
 
 #[test]
-fn where_there_are_few_lines_the_state_that_is_measured_comes_first() {
-    let lines = shown(&race(), 80, 12);
+fn on_few_lines_the_state_that_is_measured_comes_first() {
+    let lines = screen_text(&race(), 80, 12);
     assert!(lines.contains("warm · newlines") && lines.contains("rust/mmap/avx2"), "{lines}");
     let cold = lines.lines().skip_while(|line| !line.starts_with("cold · newlines"));
     assert_eq!(cold.take_while(|line| !line.starts_with("warm")).count(), 3, "{lines}");
-    assert!(!shown(&race(), 80, 8).contains("cold · newlines"));
+    assert!(!screen_text(&race(), 80, 8).contains("cold · newlines"));
 }
 
 #[test]
 fn styles_change_no_text() {
-    let plain = lines(&race(), look(80, 24));
-    let styled = lines(&race(), TerminalStyle { has_styles: true, ..look(80, 24) });
+    let plain = lines(&race(), terminal(80, 24));
+    let styled = lines(&race(), TerminalStyle { has_styles: true, ..terminal(80, 24) });
     let stripped: Vec<String> =
         styled.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
     assert_eq!(stripped, plain);
@@ -135,50 +135,50 @@ fn a_trial_that_is_refused_leaves_the_ranking_and_is_counted() {
     let mut view = race();
     let refused = Outcome::Refused { reason: "it lied".into() };
     view.take(&Line::Outcome { trial: TrialIndex::new(TRIALS.len() + 2), outcome: refused });
-    let lines = shown(&view, 200, 24);
+    let lines = screen_text(&view, 200, 24);
     assert!(lines.contains("warm · newlines · 1.00 GB · a\\u{1b}b.txt · 1 not measured"), "{lines}");
     assert_eq!(lines.matches("rust/mmap/avx2 ").count(), 2, "in the first line and among the cold: {lines}");
 }
 
 #[test]
-fn readings_of_a_search_are_shown_until_there_are_others() {
+fn readings_of_a_search_are_shown_until_there_are_reported_readings() {
     let mut view = View::new();
     view.take(&target(0, "f"));
-    view.about_to(Step::State(WARM, 2));
+    view.announce_step(Step::State(WARM, 2));
     for (index, name) in ["rust/mmap", "rust/read"].into_iter().enumerate() {
         view.take(&trial(index, name, WARM, Cache::Through));
         let of_rung =
             Sample { trial: TrialIndex::new(index), rung: Some(0), wall_ns: 1_000_000, ..Sample::default() };
         view.take(&Line::Sample(Box::new(of_rung)));
     }
-    let searching = shown(&view, 80, 24);
+    let searching = screen_text(&view, 80, 24);
     assert!(searching.contains("· search") && searching.contains("rust/mmap"), "{searching}");
     view.take(&sample(1, 1, 7));
-    let measuring = shown(&view, 80, 24);
+    let measuring = screen_text(&view, 80, 24);
     assert!(!measuring.contains("search") && !measuring.contains("rust/mmap"), "{measuring}");
 }
 
 #[test]
-fn a_meter_of_the_table_of_columns_is_shown_where_there_is_room() {
-    let room = LiveRoom { width: 16, terminal_min: 100 };
+fn a_live_column_is_shown_if_there_is_room() {
+    let room = LiveWidth { width: 16, terminal_min: 100 };
     let faults = LiveColumn { meter: Meter::MinorFaults, heading: "faults", room };
     let mut view = View::new();
     view.columns = vec![faults];
-    view.about_to(Step::State(WARM, 1));
+    view.announce_step(Step::State(WARM, 1));
     view.take(&trial(0, "rust/mmap", WARM, Cache::Through));
     for (round, counted) in [(0, 1_000), (1, 3_000), (2, 2_000)] {
         let Line::Sample(sample) = sample(0, round, 7) else { unreachable!() };
         view.take(&Line::Sample(Box::new(Sample { minor_faults: Some(counted), ..*sample })));
     }
-    let shows = |columns| shown(&view, columns, 24).contains(&faults.text(2_000.0));
-    assert!(shows(120) && !shows(80), "{}", shown(&view, 120, 24));
+    let shows = |columns| screen_text(&view, columns, 24).contains(&faults.text(2_000.0));
+    assert!(shows(120) && !shows(80), "{}", screen_text(&view, 120, 24));
 }
 
 #[test]
 fn methods_of_a_sweep_are_compared_over_all_files() {
     let mut view = View::new();
     view.take(&Line::Header(Box::new(Header { kind: RunKind::Sweep, ..header() })));
-    view.about_to(Step::State(COLD, 4));
+    view.announce_step(Step::State(COLD, 4));
     for (index, name) in ["rust/read", "rust/mmap", "rust/mmap", "rust/read"].into_iter().enumerate() {
         view.take(&target(index, &format!("file {index}")));
         let Line::Trial(mut announced) = trial(index, name, COLD, Cache::Through) else { unreachable!() };
@@ -186,7 +186,7 @@ fn methods_of_a_sweep_are_compared_over_all_files() {
         view.take(&Line::Trial(announced));
         view.take(&sample(index, 0, if name == "rust/mmap" { 500 } else { 250 }));
     }
-    let lines = shown(&view, 80, 24);
+    let lines = screen_text(&view, 80, 24);
     let rows: Vec<&str> = lines.lines().filter(|line| line.contains("GB/s")).collect();
     assert_eq!(rows.len(), 2, "{lines}");
     assert!(rows[0].contains("rust/read") && rows[0].contains("4.00 GB/s"), "{lines}");
@@ -194,32 +194,32 @@ fn methods_of_a_sweep_are_compared_over_all_files() {
 }
 
 #[test]
-fn controls_are_ranked_where_there_is_nothing_else() {
+fn controls_are_ranked_if_there_are_no_other_trials() {
     let of_controls = |ranks_controls| {
         let mut view = View::new();
         view.ranks_controls = ranks_controls;
-        view.about_to(Step::State(WARM, 1));
+        view.announce_step(Step::State(WARM, 1));
         view.take(&trial(0, "rust/null", WARM, Cache::None));
         view.take(&sample(0, 0, 3));
-        shown(&view, 80, 24).contains("rust/null")
+        screen_text(&view, 80, 24).contains("rust/null")
     };
     assert!(of_controls(true) && !of_controls(false));
 }
 
 #[test]
-fn before_the_first_round_it_says_how_far_the_starts_are() {
+fn before_the_first_round_the_line_counts_the_starts() {
     let mut view = View::new();
-    view.about_to(Step::State(COLD, 35));
-    view.about_to(Step::Start(TrialIndex::new(0)));
-    view.about_to(Step::Start(TrialIndex::new(1)));
-    assert_eq!(shown(&view, 80, 24).lines().next().unwrap(), "cold · starting · 2/35");
+    view.announce_step(Step::State(COLD, 35));
+    view.announce_step(Step::Start(TrialIndex::new(0)));
+    view.announce_step(Step::Start(TrialIndex::new(1)));
+    assert_eq!(screen_text(&view, 80, 24).lines().next().unwrap(), "cold · starting · 2/35");
 }
 
 #[test]
 fn the_line_after_a_round_names_the_first_with_its_rate_and_the_time_left() {
-    assert_eq!(now::after_round(&View::new()), None);
+    assert_eq!(now::line_after_round(&View::new()), None);
     assert_eq!(
-        now::after_round(&race()).unwrap(),
+        now::line_after_round(&race()).unwrap(),
         "warm, round 4: first rust/mmap/avx2, 25.0 GB/s ±0 %; 1 min 5 s left"
     );
 }

@@ -1,4 +1,4 @@
-//! Counts a file's pages in the page cache: by cachestat(2), mincore(2), or reads that do not wait.
+//! Counts a file's pages in the page cache with cachestat(2), mincore(2), or non-blocking reads.
 
 use super::{evict_page, fetched_bytes};
 use crate::user;
@@ -12,16 +12,16 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Part of a file that one mincore(2) call covers: its answer takes a byte a page.
+/// Bytes of the file that one mincore(2) call covers; its result takes one byte for each page.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// The number of cachestat(2), the same on every architecture of Rust's standard library.
+/// The system call number of cachestat(2), the same on all architectures that Rust supports.
 const SYS_CACHESTAT: c_long = 451;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CachedPages {
     pub resident: u64,
-    /// Those of them that wait to be written to the device, or are being written.
+    /// Resident pages that are dirty or under writeback.
     pub dirty: u64,
 }
 
@@ -41,7 +41,7 @@ pub fn can_count() -> Result<(), String> {
     // SAFETY: with a descriptor that is never open the kernel reads and writes no memory of ours.
     let answer = unsafe { libc::syscall(SYS_CACHESTAT, -1, nothing, nothing, 0) };
     match last_errno() {
-        // A kernel that has the call checks the descriptor before anything else.
+        // A kernel with cachestat checks the descriptor before anything else.
         _ if answer == 0 => Ok(()),
         Errno::BADF => Ok(()),
         Errno::NOSYS => Err("this kernel has no cachestat (Linux 6.5 and later do)".to_owned()),
@@ -49,8 +49,8 @@ pub fn can_count() -> Result<(), String> {
     }
 }
 
-/// Counts the pages of a range of a file with cachestat(2), since Linux 6.5. `None` where
-/// the kernel, the file system, the owner of the file or a sandbox does not permit that.
+/// Counts the pages of a range of a file with cachestat(2), since Linux 6.5. `None` if the kernel,
+/// the file system, the owner of the file or a sandbox does not permit the call.
 pub fn count(file: &File, range: &Range<u64>) -> io::Result<Option<CachedPages>> {
     match cachestat(file.as_fd(), range) {
         Ok(stat) => {
@@ -62,8 +62,8 @@ pub fn count(file: &File, range: &Range<u64>) -> io::Result<Option<CachedPages>>
     }
 }
 
-/// cachestat(2) on a range. The length is given rather than left at 0, "to the end": the last folio
-/// may reach beyond the end of the file.
+/// Calls cachestat(2) on a range. The length is given and not left at 0 ("to the end"), because the
+/// last folio may extend beyond the end of the file.
 fn cachestat(file: BorrowedFd<'_>, range: &Range<u64>) -> Result<CacheStat, Errno> {
     let range = [range.start, range.end - range.start];
     let mut found = CacheStat::default();
@@ -75,33 +75,34 @@ fn cachestat(file: BorrowedFd<'_>, range: &Range<u64>) -> Result<CacheStat, Errn
     if failed { Err(last_errno()) } else { Ok(found) }
 }
 
-/// Whether [`count_by_mincore`] reports the truth to this process.
+/// True if [`count_by_mincore`] reports the truth to this process.
 ///
-/// mincore(2) counts for the owner and for those who may write the file, and reports "all" to
-/// others (`can_do_mincore` in the kernel's mm/mincore.c).
+/// mincore(2) reports true values to the file's owner and to users who may write the file. To
+/// others it reports all pages as resident (`can_do_mincore` in the kernel's mm/mincore.c).
 pub fn mincore_is_true(file: &File, path: &Path) -> bool {
     owns(file) || rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
 }
 
-/// The same on a file system that is a stack of others, where mincore(2) checks the rights to the
-/// file underneath: the right to write this one does not count.
+/// Like [`mincore_is_true`], for a stacked file system, on which mincore(2) checks permissions for
+/// the file below. Permission to write the upper file does not suffice there.
 pub fn mincore_is_true_below(file: &File) -> bool {
     owns(file) || user::is_root()
 }
 
-/// Whether a program behind a FUSE file system passes the kernel another file, whose pages serve
-/// every reading: cachestat(2) asks about FUSE's file, which has none, mincore(2) about the mapped
-/// one. The first page is read. Only root can tell: mincore(2) may report "all" to others.
+/// True if the program behind a FUSE file system passes the kernel another file, whose pages serve
+/// all reads (FUSE passthrough). cachestat(2) counts pages of the FUSE file, which has none;
+/// mincore(2) counts pages of the file behind the mapping. The test reads the first page. Only root
+/// can decide it, because mincore(2) may report all pages as resident to others.
 pub fn is_passed_through(file: &File) -> io::Result<bool> {
     if !user::is_root() || file.read_at(&mut [0], 0)? == 0 {
         return Ok(false);
     }
     let is_in_fuse = count(file, &(0..1))?.is_none_or(|counted| counted.resident > 0);
-    // Some files of FUSE cannot be mapped.
+    // Some FUSE files cannot be mapped.
     Ok(!is_in_fuse && count_by_mincore(file, 0..1).is_ok_and(|resident| resident == 1))
 }
 
-/// Whether mincore(2) reports the truth of a file of FUSE, also where another one is passed.
+/// True if mincore(2) reports the truth for a FUSE file, even with FUSE passthrough.
 pub fn mincore_is_true_of_fuse(file: &File) -> bool {
     user::is_root() && count_by_mincore(file, 0..1).is_ok()
 }
@@ -110,27 +111,28 @@ fn owns(file: &File) -> bool {
     file.metadata().is_ok_and(|meta| user::owns(&meta))
 }
 
-/// Counts the resident pages of a range, which begins at a page, with mincore(2), by windows.
+/// Counts the resident pages of a range, which begins on a page boundary, with mincore(2), window
+/// by window.
 pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
     let resident = windows(range).map(|window| {
         with_mapped(file, &window, |start, bytes| {
             let mut pages = vec![0_u8; bytes.div_ceil(rustix::param::page_size())];
             // SAFETY: the mapping has so many bytes, and `pages` a byte for each of its pages.
-            succeeded(unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) })?;
+            check_status(unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) })?;
             Ok(pages.iter().filter(|&&page| page & 1 == 1).count() as u64)
         })
     });
     resident.sum()
 }
 
-/// Asks the kernel once to evict the pages of what a mapping of the file maps, window by window:
-/// where another file is passed, no other call reaches its pages. What is missing is read first.
+/// Asks the kernel once to evict the pages behind a mapping of the file, window by window. With
+/// FUSE passthrough no other call reaches these pages. Missing pages are read first.
 pub fn page_out(file: &File, bytes: u64) -> io::Result<()> {
     windows(0..bytes).try_for_each(|window| {
         with_mapped(file, &window, |start, bytes| {
             [libc::MADV_POPULATE_READ, libc::MADV_PAGEOUT].into_iter().try_for_each(|advice| {
                 // SAFETY: the mapping has so many bytes, and neither advice changes what it maps.
-                succeeded(unsafe { libc::madvise(start, bytes, advice) })
+                check_status(unsafe { libc::madvise(start, bytes, advice) })
             })
         })
     })
@@ -142,7 +144,7 @@ fn windows(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     starts.map(move |start| start..end.min(start + WINDOW_BYTES))
 }
 
-/// Maps a window of a file for one call about its address and its bytes.
+/// Maps a window of a file for the duration of one call, which gets the address and the length.
 fn with_mapped<T>(
     file: &File,
     window: &Range<u64>,
@@ -161,16 +163,17 @@ fn with_mapped<T>(
     called
 }
 
-/// The result of a call of libc that returns 0 where it succeeds.
-fn succeeded(returned: c_int) -> io::Result<()> {
+/// The result of a libc function that returns 0 on success.
+fn check_status(returned: c_int) -> io::Result<()> {
     if returned == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Whether the page at each offset is resident, by a read of one byte that does not wait
-/// (`preadv2(RWF_NOWAIT)`); how many are. `None` where the file system has no such reads.
+/// Counts the offsets whose pages are resident, with non-blocking reads of one byte
+/// (`preadv2(RWF_NOWAIT)`). `None` if the file system does not support such reads.
 ///
-/// Pages that the probe made the kernel fetch are evicted again. The file needs a description of
-/// its own with readahead disabled: a probe that misses would fetch far more than one page.
+/// Pages that the probe made the kernel fetch are evicted again. The file needs its own open file
+/// description with read-ahead disabled, because a probe of a missing page would otherwise fetch
+/// many pages.
 pub fn probe(file: &File, offsets: &[u64]) -> io::Result<Option<u64>> {
     let mut missing = Vec::new();
     for &offset in offsets {
@@ -179,14 +182,14 @@ pub fn probe(file: &File, offsets: &[u64]) -> io::Result<Option<u64>> {
         let before = fetched_bytes();
         match rustix::io::preadv2(file, slices, offset, ReadWriteFlags::NOWAIT) {
             Ok(_) if fetched_bytes() == before => {}
-            // The device answered before the call returned: the probe itself fetched the page.
+            // The device answered before the call returned, so the probe itself fetched the page.
             Ok(_) | Err(Errno::AGAIN) => missing.push(offset),
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(None),
             Err(cause) => return Err(cause.into()),
         }
     }
     for &offset in &missing {
-        // The kernel began to fetch this page when it was found missing. A page that is still being
+        // The kernel began to fetch this page when the probe missed it. A page that is being
         // fetched cannot be evicted, so this read waits for it first.
         file.read_at(&mut [0], offset)?;
         evict_page(file, offset)?;

@@ -1,7 +1,8 @@
-//! Events of the kernel's perf subsystem on every thread of a process, counted or put into rings.
+//! Events of the kernel's perf subsystem on all threads of a process, counted or recorded in ring
+//! buffers.
 //!
-//! `stacks` samples stacks, `syscalls` counts system calls. This file opens events and explains
-//! why one may not be opened. `perf_event_open(2)` has all layouts.
+//! `stacks` samples stacks, and `syscalls` counts system calls. This file opens events and explains
+//! why one may not be opened. `perf_event_open(2)` defines all layouts.
 
 mod records;
 mod registers;
@@ -21,12 +22,12 @@ use std::fs::File;
 use std::io;
 use std::os::fd::FromRawFd;
 
-/// An event that counts a processor's cycles.
+/// An event that counts CPU cycles.
 fn cycles() -> perf_event_attr {
     attr(bindings::PERF_TYPE_HARDWARE, bindings::PERF_COUNT_HW_CPU_CYCLES.into())
 }
 
-/// An event of the kernel's own: time on a processor.
+/// A software event that counts time on a processor.
 fn cpu_clock() -> perf_event_attr {
     attr(bindings::PERF_TYPE_SOFTWARE, bindings::PERF_COUNT_SW_CPU_CLOCK.into())
 }
@@ -36,12 +37,12 @@ fn tracepoint(id: u64) -> perf_event_attr {
 }
 
 fn attr(kind: u32, config: u64) -> perf_event_attr {
-    // An older kernel takes the larger structure if what it does not know is zero.
+    // An older kernel accepts the larger structure if all fields that it does not know are zero.
     let size = u32::try_from(size_of::<perf_event_attr>()).expect("some hundred bytes");
     perf_event_attr { type_: kind, size, config, ..perf_event_attr::default() }
 }
 
-/// Opens an event on one thread, on one processor or on all.
+/// Opens an event on one thread, on one processor or on all processors.
 fn open(attr: &perf_event_attr, tid: u32, cpu: Option<u32>) -> io::Result<File> {
     let mut attr = *attr;
     let (tid, cpu) = (tid.cast_signed(), cpu.map_or(-1, u32::cast_signed));
@@ -56,7 +57,8 @@ fn open(attr: &perf_event_attr, tid: u32, cpu: Option<u32>) -> io::Result<File> 
     }
 }
 
-/// Opens something on every thread of a process, until there is no new one; ended ones are skipped.
+/// Calls `open` for every thread of a process until no new thread appears. Threads that have ended
+/// are skipped.
 fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Result<()> {
     let mut opened = BTreeSet::new();
     loop {
@@ -73,19 +75,20 @@ fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Resu
     }
 }
 
-/// How far ordinary users may use perf events, as the kernel is set; `None` where it has none.
+/// The setting `kernel.perf_event_paranoid`, which limits perf events for ordinary users; `None`
+/// without perf events.
 pub fn paranoid() -> Option<i32> {
     std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
 }
 
-/// Whether this user may read the names of the kernel's functions.
+/// True if this user may read the addresses of the kernel's functions.
 pub fn kernel_symbols_are_readable() -> bool {
     let listed = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
     listed.lines().take(100).any(|line| !line.trim_start_matches('0').starts_with(' '))
 }
 
-/// What a refused event means, and the command that would allow it; `needs` is the greatest
-/// `kernel.perf_event_paranoid` with which an ordinary user may.
+/// Explains why an event was refused, and names the command that would allow it. `needs` is the
+/// highest `kernel.perf_event_paranoid` at which an ordinary user may open the event.
 fn refusal(cause: &io::Error, needs: i32) -> String {
     match (cause.raw_os_error(), paranoid()) {
         (Some(libc::ENOSYS), _) | (_, None) => {
@@ -111,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_the_command_that_mends_it() {
+    fn a_refused_perf_event_names_the_command_that_allows_it() {
         let forbidden = io::Error::from_raw_os_error(libc::EACCES);
         if let Some(is) = paranoid() {
             let message = refusal(&forbidden, is - 1);
@@ -123,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_thread_is_met_once_and_those_that_ended_are_passed_over() {
+    fn every_thread_is_opened_once_and_ended_threads_are_skipped() {
         let mut met = Vec::new();
         on_threads(std::process::id(), |tid| {
             met.push(tid);

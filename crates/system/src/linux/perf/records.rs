@@ -1,10 +1,10 @@
-//! The kernel's records of sampled stacks: samples, mappings, names, forks and ends of threads.
+//! Parses the kernel's perf records: stack samples, mappings, thread names, forks and exits.
 //!
 //! The layouts are those of `perf_event_open(2)` for the events that [`super::stacks`] opens; a
 //! record that is shorter than its layout is ignored.
 
 use super::registers::{self, Registers};
-use super::ring::Raw;
+use super::ring::RawRecord;
 use perf_event_open_sys::bindings::{
     PERF_CONTEXT_KERNEL as CONTEXT_KERNEL, PERF_CONTEXT_MAX as CONTEXT_FIRST, PERF_RECORD_COMM as COMM,
     PERF_RECORD_FORK as FORK, PERF_RECORD_MISC_COMM_EXEC as MISC_COMM_EXEC, PERF_RECORD_MMAP2 as MMAP2,
@@ -13,7 +13,7 @@ use perf_event_open_sys::bindings::{
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerfRecord {
-    /// On the lab's monotonic clock.
+    /// Time of the event, on the lab's monotonic clock.
     pub time_ns: u64,
     pub pid: u32,
     pub tid: u32,
@@ -22,19 +22,19 @@ pub struct PerfRecord {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PerfEvent {
-    /// A thread was on a processor.
+    /// A thread was running on a processor.
     Sample(PerfSample),
     /// An executable mapping was made.
     Map {
         start: u64,
-        /// The address behind it.
+        /// First address after the mapping.
         end: u64,
-        /// Where in the file it begins.
+        /// Offset in the file at which the mapping begins.
         offset: u64,
-        /// The name that the kernel gives it.
+        /// The kernel's name for the mapped file.
         path: Vec<u8>,
     },
-    /// A thread has a new name; by an exec, it has lost all mappings too.
+    /// A thread got a new name. If an exec caused it, all mappings are gone too.
     Comm {
         name: Vec<u8>,
         exec: bool,
@@ -47,21 +47,21 @@ pub enum PerfEvent {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PerfSample {
-    /// Addresses in the kernel, innermost first.
+    /// Addresses of the frames in the kernel, innermost first.
     pub kernel: Vec<u64>,
-    /// The registers of user mode; `None` for a thread of the kernel.
+    /// User-mode registers; `None` for a kernel thread.
     pub registers: Option<Registers>,
-    /// The user's stack, from the stack pointer up.
+    /// Contents of the user stack, from the stack pointer upwards.
     pub stack: Vec<u8>,
 }
 
-/// Process, thread and time behind every record that is no sample.
+/// Size of the process, thread and time fields at the end of every record that is not a sample.
 const ID_BYTES: usize = 16;
 
-/// Parses a record; `None` for kinds that are not used, and for a record that is too short.
-pub(super) fn parse(raw: &Raw) -> Option<PerfRecord> {
+/// Parses one record; `None` for unused kinds and for records that are too short.
+pub(super) fn parse(raw: &RawRecord) -> Option<PerfRecord> {
     if raw.kind == SAMPLE {
-        return sample(&mut FieldReader(&raw.body));
+        return parse_sample(&mut FieldReader(&raw.body));
     }
     let behind = raw.body.len().checked_sub(ID_BYTES)?;
     let (front, id) = raw.body.split_at(behind);
@@ -86,14 +86,14 @@ pub(super) fn parse(raw: &Raw) -> Option<PerfRecord> {
     Some(PerfRecord { time_ns, pid, tid, body })
 }
 
-fn sample(fields: &mut FieldReader) -> Option<PerfRecord> {
+fn parse_sample(fields: &mut FieldReader) -> Option<PerfRecord> {
     let (pid, tid, time_ns) = (fields.u32()?, fields.u32()?, fields.u64()?);
     let entries = usize::try_from(fields.u64()?).ok()?;
     let mut kernel = Vec::new();
     let mut in_kernel = false;
     for _ in 0..entries {
         match fields.u64()? {
-            // It names the mode of the entries that follow.
+            // This entry is a marker for the mode (kernel or user) of the entries that follow.
             context @ CONTEXT_FIRST.. => in_kernel = context == CONTEXT_KERNEL,
             address if in_kernel => kernel.push(address),
             _ => {}
@@ -138,7 +138,7 @@ impl<'a> FieldReader<'a> {
         Some(Registers::from_sample(values))
     }
 
-    /// All that is left up to the first zero byte.
+    /// The remaining bytes up to the first zero byte.
     fn name(&mut self) -> Vec<u8> {
         let name = self.0.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
         self.0 = &[];
@@ -158,7 +158,7 @@ mod tests {
         u64::from(low) | u64::from(high) << 32
     }
 
-    /// A sample of process 5, thread 6, at time 7.
+    /// A sample of thread 6 of process 5, at time 7.
     fn sample_body(chain: &[u64], registers: &[u64], stack: &[u64]) -> Vec<u8> {
         let mut body = words(&[pair(5, 6), 7, chain.len() as u64]);
         body.extend(words(chain));
@@ -170,12 +170,12 @@ mod tests {
         body
     }
 
-    fn raw(kind: u32, misc: u16, body: Vec<u8>) -> Raw {
-        Raw { kind, misc, body }
+    fn raw(kind: u32, misc: u16, body: Vec<u8>) -> RawRecord {
+        RawRecord { kind, misc, body }
     }
 
     #[test]
-    fn a_sample_has_its_kernel_frames_registers_and_as_much_stack_as_is_true() {
+    fn a_stack_sample_has_kernel_frames_registers_and_only_the_valid_part_of_the_stack() {
         let chain =
             [CONTEXT_KERNEL, 0xffff_ffff_8100_0000, 0xffff_ffff_8100_1000, (-512_i64).cast_unsigned(), 9];
         let body = sample_body(&chain, &[7; registers::COUNT], &[11, 12, 13, 14]);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn mappings_names_and_forks_are_read() {
+    fn records_of_mappings_names_and_forks_are_parsed() {
         let id = words(&[pair(1, 2), 99]);
         let map = [words(&[pair(5, 6), 0x1000, 0x200, 0x30, 0, 0, 0, 0]), b"/lib/x\0\0".to_vec(), id.clone()]
             .concat();

@@ -1,26 +1,26 @@
-//! The registers of user mode that a sample holds, by what unwinding needs them for.
+//! The user-mode registers in a sample, named by their role in unwinding.
 
-/// The kernel's numbers of frame pointer, stack pointer and instruction pointer, in rising order.
+/// The kernel's numbers for frame pointer, stack pointer and instruction pointer, in rising order.
 #[cfg(target_arch = "x86_64")]
-const NUMBERS: [u32; 3] = [6, 7, 8];
+const REGISTER_NUMBERS: [u32; 3] = [6, 7, 8];
 /// Frame pointer, link register, stack pointer, program counter.
 #[cfg(target_arch = "aarch64")]
-const NUMBERS: [u32; 4] = [29, 30, 31, 32];
+const REGISTER_NUMBERS: [u32; 4] = [29, 30, 31, 32];
 
-pub(super) const COUNT: usize = NUMBERS.len();
+pub(super) const COUNT: usize = REGISTER_NUMBERS.len();
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Registers {
     pub program_counter: u64,
     pub stack_pointer: u64,
-    /// The frame of the function, if it has a frame pointer.
+    /// The frame address of the function, if it keeps a frame pointer.
     pub frame_pointer: u64,
-    /// The return address, on processors that have a register for it; else 0.
+    /// The return address on processors with a link register; otherwise 0.
     pub link: u64,
 }
 
 impl Registers {
-    /// From a sample, which has them in the order of their numbers.
+    /// Reads the registers from a sample, where they are in the order of their numbers.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn from_sample(values: [u64; COUNT]) -> Registers {
         let [frame_pointer, stack_pointer, program_counter] = values;
@@ -35,5 +35,5 @@ impl Registers {
 }
 
 pub(super) fn mask() -> u64 {
-    NUMBERS.iter().map(|number| 1_u64 << number).sum()
+    REGISTER_NUMBERS.iter().map(|number| 1_u64 << number).sum()
 }

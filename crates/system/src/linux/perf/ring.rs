@@ -1,7 +1,7 @@
-//! Rings, one for each processor, into which the kernel writes the records of perf events.
+//! Ring buffers, one for each processor, into which the kernel writes perf records.
 //!
-//! An inherited event must be bound to a processor to have a ring; the events of all threads on one
-//! processor share one. [`super::records`] parses the bodies of records.
+//! An inherited event must be bound to a processor to have a ring buffer. The events of all threads
+//! on a processor share one buffer. [`super::records`] parses the bodies of the records.
 
 use super::{on_threads, open};
 use crate::memory::page_bytes;
@@ -18,52 +18,53 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::Duration;
 
-/// Sizes of a ring in pages, the best first; the limit of locked memory decides.
-const PAGES: [usize; 4] = [128, 64, 16, 4];
-/// Where the kernel writes how far it has written, in the first page.
+/// Sizes of a ring buffer in pages, best first; the limit of locked memory decides which is
+/// possible.
+const RING_PAGES: [usize; 4] = [128, 64, 16, 4];
+/// Offset in the first page of the kernel's write position.
 const DATA_HEAD: usize = offset_of!(perf_event_mmap_page, data_head);
-/// Where we write how far we have read.
+/// Offset in the first page of our read position.
 const DATA_TAIL: usize = offset_of!(perf_event_mmap_page, data_tail);
-/// Bytes in front of every record.
-const HEADER: usize = size_of::<perf_event_header>();
+/// Size of the header of every record.
+const HEADER_BYTES: usize = size_of::<perf_event_header>();
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Raw {
+pub(super) struct RawRecord {
     /// `PERF_RECORD_…`.
     pub(super) kind: u32,
-    /// Bits whose meaning depends on the kind.
+    /// Bits whose meaning depends on `kind`.
     pub(super) misc: u16,
     pub(super) body: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Drained {
-    /// The records, ring by ring.
-    pub(super) records: Vec<Raw>,
-    /// Records that the kernel had no room for, and malformed ones.
+pub(super) struct DrainedRecords {
+    /// The records, one ring buffer after another.
+    pub(super) records: Vec<RawRecord>,
+    /// Records that the kernel dropped because a buffer was full, and malformed records.
     pub(super) lost: u64,
 }
 
-/// Rings of one process and its children.
+/// The ring buffers for one process and its children.
 #[derive(Debug)]
 pub(super) struct Rings {
     rings: Vec<Ring>,
-    // Events count as long as their descriptors are open.
+    // Events count while their descriptors are open.
     events: Vec<File>,
 }
 
 impl Rings {
-    /// Opens events on all threads of a process; they run from now on.
+    /// Opens events on all threads of a process; they count from now on.
     pub(super) fn open(pid: u32, attrs: &[perf_event_attr]) -> io::Result<Rings> {
         let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
-        for cpu in online() {
+        for cpu in online_processors() {
             let mut first: Option<i32> = None;
             on_threads(pid, |tid| attrs.iter().try_for_each(|attr| rings.add(attr, tid, cpu, &mut first)))?;
         }
         Ok(rings)
     }
 
-    /// One more event; the first on a processor gets the ring.
+    /// Adds one event; the first event on a processor gets a new ring buffer.
     fn add(&mut self, attr: &perf_event_attr, tid: u32, cpu: u32, first: &mut Option<i32>) -> io::Result<()> {
         let event = open(attr, tid, Some(cpu))?;
         match *first {
@@ -83,12 +84,13 @@ impl Rings {
         let at_most = at_most.try_into().expect("milliseconds fit a timespec");
         let mut polled: Vec<PollFd> =
             self.events.iter().map(|event| PollFd::new(event, PollFlags::IN)).collect();
-        // Woken, late or interrupted: the caller reads the rings next in any case.
+        // Timeouts and interrupts need no handling: the caller reads the ring buffers next in any
+        // case.
         let _ = poll(&mut polled, Some(&at_most));
     }
 
-    pub(super) fn drain(&mut self) -> Drained {
-        let mut drained = Drained::default();
+    pub(super) fn drain(&mut self) -> DrainedRecords {
+        let mut drained = DrainedRecords::default();
         for ring in &self.rings {
             ring.drain(&mut drained);
         }
@@ -108,7 +110,7 @@ unsafe impl Send for Ring {}
 impl Ring {
     fn map(event: &File) -> io::Result<Ring> {
         let mut refused = io::Error::from(io::ErrorKind::InvalidInput);
-        for pages in PAGES {
+        for pages in RING_PAGES {
             // SAFETY: a new shared mapping of the event's own buffer, wherever the kernel has room
             // for it.
             let base = unsafe {
@@ -129,7 +131,7 @@ impl Ring {
         Err(refused)
     }
 
-    fn drain(&self, into: &mut Drained) {
+    fn drain(&self, into: &mut DrainedRecords) {
         let bytes = self.pages * page_len();
         // SAFETY: both counters are in the first page of the mapping, aligned to eight; the kernel
         // changes one, we the other.
@@ -140,10 +142,10 @@ impl Ring {
         let written = head.load(Ordering::Acquire);
         let read = tail.load(Ordering::Relaxed);
         // SAFETY: the data follows the first page. The kernel writes only beyond `written` and, as
-        // the mapping is writable, never over what we have not read; so the bytes that `take` reads
+        // the mapping is writable, never over what we have not read; so the bytes that `take_records` reads
         // do not change.
         let data = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(page_len()), bytes) };
-        take(data, read..written, into);
+        take_records(data, read..written, into);
         fence(Ordering::SeqCst);
         tail.store(written, Ordering::Release);
     }
@@ -156,23 +158,24 @@ impl Drop for Ring {
     }
 }
 
-/// Takes the records between two positions of a ring, which only grow. After a malformed record it
-/// stops, because the start of the next record is unknown.
-fn take(data: &[u8], span: std::ops::Range<u64>, into: &mut Drained) {
+/// Takes the records between two positions of a ring buffer; positions only grow. Stops at a
+/// malformed record, because the start of the next record is then unknown.
+fn take_records(data: &[u8], span: std::ops::Range<u64>, into: &mut DrainedRecords) {
     let mut at = span.start;
     while at < span.end {
         let left = usize::try_from(span.end - at).unwrap_or(usize::MAX).min(data.len());
-        let header = copy(data, at, HEADER.min(left));
-        let Some((kind, misc, size)) = header_of(&header).filter(|(.., size)| (HEADER..=left).contains(size))
+        let header = copy_from_ring(data, at, HEADER_BYTES.min(left));
+        let Some((kind, misc, size)) =
+            header_of(&header).filter(|(.., size)| (HEADER_BYTES..=left).contains(size))
         else {
             into.lost += 1;
             return;
         };
-        let body = copy(data, at + HEADER as u64, size - HEADER);
+        let body = copy_from_ring(data, at + HEADER_BYTES as u64, size - HEADER_BYTES);
         at += size as u64;
         match (kind, body.get(8..16)) {
             (LOST, Some(lost)) => into.lost += u64::from_ne_bytes(lost.try_into().expect("eight bytes")),
-            _ => into.records.push(Raw { kind, misc, body }),
+            _ => into.records.push(RawRecord { kind, misc, body }),
         }
     }
 }
@@ -184,8 +187,8 @@ fn header_of(bytes: &[u8]) -> Option<(u32, u16, usize)> {
     Some((kind, misc, usize::from(size)))
 }
 
-/// Bytes from a position on; at the end of the ring they continue at its beginning.
-fn copy(data: &[u8], at: u64, len: usize) -> Vec<u8> {
+/// Copies bytes from a position on, wrapping around at the end of the buffer.
+fn copy_from_ring(data: &[u8], at: u64, len: usize) -> Vec<u8> {
     let start = usize::try_from(at % data.len() as u64).expect("a place within the ring");
     let first = len.min(data.len() - start);
     let mut copied = data[start..start + first].to_vec();
@@ -197,14 +200,14 @@ fn page_len() -> usize {
     usize::try_from(page_bytes()).expect("a page fits the address space")
 }
 
-fn online() -> Vec<u32> {
+fn online_processors() -> Vec<u32> {
     let listed = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let numbers = numbers(listed.trim());
+    let numbers = parse_ranges(listed.trim());
     if numbers.is_empty() { vec![0] } else { numbers }
 }
 
-/// The numbers of a list, for example `0-2,4`.
-fn numbers(list: &str) -> Vec<u32> {
+/// Parses a list of numbers such as `0-2,4`.
+fn parse_ranges(list: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some(first.parse::<u32>().ok()?..=last.parse().ok()?)
@@ -217,23 +220,24 @@ mod tests {
     use super::*;
 
     fn record(kind: u32, body: &[u8]) -> Vec<u8> {
-        let size = u16::try_from(HEADER + body.len()).unwrap();
+        let size = u16::try_from(HEADER_BYTES + body.len()).unwrap();
         [&kind.to_ne_bytes()[..], &7_u16.to_ne_bytes(), &size.to_ne_bytes(), body].concat()
     }
 
-    /// What is taken from a ring of 64 bytes into which these were written from some place on.
-    fn taken(written: &[u8], from: u64) -> Drained {
+    /// The records taken from a ring of 64 bytes into which `written` was written, starting at
+    /// position `from`.
+    fn taken(written: &[u8], from: u64) -> DrainedRecords {
         let mut data = [0xee; 64];
         for (at, byte) in (from..).zip(written) {
             data[usize::try_from(at % 64).unwrap()] = *byte;
         }
-        let mut drained = Drained::default();
-        take(&data, from..from + written.len() as u64, &mut drained);
+        let mut drained = DrainedRecords::default();
+        take_records(&data, from..from + written.len() as u64, &mut drained);
         drained
     }
 
     #[test]
-    fn records_come_back_wherever_in_the_ring_they_begin() {
+    fn records_are_read_at_any_position_in_the_ring() {
         let written = [record(9, b"sixteen bytes ok"), record(3, b""), record(9, b"12345678")].concat();
         for from in (0..64).chain(64_000..64_064) {
             let drained = taken(&written, from);
@@ -244,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_record_ends_the_taking_and_is_counted() {
+    fn a_torn_record_ends_reading_and_counts_as_lost() {
         let whole = record(9, b"12345678");
         for torn in [&whole[..4], &whole[..12], &[0; 8], &[0xff; 16]] {
             let drained = taken(&[&whole, torn].concat(), 60);
@@ -254,16 +258,16 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_lost_is_counted_as_it_says() {
+    fn records_that_the_kernel_reports_as_lost_are_counted() {
         let lost = record(LOST, &[1_u64.to_ne_bytes(), 41_u64.to_ne_bytes()].concat());
         let drained = taken(&lost, 50);
         assert_eq!((drained.records.len(), drained.lost), (0, 41));
     }
 
     #[test]
-    fn lists_of_processors_are_read() {
-        assert_eq!(numbers("0-2,4"), [0, 1, 2, 4]);
-        assert_eq!(numbers("0"), [0]);
-        assert!(numbers("").is_empty() && !online().is_empty());
+    fn lists_of_processors_are_parsed() {
+        assert_eq!(parse_ranges("0-2,4"), [0, 1, 2, 4]);
+        assert_eq!(parse_ranges("0"), [0]);
+        assert!(parse_ranges("").is_empty() && !online_processors().is_empty());
     }
 }

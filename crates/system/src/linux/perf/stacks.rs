@@ -1,4 +1,4 @@
-//! Samples of the stacks of a process and its children: which event is opened, and its records.
+//! Stack samples of a process and its children: the event that is opened, and its records.
 
 use super::records::{self, PerfRecord};
 use super::ring::Rings;
@@ -7,26 +7,28 @@ use perf_event_open_sys::bindings::{self, perf_event_attr};
 use std::io;
 use std::time::Duration;
 
-/// Samples per second of processor time: not round, lest it be in step with periodic work.
+/// Samples for each second of CPU time. The number is not round, so that sampling does not run in
+/// step with periodic work.
 pub const FREQUENCY: u64 = 997;
 
-/// Bytes of the user's stack in a sample; deeper stacks are cut.
+/// Bytes of the user stack in a sample; deeper stacks are cut off.
 const STACK_BYTES: u32 = 16 << 10;
 
-/// Bytes in a ring after which its reader is woken.
+/// Bytes in a ring buffer at which its reader is woken.
 const WAKEUP_BYTES: u32 = 64 << 10;
 
-/// Up to this `kernel.perf_event_paranoid` users may sample their processes without the kernel.
+/// Highest `kernel.perf_event_paranoid` at which users may sample their own processes, without the
+/// kernel.
 const PARANOID_USER: i32 = 2;
 
-/// What decides when a sample is taken.
+/// The event that triggers samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     Cycles,
     CpuClock,
 }
 
-/// The open samples of one process and its children.
+/// Running stack sampling of one process and its children.
 #[derive(Debug)]
 pub struct StackSampler {
     rings: Rings,
@@ -36,20 +38,20 @@ pub struct StackSampler {
 
 #[derive(Debug)]
 pub struct StackRecords {
-    /// The records, in no order.
+    /// The records, unordered.
     pub records: Vec<PerfRecord>,
-    /// Records that the kernel had no room for, and malformed ones.
+    /// Records that the kernel dropped because a buffer was full, and malformed records.
     pub lost: u64,
 }
 
 impl StackSampler {
-    /// Opens the best event that is permitted: cycles before the clock, with the kernel before
-    /// without. Threads and children that come later are sampled too.
+    /// Opens the best permitted event: with kernel frames before without, and CPU cycles before the
+    /// CPU clock. Threads and children that start later are sampled too.
     pub fn open(pid: u32) -> Result<StackSampler, String> {
         let mut refused = io::Error::from(io::ErrorKind::Unsupported);
         for kernel in [true, false] {
             for (event, attr) in [(Event::Cycles, cycles()), (Event::CpuClock, cpu_clock())] {
-                match Rings::open(pid, &[sampled(attr, kernel)]) {
+                match Rings::open(pid, &[sampling_attr(attr, kernel)]) {
                     Ok(rings) => return Ok(StackSampler { rings, event, kernel }),
                     Err(cause) => refused = cause,
                 }
@@ -77,7 +79,7 @@ impl StackSampler {
     }
 }
 
-fn sampled(mut attr: perf_event_attr, kernel: bool) -> perf_event_attr {
+fn sampling_attr(mut attr: perf_event_attr, kernel: bool) -> perf_event_attr {
     attr.set_freq(1);
     attr.__bindgen_anon_1.sample_freq = FREQUENCY;
     attr.sample_type = u64::from(
@@ -93,13 +95,13 @@ fn sampled(mut attr: perf_event_attr, kernel: bool) -> perf_event_attr {
     attr.set_exclude_hv(1);
     attr.set_exclude_kernel(u64::from(!kernel));
     attr.set_inherit(1);
-    // Executable mappings; names, and whether an exec gives them; forks and exits.
+    // Requests records of executable mappings, of names and execs, and of forks and exits.
     attr.set_mmap(1);
     attr.set_mmap2(1);
     attr.set_comm(1);
     attr.set_comm_exec(1);
     attr.set_task(1);
-    // Every record has its thread, and its time on the clock that the lab reads.
+    // Every record has its thread, and its time on the lab's clock.
     attr.set_sample_id_all(1);
     attr.set_use_clockid(1);
     attr.clockid = libc::CLOCK_MONOTONIC;

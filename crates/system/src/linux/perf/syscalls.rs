@@ -1,8 +1,8 @@
-//! System calls of a process, counted by the kernel at its tracepoint `raw_syscalls:sys_enter`.
+//! Counts the system calls of a process at the kernel's tracepoint `raw_syscalls:sys_enter`.
 //!
-//! One perf event for every thread, inherited by threads and children that come later. Verified on
-//! Linux 6.18: equal to what strace counts, with threads and children; users may count where the
-//! tracepoint's number is readable and `kernel.perf_event_paranoid` is at most 1.
+//! One perf event for each thread; threads and children that start later inherit it. Verified on
+//! Linux 6.18: the counts equal those of strace, with threads and children. Ordinary users may
+//! count if they can read the tracepoint's id and `kernel.perf_event_paranoid` is at most 1.
 
 use super::{on_threads, open, tracepoint};
 use rustix::fs::{Mode, OFlags, openat};
@@ -11,13 +11,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 
-/// Running counters, one for every thread that was there at the opening.
+/// Running counters, one for each thread that existed when they were opened.
 #[derive(Debug)]
 pub struct SyscallCounter(Vec<File>);
 
 impl SyscallCounter {
     pub fn open(pid: u32) -> Result<SyscallCounter, String> {
-        let id = number("raw_syscalls/sys_enter").map_err(|why| format!("system calls: {why}"))?;
+        let id = tracepoint_id("raw_syscalls/sys_enter").map_err(|why| format!("system calls: {why}"))?;
         let mut attr = tracepoint(id);
         attr.set_inherit(1);
         let mut events = Vec::new();
@@ -51,8 +51,8 @@ fn refusal(cause: &io::Error) -> String {
 
 const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// The number of a tracepoint, named as in tracefs: `raw_syscalls/sys_enter`.
-fn number(name: &str) -> Result<u64, String> {
+/// The id of a tracepoint, named as in tracefs: `raw_syscalls/sys_enter`.
+fn tracepoint_id(name: &str) -> Result<u64, String> {
     let path = format!("events/{name}/id");
     let mut refused = None;
     for folder in TRACEFS {
@@ -62,15 +62,15 @@ fn number(name: &str) -> Result<u64, String> {
             Err(cause) => refused = Some(format!("{folder}: {cause}")),
         }
     }
-    detached(&path)
+    open_on_detached_mount(&path)
         .map_err(|cause| {
             refused.unwrap_or_else(|| format!("tracefs is not mounted, and may not be: {cause}"))
         })
         .and_then(|file| parse(file, &path))
 }
 
-/// The file of the number on a detached mount of tracefs, which ends with its descriptor.
-fn detached(path: &str) -> rustix::io::Result<File> {
+/// Opens the id file on a detached mount of tracefs, which ends when its descriptor is closed.
+fn open_on_detached_mount(path: &str) -> rustix::io::Result<File> {
     let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(context.as_fd())?;
     let mount = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;

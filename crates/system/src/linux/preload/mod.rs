@@ -1,7 +1,7 @@
-//! Libraries that are loaded into programs by LD_PRELOAD, and memory that they share with the lab.
+//! Libraries that are loaded into programs by LD_PRELOAD, and memory that these share with the lab.
 //!
-//! Both are files in memory that other processes open by a path under /proc with the lab's number:
-//! nothing is left behind, and children of the program find them too.
+//! Both are files in memory, which other processes open by a path under /proc with the lab's
+//! process id. Nothing is left behind, and child processes of the program find them too.
 
 pub mod testing;
 
@@ -24,7 +24,7 @@ pub type Variable = (OsString, OsString);
 #[derive(Debug)]
 pub struct PreloadedLibrary(File);
 
-/// Memory that programs map.
+/// Memory of the lab that programs can map.
 #[derive(Debug)]
 pub struct SharedMemory(File);
 
@@ -35,7 +35,8 @@ impl PreloadedLibrary {
         Ok(PreloadedLibrary(file))
     }
 
-    /// What loads it into a program; libraries that the user preloads stay.
+    /// The environment variable that loads the library into a program, together with libraries that
+    /// the user preloads.
     pub fn variable(&self) -> Variable {
         let mut libraries = path_for_others(&self.0);
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -47,14 +48,14 @@ impl PreloadedLibrary {
 }
 
 impl SharedMemory {
-    /// So many bytes, all zero. Those that are never written cost nothing.
+    /// Creates this many bytes, all zero. Bytes that are never written take no memory.
     pub fn zeroed(name: &str, bytes: u64) -> io::Result<SharedMemory> {
         let file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
         ftruncate(&file, bytes)?;
         Ok(SharedMemory(file))
     }
 
-    /// What names it to a program.
+    /// The environment variable that tells a program where the memory is.
     pub fn variable(&self, name: &str) -> Variable {
         (name.into(), path_for_others(&self.0))
     }
@@ -67,14 +68,14 @@ impl SharedMemory {
         self.0.write_all_at(bytes, offset)
     }
 
-    /// Makes a range zero and gives its memory back.
+    /// Zeroes a range and frees its memory.
     pub fn erase(&self, range: Range<u64>) -> io::Result<()> {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         Ok(fallocate(&self.0, hole, range.start, range.end - range.start)?)
     }
 }
 
-/// A path by which other processes of this user open a file of the lab.
+/// A path by which other processes of this user can open a file of the lab.
 fn path_for_others(file: &File) -> OsString {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()).into()
 }
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shared_is_found_by_its_path_and_can_be_erased() {
+    fn shared_memory_is_opened_by_its_path_and_can_be_erased() {
         let memory = SharedMemory::zeroed("test", 8192).unwrap();
         memory.write(b"hello", 4096).unwrap();
         let (name, path) = memory.variable("PAGES");

@@ -1,10 +1,10 @@
-//! For tests: programs that do a known number of things, compiled by the lab's compiler.
+//! Programs for tests that make a known number of calls, compiled by the lab's compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Says it is ready; then, for every line, allocates three times and frees, makes five system
-/// calls, runs USE, and answers.
+/// Source of a program that reports that it is ready; then, for every line of input, it makes three
+/// allocations and frees them, makes five system calls, runs USE, and answers.
 const PROGRAM: &str = r#"
 unsafe extern "C" {
     fn malloc(n: usize) -> *mut u8; fn calloc(n: usize, m: usize) -> *mut u8; fn free(p: *mut u8);
@@ -16,7 +16,7 @@ fn main() { unsafe {
     let mut c = 0u8;
     write(1, b"\n".as_ptr(), 1);
     while read(0, &mut c, 1) == 1 {
-        // Without the black boxes the compiler takes the allocations away.
+        // Without the black boxes the compiler would remove the allocations.
         let (a, b) = std::hint::black_box((malloc(10), calloc(2, 10)));
         free(std::hint::black_box(realloc(a, 100))); free(b);
         for _ in 0..5 { getppid(); }
@@ -26,8 +26,8 @@ fn main() { unsafe {
 } }
 "#;
 
-/// Replaces Swift's runtime: public symbols that go through hook variables when the switch is
-/// on, and call themselves from within.
+/// Source of a replacement for Swift's runtime: its public symbols go through hook variables when
+/// the switch is on, and the runtime calls itself.
 const FAKE_SWIFT: &str = r#"
 #![allow(non_upper_case_globals, static_mut_refs)]
 type F = unsafe extern "C" fn(*mut u8) -> *mut u8;
@@ -65,13 +65,13 @@ fn compile(folder: &Path, name: &str, source: &str, flags: &[&str]) -> PathBuf {
     out
 }
 
-/// Compiles the program, with something more that it does each time.
+/// Compiles the program; `uses` is code that it also runs for each line.
 pub fn program(folder: &Path, uses: &str, flags: &[&str]) -> PathBuf {
     compile(folder, "program", &PROGRAM.replace("SWIFT", "").replace("USE", uses), flags)
 }
 
-/// A program with Swift in it: two retains (one of them by n) and one release a turn from outside,
-/// and one of each within the runtime.
+/// Compiles a program with Swift's runtime. For each line it makes two retains (one of them with a
+/// count) and one release from outside, and one of each within the runtime.
 pub fn swift_program(folder: &Path) -> PathBuf {
     compile(folder, "libfakeswift.so", FAKE_SWIFT, &["--crate-type", "cdylib", "--crate-name", "fakeswift"]);
     let functions = "fn swift_retain(p: *mut u8) -> *mut u8; fn swift_release(p: *mut u8); \

@@ -1,21 +1,21 @@
-//! What the kernel counts of one process, but time on run queues ([`super::thread_waits`]).
+//! The kernel's counters of one process, except time on run queues ([`super::thread_waits`]).
 //!
-//! Most files of /proc stay open and are read again with pread.
+//! Most files of /proc are kept open and read again with pread.
 //!
-//! Verified on Linux 6.18: `read_bytes` holds the reads of dead threads, of io_uring's kernel
-//! workers and poll thread, and those of a child from the moment it is reaped, and `rchar` too; the
-//! CPU time of reaped children is added up in nanoseconds and shown in whole clock ticks; the
-//! high-water mark of a child can be reset by the ordinary user who owns it; a zombie's `stat` and
-//! `io` stay readable, its peak memory does not, and a reset is then accepted without effect; after
-//! the reaping every open file answers ESRCH. The CPU clock of a process holds its living and dead
-//! threads, never its children; peak memory is that of the process alone.
+//! Verified on Linux 6.18. `read_bytes` and `rchar` include reads by threads that have ended, by
+//! io_uring's kernel workers and polling thread, and by a child process once it is reaped. The CPU
+//! time of reaped children is summed in nanoseconds and shown in whole clock ticks. The ordinary
+//! user who owns a child can reset its high-water mark of memory. The `stat` and `io` files of a
+//! zombie stay readable; its peak memory does not, and resetting it then has no effect. After the
+//! process is reaped, every open file returns ESRCH. The CPU clock of a process includes its living
+//! and ended threads but not its children; peak memory is that of the process alone.
 
 use super::proc_file::{ProcFile, Unavailable};
 use crate::kernel_file::field;
 use std::io;
 
-/// The open counters of one process. The caller keeps the process unreaped for as long as it uses
-/// them, so that its number cannot come to mean another process.
+/// The open counters of one process. The caller must not reap the process while it uses them, so
+/// that its process id cannot be reused.
 #[derive(Debug)]
 pub struct ProcessCounters {
     pid: u32,
@@ -26,10 +26,10 @@ pub struct ProcessCounters {
     cpu_clock: Result<libc::clockid_t, Unavailable>,
 }
 
-/// Faults and CPU time of a process and of its reaped children, from /proc/PID/stat.
+/// Page faults and CPU time of a process and of its reaped children, from /proc/PID/stat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// Whether the process has ended and was not reaped.
+    /// True if the process has ended and was not reaped.
     pub has_ended: bool,
     /// Page faults served without the device.
     pub minor_faults: u64,
@@ -45,23 +45,23 @@ pub struct Activity {
 /// Bytes that a process and its reaped children have read and written, from /proc/PID/io.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoBytes {
-    /// Fetched from devices.
+    /// Bytes that were fetched from devices.
     pub from_devices: u64,
-    /// Returned by read calls, from any file or pipe.
+    /// Bytes that read calls returned, from any file or pipe.
     pub through_calls: u64,
-    /// Taken by write calls, to any file or pipe.
+    /// Bytes that write calls took, to any file or pipe.
     pub written: u64,
 }
 
 impl ProcessCounters {
-    /// Opens the counters of a process. What cannot be opened is the reason why it is not read.
+    /// Opens the counters of a process. An open that fails is reported when the counter is read.
     pub fn open(pid: u32) -> ProcessCounters {
         ProcessCounters {
             pid,
             stat: ProcFile::open(pid, "stat"),
             status: ProcFile::open(pid, "status"),
             io: ProcFile::open(pid, "io"),
-            // Write only, and only by the owner of the process.
+            // This file is write-only, and only for the owner of the process.
             clear_refs: ProcFile::open_to_write(pid, "clear_refs"),
             cpu_clock: cpu_clock_of(pid),
         }
@@ -71,7 +71,7 @@ impl ProcessCounters {
         self.pid
     }
 
-    /// CPU time of the process and its threads, in nanoseconds.
+    /// CPU time of all threads of the process, in nanoseconds.
     pub fn cpu_ns(&self) -> Result<u64, Unavailable> {
         self.cpu_clock.clone().and_then(|clock| cpu_ns(clock, self.pid))
     }
@@ -88,14 +88,15 @@ impl ProcessCounters {
         self.status.read(peak_rss_bytes, "VmHWM")
     }
 
-    /// Resets the high-water mark to what is resident now.
+    /// Resets the high-water mark of memory to the memory that is resident now.
     pub fn reset_peak(&self) -> Result<(), Unavailable> {
         self.clear_refs.write(b"5")
     }
 }
 
 impl Activity {
-    /// The fields behind the command's name, which may hold anything (proc_pid_stat(5)).
+    /// Parses the fields after the command's name, which may contain any characters
+    /// (proc_pid_stat(5)).
     fn parse(text: &str) -> Option<Activity> {
         let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
         let number = |at: usize| fields.get(at - 3)?.parse().ok();
@@ -111,21 +112,21 @@ impl Activity {
         })
     }
 
-    /// What both processes have counted; whether it has ended is said of the other.
-    pub(super) fn and(self, other: Activity) -> Activity {
-        other.with(&self, |one, more| one + more)
+    /// The sum of both activities; `has_ended` is taken from `other`.
+    pub(super) fn plus(self, other: Activity) -> Activity {
+        other.combine(&self, |one, more| one + more)
     }
 
-    /// Page faults of both kinds, those of reaped children included.
+    /// Minor and major page faults, including those of reaped children.
     pub fn faults(&self) -> [u64; 2] {
         [self.minor_faults + self.child_minor_faults, self.major_faults + self.child_major_faults]
     }
 
     pub fn since(&self, before: &Activity) -> Activity {
-        self.with(before, u64::saturating_sub)
+        self.combine(before, u64::saturating_sub)
     }
 
-    fn with(&self, other: &Activity, of: impl Fn(u64, u64) -> u64) -> Activity {
+    fn combine(&self, other: &Activity, of: impl Fn(u64, u64) -> u64) -> Activity {
         Activity {
             has_ended: self.has_ended,
             minor_faults: of(self.minor_faults, other.minor_faults),
@@ -148,15 +149,15 @@ impl IoBytes {
         })
     }
 
-    pub(super) fn and(self, other: IoBytes) -> IoBytes {
-        self.with(&other, |one, more| one + more)
+    pub(super) fn plus(self, other: IoBytes) -> IoBytes {
+        self.combine(&other, |one, more| one + more)
     }
 
     pub fn since(&self, before: &IoBytes) -> IoBytes {
-        self.with(before, u64::saturating_sub)
+        self.combine(before, u64::saturating_sub)
     }
 
-    fn with(&self, other: &IoBytes, of: impl Fn(u64, u64) -> u64) -> IoBytes {
+    fn combine(&self, other: &IoBytes, of: impl Fn(u64, u64) -> u64) -> IoBytes {
         IoBytes {
             from_devices: of(self.from_devices, other.from_devices),
             through_calls: of(self.through_calls, other.through_calls),
@@ -165,12 +166,12 @@ impl IoBytes {
     }
 }
 
-/// One clock tick, in which the kernel shows CPU time.
+/// Length of a clock tick, the unit in which the kernel shows CPU time.
 pub fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
-/// The clock that runs while any thread of a process does; no right over the process is required.
+/// The CPU-time clock of a process. It needs no permission to inspect the process.
 fn cpu_clock_of(pid: u32) -> Result<libc::clockid_t, Unavailable> {
     let mut clock = 0;
     // SAFETY: the call writes one clockid_t to a place of that type that outlives it.
@@ -194,7 +195,7 @@ pub(super) fn cpu_ns(clock: libc::clockid_t, pid: u32) -> Result<u64, Unavailabl
     Ok(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
 }
 
-/// The high-water mark in /proc/PID/status, which the kernel writes in KiB.
+/// The high-water mark in /proc/PID/status, which is in KiB.
 fn peak_rss_bytes(status: &str) -> Option<u64> {
     Some(field(status, "VmHWM:")? * 1024)
 }
@@ -204,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_full_of_parentheses_is_parsed() {
+    fn a_stat_line_with_parentheses_in_the_name_is_parsed() {
         let text = "7 (a) Z 1 (b c) S 1 1 1 0 -1 0 10 20 30 40 5 6 0 0 20 0 1 0 1";
         let activity = Activity::parse(text).unwrap();
         assert_eq!((activity.minor_faults, activity.child_minor_faults), (10, 20));
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn all_counts_of_bytes_are_found() {
+    fn all_byte_counters_of_io_are_parsed() {
         let text = "rchar: 7000\nwchar: 1\nsyscr: 2\nsyscw: 3\nread_bytes: 4096\nwrite_bytes: 0\n";
         let expected = IoBytes { from_devices: 4096, through_calls: 7000, written: 1 };
         assert_eq!(IoBytes::parse(text), Some(expected));

@@ -1,10 +1,10 @@
-//! The living family of a program: its process, the processes below it, and what these left to the
-//! process that supervises the program, each with its open counters.
+//! The living family of a program: its process, the processes below it, and processes whose parent
+//! ended and that were inherited by the program's supervisor. Each has its open counters.
 //!
-//! The counts of a process hold those of the children that it reaped. So the sums over all living
-//! members at two moments differ by what the family did between them, whichever of its processes
-//! ended meanwhile: a member that was reaped is in the count of its parent. One that lost its
-//! parent is a child of the supervisor, which reaps it only after the later moment.
+//! The counts of a process include those of children that it has reaped. So the difference between
+//! the sums over all living members at two moments is what the family did between them, even if
+//! some of its processes ended: the counts of a reaped member are in those of its parent. A process
+//! that lost its parent is a child of the supervisor, which reaps it only after the later moment.
 
 use super::counters::{Activity, IoBytes, ProcessCounters, tick_ns};
 use super::proc_file::Unavailable;
@@ -30,14 +30,14 @@ pub struct Family {
     program: u32,
     supervisor: Option<u32>,
     members: BTreeMap<u32, ProcessCounters>,
-    /// The living members, each before its parent.
+    /// The living members, children before their parents.
     order: Vec<u32>,
     listed: Result<(), String>,
 }
 
 #[derive(Debug, Clone)]
 pub struct FamilyCounts {
-    /// CPU time of the members, without that of children that were reaped.
+    /// CPU time of the members, without children that they have reaped.
     pub cpu_ns: Result<u64, FamilyError>,
     pub io: Result<IoBytes, FamilyError>,
     pub activity: Result<Activity, FamilyError>,
@@ -46,7 +46,8 @@ pub struct FamilyCounts {
 }
 
 impl Family {
-    /// The family of a program; with the number of its supervisor also what is left to that.
+    /// The family of a program. With the id of its supervisor, processes that the supervisor
+    /// inherited are included.
     pub fn of_program(program: u32, supervisor: Option<u32>) -> Family {
         let mut family =
             Family { program, supervisor, members: BTreeMap::new(), order: Vec::new(), listed: Ok(()) };
@@ -58,14 +59,14 @@ impl Family {
         self.program
     }
 
-    /// Finds the members that live now, and opens the counters of new ones.
+    /// Finds the members that are alive now, and opens counters for new ones.
     pub fn look(&mut self) {
         let mut order = Vec::new();
         let mut seen = BTreeSet::from([self.program]);
-        self.listed = list(self.program, self.supervisor, &mut seen, &mut order);
+        self.listed = list_descendants(self.program, self.supervisor, &mut seen, &mut order);
         let is_open =
             |counters: &ProcessCounters| !matches!(counters.activity(), Err(Unavailable::Ended { .. }));
-        // A number may have come to mean another process.
+        // A process id may have been reused for another process.
         self.members.retain(|pid, counters| seen.contains(pid) && is_open(counters));
         for pid in &order {
             self.members.entry(*pid).or_insert_with(|| ProcessCounters::open(*pid));
@@ -76,14 +77,15 @@ impl Family {
     pub fn counts(&self) -> FamilyCounts {
         FamilyCounts {
             cpu_ns: self.sum(ProcessCounters::cpu_ns, |sum, ns| sum + ns),
-            io: self.sum(ProcessCounters::io_bytes, IoBytes::and),
-            activity: self.sum(ProcessCounters::activity, Activity::and),
-            waits: self.sum(|member| ThreadWaits::read(member.pid()), ThreadWaits::and),
+            io: self.sum(ProcessCounters::io_bytes, IoBytes::plus),
+            activity: self.sum(ProcessCounters::activity, Activity::plus),
+            waits: self.sum(|member| ThreadWaits::read(member.pid()), ThreadWaits::plus),
             processes: self.order.len(),
         }
     }
 
-    /// The high-water marks of resident memory, added up: shared pages are in each.
+    /// The sum of the high-water marks of resident memory. Shared pages are counted in each
+    /// process.
     pub fn peak_rss_bytes(&self) -> Result<u64, FamilyError> {
         self.sum(ProcessCounters::peak_rss_bytes, |sum, bytes| sum + bytes)
     }
@@ -92,8 +94,8 @@ impl Family {
         self.sum(ProcessCounters::reset_peak, |(), ()| ())
     }
 
-    /// The sum of a count over all members. A member that has ended meanwhile was reaped: its
-    /// parent, which comes later, has its counts.
+    /// The sum of a count over all members. A member that has ended meanwhile was reaped; its
+    /// parent, which comes later in the order, includes its counts.
     fn sum<T>(
         &self,
         count: impl Fn(&ProcessCounters) -> Result<T, Unavailable>,
@@ -120,15 +122,17 @@ impl Family {
 }
 
 impl FamilyCounts {
-    /// CPU time of the members and of children that they have reaped, those in whole clock ticks.
+    /// CPU time of the members and of children that they have reaped; the latter is in whole clock
+    /// ticks.
     pub fn whole_cpu_ns(&self) -> Result<u64, FamilyError> {
         let activity = self.activity.as_ref().map_err(FamilyError::clone)?;
         Ok(self.cpu_ns.clone()? + activity.child_ticks * tick_ns())
     }
 }
 
-/// Lists all below a program and its supervisor, each before its parent, and the program last.
-fn list(
+/// Lists all processes below a program and its supervisor, children before parents, and the program
+/// last.
+fn list_descendants(
     program: u32,
     supervisor: Option<u32>,
     seen: &mut BTreeSet<u32>,
@@ -136,27 +140,27 @@ fn list(
 ) -> Result<(), String> {
     let children = children()?;
     if let Some(supervisor) = supervisor {
-        add_below(supervisor, &children, seen, order);
+        add_descendants(supervisor, &children, seen, order);
     }
-    add_below(program, &children, seen, order);
+    add_descendants(program, &children, seen, order);
     order.push(program);
     Ok(())
 }
 
-fn add_below(parent: u32, children: &Children, seen: &mut BTreeSet<u32>, order: &mut Vec<u32>) {
+fn add_descendants(parent: u32, children: &Children, seen: &mut BTreeSet<u32>, order: &mut Vec<u32>) {
     for child in children.children_of(parent) {
         if seen.insert(child) {
-            add_below(child, children, seen, order);
+            add_descendants(child, children, seen, order);
             order.push(child);
         }
     }
 }
 
-/// Where the children of a process are found.
+/// Where the children of a process are listed.
 enum Children {
-    /// In the kernel's list of each thread.
+    /// The kernel's list of children of each thread.
     Lists,
-    /// In the table of all processes, on a kernel without these lists.
+    /// The table of all processes, for kernels without these lists.
     Table(Vec<table::ProcessEntry>),
 }
 
@@ -193,12 +197,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_of_every_generation_belong_to_it_each_before_its_parent() {
+    fn descendants_of_every_generation_are_listed_before_their_parents() {
         let mut process = ForkedProcess::start(Path::new("/dev/null"));
         let mut family = Family::of_program(process.pid(), None);
         assert_eq!(family.counts().processes, 1);
-        process.does(Deed::Fork);
-        process.does(Deed::Fork);
+        process.perform(Deed::Fork);
+        process.perform(Deed::Fork);
         family.look();
         assert_eq!(family.counts().processes, 3);
         assert_eq!(family.order.last(), Some(&process.pid()));
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_cannot_be_seen_is_a_reason_and_no_zero() {
+    fn a_member_without_readable_counters_gives_a_reason_and_not_zero() {
         let process = ForkedProcess::start(Path::new("/dev/null"));
         let mut family = Family::of_program(process.pid(), None);
         family.listed = Err("hidden".to_owned());

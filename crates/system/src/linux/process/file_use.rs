@@ -1,18 +1,18 @@
-//! Which files a process has mapped or open, as far as this user may inspect the process.
+//! The files that a process has mapped or open, as far as this user may inspect the process.
 
 use procfs::process::{MMapPath, MemoryMaps, Process};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file by its device and its number on it, as stat(2) shows them.
+/// Identifies a file by device and inode number, as stat(2) reports them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId {
     pub device: u64,
     pub number: u64,
 }
 
-/// A regular file that a process uses, with its name as the kernel knows it.
+/// A regular file that a process uses, with the kernel's name for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedFile {
     pub path: PathBuf,
@@ -20,7 +20,7 @@ pub struct UsedFile {
 }
 
 impl FileId {
-    /// The file that has this path now; `None` if it is no regular file.
+    /// The file that has this path now; `None` if it is not a regular file.
     pub fn at(path: &Path) -> Option<FileId> {
         Some(FileId::of_metadata(&fs::metadata(path).ok().filter(fs::Metadata::is_file)?))
     }
@@ -29,12 +29,12 @@ impl FileId {
         FileId { device: facts.dev(), number: facts.ino() }
     }
 
-    fn is_of(self, path: &Path) -> bool {
+    fn has_path(self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == (self.device, self.number))
     }
 }
 
-/// Whether this user may inspect a process at all.
+/// True if this user may inspect the process.
 pub fn may_be_inspected(pid: u32) -> bool {
     maps(pid).is_some()
 }
@@ -48,30 +48,31 @@ fn descriptors(pid: u32) -> impl Iterator<Item = PathBuf> {
     folder.map(|descriptor| descriptor.path())
 }
 
-/// Whether a part of the memory of a process is the file.
+/// True if the process has mapped the file.
 pub fn has_mapped(pid: u32, file: FileId) -> bool {
-    // A file system may give its maps another device number than its stat, as btrfs and overlay do:
-    // then the path decides.
+    // The device number in /proc/PID/maps may differ from that of stat(2), as on btrfs and overlay.
+    // The path decides in that case.
     let is_it = |dev: (i32, i32), path: &MMapPath| {
         let number = |part: i32| u32::try_from(part).unwrap_or(u32::MAX);
         rustix::fs::makedev(number(dev.0), number(dev.1)) == file.device
-            || matches!(path, MMapPath::Path(path) if file.is_of(&path_in_root_of(pid, path)))
+            || matches!(path, MMapPath::Path(path) if file.has_path(&path_in_root_of(pid, path)))
     };
     maps(pid).iter().flatten().any(|map| map.inode == file.number && is_it(map.dev, &map.pathname))
 }
 
-/// A path of another process, which may have another root.
+/// Converts a path of another process, whose root folder may differ.
 fn path_in_root_of(pid: u32, path: &Path) -> PathBuf {
     let root = PathBuf::from(format!("/proc/{pid}/root"));
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Whether one of the descriptors of a process is the file.
+/// True if the process has the file open.
 pub fn has_open(pid: u32, file: FileId) -> bool {
-    descriptors(pid).any(|descriptor| file.is_of(&descriptor))
+    descriptors(pid).any(|descriptor| file.has_path(&descriptor))
 }
 
-/// The regular files that a process has mapped, each part once.
+/// The regular files that a process has mapped; a file may appear several times, once for each
+/// mapping.
 pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
     let used = |path: &MMapPath| match path {
         MMapPath::Path(path) => {
@@ -82,7 +83,7 @@ pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
     maps(pid).iter().flatten().filter_map(|map| used(&map.pathname)).collect()
 }
 
-/// The regular files that the descriptors of a process are.
+/// The regular files that a process has open.
 pub fn open_files(pid: u32) -> Vec<UsedFile> {
     let used = |link: PathBuf| Some(UsedFile { path: fs::read_link(&link).ok()?, id: FileId::at(&link)? });
     descriptors(pid).filter_map(used).collect()

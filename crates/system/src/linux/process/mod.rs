@@ -1,5 +1,5 @@
-//! Processes as the kernel shows them: what it counts of one, the files that it uses, its threads
-//! and how they are scheduled, and the table of all.
+//! Information from the kernel about processes: counters, the files that they use, threads and
+//! their scheduling, and the table of all processes.
 
 mod counters;
 mod family;
@@ -36,7 +36,7 @@ pub fn thread_name(pid: u32, thread: u32) -> Option<String> {
     Some(name.trim_end_matches('\n').to_owned())
 }
 
-/// How a thread is scheduled; `None` if it has ended or may not be seen.
+/// The scheduling of a thread; `None` if it has ended or must not be inspected.
 pub fn scheduling_of_thread(pid: u32, thread: u32) -> Option<Scheduling> {
     let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
     let set = sched_getaffinity(Pid::from_raw(thread.cast_signed())).ok()?;
@@ -44,7 +44,7 @@ pub fn scheduling_of_thread(pid: u32, thread: u32) -> Option<Scheduling> {
     Scheduling::from_stat(&stat, processors.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
-/// Whether any thread of a process is running or about to.
+/// True if any thread of the process is running or runnable.
 pub fn any_thread_runs(pid: u32) -> bool {
     let runs = |thread: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).unwrap_or_default();
@@ -53,7 +53,7 @@ pub fn any_thread_runs(pid: u32) -> bool {
     threads(pid).unwrap_or_default().into_iter().any(runs)
 }
 
-/// Memory of a process that is its own and no file's; `None` if it has ended.
+/// Anonymous resident memory of a process, in bytes; `None` if it has ended.
 pub fn anonymous_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(kernel_file::field(&status, "RssAnon:")? * 1024)
@@ -64,20 +64,21 @@ pub fn process_io_bytes(pid: u32) -> Result<IoBytes, Unavailable> {
     proc_file::ProcFile::open(pid, "io").read(IoBytes::parse, "read_bytes")
 }
 
-/// Whether this user may reset the high-water mark of memory of an own process.
+/// Checks whether this user may reset the high-water mark of memory of an own process.
 pub fn may_reset_peak() -> Result<(), String> {
-    // Opening changes nothing; only a write would.
+    // Opening the file changes nothing; only a write would.
     let path = "/proc/self/clear_refs";
     File::options().write(true).open(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
 }
 
-/// Whether this kernel counts the bytes that a process reads from devices.
+/// Checks whether this kernel counts the bytes that a process reads from devices.
 pub fn may_count_device_reads() -> Result<(), String> {
     let path = "/proc/self/io";
     fs::read(path).map(drop).map_err(|cause| format!("{path}: {cause}"))
 }
 
-/// Whether this user sees the processes of others: the first process is root's.
+/// Checks whether this user can see processes of other users, by the first process, which is
+/// root's.
 pub fn may_see_others() -> Result<(), String> {
     if Path::new("/proc/1/stat").exists() && fs::read("/proc/1/stat").is_ok() {
         return Ok(());
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_memory_and_threads_are_found() {
+    fn memory_and_threads_of_this_process_are_found() {
         let own = std::process::id();
         assert!(anonymous_bytes(own).is_some_and(|bytes| bytes > 0));
         assert!(threads(own).unwrap().contains(&own) && thread_name(own, own).is_some());

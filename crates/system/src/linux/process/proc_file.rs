@@ -1,17 +1,18 @@
-//! Files of /proc/PID that are opened once and read many times, and why one cannot be read.
+//! Files of /proc/PID that are opened once and read many times, and the reasons why one cannot be
+//! read.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Longest of the files that are read; /proc/PID/status has about 1.5 KiB.
+/// Longest file that is read; /proc/PID/status has about 1.5 KiB.
 const FILE_BYTES_MAX: usize = 8192;
 
-/// Why a number that the kernel keeps of a process is not available.
+/// Why one of the kernel's counters of a process is not available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
-    /// The process is another user's, or has changed its identity.
+    /// The process belongs to another user, or has changed its user id.
     #[error("{file}: permission denied (the process is not this user's)")]
     NotPermitted { file: String },
     #[error("/proc/{pid} is hidden from this user (proc is mounted with hidepid)")]
@@ -24,7 +25,7 @@ pub enum Unavailable {
     NoField { file: String, field: &'static str },
 }
 
-/// A file of /proc/PID, open, or why it is not.
+/// An open file of /proc/PID, or the reason why it could not be opened.
 #[derive(Debug)]
 pub(super) struct ProcFile {
     pid: u32,
@@ -37,7 +38,7 @@ impl ProcFile {
         ProcFile::open_with(pid, name, File::options().read(true))
     }
 
-    /// Opens a file that can only be written.
+    /// Opens a write-only file.
     pub(super) fn open_to_write(pid: u32, name: &str) -> ProcFile {
         ProcFile::open_with(pid, name, File::options().write(true))
     }
@@ -48,7 +49,8 @@ impl ProcFile {
         ProcFile { pid, path, file }
     }
 
-    /// Reads the file anew and parses one thing from it, called `what` where this kernel lacks it.
+    /// Reads the file again and parses one value from it. `what` names the value in the error if
+    /// this kernel does not have it.
     pub(super) fn read<T>(
         &self,
         parse: impl Fn(&str) -> Option<T>,
@@ -68,7 +70,7 @@ impl ProcFile {
     }
 }
 
-/// What it means that a file of /proc/PID cannot be opened, read or written.
+/// The reason why a file of /proc/PID cannot be opened, read or written.
 pub(super) fn unavailable(cause: &io::Error, pid: u32, path: &str) -> Unavailable {
     match cause.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => Unavailable::NotPermitted { file: path.to_owned() },
@@ -76,14 +78,14 @@ pub(super) fn unavailable(cause: &io::Error, pid: u32, path: &str) -> Unavailabl
         Some(libc::ENOENT) if !Path::new("/proc/self").exists() => {
             Unavailable::Unreadable { file: "/proc".to_owned(), cause: "not mounted".to_owned() }
         }
-        Some(libc::ENOENT) if lives(pid) => Unavailable::Hidden { pid },
+        Some(libc::ENOENT) if process_exists(pid) => Unavailable::Hidden { pid },
         Some(libc::ENOENT) => Unavailable::Ended { pid },
         _ => Unavailable::Unreadable { file: path.to_owned(), cause: cause.to_string() },
     }
 }
 
-/// Whether a process has this number, even one that may not be signalled.
-fn lives(pid: u32) -> bool {
+/// True if a process with this id exists, even if this user may not signal it.
+fn process_exists(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_distinguish_rights_hiding_and_ending() {
+    fn reasons_distinguish_missing_permission_hidden_processes_and_ended_processes() {
         let me = std::process::id();
         let because = |code| unavailable(&io::Error::from_raw_os_error(code), me, "/proc/1/io");
         assert_eq!(because(libc::EACCES), Unavailable::NotPermitted { file: "/proc/1/io".into() });

@@ -1,4 +1,4 @@
-//! The table of processes: what /proc/PID/stat holds of each that this user sees.
+//! The table of processes, from /proc/PID/stat of each process that this user can see.
 
 use super::counters::tick_ns;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -8,41 +8,42 @@ use std::os::fd::OwnedFd;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessEntry {
     pub pid: u32,
-    /// The program's name, of at most 15 bytes; the process chooses it.
+    /// The program's name, at most 15 bytes long; the process can choose it.
     pub name: String,
-    /// Whether it has ended and was not reaped.
+    /// True if the process has ended and was not reaped.
     pub has_ended: bool,
-    /// Whether it runs, could run, or waits for a device.
+    /// True if the process is running, runnable, or waiting for a device.
     pub is_busy: bool,
     pub parent: u32,
     pub group: u32,
     pub session: u32,
-    /// CPU time that it has used, in whole clock ticks.
+    /// CPU time used so far, rounded to whole clock ticks.
     pub cpu_ns: u64,
-    /// When it was started, in clock ticks since the kernel was: with the number a name for ever.
+    /// Start time in clock ticks since boot. Together with the process id it identifies the process
+    /// uniquely.
     pub started_ticks: u64,
 }
 
-/// All processes that this user can see. Processes that end meanwhile are left out.
+/// All processes that this user can see. Processes that end during the call are left out.
 pub fn all() -> Vec<ProcessEntry> {
     let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
     folders.filter_map(|folder| process(folder.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// One process; `None` if there is none of this number, or this user may not see it.
+/// One process; `None` if there is none with this id or this user may not see it.
 pub fn process(pid: u32) -> Option<ProcessEntry> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     ProcessEntry::parse(pid, &String::from_utf8_lossy(&stat))
 }
 
 impl ProcessEntry {
-    /// The name is in parentheses and may hold others; the rest is by proc_pid_stat(5), where the
-    /// first field behind the name is the third.
+    /// Parses a line by proc_pid_stat(5). The name is in parentheses and may contain parentheses
+    /// itself; the first field after it is number three.
     fn parse(pid: u32, stat: &str) -> Option<ProcessEntry> {
         let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
         let ticks = |at: usize| fields.get(at - 3)?.parse::<u64>().ok();
-        // The kernel's own threads have a group and a session of 0, foreign namespaces too.
+        // The group and session of kernel threads, and of processes in other namespaces, are 0.
         let id = |at: usize| fields.get(at - 3)?.parse::<i32>().ok().map(|id| u32::try_from(id).unwrap_or(0));
         Some(ProcessEntry {
             pid,
@@ -58,21 +59,23 @@ impl ProcessEntry {
     }
 }
 
-/// A process held by a descriptor, so that what is done to it cannot hit one that got its number.
+/// A process held by a descriptor, so that a signal cannot reach another process that reused its
+/// id.
 #[derive(Debug)]
 pub struct ProcessHandle(OwnedFd);
 
 impl ProcessHandle {
-    /// Of the process of an entry; `None` if it has ended, or the kernel has no such descriptors.
+    /// Opens the process of an entry; `None` if it has ended, or the kernel has no process
+    /// descriptors.
     pub fn open(entry: &ProcessEntry) -> Option<ProcessHandle> {
         let pid = Pid::from_raw(entry.pid.cast_signed())?;
         let handle = ProcessHandle(pidfd_open(pid, PidfdFlags::empty()).ok()?);
-        // The number may have come to mean another process before it was opened.
+        // The id may have been reused for another process before it was opened.
         let now = process(entry.pid)?;
         (now.started_ticks == entry.started_ticks).then_some(handle)
     }
 
-    /// Kills it. One that has ended meanwhile needs no killing, and one of another user stays.
+    /// Kills the process. If it has ended meanwhile or belongs to another user, nothing happens.
     pub fn kill(&self) {
         let _ = pidfd_send_signal(&self.0, Signal::KILL);
     }
@@ -85,7 +88,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_name_cannot_forge_fields() {
+    fn a_process_name_cannot_forge_fields_of_stat() {
         let stat = "7 (a) b\u{1b}[31m (c) S 1 2 3 4 5 6 7 8 9 10 40 2 0 0 20 0 1 0 99";
         let entry = ProcessEntry::parse(7, stat).unwrap();
         assert_eq!(entry.name, "a) b\u{1b}[31m (c");
@@ -96,21 +99,21 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_in_the_table() {
+    fn this_process_is_in_the_process_table() {
         let own = std::process::id();
         assert!(all().iter().any(|entry| entry.pid == own && !entry.has_ended));
         assert_eq!(process(u32::MAX >> 1), None);
     }
 
     #[test]
-    fn only_the_process_that_was_seen_is_killed() {
+    fn a_handle_kills_only_the_process_of_its_entry() {
         let mut process = ForkedProcess::start(Path::new("/dev/null"));
         let seen = super::process(process.pid()).unwrap();
         let earlier = ProcessEntry { started_ticks: seen.started_ticks.wrapping_sub(1), ..seen.clone() };
         assert!(ProcessHandle::open(&earlier).is_none(), "another process had this number");
-        process.does(Deed::Touch64MiB);
+        process.perform(Deed::Touch64MiB);
         let handle = ProcessHandle::open(&seen).unwrap();
-        process.dies();
+        process.die();
         process.reap();
         handle.kill();
         assert!(ProcessHandle::open(&seen).is_none());

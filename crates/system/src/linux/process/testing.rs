@@ -1,5 +1,5 @@
-//! For tests: a process that does exactly what it is commanded to do, a fork of the test that makes
-//! system calls only; and the memory of the test itself.
+//! For tests: a fork of the test process that does exactly what it is commanded to do, with system
+//! calls only; and access to the memory of the test itself.
 
 use super::counters::cpu_ns;
 use std::io::{self, Read, Write};
@@ -7,23 +7,23 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// What the process can be commanded to do, one byte each.
+/// The commands to the process, one byte each.
 #[derive(Clone, Copy)]
 pub enum Deed {
-    /// Touch 64 MiB of memory and give them back.
+    /// Touch 64 MiB of memory, then free it.
     Touch64MiB = b'm' as isize,
-    /// Read the file from begin to end.
+    /// Read the file from beginning to end.
     ReadFile = b'r' as isize,
-    /// The same in a child that is reaped.
+    /// Read the file in a child process that is then reaped.
     ReadFileInChild = b'c' as isize,
-    /// Fork a child that does the deeds from now on, for as long as both live.
+    /// Fork a child process that executes the following commands, as long as both processes live.
     Fork = b'f' as isize,
     /// Spend 250 ms of CPU time in user mode.
     Burn = b'b' as isize,
     Exit = b'x' as isize,
 }
 
-/// A forked process that does deeds, killed and reaped when dropped.
+/// A forked process that executes commands; killed and reaped when dropped.
 pub struct ForkedProcess {
     pid: i32,
     link: UnixStream,
@@ -48,13 +48,13 @@ impl ForkedProcess {
         self.pid.cast_unsigned()
     }
 
-    pub fn does(&mut self, deed: Deed) {
+    pub fn perform(&mut self, deed: Deed) {
         self.link.write_all(&[deed as u8]).unwrap();
         self.link.read_exact(&mut [0]).unwrap();
     }
 
-    /// Commands it to exit and waits until it is a zombie.
-    pub fn dies(&mut self) {
+    /// Commands the process to exit and waits until it is a zombie.
+    pub fn die(&mut self) {
         self.link.write_all(&[Deed::Exit as u8]).unwrap();
         // SAFETY: the information is written to a place of its type; WNOWAIT leaves the zombie.
         unsafe {
@@ -78,7 +78,7 @@ impl Drop for ForkedProcess {
     }
 }
 
-/// What the forked process does until it ends.
+/// Executes commands until the link is closed; the body of the forked process.
 ///
 /// # Safety
 /// Only in a process that was just forked.
@@ -98,7 +98,7 @@ unsafe fn obey(link: i32, path: &std::ffi::CStr) -> ! {
                     }
                     libc::waitpid(child, std::ptr::null_mut(), 0);
                 }
-                // The parent answers only when the child does.
+                // The parent waits, and only the child answers.
                 b'f' => {
                     if libc::fork() != 0 {
                         loop {
@@ -107,7 +107,7 @@ unsafe fn obey(link: i32, path: &std::ffi::CStr) -> ! {
                     }
                     libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 }
-                b'b' => burn(),
+                b'b' => burn_cpu(),
                 _ => break,
             }
             libc::write(link, (&raw const deed).cast(), 1);
@@ -139,7 +139,7 @@ unsafe fn read_file(path: &std::ffi::CStr) {
     }
 }
 
-fn burn() {
+fn burn_cpu() {
     let now = || cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID, 0).unwrap_or(u64::MAX);
     let until = now() + 250_000_000;
     while now() < until {
@@ -149,7 +149,7 @@ fn burn() {
     }
 }
 
-/// Reads memory of this process from an address.
+/// Reads memory of this process at an address.
 pub fn read_own_memory(address: u64, into: &mut [u8]) {
     let memory = std::fs::File::open("/proc/self/mem").unwrap();
     std::os::unix::fs::FileExt::read_exact_at(&memory, into, address).unwrap();

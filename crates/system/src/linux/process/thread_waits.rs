@@ -1,8 +1,8 @@
-//! What the kernel counts of each thread: how long it waited for a processor, how often one was taken
-//! from it. A new counter is an entry of [`THREAD_COUNTERS`].
+//! The kernel's counters of each thread: the time for which it waited for a processor, and the
+//! number of preemptions. A new counter is an entry in [`THREAD_COUNTERS`].
 //!
-//! Verified on Linux 6.18: the wait in `schedstat` and the switches in `status` are of one thread
-//! and lost with it: no file holds those of ended threads or of children.
+//! Verified on Linux 6.18: the wait in `schedstat` and the switches in `status` belong to one
+//! thread and are lost when it ends. No file has the sum over ended threads or children.
 
 use super::proc_file::{ProcFile, Unavailable, unavailable};
 use crate::kernel_file::field;
@@ -10,23 +10,23 @@ use readlab_model::sample::Meter;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// What [`delay_ns`] finds, for messages.
-const DELAY: &str = "time waited for a processor";
+/// What [`delay_ns`] reads, for messages.
+const DELAY_NAME: &str = "time waited for a processor";
 
-/// A counter that the kernel has for each thread.
+/// A counter that the kernel has for every thread.
 pub struct ThreadCounter {
     pub meter: Meter,
-    /// What it finds, for messages.
+    /// What the counter counts, for messages.
     what: &'static str,
-    /// `None` is what this kernel does not count.
+    /// Reads the counter; `None` if this kernel does not count it.
     read: fn(&ThreadFiles) -> Option<u64>,
 }
 
-/// What is read for every thread around every turn.
+/// The counters that are read for every thread before and after every turn.
 pub const THREAD_COUNTERS: &[ThreadCounter] = &[
     ThreadCounter {
         meter: Meter::DelayedNs,
-        what: DELAY,
+        what: DELAY_NAME,
         read: |files| delay_ns(files.schedstat.as_deref()?),
     },
     ThreadCounter {
@@ -36,16 +36,16 @@ pub const THREAD_COUNTERS: &[ThreadCounter] = &[
     },
 ];
 
-/// The files in which the kernel counts of one thread; `None` are those that it does not show.
+/// The counter files of one thread; `None` if the kernel does not show the file.
 struct ThreadFiles {
     schedstat: Option<String>,
     status: Option<String>,
 }
 
-/// One thread's counts, in the order of [`THREAD_COUNTERS`].
+/// The counts of one thread, in the order of [`THREAD_COUNTERS`].
 type ThreadCounts = [Option<u64>; THREAD_COUNTERS.len()];
 
-/// The counts of every living thread of a process so far.
+/// The counts of all living threads of a process so far.
 #[derive(Debug, Clone)]
 pub struct ThreadWaits {
     folder: String,
@@ -63,7 +63,8 @@ impl ThreadFiles {
 }
 
 impl ThreadWaits {
-    /// Reads the counts of every thread: in several languages it is not the first that reads.
+    /// Reads the counts of all threads, because in several languages the first thread does not do
+    /// the reading.
     pub fn read(pid: u32) -> Result<ThreadWaits, Unavailable> {
         let folder = format!("/proc/{pid}/task");
         let threads = super::threads(pid).map_err(|cause| unavailable(&cause, pid, &folder))?;
@@ -75,13 +76,14 @@ impl ThreadWaits {
         Ok(ThreadWaits { folder, by_thread })
     }
 
-    /// The threads of both processes.
-    pub(super) fn and(mut self, other: ThreadWaits) -> ThreadWaits {
+    /// The counts of the threads of both processes.
+    pub(super) fn plus(mut self, other: ThreadWaits) -> ThreadWaits {
         self.by_thread.extend(other.by_thread);
         ThreadWaits { folder: other.folder, by_thread: self.by_thread }
     }
 
-    /// What each counter of [`THREAD_COUNTERS`] counted since an earlier reading, all threads together.
+    /// For each counter of [`THREAD_COUNTERS`], the increase since an earlier reading, summed over
+    /// all threads.
     pub fn since(&self, before: &ThreadWaits) -> impl Iterator<Item = (Meter, Result<u64, Unavailable>)> {
         let counters = THREAD_COUNTERS.iter().enumerate();
         counters.map(move |(at, counter)| (counter.meter, self.counted_since(before, at, counter.what)))
@@ -107,7 +109,7 @@ impl ThreadWaits {
 }
 
 impl DelayCounter {
-    /// Of a thread by its number; that of a process is its first thread's.
+    /// Opens the counter of a thread by its id; a process id means its first thread.
     pub fn open(thread: u32) -> DelayCounter {
         DelayCounter(ProcFile::open(thread, "schedstat"))
     }
@@ -117,11 +119,11 @@ impl DelayCounter {
     }
 
     pub fn read(&self) -> Result<u64, Unavailable> {
-        self.0.read(delay_ns, DELAY)
+        self.0.read(delay_ns, DELAY_NAME)
     }
 }
 
-/// The second number of a schedstat: nanoseconds on a run queue.
+/// The second number in schedstat: nanoseconds spent on a run queue.
 fn delay_ns(schedstat: &str) -> Option<u64> {
     schedstat.split_ascii_whitespace().nth(1)?.parse().ok()
 }
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Lets a process use the first of our processors only.
+    /// Restricts a process to the first processor of this process's affinity mask.
     fn use_one_processor(pid: u32) {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap();
         let mut one = rustix::thread::CpuSet::new();
@@ -147,12 +149,12 @@ mod tests {
         [&process, &neighbour].iter().for_each(|it| use_one_processor(it.pid()));
         let before = ThreadWaits::read(process.pid()).unwrap();
         std::thread::scope(|scope| {
-            scope.spawn(|| neighbour.does(Deed::Burn));
-            process.does(Deed::Burn);
+            scope.spawn(|| neighbour.perform(Deed::Burn));
+            process.perform(Deed::Burn);
         });
         let after = ThreadWaits::read(process.pid()).unwrap();
-        // Each burns for 250 ms, so they are in each other's way unless one had to wait that long
-        // for its beginning, in which case it waited too.
+        // Each process uses 250 ms of CPU time, so they wait for each other. If one started so late
+        // that they did not overlap, it waited for a processor at its start.
         let counted: BTreeMap<Meter, _> = after.since(&before).collect();
         let waited = counted[&Meter::DelayedNs].clone().unwrap();
         assert!(waited > 1_000_000, "{waited}");
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_parsed() {
+    fn counters_of_threads_are_parsed() {
         assert_eq!(delay_ns("120 340 5\n"), Some(340));
         assert_eq!(delay_ns(""), None);
         let status = "Threads:\t1\nvoluntary_ctxt_switches:\t9\nnonvoluntary_ctxt_switches:\t4\n";
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_added_up_and_new_ones_count_from_their_start() {
+    fn counts_are_summed_over_threads_and_new_threads_count_from_their_start() {
         let waits = |threads: &[(u32, u64)]| {
             let counts = |delay_ns| {
                 ThreadFiles { schedstat: Some(format!("120 {delay_ns} 5\n")), status: None }.counts()

@@ -1,6 +1,6 @@
-//! A program that inherits everything from this process, its environment and open descriptors
-//! among it, and is spoken to in bytes with a deadline: what a launcher gave to this process by
-//! them, the program is to have. Contenders are started by [`super::launcher`] and get neither.
+//! A program that inherits the environment and all open descriptors of this process, because a
+//! launcher may have passed something to this process through them. The lab exchanges bytes with
+//! it, with a deadline. Contenders are started by [`super::launcher`] and inherit neither.
 
 use super::CommandLine;
 use crate::descriptor::is_readable;
@@ -8,32 +8,33 @@ use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long it may take to end after it was told to.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long the program may take to end after it was told to.
+const END_LIMIT: Duration = Duration::from_secs(10);
 
-const LOOK: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A running program, killed when it is dropped.
 #[derive(Debug)]
-pub struct Inheriting {
+pub struct InheritingProgram {
     process: Child,
     input: ChildStdin,
     output: ChildStdout,
 }
 
-impl Inheriting {
-    pub fn start(line: &CommandLine) -> io::Result<Inheriting> {
+impl InheritingProgram {
+    pub fn start(line: &CommandLine) -> io::Result<InheritingProgram> {
         let mut process = line.command().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take());
         let (input, output) = input.zip(output).expect("both were asked for");
-        Ok(Inheriting { process, input, output })
+        Ok(InheritingProgram { process, input, output })
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.input.write_all(bytes)
     }
 
-    /// Fills a buffer from its standard output. A wish of the user to stop does not end it.
+    /// Fills a buffer from the program's standard output. A user's request to stop does not end the
+    /// wait.
     pub fn read(&mut self, mut into: &mut [u8], deadline: Instant) -> io::Result<()> {
         while !into.is_empty() {
             if !is_readable(&self.output, deadline)? {
@@ -47,19 +48,19 @@ impl Inheriting {
         Ok(())
     }
 
-    /// Waits a while for its end, after it was told to end.
+    /// Waits for the program, which was told to end, for a limited time.
     pub fn await_end(&mut self) {
-        let end = Instant::now() + GRACE;
+        let end = Instant::now() + END_LIMIT;
         while matches!(self.process.try_wait(), Ok(None)) && Instant::now() < end {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 }
 
-impl Drop for Inheriting {
+impl Drop for InheritingProgram {
     fn drop(&mut self) {
         if matches!(self.process.try_wait(), Ok(None)) {
-            // It has ended meanwhile if it cannot be killed.
+            // If the kill fails, the program has ended meanwhile.
             let _ = self.process.kill();
             let _ = self.process.wait();
         }
@@ -70,13 +71,14 @@ impl Drop for Inheriting {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Inheriting {
+    fn shell(script: &str) -> InheritingProgram {
         let args = vec!["-c".into(), script.into()];
-        Inheriting::start(&CommandLine { program: "sh".into(), args, ..CommandLine::default() }).unwrap()
+        InheritingProgram::start(&CommandLine { program: "sh".into(), args, ..CommandLine::default() })
+            .unwrap()
     }
 
     #[test]
-    fn bytes_come_back_and_silence_and_an_end_are_told_apart() {
+    fn bytes_are_returned_and_a_timeout_differs_from_the_end_of_output() {
         let mut cat = shell("exec cat");
         cat.write(b"hello").unwrap();
         let (mut into, later) = ([0; 5], Instant::now() + Duration::from_secs(20));

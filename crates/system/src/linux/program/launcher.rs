@@ -1,14 +1,14 @@
-//! The process from which programs are started: forked before the lab does anything, so that it is
-//! small; it lives as long as the lab.
+//! The process from which programs are started. It is forked before the lab does anything else, so
+//! that it is small, and it lives as long as the lab.
 //!
-//! It forks one `supervisor` for each program that the lab runs, and hands it the streams that the
-//! lab made: no other process is between the lab and a program. When the sockets end, with the
-//! lab's death at the latest, every supervisor ends its processes; the launcher is a subreaper as
-//! well, and ends those that they could not. It is in a process group of its own and takes no
-//! signal but SIGKILL, for it must outlive the lab.
+//! The launcher forks one `supervisor` for each program that the lab runs, and passes it the
+//! streams that the lab made, so that no other process is between the lab and a program. When the
+//! sockets are closed, at the latest when the lab dies, every supervisor ends its processes. The
+//! launcher is a subreaper too, and ends the processes that supervisors could not end. It has its
+//! own process group and ignores all signals except SIGKILL, because it must outlive the lab.
 //!
-//! Where there is no launcher, as in a test of the library, programs are children of the lab and
-//! die with it, but processes that they start may remain (`super::running`).
+//! Without a launcher, as in unit tests, programs are children of the lab and die with it, but
+//! processes that they start may remain (`super::running`).
 
 use super::leftovers::end_children;
 use super::supervisor::{Task, supervise};
@@ -28,22 +28,23 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The name of the launcher and its supervisors. It differs from the lab's, so that a command that
-/// kills processes by the lab's name spares them.
-const NAME: &std::ffi::CStr = c"launcher";
+/// The process name of the launcher and its supervisors. It differs from the lab's name, so that a
+/// command that kills processes by the lab's name does not kill them.
+const PROCESS_NAME: &std::ffi::CStr = c"launcher";
 
-/// How long supervisors may take to end their processes, before the launcher does it.
+/// How long supervisors may take to end their processes before the launcher ends them.
 const SUPERVISOR_LIMIT: Duration = Duration::from_secs(3);
 
-const STEP: Duration = Duration::from_millis(5);
+const WAIT_STEP: Duration = Duration::from_millis(5);
 
-/// How long the launcher tries to end the processes that are left.
+/// How long the launcher tries to end the remaining processes.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
-/// The streams of a task, and the supervisor's end of its socket.
-const DESCRIPTORS: usize = 4;
+/// Number of descriptors sent with a task: its three streams and the supervisor's end of its
+/// socket.
+const TASK_DESCRIPTORS: usize = 4;
 
-/// The launcher of this process; `None` where none could be started too.
+/// The launcher of this process; `None` if it was not or could not be started.
 static LAUNCHER: Mutex<Option<Launcher>> = Mutex::new(None);
 
 /// The lab's side of the launcher.
@@ -53,10 +54,11 @@ struct Launcher {
     pid: Pid,
 }
 
-/// Forks the launcher. Without one the lab works all the same; then processes that survive its
-/// violent death are not ended.
+/// Forks the launcher. The lab also works without one, but then processes may survive if the lab is
+/// killed.
 pub fn begin() {
-    // A fork copies the calling thread alone: locks that others hold would stay locked in the copy.
+    // A fork copies only the calling thread, so locks held by other threads would stay locked in
+    // the copy.
     if std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count) != 1 {
         return;
     }
@@ -80,12 +82,12 @@ pub fn end() {
     let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(Launcher { socket, pid }) = launcher {
         drop(socket);
-        // It has ended where there is nothing to wait for.
+        // If there is nothing to wait for, the launcher has ended already.
         let _ = retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
     }
 }
 
-/// Starts a task; the socket to its supervisor. `None` where there is no launcher.
+/// Starts a task and returns the socket to its supervisor; `None` if there is no launcher.
 pub(super) fn launch(task: &Task) -> Option<io::Result<UnixStream>> {
     let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner);
     let launcher = launcher.as_ref()?;
@@ -95,24 +97,25 @@ pub(super) fn launch(task: &Task) -> Option<io::Result<UnixStream>> {
     Some(UnixStream::pair().and_then(|(ours, theirs)| send(&launcher.socket, task, &theirs).map(|()| ours)))
 }
 
-/// Sends a task: its length with the descriptors, then its words.
+/// Sends a task: first its length together with the descriptors, then its encoded words.
 fn send(mut socket: &UnixStream, task: &Task, supervisor: &UnixStream) -> io::Result<()> {
     let words = encoded(task);
     let length = u64::try_from(words.len()).map_err(io::Error::other)?.to_ne_bytes();
     let [stdin, stdout, stderr] = &task.streams;
     let descriptors = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), supervisor.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TASK_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
-    // Eight bytes are sent whole or not at all.
+    // Eight bytes are sent completely or not at all.
     retry_on_intr(|| sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL))?;
     socket.write_all(&words)
 }
 
 impl Task {
-    /// Whether no word holds a zero byte, which ends words here as it does for every program.
+    /// True if no word contains a zero byte, which terminates words here and in the arguments of
+    /// every program.
     fn can_be_sent(&self) -> bool {
         let CommandLine { program, args, env_removed, env, creates } = &self.line;
         let variables = env_removed.iter().chain(env.iter().flat_map(|(name, value)| [name, value]));
@@ -122,9 +125,9 @@ impl Task {
     }
 }
 
-/// The words of a task, each ended by a zero byte, which no word can hold: folder, program, both
-/// parts of the name of the file that it makes, number of arguments, these, number of removed
-/// variables, their names, and names and values of those added.
+/// Encodes a task as words that each end in a zero byte: folder, program, both parts of the name of
+/// the file that it creates, number of arguments, arguments, number of removed variables, their
+/// names, and names and values of added variables.
 fn encoded(task: &Task) -> Vec<u8> {
     let CommandLine { program, args, env_removed, env, creates } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
@@ -139,7 +142,7 @@ fn encoded(task: &Task) -> Vec<u8> {
     words.into_iter().flat_map(|word| word.iter().copied().chain([0])).collect()
 }
 
-/// What was [`encoded`]; `None` for anything else.
+/// Decodes what [`encoded`] returned; `None` for any other bytes.
 fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
     let words = bytes.strip_suffix(&[0])?.split(|&byte| byte == 0);
     let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
@@ -162,7 +165,7 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
 /// Receives one task from the lab; `None` when the lab has closed the socket or died.
 fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
     let mut length = [0; 8];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TASK_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
     let receive = || recvmsg(lab, &mut [IoSliceMut::new(&mut length)], &mut control, flags);
@@ -176,23 +179,24 @@ fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
             descriptors.extend(fds);
         }
     }
-    let [stdin, stdout, stderr, supervisor] = <[OwnedFd; DESCRIPTORS]>::try_from(descriptors).ok()?;
+    let [stdin, stdout, stderr, supervisor] = <[OwnedFd; TASK_DESCRIPTORS]>::try_from(descriptors).ok()?;
     let mut words = vec![0; usize::try_from(u64::from_ne_bytes(length)).ok()?];
     lab.read_exact(&mut words).ok()?;
     Some((decoded(&words, [stdin, stdout, stderr])?, UnixStream::from(supervisor)))
 }
 
-/// What the launcher does until the lab ends.
+/// The main loop of the launcher, until the lab ends.
 fn serve(lab: UnixStream) {
     detach();
     while let Some((task, supervisor)) = receive(&lab) {
         // SAFETY: the launcher has one thread, so the copy finds every lock free, and it never
         // returns into this loop.
         match unsafe { libc::fork() } {
-            // The lab sees the end of the supervisor's socket.
+            // The lab notices the failure because the supervisor's socket is closed.
             -1 => {}
             0 => {
-                // Held by a supervisor it would hide the launcher's end from the lab.
+                // If a supervisor held this socket, the lab would not notice the end of the
+                // launcher.
                 drop(lab);
                 handle_child_signals(libc::SIG_DFL);
                 never_return(|| supervise(task, &supervisor));
@@ -207,18 +211,19 @@ fn serve(lab: UnixStream) {
 fn wait_for_children(time_limit: Duration) {
     let deadline = std::time::Instant::now() + time_limit;
     while !super::leftovers::reap(None).is_empty() && std::time::Instant::now() < deadline {
-        std::thread::sleep(STEP);
+        std::thread::sleep(WAIT_STEP);
     }
 }
 
-/// Makes this process outlive the lab, without its terminal, its signals and its output.
+/// Detaches this process from the lab's terminal, signals and output, so that it outlives the lab.
 fn detach() {
-    // None of these decides whether contenders can run: what fails only makes leftovers likelier.
+    // Contenders can run without any of these calls; a failure only makes leftover processes more
+    // likely.
     let _ = set_child_subreaper(Some(getpid()));
-    let _ = rustix::thread::set_name(NAME);
+    let _ = rustix::thread::set_name(PROCESS_NAME);
     // The terminal sends Ctrl-C to the lab's group.
     let _ = setpgid(None, None);
-    // A reader of the lab's output waits for the lab only.
+    // A program that reads the lab's output must wait for the lab only, not for this process.
     if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);
@@ -234,13 +239,14 @@ fn detach() {
     }
 }
 
-/// With SIG_IGN, the kernel reaps children that end: the launcher does not need their status.
+/// With SIG_IGN, the kernel reaps children that end, because the launcher does not need their
+/// status.
 fn handle_child_signals(how: libc::sighandler_t) {
     // SAFETY: neither of the two dispositions runs any code in this process.
     unsafe { libc::signal(libc::SIGCHLD, how) };
 }
 
-/// Runs a function and ends the process, without what the lab does at its own end.
+/// Runs a function and ends the process, without the lab's own cleanup.
 fn never_return(run: impl FnOnce()) -> ! {
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
     // SAFETY: the call ends the process and runs nothing of what was copied.
@@ -253,7 +259,7 @@ mod tests {
     use std::fs::File;
 
     #[test]
-    fn a_task_arrives_as_it_was_sent_whatever_its_bytes() {
+    fn a_task_with_any_bytes_is_received_unchanged() {
         let (lab, launcher) = UnixStream::pair().unwrap();
         let null = || OwnedFd::from(File::open("/dev/null").unwrap());
         let odd = OsString::from_vec(vec![0xff, b'\n', b' ']);
@@ -271,7 +277,7 @@ mod tests {
             let task = Task { line: line.clone(), folder: folder.clone(), streams: [null(), null(), null()] };
             let (lab, (supervisor, _)) = (&lab, UnixStream::pair().unwrap());
             let arrived = std::thread::scope(|scope| {
-                // A long one does not fit the socket at once.
+                // A long task does not fit into the socket buffer at once.
                 let sent = scope.spawn(move || send(lab, &task, &supervisor).unwrap());
                 let arrived = receive(&launcher);
                 sent.join().unwrap();

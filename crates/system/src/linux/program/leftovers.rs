@@ -1,9 +1,10 @@
-//! Ends processes below a process without missing one, whatever their session, group or parent.
+//! Ends all processes below a process, whatever their session, group or parent.
 //!
-//! A process that ends its own leftovers is a *subreaper* (prctl(2), `PR_SET_CHILD_SUBREAPER`):
-//! what its descendants leave becomes its child. Only children are killed: a child keeps its number
-//! until it is reaped, so no other process can be hit, and the children of one that was killed are
-//! the next to become ours. [`super::supervisor`] and [`super::launcher`] are subreapers.
+//! A process that ends its own leftovers is a *subreaper* (prctl(2), `PR_SET_CHILD_SUBREAPER`): it
+//! becomes the parent of processes whose parent ends. Only children are killed. The id of a child
+//! is not reused until it is reaped, so no other process can be hit, and the children of a killed
+//! process become children of the subreaper. [`super::supervisor`] and [`super::launcher`] are
+//! subreapers.
 
 use crate::process::{all, process};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
@@ -12,27 +13,27 @@ use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The first wait before a killed child is checked; each wait is twice as long as the one before.
-const STEP: Duration = Duration::from_micros(200);
+/// The first wait before a killed child is checked; each further wait is twice as long.
+const FIRST_WAIT: Duration = Duration::from_micros(200);
 
-const STEP_MAX: Duration = Duration::from_millis(10);
+const WAIT_MAX: Duration = Duration::from_millis(10);
 
-/// What became of the children of this process.
+/// The result of ending the children of this process.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct EndedProcesses {
-    /// Processes that were still running and were killed, their children included.
+    /// Processes that were still running and were killed, descendants included.
     pub(super) ended: u32,
     /// Processes that could not be ended in time.
     pub(super) remaining: u32,
-    /// How the watched child ended.
+    /// The exit status of the watched child.
     pub(super) status: Option<i32>,
 }
 
-/// The children of a process, those that have ended and were not reaped included.
+/// The children of a process, including children that have ended and were not reaped.
 pub(super) fn children_of(pid: u32) -> Vec<u32> {
     match fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
         Ok(children) => children.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect(),
-        // A kernel without this list, or a process that has ended.
+        // The kernel lacks this list, or the process has ended.
         Err(error) if error.kind() == io::ErrorKind::NotFound => children_by_parent(pid),
         Err(_) => Vec::new(),
     }
@@ -42,35 +43,37 @@ fn children_by_parent(pid: u32) -> Vec<u32> {
     all().into_iter().filter(|process| process.parent == pid).map(|process| process.pid).collect()
 }
 
-/// Whether a process runs: one that has ended and was not reaped does not.
+/// True if a process is running; false for a zombie.
 pub(super) fn is_running(pid: u32) -> bool {
     process(pid).is_some_and(|process| !process.has_ended)
 }
 
-/// Reaps the children of this process that have ended, except `spared`; returns the others.
+/// Reaps the children of this process that have ended, except `spared`; returns the children that
+/// are left.
 pub(super) fn reap(spared: Option<u32>) -> Vec<u32> {
     let children = children_of(std::process::id()).into_iter().filter(|&child| Some(child) != spared);
-    children.filter(|&child| !matches!(reaped(child), Reaped::Ended(_))).collect()
+    children.filter(|&child| !matches!(try_reap(child), ChildState::Ended(_))).collect()
 }
 
-/// What became of one child.
-enum Reaped {
+/// The state of one child.
+enum ChildState {
     Running,
-    /// With its status, where it was not reaped before.
+    /// The child has ended; with its status, unless it was reaped before.
     Ended(Option<i32>),
 }
 
-fn reaped(child: u32) -> Reaped {
-    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return Reaped::Ended(None) };
+fn try_reap(child: u32) -> ChildState {
+    let Some(pid) = Pid::from_raw(child.cast_signed()) else { return ChildState::Ended(None) };
     match waitpid(Some(pid), WaitOptions::NOHANG) {
-        Ok(None) | Err(rustix::io::Errno::INTR) => Reaped::Running,
-        Ok(Some((_, status))) => Reaped::Ended(Some(status.as_raw())),
-        Err(_) => Reaped::Ended(None),
+        Ok(None) | Err(rustix::io::Errno::INTR) => ChildState::Running,
+        Ok(Some((_, status))) => ChildState::Ended(Some(status.as_raw())),
+        Err(_) => ChildState::Ended(None),
     }
 }
 
-/// Kills and reaps all children of this process except `spared`, those that it gets meanwhile too,
-/// until none is left or `time_limit` is over. The status is that of `watched`, always a child.
+/// Kills and reaps all children of this process except `spared`, including children that it
+/// inherits meanwhile, until none is left or `time_limit` is over. The status is that of `watched`,
+/// which must be a child.
 pub(super) fn end_children(
     spared: Option<u32>,
     watched: Option<u32>,
@@ -78,13 +81,13 @@ pub(super) fn end_children(
 ) -> EndedProcesses {
     let (mut outcome, mut killed) = (EndedProcesses::default(), BTreeSet::new());
     let deadline = Instant::now() + time_limit;
-    let (mut open, mut step) = (watched, STEP);
+    let (mut open, mut step) = (watched, FIRST_WAIT);
     loop {
         let mut children = children_of(std::process::id());
         children.extend(open.filter(|pid| !children.contains(pid)));
         children.retain(|&child| Some(child) != spared);
         for &child in &children {
-            if let Reaped::Ended(status) = kill_and_reap(child, &mut killed) {
+            if let ChildState::Ended(status) = kill_and_reap(child, &mut killed) {
                 open = open.filter(|&pid| pid != child);
                 outcome.status = status.filter(|_| Some(child) == watched).or(outcome.status);
             }
@@ -98,14 +101,14 @@ pub(super) fn end_children(
             return outcome;
         }
         std::thread::sleep(step);
-        step = STEP_MAX.min(step * 2);
+        step = WAIT_MAX.min(step * 2);
     }
 }
 
-/// Kills the children of this process, which does not reap them meanwhile.
+/// Kills the children of this process, which must not reap them meanwhile.
 pub(super) fn kill_children() {
     for pid in children_of(std::process::id()).into_iter().filter_map(|it| Pid::from_raw(it.cast_signed())) {
-        // One of another user's may not be killed.
+        // A process of another user cannot be killed.
         let _ = kill_process(pid, Signal::KILL);
     }
 }
@@ -113,19 +116,20 @@ pub(super) fn kill_children() {
 /// Kills the process group that a child of this process leads.
 pub(super) fn kill_group(leader: u32) {
     if let Some(group) = Pid::from_raw(leader.cast_signed()) {
-        // An empty group is no failure; no other error can happen to a group of our own children.
+        // An empty group is not a failure, and no other error is possible for a group of our own
+        // children.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// Kills a child unless it has ended; adds it to `killed` if it ran.
-fn kill_and_reap(child: u32, killed: &mut BTreeSet<u32>) -> Reaped {
-    let first = reaped(child);
-    if let (Reaped::Running, Some(pid)) = (&first, Pid::from_raw(child.cast_signed())) {
+/// Kills a child unless it has ended, and adds it to `killed` if it was running.
+fn kill_and_reap(child: u32, killed: &mut BTreeSet<u32>) -> ChildState {
+    let first = try_reap(child);
+    if let (ChildState::Running, Some(pid)) = (&first, Pid::from_raw(child.cast_signed())) {
         killed.insert(child);
-        // Another user's process may not be killed: it is counted as remaining.
+        // A process of another user cannot be killed; it is counted as remaining.
         let _ = kill_process(pid, Signal::KILL);
-        return reaped(child);
+        return try_reap(child);
     }
     first
 }
@@ -139,7 +143,8 @@ mod tests {
     fn children_are_found_with_and_without_the_kernels_list() {
         let mut child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
         let (own, pid) = (std::process::id(), child.id());
-        // The kernel lists the children of a process's first thread; a test runs in another.
+        // The kernel lists the children of the first thread of a process, but a test runs in
+        // another thread.
         let by_list = fs::read_dir("/proc/self/task").unwrap().flatten().any(|task| {
             let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
             list.split_ascii_whitespace().any(|word| word == pid.to_string())

@@ -1,8 +1,9 @@
-//! Programs that the lab starts: how one is started so that nothing of it outlives the lab, what
-//! passes through its standard streams, and how it is ended.
+//! Programs that the lab starts: how they are started so that no process of theirs outlives the
+//! lab, their standard streams, and how they are ended.
 //!
 //! [`launcher`] is the process from which programs are started, with one `supervisor` for each.
-//! [`Process`] exchanges lines with a program; [`run_to_end`] waits for one that writes to a file.
+//! [`Process`] exchanges lines with a program; [`run_to_end`] waits for a program that writes to a
+//! file.
 
 pub mod inheriting;
 pub mod launcher;
@@ -13,7 +14,7 @@ mod supervisor;
 
 pub use piped::{Exit, Process, ReadError};
 pub use running::Leftovers;
-use running::Running;
+use running::RunningProgram;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -23,27 +24,29 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 use supervisor::Task;
 
-/// A program with its arguments and what is different in its environment.
+/// A program with its arguments and changes to its environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The program; found on the PATH if it has no slash.
+    /// The program; searched in the PATH if it contains no slash.
     pub program: OsString,
     pub args: Vec<OsString>,
     /// Variables removed from the environment, before others are added.
     pub env_removed: Vec<OsString>,
     pub env: Vec<(OsString, OsString)>,
-    /// A file that is made before the program runs; it is not started where that cannot be.
+    /// A file that is created before the program runs. If it cannot be created, the program is not
+    /// started.
     pub creates: Option<NumberedFile>,
 }
 
-/// A file that a process makes, with its number in its name, where not even a link may be.
+/// A file that a process creates, with the process id in its name. Nothing may exist at its path,
+/// not even a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedFile {
     pub before: OsString,
     pub after: OsString,
 }
 
-/// What a program is started with besides its own.
+/// Environment variables and a file that are added when a program is started.
 #[derive(Debug, Clone, Default)]
 pub struct Additions {
     pub env: Vec<(OsString, OsString)>,
@@ -67,7 +70,7 @@ impl CommandLine {
         command
     }
 
-    /// The words as one line for a shell, for people to read and repeat.
+    /// The command as one line for a shell, for users to read and repeat.
     pub fn shell_line(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args).map(|word| word.to_string_lossy());
         let words: Vec<_> = words.collect();
@@ -75,8 +78,8 @@ impl CommandLine {
     }
 }
 
-/// Runs a program in a folder to its end, with all its output in a file; it and all it started are
-/// killed when `time_limit` is over or the user wants to stop.
+/// Runs a program in a folder to its end, with all output in a file. The program and its
+/// descendants are killed when `time_limit` is over or the user requests a stop.
 pub fn run_to_end(
     line: &CommandLine,
     folder: &Path,
@@ -86,7 +89,8 @@ pub fn run_to_end(
     run(line, folder, output, |running| running.wait(time_limit))
 }
 
-/// The same, but a user who wants to stop waits for it: what it undoes is to be undone in any case.
+/// Runs a program to its end even if the user requests a stop, because it undoes something that
+/// must be undone.
 pub fn run_in_any_case(
     line: &CommandLine,
     folder: &Path,
@@ -102,21 +106,22 @@ fn run(
     line: &CommandLine,
     folder: &Path,
     output: &File,
-    wait: impl FnOnce(&Running) -> Result<(), ReadError>,
+    wait: impl FnOnce(&RunningProgram) -> Result<(), ReadError>,
 ) -> Result<ExitStatus, ReadError> {
     let stdin = OwnedFd::from(File::open("/dev/null")?);
     let streams = [stdin, output.try_clone()?.into(), output.try_clone()?.into()];
-    let mut running = Running::start(Task { line: line.clone(), folder: Some(folder.to_owned()), streams })?;
+    let mut running =
+        RunningProgram::start(Task { line: line.clone(), folder: Some(folder.to_owned()), streams })?;
     let waited = wait(&running);
-    // Programs that it started may outlive it.
+    // Processes that the program started may still be running.
     let ended = running.end()?;
     waited.map(|()| ended)
 }
 
-/// The last line of what a program wrote that is not blank.
+/// The last line of a program's output that is not blank.
 pub fn last_line(mut output: impl Read + Seek) -> Option<String> {
     let mut text = Vec::new();
-    // Without a readable file there is no line.
+    // An unreadable file counts as having no line.
     output.rewind().and_then(|()| output.read_to_end(&mut text)).ok()?;
     last_line_of(&String::from_utf8_lossy(&text))
 }

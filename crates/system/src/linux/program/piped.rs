@@ -1,10 +1,11 @@
-//! One program with line-wise standard streams: spawn, deadlines, drain, end; and no messages.
+//! One program with line-wise standard streams: starting it, deadlines, draining its output, and
+//! ending it. Messages are defined elsewhere.
 //!
-//! It leads a process group of its own, so that Ctrl-C reaches only the lab, and dies with the lab.
-//! Standard error is drained while the lab waits, and its end kept for the reason of a failure.
-//! Dropping a [`Process`] ends, by [`super::running`], all that the program started.
+//! The program leads its own process group, so that Ctrl-C reaches only the lab, and it dies with
+//! the lab. Standard error is drained while the lab waits, and its end is kept to explain failures.
+//! Dropping a [`Process`] ends everything that the program started, through [`super::running`].
 
-use super::running::{Leftovers, Running};
+use super::running::{Leftovers, RunningProgram};
 use super::supervisor::Task;
 use super::{CommandLine, last_line_of};
 use crate::interrupt;
@@ -31,30 +32,30 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
-/// How much of the end of standard error is kept.
+/// Bytes of the end of standard error that are kept.
 const STDERR_TAIL_BYTES: usize = 4096;
 
-/// How long a child may take to end after its input was closed.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long the program may take to end after its input was closed.
+const END_GRACE: Duration = Duration::from_secs(2);
 
-/// The longest sleep while a child is waited for that may still write.
+/// The longest sleep while the lab waits for a program that may still write.
 const EXIT_STEP: Duration = Duration::from_millis(20);
 
-/// The longest sleep between two checks whether the user wants to stop.
+/// The longest sleep between two checks whether the user requested a stop.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
 
-/// How a child ended after its input was closed.
+/// How a program ended after its input was closed.
 #[derive(Debug, Clone, Copy)]
 pub struct Exit {
-    /// `None` if it did not end in time and was killed.
+    /// `None` if the program did not end in time and was killed.
     pub status: Option<ExitStatus>,
-    /// Whether processes that it started went on without it.
+    /// True if processes that it started were still running when it ended.
     pub has_leftovers: bool,
 }
 
 #[derive(Debug)]
 pub struct Process {
-    running: Running,
+    running: RunningProgram,
     stdin: Option<PipeWriter>,
     stdout: PipeReader,
     stderr: Option<PipeReader>,
@@ -72,7 +73,7 @@ impl Process {
             rustix::fs::fcntl_setfl(pipe, OFlags::NONBLOCK)?;
         }
         let streams = [child_stdin.into(), child_stdout.into(), child_stderr.into()];
-        let running = Running::start(Task { line: line.clone(), folder: None, streams })?;
+        let running = RunningProgram::start(Task { line: line.clone(), folder: None, streams })?;
         Ok(Process {
             running,
             stdin: Some(stdin),
@@ -93,7 +94,8 @@ impl Process {
         self.running.parent()
     }
 
-    /// The process to which its descendants leave others, where there is one.
+    /// The process that inherits processes whose parent in the program's family ended; `None`
+    /// without a supervisor.
     pub fn supervisor(&self) -> Option<u32> {
         self.running.supervisor()
     }
@@ -108,7 +110,7 @@ impl Process {
         stdin.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// The next line of standard output, without its newline.
+    /// Reads the next line of standard output, without its newline.
     pub fn read_line(&mut self, time_limit: Duration) -> Result<String, ReadError> {
         let deadline = Instant::now() + time_limit;
         loop {
@@ -132,7 +134,7 @@ impl Process {
         }
     }
 
-    /// Sleeps until the child writes, for at most `left`; drains standard error meanwhile.
+    /// Sleeps until the program writes, for at most `left`; meanwhile drains standard error.
     fn wait_for_output(&mut self, left: Duration) -> Result<(), ReadError> {
         if interrupt::requested() {
             return Err(ReadError::Interrupted);
@@ -150,7 +152,7 @@ impl Process {
         self.drain_stderr()
     }
 
-    /// Takes what standard error holds and keeps its end.
+    /// Reads what standard error holds and keeps its end.
     fn drain_stderr(&mut self) -> Result<(), ReadError> {
         let Some(stderr) = &mut self.stderr else { return Ok(()) };
         let open = read_available(stderr, &mut self.stderr_tail)?;
@@ -162,18 +164,20 @@ impl Process {
         Ok(())
     }
 
-    /// Closes the reading end of the child's output: its next line breaks its pipe.
+    /// Closes the reading end of the program's output, so that its next write fails with a broken
+    /// pipe.
     pub fn close_output(&mut self) -> io::Result<()> {
         self.stdout = io::pipe()?.0;
         Ok(())
     }
 
-    /// Closes the child's input, waits for the end of all that it started, and ends what is left.
+    /// Closes the program's input, waits until everything that it started has ended, and ends what
+    /// is left.
     pub fn exit(&mut self, time_limit: Duration) -> io::Result<Exit> {
         drop(self.stdin.take());
         let deadline = Instant::now() + time_limit;
         let left = || deadline.saturating_duration_since(Instant::now());
-        // What it writes last must not block it.
+        // The program's last output must not block it.
         let mut is_read = true;
         while is_read && !left().is_zero() && !self.running.has_ended(Duration::ZERO) {
             let _ = self.wait_for_output(left().min(EXIT_STEP));
@@ -188,11 +192,13 @@ impl Process {
         Ok(Exit { status: has_ended.then_some(status), has_leftovers })
     }
 
-    /// Closes the child's input, gives it a moment to end, ends all that it started; how it ended.
+    /// Closes the program's input, gives it a moment to end, and ends all that it started; returns
+    /// how it ended.
     pub fn finish(&mut self) -> String {
         drop(self.stdin.take());
-        self.running.has_ended(GRACE);
-        // What the child wrote last is the likeliest reason. A failure to read it is no error.
+        self.running.has_ended(END_GRACE);
+        // The last output of the program most likely states the reason. A failure to read it is
+        // ignored.
         let _ = self.drain_stderr();
         match self.running.end() {
             Ok(status) => self.describe(status),
@@ -200,7 +206,7 @@ impl Process {
         }
     }
 
-    /// How it ended, with the last line of its standard error.
+    /// States how the program ended, with the last line of its standard error.
     pub fn describe(&self, status: ExitStatus) -> String {
         let ended = match (status.code(), status.signal()) {
             (Some(code), _) => format!("it exited with {code}"),
@@ -230,13 +236,14 @@ impl Drop for Process {
     }
 }
 
-/// Reads what is there without waiting; `false` at the end.
+/// Reads the available bytes without waiting; returns `false` at the end of the stream.
 fn read_available(from: &mut impl Read, into: &mut Vec<u8>) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     loop {
         match from.read(&mut buffer) {
             Ok(0) => return Ok(false),
-            // One bufferful at a time: the caller checks its limits before it reads more.
+            // Only one buffer is read at a time, so that the caller checks its limits before it
+            // reads more.
             Ok(n) => {
                 into.extend_from_slice(&buffer[..n]);
                 return Ok(true);
@@ -248,7 +255,7 @@ fn read_available(from: &mut impl Read, into: &mut Vec<u8>) -> io::Result<bool> 
     }
 }
 
-/// `7 (SIGBUS)`: the signals that end readers, by name.
+/// The name of a signal that ends readers, such as `7 (SIGBUS)`.
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGBUS => " (SIGBUS: a mapped file became shorter, or its device failed)",

@@ -1,7 +1,7 @@
-//! A program that was started, as a child of its own supervisor or, without a launcher, of the lab.
+//! A program that was started, as a child of its supervisor or, without a launcher, of the lab.
 //!
-//! Its number keeps its meaning until [`Running::end`], for it is not reaped before.
-//! [`super::piped`] has the exchange with it, [`super::supervisor`] what a supervisor does.
+//! The program is not reaped before [`RunningProgram::end`], so its process id stays valid until then.
+//! [`super::piped`] exchanges lines with it, and [`super::supervisor`] is the code of a supervisor.
 
 use super::leftovers::{children_of, is_running, kill_group};
 use super::supervisor::{END_LEFTOVERS, Report, Task};
@@ -16,30 +16,30 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How often a program is checked for its end where the kernel sends no notice.
+/// Interval of the checks whether a program has ended, on kernels without process descriptors.
 const WAIT_STEP: Duration = Duration::from_millis(20);
 
-/// How long a program may take to start: the kernel reads the beginning of its file, and a network
-/// or a program in user space that keeps the file may not answer.
+/// How long a program may take to start. The kernel reads the beginning of its file, and a network
+/// or a user-space file system may not respond.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningProgram {
     id: u32,
     parent: Parent,
 }
 
-/// The process whose child it is.
+/// The parent process of the program.
 #[derive(Debug)]
 enum Parent {
     Lab(Child),
-    /// A supervisor's, by its number and its socket.
+    /// The supervisor, by its process id and its socket.
     Supervisor(u32, UnixStream),
-    /// None: it has ended and was reaped.
+    /// The program has ended and was reaped.
     Reaped(ExitStatus),
 }
 
-/// What became of the processes that a program left behind.
+/// What happened to the processes that a program left behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Processes that were still running and were ended.
@@ -48,11 +48,11 @@ pub struct Leftovers {
     pub remaining: u32,
 }
 
-impl Running {
-    pub(super) fn start(task: Task) -> io::Result<Running> {
+impl RunningProgram {
+    pub(super) fn start(task: Task) -> io::Result<RunningProgram> {
         let Some(socket) = launcher::launch(&task) else {
             let child = task.command().spawn()?;
-            return Ok(Running { id: child.id(), parent: Parent::Lab(child) });
+            return Ok(RunningProgram { id: child.id(), parent: Parent::Lab(child) });
         };
         let socket = socket?;
         drop(task);
@@ -64,7 +64,7 @@ impl Running {
         socket.set_read_timeout(None)?;
         match report {
             Report::Started { program, supervisor } => {
-                Ok(Running { id: program, parent: Parent::Supervisor(supervisor, socket) })
+                Ok(RunningProgram { id: program, parent: Parent::Supervisor(supervisor, socket) })
             }
             Report::NotStarted { error } => Err(io::Error::from_raw_os_error(error)),
             Report::LeftoversEnded(_) | Report::Ended { .. } => Err(io::ErrorKind::InvalidData.into()),
@@ -75,12 +75,14 @@ impl Running {
         self.id
     }
 
-    /// The process from which it inherits what it does not change itself, such as its scheduling.
+    /// The process from which the program inherits what it does not change itself, such as its
+    /// scheduling.
     pub(super) fn parent(&self) -> u32 {
         self.supervisor().unwrap_or_else(std::process::id)
     }
 
-    /// The process to which its processes leave others, where there is one.
+    /// The process that inherits processes whose parent in the program's family ended; `None`
+    /// without a supervisor.
     pub(super) fn supervisor(&self) -> Option<u32> {
         match &self.parent {
             Parent::Supervisor(id, _) => Some(*id),
@@ -88,13 +90,15 @@ impl Running {
         }
     }
 
-    /// Whether its processes left others to its supervisor. Without a supervisor it is not known.
+    /// True if the program's descendants left processes to the supervisor. Without a supervisor
+    /// this is not known.
     pub(super) fn has_leftovers(&self) -> bool {
         let Some(supervisor) = self.supervisor() else { return false };
         children_of(supervisor).iter().any(|&child| child != self.id)
     }
 
-    /// Ends what its processes left to its supervisor; nothing left costs one read of a list.
+    /// Ends the processes that were left to the supervisor. If there are none, this costs one read
+    /// of a list.
     pub(super) fn end_leftovers(&self) -> io::Result<Leftovers> {
         let Parent::Supervisor(_, socket) = &self.parent else { return Ok(Leftovers::default()) };
         if !self.has_leftovers() {
@@ -108,7 +112,7 @@ impl Running {
         }
     }
 
-    /// Waits until it has ended or the user wants to stop, without reaping it.
+    /// Waits until the program has ended or the user requests a stop, without reaping the program.
     pub(super) fn wait(&self, time_limit: Duration) -> Result<(), ReadError> {
         let deadline = Instant::now() + time_limit;
         loop {
@@ -125,14 +129,14 @@ impl Running {
         }
     }
 
-    /// Whether it ends within this time. It is not reaped.
+    /// True if the program ends within this time. It is not reaped.
     pub(super) fn has_ended(&self, within: Duration) -> bool {
         if matches!(self.parent, Parent::Reaped(_)) {
             return true;
         }
         let pid = Pid::from_raw(self.id.cast_signed());
         let Some(pidfd) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
-            // A kernel older than this call.
+            // The kernel is older than pidfd_open(2).
             let deadline = Instant::now() + within;
             while is_running(self.id) && Instant::now() < deadline {
                 std::thread::sleep(WAIT_STEP.min(within));
@@ -143,7 +147,8 @@ impl Running {
         poll(&mut [PollFd::new(&pidfd.as_fd(), PollFlags::IN)], Some(&timeout)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Kills it and all it started; how it ended. A second call returns the same status.
+    /// Kills the program and all that it started, and returns its exit status. A second call
+    /// returns the same status.
     pub(super) fn end(&mut self) -> io::Result<ExitStatus> {
         let status = match &mut self.parent {
             Parent::Reaped(status) => return Ok(*status),
@@ -156,7 +161,8 @@ impl Running {
                 loop {
                     match Report::read(socket)? {
                         Report::Ended { status } => break ExitStatus::from_raw(status),
-                        // The answer to a request whose sender did not wait.
+                        // This is the answer to an earlier request, whose sender did not wait for
+                        // it.
                         _ => continue,
                     }
                 }

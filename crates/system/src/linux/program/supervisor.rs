@@ -1,11 +1,12 @@
 //! The parent of one program: a small process that sleeps while the program works, and ends the
 //! processes that the program leaves behind.
 //!
-//! It is a subreaper: processes that the program's descendants leave become its children, sessions
-//! and double forks included. It wakes up only for its socket. A byte requests the end of
-//! everything but the program; the end of the stream, which is also the lab's death, the end of
-//! all. It reaps the program only then, so that the program's number keeps its meaning for as long
-//! as the lab uses it. [`super::running`] has the lab's side of the socket.
+//! The supervisor is a subreaper: processes whose parent among the program's descendants ends
+//! become its children, even after a new session or a double fork. It wakes up only for its socket.
+//! A byte requests the end of everything except the program. The end of the stream, which also
+//! follows from the lab's death, requests the end of everything. Only then is the program reaped,
+//! so that its process id stays valid for as long as the lab uses it. [`super::running`] has the
+//! lab's side of the socket.
 
 use super::leftovers::{end_children, kill_children, kill_group, reap};
 use super::running::Leftovers;
@@ -26,38 +27,39 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the lab writes to have leftovers ended.
+/// The byte with which the lab requests the end of leftovers.
 pub(super) const END_LEFTOVERS: u8 = b's';
 
-/// How long a leftover may take to end by itself: the last of a pipeline is often about to.
+/// How long a leftover may take to end by itself; the last process of a pipeline often ends soon.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(20);
 
 /// How long killed processes may take to end.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long a supervisor waits for processes that cannot be killed when the lab waits no longer.
+/// How long a supervisor waits for processes that cannot be killed, after the lab has stopped
+/// waiting.
 const LAST_END_LIMIT: Duration = Duration::from_secs(8);
 
-/// Bytes of the longest name of a file that a program makes first.
+/// Longest name of a file that is created before a program runs.
 const NAME_BYTES: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) line: CommandLine,
-    /// Where it runs; the lab's own folder if it is `None`.
+    /// The folder in which the program runs; `None` for the lab's own folder.
     pub(super) folder: Option<PathBuf>,
     pub(super) streams: [OwnedFd; 3],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
-    /// It runs: the program's number and the supervisor's own.
+    /// The program runs.
     Started { program: u32, supervisor: u32 },
-    /// It could not be started, by the system's number of the error.
+    /// The program could not be started; `error` is the system's error number.
     NotStarted { error: i32 },
-    /// What the program left behind is ended.
+    /// The processes that the program left behind have ended.
     LeftoversEnded(Leftovers),
-    /// All is ended; the program's status.
+    /// All processes have ended; `status` is that of the program.
     Ended { status: i32 },
 }
 
@@ -77,7 +79,7 @@ impl Report {
         bytes
     }
 
-    /// The next one; `UnexpectedEof` where the supervisor has ended.
+    /// Reads the next report; fails with `UnexpectedEof` if the supervisor has ended.
     pub(super) fn read(mut from: &UnixStream) -> io::Result<Report> {
         let mut bytes = [0; Report::BYTES];
         from.read_exact(&mut bytes)?;
@@ -93,8 +95,8 @@ impl Report {
 }
 
 impl Task {
-    /// The command that runs it in a process group of its own. It dies with this process, and
-    /// before it where memory runs out.
+    /// The command that runs the program in its own process group. The program dies with this
+    /// process, and is killed before it when memory runs out.
     pub(super) fn command(self) -> Command {
         let Task { line, folder, streams: [stdin, stdout, stderr] } = self;
         let mut command = line.command();
@@ -111,8 +113,8 @@ impl Task {
     }
 }
 
-/// Has the child do, before it becomes the program, what makes the kernel end it first: when the
-/// thread that starts it ends, and when memory runs out. It unblocks all signals, too.
+/// Prepares the child, before it executes the program: the kernel kills it when the thread that
+/// starts it ends, and chooses it first when memory runs out. Also unblocks all signals.
 fn prepare(command: &mut Command) {
     let parent = getpid();
     let in_child = move || {
@@ -124,15 +126,15 @@ fn prepare(command: &mut Command) {
         }
         be_killed_first_without_memory();
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have died between the fork and the line above.
+        // The parent may have died between the fork and the previous call.
         if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     };
     // SAFETY: between fork and exec only async-signal-safe system calls are made: no allocation.
     unsafe { command.pre_exec(in_child) };
 }
 
-/// Has the child make a file with its own number in the name before it becomes the program, whose
-/// runtime writes to a file of this name whatever it is.
+/// Makes the child create a file with its process id in the name before it executes the program.
+/// The program's runtime writes to any file of this name, even a link.
 fn create_in_child(command: &mut Command, file: &NumberedFile) {
     let NumberedFile { before, after } = file.clone();
     let in_child = move || {
@@ -152,19 +154,19 @@ fn create_in_child(command: &mut Command, file: &NumberedFile) {
     unsafe { command.pre_exec(in_child) };
 }
 
-/// Makes this process and all that it starts the kernel's first choice when memory runs out, in the
-/// machine or in a control group that the lab shares with its contenders. Raising needs no rights.
+/// Makes the OOM killer choose this process and its descendants first, in the machine or in a
+/// control group that the lab shares with its contenders. Raising the value needs no rights.
 fn be_killed_first_without_memory() {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     if let Ok(file) = rustix::fs::open(c"/proc/self/oom_score_adj", flags, Mode::empty()) {
-        // A program can run without it: then the kernel chooses by size alone.
+        // A program can run without this; the kernel then chooses by size alone.
         let _ = rustix::io::write(&file, b"1000");
     }
 }
 
 /// Runs a task until the lab closes the socket or dies. The process does nothing else.
 pub(super) fn supervise(task: Task, lab: &UnixStream) {
-    // Without it leftovers go to the launcher, a subreaper too, and are ended with the lab.
+    // If this fails, leftovers go to the launcher, also a subreaper, and end with the lab.
     let _ = set_child_subreaper(Some(getpid()));
     let program = match killed_if_the_lab_leaves(lab, || task.command().spawn()) {
         Ok(child) => child.id(),
@@ -181,8 +183,8 @@ pub(super) fn supervise(task: Task, lab: &UnixStream) {
     end(program, lab);
 }
 
-/// Starts the program, for which this thread waits however long its file system takes. Where the
-/// lab does not wait so long, it closes the socket: then the child that begins it is killed.
+/// Starts the program. This thread waits for as long as the program's file system takes. If the lab
+/// stops waiting, it closes the socket, and the child that starts the program is killed.
 fn killed_if_the_lab_leaves(
     lab: &UnixStream,
     start: impl FnOnce() -> io::Result<Child>,
@@ -196,7 +198,7 @@ fn killed_if_the_lab_leaves(
         }
     };
     thread::scope(|scope| {
-        // Where processes are limited, nobody watches.
+        // If no further thread can be created, the socket is not watched.
         let _ = thread::Builder::new().spawn_scoped(scope, watch);
         let child = start();
         drop(started);
@@ -204,7 +206,7 @@ fn killed_if_the_lab_leaves(
     })
 }
 
-/// Ends what the program left behind, after a moment in which that may end by itself.
+/// Ends what the program left behind, after a moment in which it may end by itself.
 fn end_leftovers(program: u32) -> Report {
     let began = Instant::now();
     while !reap(Some(program)).is_empty() && began.elapsed() < LEFTOVER_GRACE {
@@ -227,7 +229,7 @@ fn end(program: u32, lab: &UnixStream) {
 }
 
 fn send(mut lab: &UnixStream, report: Report) {
-    // A lab that has ended receives nothing; what follows is done all the same.
+    // A lab that has ended does not receive the report; that is not an error.
     let _ = lab.write_all(&report.to_bytes());
 }
 
@@ -237,9 +239,9 @@ mod tests {
     use std::ffi::OsString;
     use std::io::Seek;
 
-    /// The lab itself keeps what it has: where both would fill a group, the contender goes.
+    /// When a control group runs out of memory, the kernel must kill the contender and not the lab.
     #[test]
-    fn a_program_is_the_first_to_be_killed_without_memory_and_the_lab_is_not() {
+    fn the_oom_killer_prefers_programs_and_not_the_lab() {
         let own = || std::fs::read_to_string("/proc/self/oom_score_adj").unwrap();
         let before = own();
         let mut output = tempfile::tempfile().unwrap();
@@ -257,10 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_the_programs_number_is_there_before_it_and_nothing_else_is_written_to() {
+    fn the_file_with_the_process_id_exists_before_the_program_runs_and_no_other_file_is_used() {
         let folder = tempfile::tempdir().unwrap();
         let before = folder.path().join("map-").into_os_string();
-        // A program writes to it whatever it is, as runtimes do.
+        // The script writes to any file of this name, as runtimes do.
         let script = r#"echo 1 >>"$1$$.map""#;
         let line = |before: &OsString| CommandLine {
             program: "sh".into(),
@@ -276,7 +278,7 @@ mod tests {
         let made: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
         assert_eq!(made.len(), 1);
         assert_eq!(std::fs::read(made[0].path()).unwrap(), b"1\n");
-        // A file that every process has.
+        // Every process has this file, so it cannot be created.
         let planted = CommandLine {
             creates: Some(NumberedFile { before: "/proc/".into(), after: "/status".into() }),
             ..line(&before)
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn every_report_is_read_as_it_was_sent() {
+    fn every_report_is_received_unchanged() {
         let (here, there) = UnixStream::pair().unwrap();
         let reports = [
             Report::Started { program: 1 << 22, supervisor: 7 },

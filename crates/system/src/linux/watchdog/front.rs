@@ -1,8 +1,9 @@
-//! The process in front of the lab: it waits for the lab and ends as the lab does, or at once with
-//! the code that the lab sends, if the lab cannot end. It touches no file, and the lab dies with it.
+//! The process in front of the lab: the parent that the shell waits for. It waits for the lab and
+//! ends with the same status. If the lab cannot end, it ends at once with the code that the lab
+//! sends. It accesses no file, and the lab dies with it.
 //!
-//! Both are in one process group: what the terminal sends reaches both, and what is sent to the one
-//! in front alone is passed on.
+//! Both are in the same process group, so signals from the terminal reach both. Signals that are
+//! sent only to the process in front are passed on to the lab.
 
 use crate::process::threads;
 use crate::silent::close_all_but;
@@ -14,54 +15,57 @@ use rustix::process::{
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// It differs from the lab's, so that a command that ends processes by the lab's name ends the lab.
-const NAME: &std::ffi::CStr = c"watchdog";
+/// The process name. It differs from the lab's name, so that a command that ends processes by the
+/// lab's name ends the lab.
+const PROCESS_NAME: &std::ffi::CStr = c"watchdog";
 
-/// Requests to end, which are passed on.
-const REQUESTS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+/// Signals that request the end and are passed on.
+const END_REQUESTS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// What the lab sends with its exit code when it may be unable to end.
+/// The signal that carries the lab's exit code when the lab may be unable to end.
 const LEAVING: i32 = libc::SIGUSR1;
 
-/// What is passed on for the first request, where the lab handles it. The lab may have had the same
-/// request itself, as one of its group, and would end at once by a second one.
+/// Passed on instead of the first request, if the lab handles this signal. The lab may already have
+/// received the request as a member of the process group, and a second request would end it at
+/// once.
 pub(in super::super) const FIRST_REQUEST: i32 = libc::SIGUSR2;
 
-/// How often the process in front looks whether the lab is ending. So many times in a row it was,
-/// and could not.
-static LOOK: libc::timespec = libc::timespec { tv_sec: 5, tv_nsec: 0 };
-const LOOKS_MAX: u32 = 2;
+/// Interval of the checks whether the lab is ending. If it is found ending this often in a row, it
+/// cannot end.
+static CHECK_INTERVAL: libc::timespec = libc::timespec { tv_sec: 5, tv_nsec: 0 };
+const ENDING_CHECKS_MAX: u32 = 2;
 
-/// The number of the process in front of this one; 0 if there is none.
+/// The process id of the process in front of this one; 0 if there is none.
 static FRONT: AtomicI32 = AtomicI32::new(0);
 
-/// Forks the lab, which goes on here; the process that was there is in front of it from now on.
-/// `false`, and no other process, where that cannot be.
+/// Forks the lab: this function returns in the child, and the parent is the process in front from
+/// now on. Returns `false`, without another process, if this is not possible.
 pub fn begin() -> bool {
-    // A fork copies the calling thread alone: locks that others hold would stay locked in the copy.
+    // A fork copies only the calling thread, so locks held by other threads would stay locked in
+    // the copy.
     if !threads(std::process::id()).is_ok_and(|threads| threads.len() == 1) {
         return false;
     }
-    let (front, signals) = (getpid(), signals());
+    let (front, signals) = (getpid(), awaited_signals());
     let mut before = MaybeUninit::uninit();
     // SAFETY: both sets are live locals. The copy of the only thread finds every lock free.
     let forked = unsafe {
-        // With SIG_IGN, which may be inherited, the kernel would keep no status of the lab.
+        // With an inherited SIG_IGN the kernel would not keep the lab's exit status.
         libc::signal(libc::SIGCHLD, libc::SIG_DFL);
         libc::sigprocmask(libc::SIG_BLOCK, &raw const signals, before.as_mut_ptr());
         libc::fork()
     };
     if let Some(lab) = Pid::from_raw(forked.max(0)) {
-        be_in_front(lab, &signals);
+        run_front(lab, &signals);
     }
     // SAFETY: the set was filled above.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     if forked < 0 {
         return false;
     }
-    // Where the kernel refuses it, a lab whose front was killed goes on.
+    // If the kernel refuses this, the lab continues after the process in front was killed.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    // It may have been killed before the line above.
+    // The process in front may have been killed before the previous call.
     if getppid() != Some(front) {
         // SAFETY: the call ends the process.
         unsafe { libc::_exit(libc::EXIT_FAILURE) };
@@ -74,9 +78,9 @@ pub(in super::super) fn has_front() -> bool {
     FRONT.load(Ordering::Relaxed) != 0
 }
 
-/// Has the process in front end with this code, if there is one: this one may have a thread that
-/// cannot end, and then keeps every descriptor open for which others wait. So it closes them. All by
-/// system calls alone: signal handlers may call it.
+/// Ends the process in front, if there is one, with this exit code, because this process may have a
+/// thread that cannot end. Closes all descriptors, because other processes may wait for their end.
+/// Uses only system calls, so that signal handlers may call it.
 pub(in super::super) fn leave(code: u8) {
     let front = FRONT.load(Ordering::Relaxed);
     if front == 0 {
@@ -95,29 +99,29 @@ pub(in super::super) fn leave(code: u8) {
     }
 }
 
-/// The signals for which the process in front waits.
-fn signals() -> libc::sigset_t {
+/// The signals that the process in front waits for.
+fn awaited_signals() -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: the set is a live local, and is filled before it is used.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        for signal in REQUESTS.into_iter().chain([LEAVING, libc::SIGCHLD]) {
+        for signal in END_REQUESTS.into_iter().chain([LEAVING, libc::SIGCHLD]) {
             libc::sigaddset(set.as_mut_ptr(), signal);
         }
         set.assume_init()
     }
 }
 
-/// What the process in front does until the lab has ended, or cannot.
-fn be_in_front(lab: Pid, signals: &libc::sigset_t) -> ! {
-    let _ = rustix::thread::set_name(NAME);
+/// The main loop of the process in front, until the lab has ended or cannot end.
+fn run_front(lab: Pid, signals: &libc::sigset_t) -> ! {
+    let _ = rustix::thread::set_name(PROCESS_NAME);
     let number = lab.as_raw_nonzero().get();
     let (mut asked, mut looks) = (None, 0);
     loop {
         let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
         // SAFETY: all pointers are to live values, and zeros are a value of the information.
         let (signal, info) = unsafe {
-            let signal = libc::sigtimedwait(signals, info.as_mut_ptr(), &raw const LOOK);
+            let signal = libc::sigtimedwait(signals, info.as_mut_ptr(), &raw const CHECK_INTERVAL);
             (signal, info.assume_init())
         };
         match signal {
@@ -131,15 +135,15 @@ fn be_in_front(lab: Pid, signals: &libc::sigset_t) -> ! {
             },
             -1 if is_ending(number) => {
                 looks += 1;
-                if looks == LOOKS_MAX {
+                if looks == ENDING_CHECKS_MAX {
                     die_by(asked.unwrap_or(libc::SIGKILL));
                 }
             }
             -1 => looks = 0,
-            // The terminal has sent it to the lab, too.
+            // The terminal has also sent the signal to the lab.
             _ if info.si_code == libc::SI_KERNEL => {}
             request => {
-                let is_first = REQUESTS.contains(&request) && asked.replace(request).is_none();
+                let is_first = END_REQUESTS.contains(&request) && asked.replace(request).is_none();
                 let is_handled = has_signal(number, "SigCgt:", FIRST_REQUEST);
                 let passed = if is_first && is_handled { FIRST_REQUEST } else { request };
                 // SAFETY: only numbers are passed; the lab is a child that was not reaped.
@@ -149,25 +153,25 @@ fn be_in_front(lab: Pid, signals: &libc::sigset_t) -> ! {
     }
 }
 
-/// Whether the lab ends: its first thread has ended, or is killed.
+/// True if the lab is ending: its first thread has ended, or SIGKILL is pending.
 fn is_ending(lab: i32) -> bool {
     has_signal(lab, "SigPnd:", libc::SIGKILL)
         || status_of(lab, "State:").is_some_and(|it| it.starts_with('Z'))
 }
 
-/// Whether a signal is in one of the sets of a process.
+/// True if a signal is in this signal set of the process.
 fn has_signal(pid: i32, set: &str, signal: i32) -> bool {
     let mask = status_of(pid, set).and_then(|mask| u64::from_str_radix(&mask, 16).ok());
     mask.is_some_and(|mask| (mask >> (signal - 1)) & 1 == 1)
 }
 
-/// What the kernel says of a process behind a name.
+/// The value after a name in /proc/PID/status.
 fn status_of(pid: i32, name: &str) -> Option<String> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(status.lines().find_map(|line| line.strip_prefix(name))?.trim().to_owned())
 }
 
-/// Ends this process as the lab has ended, if it has.
+/// Ends this process with the status of the lab, if the lab has ended.
 fn end_as(lab: Pid) {
     let Ok(Some((_, status))) = waitpid(Some(lab), WaitOptions::NOHANG) else { return };
     match status.terminating_signal() {
@@ -177,7 +181,7 @@ fn end_as(lab: Pid) {
     }
 }
 
-/// Ends this process by a signal, of which the lab has left its core already.
+/// Ends this process by a signal, without a core dump, because the lab has already written one.
 fn die_by(signal: i32) -> ! {
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     // SAFETY: only numbers are passed, and the set is a live local that is filled before it is used.

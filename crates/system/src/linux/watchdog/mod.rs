@@ -1,9 +1,9 @@
-//! A deadline for every wait of the lab for a file system that has ceased to answer: a thread looks
-//! at what the others wait for, and ends the lab, whatever call it is in.
+//! A time limit for every wait on a file system that has stopped responding. A thread examines what
+//! the other threads wait for, and ends the lab whichever system call blocks.
 //!
-//! A thread whose request was taken by a program in user space cannot be killed, and a process ends
-//! with its last thread. So another process is in front of the lab: it is the one that the shell
-//! waits for, and it can end.
+//! A thread whose request a user-space file system has accepted cannot be killed, and a process
+//! ends only with its last thread. So there is another process in front of the lab, which the shell
+//! waits for and which can end.
 
 mod front;
 mod waits;
@@ -20,23 +20,23 @@ use std::thread;
 use std::time::{Duration, Instant};
 use waits::Waits;
 
-/// How often the waits are looked at.
+/// Interval at which the waits are examined.
 const STEP: Duration = Duration::from_secs(1);
 
-/// How long the lab may take to clean up: what it made may be on the same file system.
+/// How long the lab may take to clean up, because its own files may be on the same file system.
 const CLEAN_UP_LIMIT: Duration = Duration::from_secs(5);
 
-/// What is done before the lab ends.
+/// The steps before the lab ends.
 #[derive(Debug, Clone, Copy)]
 pub struct LastSteps {
-    /// Reports the file whose file system does not answer; the exit code.
+    /// Reports the file whose file system does not respond; returns the exit code.
     pub report: fn(PathBuf) -> u8,
     pub clean_up: fn(),
 }
 
-/// Ends this process, which has a process in front of it, once one of its threads has waited so long
-/// for one answer of a file system. Files that are open count if they are on a type of file system
-/// that may cease to answer, by its name in mountinfo.
+/// Ends this process, which must have a process in front of it, once a thread has waited for this
+/// long for one response of a file system. Waits on open files count only if the type of their file
+/// system, by its name in mountinfo, may stop responding.
 pub fn watch(limit: Duration, may_cease: fn(&str) -> bool, last: LastSteps) {
     let watch = move || {
         let mut waits = Waits::default();
@@ -48,11 +48,11 @@ pub fn watch(limit: Duration, may_cease: fn(&str) -> bool, last: LastSteps) {
             }
         }
     };
-    // Where threads are limited, nobody watches.
+    // If no further thread can be created, waits are not limited.
     let _ = thread::Builder::new().name("watchdog".to_owned()).spawn(watch);
 }
 
-/// Ends what the lab started, then the lab.
+/// Ends the programs that the lab started, then the lab.
 fn end(file: PathBuf, last: LastSteps) {
     let code = (last.report)(file);
     launcher::end();
@@ -61,11 +61,11 @@ fn end(file: PathBuf, last: LastSteps) {
         (last.clean_up)();
         tell.send(())
     };
-    // Where threads are limited, the next run names what is left.
+    // If no further thread can be created, the next run reports what is left.
     let _ = thread::Builder::new().spawn(clean_up);
     let _ = cleaned.recv_timeout(CLEAN_UP_LIMIT);
     terminal_mode::give_back();
     leave(if interrupt::requested() { interrupt::EXIT_CODE } else { code });
-    // Threads that wait for an answer end with it.
+    // Threads that wait for a response end together with the process.
     let _ = kill_process(getpid(), Signal::KILL);
 }

@@ -1,6 +1,6 @@
-//! What the threads of this process wait for, by /proc: the call that each is in, and how often it
-//! has waited before. Of a thread that is in the same wait of the same call all the time, the file
-//! system has not answered; a long call that is answered piece by piece waits anew for each piece.
+//! What the threads of this process wait for, from /proc: the system call of each thread, and its
+//! number of context switches. If neither changes, the file system has not responded. A long call
+//! that gets its data piece by piece waits again for each piece.
 
 use crate::kernel_file;
 use crate::mounts::Mount;
@@ -14,10 +14,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// More than the longest path.
+/// Size of the buffer for a path; more than the longest path.
 const PATH_BYTES: usize = 4096;
 
-/// The waits of the threads that were in a call about a file when they were last looked at.
+/// The waits of all threads that were in a call about a file at the last check, and when each wait
+/// was first seen.
 #[derive(Debug, Default)]
 pub(super) struct Waits(BTreeMap<u32, (Wait, Instant)>);
 
@@ -25,27 +26,29 @@ pub(super) struct Waits(BTreeMap<u32, (Wait, Instant)>);
 #[derive(Debug, PartialEq, Eq)]
 struct Wait {
     call: Call,
-    /// How often the thread gave its processor away before.
+    /// Number of times that the thread has given up its processor before.
     switches: u64,
 }
 
-/// A system call by its number and arguments.
+/// A system call with its number and arguments.
 #[derive(Debug, PartialEq, Eq)]
 struct Call {
     number: libc::c_long,
     args: Vec<u64>,
 }
 
-/// By which argument a call names a file.
+/// The argument by which a call names a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+enum FileArgument {
     Descriptor(usize),
-    /// A path, from the folder of the descriptor in the argument before it, if it has one.
+    /// The address of a path, relative to the folder of the descriptor in the argument before, if
+    /// there is one.
     Path(usize),
 }
 
 impl Waits {
-    /// Looks at all threads: the files for whose file system one has waited so long.
+    /// Examines all threads and returns the files whose file systems have not responded within the
+    /// limit.
     pub(super) fn unanswered(
         &mut self,
         now: Instant,
@@ -64,11 +67,11 @@ impl Waits {
 }
 
 impl Wait {
-    /// `None` of a thread that is in no call about a file.
+    /// `None` if the thread is not in a call about a file.
     fn of_thread(thread: u32) -> Option<Wait> {
         let folder = format!("/proc/self/task/{thread}");
         let call = Call::parse(&fs::read_to_string(format!("{folder}/syscall")).ok()?)?;
-        call.named()?;
+        call.file_argument()?;
         let status = fs::read_to_string(format!("{folder}/status")).ok()?;
         let switches = |name| kernel_file::field(&status, name);
         let switches = switches("voluntary_ctxt_switches:")? + switches("nonvoluntary_ctxt_switches:")?;
@@ -77,7 +80,8 @@ impl Wait {
 }
 
 impl Call {
-    /// `0 0x3 0x7ffc… … SP PC`; a thread that runs, or waits outside of a call, has none.
+    /// Parses a line such as `0 0x3 0x7ffc… … SP PC`; `None` for a thread that is running, or
+    /// waiting outside of a system call.
     fn parse(line: &str) -> Option<Call> {
         let mut words = line.split_ascii_whitespace();
         let number = words.next()?.parse().ok()?;
@@ -85,8 +89,8 @@ impl Call {
         Some(Call { number, args: args.collect() })
     }
 
-    /// `None` of a call that does not read a file, a folder or what the file system knows of them.
-    fn named(&self) -> Option<Named> {
+    /// `None` for a call that accesses neither a file or folder nor its metadata.
+    fn file_argument(&self) -> Option<FileArgument> {
         Some(match self.number {
             libc::SYS_read
             | libc::SYS_pread64
@@ -100,45 +104,47 @@ impl Call {
             | libc::SYS_ioctl
             | libc::SYS_fadvise64
             | libc::SYS_readahead
-            | libc::SYS_copy_file_range => Named::Descriptor(0),
-            libc::SYS_sendfile => Named::Descriptor(1),
-            libc::SYS_mmap => Named::Descriptor(4),
+            | libc::SYS_copy_file_range => FileArgument::Descriptor(0),
+            libc::SYS_sendfile => FileArgument::Descriptor(1),
+            libc::SYS_mmap => FileArgument::Descriptor(4),
             libc::SYS_openat
             | libc::SYS_openat2
             | libc::SYS_newfstatat
             | libc::SYS_statx
             | libc::SYS_readlinkat
-            | libc::SYS_faccessat => Named::Path(1),
-            libc::SYS_statfs => Named::Path(0),
+            | libc::SYS_faccessat => FileArgument::Path(1),
+            libc::SYS_statfs => FileArgument::Path(0),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_open | libc::SYS_stat | libc::SYS_lstat | libc::SYS_readlink | libc::SYS_access => {
-                Named::Path(0)
+                FileArgument::Path(0)
             }
             _ => return None,
         })
     }
 
-    /// The file that it names. No file system is asked. A pipe, a terminal or a socket may be silent
-    /// for as long as it likes: a descriptor must be on a file system that may cease to answer.
+    /// The file that the call names. No file system is accessed. A pipe, a terminal or a socket may
+    /// be silent for any time, so a descriptor counts only on a file system that may stop
+    /// responding.
     fn file(&self, may_cease: fn(&str) -> bool) -> Option<PathBuf> {
         let descriptor = |at: usize| fs::read_link(format!("/proc/self/fd/{}", self.args.get(at)?)).ok();
         let may_cease = |file: &PathBuf| {
             let mounts = Mount::all(&SystemRoot::default());
             mounts.iter().any(|mount| may_cease(&mount.kind) && file.starts_with(&mount.point))
         };
-        match self.named()? {
-            Named::Descriptor(at) => descriptor(at).filter(may_cease),
-            Named::Path(at) => {
+        match self.file_argument()? {
+            FileArgument::Descriptor(at) => descriptor(at).filter(may_cease),
+            FileArgument::Path(at) => {
                 let path = text_at(*self.args.get(at)?)?;
                 let folder = at.checked_sub(1).and_then(descriptor).unwrap_or_default();
-                // An empty one is that of the descriptor itself.
+                // An empty path means the descriptor itself.
                 Some(if path == Path::new("") { folder } else { folder.join(path) })
             }
         }
     }
 }
 
-/// The text at an address of this process, read as a file: its thread may have gone on meanwhile.
+/// The text at an address of this process. It is read through a file, because the thread may have
+/// continued and freed the memory.
 fn text_at(address: u64) -> Option<PathBuf> {
     let mut bytes = vec![0; PATH_BYTES];
     let count = File::open("/proc/self/mem").ok()?.read_at(&mut bytes, address).ok()?;
@@ -154,7 +160,7 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_secs(10);
 
-    /// Whether a thread is seen to wait for a file, by looks between which it has no time to go on.
+    /// True if a thread is found waiting for a file, with simulated time between the checks.
     fn is_waited_for(file: &Path, may_cease: fn(&str) -> bool) -> bool {
         let (mut waits, began) = (Waits::default(), Instant::now());
         (0..500).any(|look| {
@@ -166,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_to_open_or_to_read_is_found_with_the_file() {
+    fn a_thread_that_waits_to_open_or_read_is_found_with_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = fs::canonicalize(folder.path()).unwrap().join("pipe");
         make_pipe(&pipe).unwrap();
@@ -182,11 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_in_no_call_about_a_file_is_not_looked_at() {
+    fn a_thread_outside_of_file_calls_has_no_wait() {
         for line in ["running\n", "-1 0x7ffd 0x7f\n", "202 0x7f 0x80 0x2 0x0 0x0 0x0 0x7f 0x7f\n", "", "x"] {
-            assert_eq!(Call::parse(line).and_then(|call| call.named()), None, "{line}");
+            assert_eq!(Call::parse(line).and_then(|call| call.file_argument()), None, "{line}");
         }
         let read = Call::parse(&format!("{} 0x3 0x7f 0x80 0x0 0x0 0x0 0x7f 0x7f\n", libc::SYS_read)).unwrap();
-        assert_eq!((read.named(), read.args[0]), (Some(Named::Descriptor(0)), 3));
+        assert_eq!((read.file_argument(), read.args[0]), (Some(FileArgument::Descriptor(0)), 3));
     }
 }

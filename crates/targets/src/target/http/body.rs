@@ -1,4 +1,4 @@
-//! The body of an answer: where it ends, and whether all of it arrived.
+//! The body of a response: where it ends, and whether it arrived completely.
 
 use super::connection::{Connection, TimedPart};
 use super::{HEAD_BYTES_MAX, HttpError, line};
@@ -17,14 +17,15 @@ pub(super) struct Body<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Framing {
     Length(u64),
-    /// With an empty chunk; this many bytes of the current chunk remain.
+    /// The body ends with an empty chunk; this many bytes of the current chunk remain.
     Chunked(u64),
     Close,
     Ended,
 }
 
-/// Where the body ends, by the fields. Chunks have precedence over a length where a server sends
-/// both. Several lengths must be the same (RFC 9112, 6.3), and there may be one encoding.
+/// Determines from the header fields where the body ends. If a server sends chunks and a length,
+/// chunks take precedence. Several lengths must be equal (RFC 9112, 6.3), and there may be only one
+/// encoding.
 pub(super) fn framing(fields: &[(String, String)]) -> Result<Framing, HttpError> {
     let all =
         |name: &'static str| fields.iter().filter(move |(found, _)| found == name).map(|(_, value)| value);
@@ -45,7 +46,7 @@ pub(super) fn framing(fields: &[(String, String)]) -> Result<Framing, HttpError>
     Ok(Framing::Length(first))
 }
 
-/// A length in digits and nothing else.
+/// Parses a length that consists of digits only.
 fn length(text: &str) -> Result<u64, HttpError> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text);
     let number = digits.and_then(|digits| digits.parse().ok());
@@ -61,7 +62,7 @@ impl Read for Body<'_> {
         let most = match self.framing {
             Framing::Ended => return Ok(0),
             Framing::Close => room,
-            Framing::Length(promised) if self.got == promised => return self.end_of(promised),
+            Framing::Length(promised) if self.got == promised => return self.finish_length(promised),
             Framing::Length(promised) => room.min(promised - self.got),
             Framing::Chunked(0) => match self.next_chunk()? {
                 0 => return Ok(0),
@@ -76,7 +77,7 @@ impl Read for Body<'_> {
             Framing::Length(promised) if count == 0 => {
                 Err(io::Error::other(HttpError::Cut { got: self.got, promised: *promised }))
             }
-            Framing::Chunked(_) if count == 0 => Err(self.cut_chunks()),
+            Framing::Chunked(_) if count == 0 => Err(self.cut_chunks_error()),
             Framing::Chunked(left) => {
                 *left -= count as u64;
                 Ok(count)
@@ -87,8 +88,8 @@ impl Read for Body<'_> {
 }
 
 impl Body<'_> {
-    /// Reads from the connection; 0 at its end. An end that TLS did not announce may have been made
-    /// by others: it ends no body that has no other end.
+    /// Reads from the connection; 0 at its end. If TLS did not announce the end, an attacker may
+    /// have cut the connection, so such an end does not complete a body without another end.
     fn read_wire(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match (self.wire.read(buffer), self.framing) {
             (Err(error), Framing::Close) if error.kind() == ErrorKind::UnexpectedEof => {
@@ -100,17 +101,17 @@ impl Body<'_> {
     }
 
     /// All bytes have arrived; checks that the server sends no more.
-    fn end_of(&mut self, promised: u64) -> io::Result<usize> {
+    fn finish_length(&mut self, promised: u64) -> io::Result<usize> {
         self.wire.get_mut().wire().silence_max = CLOSE_WAIT_MAX;
         let more = self.wire.fill_buf().is_ok_and(|more| !more.is_empty());
         self.framing = Framing::Ended;
         if more { Err(io::Error::other(HttpError::TooMany { promised })) } else { Ok(0) }
     }
 
-    /// The size of the next chunk; 0 after the last one.
+    /// The size of the next chunk; 0 after the last chunk.
     fn next_chunk(&mut self) -> io::Result<u64> {
         let mut size = self.chunk_line()?;
-        // The end of the line after the chunk before.
+        // This was the end of line after the previous chunk.
         if size.is_empty() && self.got > 0 {
             size = self.chunk_line()?;
         }
@@ -140,7 +141,7 @@ impl Body<'_> {
                         "what comes after the last chunk has no end",
                     )));
                 }
-                Err(HttpError::Garbled(_)) => return Err(self.cut_chunks()),
+                Err(HttpError::Garbled(_)) => return Err(self.cut_chunks_error()),
                 Err(error) => return Err(io::Error::other(error)),
             }
         }
@@ -157,12 +158,12 @@ impl Body<'_> {
 
     fn next_line(&mut self) -> io::Result<String> {
         match line(&mut (&mut self.wire).take(HEAD_BYTES_MAX)) {
-            Err(HttpError::Garbled(_)) => Err(self.cut_chunks()),
+            Err(HttpError::Garbled(_)) => Err(self.cut_chunks_error()),
             line => line.map_err(io::Error::other),
         }
     }
 
-    fn cut_chunks(&self) -> io::Error {
+    fn cut_chunks_error(&self) -> io::Error {
         io::Error::other(HttpError::CutChunks { got: self.got })
     }
 }

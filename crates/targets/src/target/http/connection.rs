@@ -1,4 +1,5 @@
-//! The connection over which an answer arrives, encrypted or not, neither silent nor slow.
+//! The connection over which a response arrives, encrypted or not, with limits on silence and
+//! slowness.
 
 use super::error::HttpError;
 use super::{INTERRUPT_CHECK, SILENCE_MAX, WaitCheck};
@@ -12,7 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long each part may take from its first byte to its end: the handshake, the head, the line
-/// before a chunk, the trailers. A server that sends a byte now and then is never silent.
+/// before a chunk, the trailers. A server that sends a byte from time to time would never exceed
+/// the limit on silence.
 pub(super) const PART_TIME_MAX: Duration = Duration::from_secs(30);
 
 pub(super) struct TimedPart {
@@ -20,12 +22,12 @@ pub(super) struct TimedPart {
     begin: Instant,
 }
 
-/// The bytes of a connection as they are on the network, with a limit on silence.
+/// The raw bytes of a connection, with a limit on silence.
 pub(super) struct Wire<'a> {
     stream: TcpStream,
     pub(super) silence_max: Duration,
     check: WaitCheck<'a>,
-    /// The part of the answer that must end in time, if one is being read.
+    /// The part of the response that is being read and has a time limit, if any.
     pub(super) part: Option<TimedPart>,
 }
 
@@ -45,7 +47,7 @@ impl<'a> Connection<'a> {
         Wire::connect(url, check).map(Connection::Plain)
     }
 
-    /// With encryption, to a server whose certificate is trusted and for its host.
+    /// Connects with encryption, to a server with a trusted certificate for its host.
     pub(super) fn encrypted(
         url: &Url,
         config: Arc<ClientConfig>,
@@ -63,7 +65,7 @@ impl<'a> Connection<'a> {
         Ok(Connection::Encrypted(Box::new(StreamOwned::new(tls, wire))))
     }
 
-    /// The connection below the encryption.
+    /// The raw connection below the encryption.
     pub(super) fn wire(&mut self) -> &mut Wire<'a> {
         match self {
             Connection::Plain(wire) => wire,
@@ -95,7 +97,7 @@ impl<'a> Wire<'a> {
         Ok(Wire { stream, silence_max: SILENCE_MAX, check, part: None })
     }
 
-    /// The reason to wait no longer.
+    /// Checks whether the wait must end: the user requested a stop, or the caller's check fails.
     fn check(&self) -> io::Result<()> {
         if interrupt::requested() {
             return Err(io::Error::other(HttpError::Interrupted));
@@ -123,7 +125,8 @@ fn connected(url: &Url) -> Result<TcpStream, HttpError> {
 }
 
 impl Read for Connection<'_> {
-    /// The end of an encrypted connection without notice of TLS is [`ErrorKind::UnexpectedEof`].
+    /// If an encrypted connection ends without a TLS notice, the error is
+    /// [`ErrorKind::UnexpectedEof`].
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Connection::Plain(wire) => wire.read(buffer),
@@ -143,8 +146,8 @@ impl Read for Wire<'_> {
                         return Err(io::Error::other(HttpError::Silent(self.silence_max)));
                     }
                 }
-                // Not returned: the caller would only read again, and this loop checks for the wish
-                // to stop.
+                // The error is not returned, because the caller would only read again, and this
+                // loop checks for a request to stop.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 read => return read,
             }

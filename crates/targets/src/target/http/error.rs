@@ -1,4 +1,4 @@
-//! Why a request failed, in words for the user. No message has a secret query of a URL.
+//! Why a request failed, in words for the user. No message contains a secret query of a URL.
 
 use super::connection::PART_TIME_MAX;
 use super::trust::TrustError;
@@ -49,14 +49,15 @@ pub enum HttpError {
     Io(io::Error),
 }
 
-/// Where a redirect leads. It is shown without a query that is a secret.
+/// The URL to which a redirect leads. It is shown without its query if that is a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Location {
     pub(super) exact: String,
 }
 
 impl Location {
-    /// As the server says it, which may be a secret: for the next request, and for the user alone.
+    /// The URL as the server sent it, which may be a secret: only for the next request, and for the
+    /// user.
     pub fn exact(&self) -> &str {
         &self.exact
     }
@@ -76,9 +77,9 @@ impl fmt::Debug for Location {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CertificateFault {
-    /// No trusted authority issued it, though one may have the issuer's name.
+    /// No trusted authority issued the certificate, even if an authority has the issuer's name.
     NotTrusted,
-    /// It is an authority's own, and no server's.
+    /// The certificate belongs to an authority, not to a server.
     OfAuthority,
     Expired,
     NotYetValid,
@@ -137,7 +138,8 @@ impl From<rustls::Error> for HttpError {
 }
 
 impl HttpError {
-    /// The error of a read or write: the one that this client or TLS put into it, or the system's.
+    /// Extracts the error of this client or of TLS from an I/O error, or else keeps the system's
+    /// error.
     pub(super) fn from_io(error: io::Error) -> HttpError {
         let error = match error.downcast::<HttpError>() {
             Ok(error) => return error,

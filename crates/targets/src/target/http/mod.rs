@@ -1,14 +1,15 @@
-//! The lab's HTTP/1.1 client, also over TLS: a request, a connection, no proxy, redirect or cache.
+//! The lab's HTTP/1.1 client, with or without TLS: one connection for each request, no proxy, no
+//! redirects, no cache.
 //!
-//! It reads a URL once for the right answer, and checks around readings whether the content has
-//! changed. It shares no code with any contender, and reports every answer that has fewer or more
-//! bytes than its head says.
+//! The client reads a URL once for the true answer, and checks around readings whether the content
+//! has changed. It shares no code with contenders, and reports every response with fewer or more
+//! bytes than its head states.
 //!
-//! It is our own code and not ureq, by which the Rust contender reads. ureq 3.5 takes a cut body for
-//! a whole one: a body without a length whose connection is reset, or ends without the notice of
-//! TLS, and chunks whose last line is missing. It does not report bytes behind the promised length,
-//! refuses chunks with long extensions, and limits no line of a chunk in time. An error that the lab
-//! shared with a contender would make both answers equal and wrong.
+//! The lab has its own client instead of ureq, which the Rust contender uses. ureq 3.5 accepts
+//! incomplete bodies: a body without a length whose connection is reset or ends without a TLS
+//! notice, and chunks whose last line is missing. It does not report bytes after the promised
+//! length, rejects chunks with long extensions, and has no time limit for the line of a chunk. An
+//! error that the lab shared with a contender would make both answers equal and wrong.
 
 mod body;
 mod connection;
@@ -30,10 +31,10 @@ pub use trust::{Trust, TrustError};
 
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 
-/// The longest wait before the client checks again whether the user wants to stop.
+/// Longest time before the client checks again whether the user requested a stop.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(200);
 
-/// The longest head of an answer; the trailers may be as long.
+/// Longest head of a response; the trailers may have the same length.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub enum RequestVerb {
     Head,
 }
 
-/// Called whenever the client waits for bytes; its error ends the wait.
+/// Called whenever the client waits for bytes; an error ends the wait.
 pub type WaitCheck<'a> = &'a dyn Fn() -> io::Result<()>;
 
 pub struct Response<'a> {
@@ -56,11 +57,11 @@ struct ResponseHead {
     fields: Vec<(String, String)>,
 }
 
-/// What sends requests: by whom it trusts servers. It never uses a proxy.
+/// Sends requests. It determines which servers are trusted, and never uses a proxy.
 #[derive(Default)]
 pub struct Client {
     trust: Trust,
-    /// Made for the first encrypted connection.
+    /// Created for the first encrypted connection.
     config: OnceLock<Arc<ClientConfig>>,
 }
 
@@ -74,8 +75,8 @@ impl Client {
         &self.trust
     }
 
-    /// Requests a URL with these fields beside the client's own, and reads the head, with the
-    /// status 200. `check` is called again while the body is read.
+    /// Requests a URL with these header fields and the client's own, and reads the head, whose
+    /// status must be 200. `check` is also called while the body is read.
     pub fn ask<'a>(
         &self,
         verb: RequestVerb,
@@ -114,7 +115,7 @@ impl fmt::Debug for Client {
 }
 
 impl PartialEq for Client {
-    /// Whether both trust the same servers.
+    /// Two clients are equal if they trust the same servers.
     fn eq(&self, other: &Client) -> bool {
         self.trust == other.trust
     }
@@ -150,7 +151,7 @@ impl ResponseHead {
         }
     }
 
-    /// The fields, if the body is the content as it is.
+    /// The header fields, if the body has no content encoding.
     fn unencoded(self) -> Result<Vec<(String, String)>, HttpError> {
         let encodings = self.fields.iter().filter(|(name, _)| name == "content-encoding");
         let mut encodings = encodings.flat_map(|(_, value)| value.split(',')).map(str::trim);
@@ -181,11 +182,11 @@ fn read_head(wire: &mut impl BufRead) -> Result<ResponseHead, HttpError> {
     }
 }
 
-/// The next line without its end.
+/// Reads the next line, without its end.
 fn line(wire: &mut impl BufRead) -> Result<String, HttpError> {
     let mut line = Vec::new();
     match wire.read_until(b'\n', &mut line) {
-        // The end of an encrypted connection without notice: the line has no end either.
+        // The encrypted connection ended without a TLS notice, so the line has no end either.
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => 0,
         read => read.map_err(HttpError::from_io)?,
     };

@@ -1,4 +1,4 @@
-//! Which servers are trusted, and TLS configured for that. Certificates are always verified.
+//! Which servers are trusted, and the TLS configuration for that. Certificates are always verified.
 
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
@@ -11,10 +11,10 @@ const ALPN: &[u8] = b"http/1.1";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// The authorities of this system, which `SSL_CERT_FILE` and `SSL_CERT_DIR` can replace.
+    /// The system's authorities, which `SSL_CERT_FILE` and `SSL_CERT_DIR` can replace.
     #[default]
     System,
-    /// Of those in a PEM file, and of no others.
+    /// Only the authorities in a PEM file.
     File(PathBuf),
 }
 
@@ -42,7 +42,7 @@ impl Trust {
         }
     }
 
-    /// The configuration of all connections, which takes reading the certificates.
+    /// The TLS configuration for all connections. This reads the certificates.
     pub(super) fn config(&self) -> Result<Arc<ClientConfig>, TrustError> {
         let roots = match self {
             Trust::System => of_system()?,
@@ -59,7 +59,7 @@ impl Trust {
     }
 }
 
-/// The system's certificates. Those that cannot be used are left out, as every system has some.
+/// The system's certificates. Unusable ones are left out, because every system has some.
 fn of_system() -> Result<RootCertStore, TrustError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
@@ -68,7 +68,7 @@ fn of_system() -> Result<RootCertStore, TrustError> {
     if roots.is_empty() { Err(TrustError::System { cause }) } else { Ok(roots) }
 }
 
-/// The certificates of a file. All of them must be usable: the user chose them.
+/// The certificates of a file. All of them must be usable, because the user chose them.
 fn of_file(path: &Path) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(words)? {
@@ -77,7 +77,7 @@ fn of_file(path: &Path) -> Result<RootCertStore, String> {
     if roots.is_empty() { Err("it has no certificate in PEM".to_owned()) } else { Ok(roots) }
 }
 
-/// The words for an error: the system's own, if it is one.
+/// The text of an error: the system's text for an I/O error.
 fn words(error: pem::Error) -> String {
     match error {
         pem::Error::Io(error) => error.to_string(),

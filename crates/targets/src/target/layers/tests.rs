@@ -1,4 +1,4 @@
-//! Tests of the walk over scripted /proc and /sys: each kind of layer below a file.
+//! Tests of the walk over a simulated /proc and /sys, one for each kind of layer below a file.
 
 use super::*;
 use readlab_model::target::layers::{LayerCache, cold_above};
@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 const IMAGE_BYTES: u64 = 8192;
 
-/// Folders with the files of /proc and /sys, and a file whose device they describe.
+/// A folder with simulated files of /proc and /sys, and a file whose device they describe.
 struct ScriptedKernel {
     folder: tempfile::TempDir,
     image: PathBuf,
@@ -31,27 +31,27 @@ impl ScriptedKernel {
         fs::write(path, text).unwrap();
     }
 
-    /// Makes a link to another place in this folder.
+    /// Creates a symbolic link to another path in this folder.
     fn link(&self, from: &str, to: &str) {
         let link = self.folder.path().join(from);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(self.folder.path().join(to), link).unwrap();
     }
 
-    /// Makes `name` the device of the image.
-    fn on(&self, name: &str) {
-        self.linked(&format!("sys/block/{name}"));
+    /// Makes the device `name` the device of the image.
+    fn set_device(&self, name: &str) {
+        self.set_device_folder(&format!("sys/block/{name}"));
     }
 
-    /// Makes the device whose files are in a folder that of the image.
-    fn linked(&self, folder: &str) {
+    /// Makes the device with this folder in /sys the device of the image.
+    fn set_device_folder(&self, folder: &str) {
         self.write(&format!("{folder}/size"), (IMAGE_BYTES / 512).to_string());
         let image = FileStatus::from(&fs::metadata(&self.image).unwrap());
         self.link(&format!("sys/dev/block/{}", image.device), folder);
     }
 
-    /// Makes a device of others.
-    fn slaves(&self, name: &str, parts: &[&str]) {
+    /// Makes a device that consists of others.
+    fn set_parts(&self, name: &str, parts: &[&str]) {
         for part in parts {
             self.write(&format!("sys/block/{part}/size"), "16\n");
             self.link(&format!("sys/block/{name}/slaves/{part}"), &format!("sys/block/{part}"));
@@ -68,23 +68,23 @@ impl ScriptedKernel {
 }
 
 #[test]
-fn a_loop_device_is_followed_to_its_file_and_ends_where_it_was() {
+fn a_loop_device_is_followed_to_its_file_and_a_cycle_ends_the_walk() {
     let Some(it) = ScriptedKernel::new() else { return };
-    it.on("loop0");
+    it.set_device("loop0");
     it.write("sys/block/loop0/loop/backing_file", format!("{}\n", it.image.display()));
     it.write("sys/block/loop0/loop/dio", "0\n");
     let chain = it.chain();
     assert_eq!(chain.evictable, std::slice::from_ref(&it.image));
-    assert_eq!(chain.layers[2], Layer::new(LayerKind::File, it.image.to_str().unwrap()).evicted());
+    assert_eq!(chain.layers[2], Layer::new(LayerKind::File, it.image.to_str().unwrap()).with_evicted_cache());
     assert_eq!(cold_above(&chain.layers), None);
-    // The device is on a file of the device here; the walk ends nevertheless.
+    // The device is backed by a file on the same device; the walk must end nevertheless.
     assert!(chain.layers.len() < 6, "{chain:?}");
 }
 
 #[test]
 fn direct_io_does_not_use_the_cache_of_the_file() {
     let Some(it) = ScriptedKernel::new() else { return };
-    it.on("loop0");
+    it.set_device("loop0");
     it.write("sys/block/loop0/loop/backing_file", it.image.to_str().unwrap());
     it.write("sys/block/loop0/loop/dio", "1\n");
     let chain = it.chain();
@@ -96,7 +96,7 @@ fn direct_io_does_not_use_the_cache_of_the_file() {
 #[test]
 fn a_file_that_cannot_be_evicted_is_named_with_its_reason() {
     let Some(it) = ScriptedKernel::new() else { return };
-    it.on("loop7");
+    it.set_device("loop7");
     let small = it.folder.path().join("small");
     fs::write(&small, "x").unwrap();
     let cases = [
@@ -117,7 +117,7 @@ fn a_file_that_cannot_be_evicted_is_named_with_its_reason() {
 #[test]
 fn partitions_and_mapped_devices_are_followed_to_disks() {
     let Some(it) = ScriptedKernel::new() else { return };
-    it.on("dm-0");
+    it.set_device("dm-0");
     it.write("sys/block/sda/sda2/partition", "2\n");
     it.write("sys/block/sdb/size", "16\n");
     it.link("sys/block/dm-0/slaves/a", "sys/block/sda/sda2");
@@ -127,24 +127,24 @@ fn partitions_and_mapped_devices_are_followed_to_disks() {
 }
 
 #[test]
-fn devices_of_memory_and_of_other_machines_are_caches() {
+fn devices_in_memory_or_on_other_machines_have_caches_that_stay() {
     for (name, what) in
         [("zram0", "memory (zram0)"), ("ram1", "memory (ram1)"), ("nbd2", "the cache of the server of nbd2")]
     {
         let Some(it) = ScriptedKernel::new() else { return };
-        it.on(name);
+        it.set_device(name);
         assert_eq!(cold_above(&it.chain().layers).as_deref(), Some(what));
     }
     let Some(it) = ScriptedKernel::new() else { return };
-    it.on("nvme0n1");
+    it.set_device("nvme0n1");
     assert_eq!((it.names(), cold_above(&it.chain().layers)), (vec!["nvme0n1".to_owned()], None));
 }
 
 #[test]
-fn a_disk_behind_a_network_is_no_plain_device() {
+fn a_disk_that_is_connected_over_a_network_is_a_remote_device() {
     let transport = |text: &str| -> (Vec<String>, Option<String>) {
         let Some(it) = ScriptedKernel::new() else { return Default::default() };
-        it.on("nvme1n1");
+        it.set_device("nvme1n1");
         it.write("sys/block/nvme1n1/queue/rotational", "0\n");
         it.write("sys/block/nvme1n1/device/transport", text);
         (it.names(), cold_above(&it.chain().layers))
@@ -160,9 +160,9 @@ fn a_disk_behind_a_network_is_no_plain_device() {
 }
 
 #[test]
-fn a_disk_of_several_paths_is_behind_the_network_of_its_controllers() {
+fn a_multipath_disk_has_the_network_of_its_controllers() {
     let Some(it) = ScriptedKernel::new() else { return };
-    it.on("nvme0n1");
+    it.set_device("nvme0n1");
     it.write("sys/block/nvme0n1/queue/rotational", "0\n");
     it.write("sys/class/nvme/nvme3/transport", "fc\n");
     it.link("sys/block/nvme0n1/device/nvme3", "sys/class/nvme/nvme3");
@@ -170,7 +170,7 @@ fn a_disk_of_several_paths_is_behind_the_network_of_its_controllers() {
 }
 
 #[test]
-fn a_disk_of_scsi_is_behind_what_connects_its_host() {
+fn a_scsi_disk_has_the_network_of_its_host() {
     for (above, name) in [
         ("platform/host2/session1/target2:0:0/2:0:0:0", "sdb (iSCSI)"),
         ("pci0000:00/host3/rport-3:0-1/target3:0:1/3:0:1:0", "sdb (Fibre Channel or SRP)"),
@@ -178,17 +178,17 @@ fn a_disk_of_scsi_is_behind_what_connects_its_host() {
     ] {
         let Some(it) = ScriptedKernel::new() else { return };
         it.write(&format!("sys/devices/{above}/block/sdb/queue/rotational"), "0\n");
-        it.linked(&format!("sys/devices/{above}/block/sdb"));
+        it.set_device_folder(&format!("sys/devices/{above}/block/sdb"));
         assert_eq!(it.names(), [name]);
     }
 }
 
 #[test]
-fn a_device_with_a_cache_on_another_is_followed_to_both_and_may_be_warm() {
+fn a_cached_device_is_followed_to_both_its_devices_and_keeps_a_cache() {
     let Some(it) = ScriptedKernel::new() else { return };
-    it.on("bcache0");
+    it.set_device("bcache0");
     it.write("sys/block/bcache0/bcache/cache_mode", "writethrough\n");
-    it.slaves("bcache0", &["sdb"]);
+    it.set_parts("bcache0", &["sdb"]);
     assert_eq!(it.names(), ["bcache0 (bcache)", "sdb"]);
     assert_eq!(cold_above(&it.chain().layers).as_deref(), Some("the cache of bcache0 (bcache)"));
     for (names, by) in [
@@ -196,8 +196,8 @@ fn a_device_with_a_cache_on_another_is_followed_to_both_and_may_be_warm() {
         (["vg-home_wcorig", "vg-fast_cvol"], "dm-writecache"),
     ] {
         let Some(it) = ScriptedKernel::new() else { return };
-        it.on("dm-3");
-        it.slaves("dm-3", &["dm-1", "dm-2"]);
+        it.set_device("dm-3");
+        it.set_parts("dm-3", &["dm-1", "dm-2"]);
         for (part, name) in ["dm-1", "dm-2"].into_iter().zip(names) {
             it.write(&format!("sys/block/{part}/dm/name"), name);
         }
@@ -209,7 +209,7 @@ fn a_device_with_a_cache_on_another_is_followed_to_both_and_may_be_warm() {
 #[test]
 fn all_devices_of_a_btrfs_are_followed() {
     let Some(it) = ScriptedKernel::new() else { return };
-    it.on("sda");
+    it.set_device("sda");
     it.write("sys/block/zram0/size", "16\n");
     for name in ["sda", "zram0"] {
         it.link(&format!("sys/fs/btrfs/a-uuid/devices/{name}"), &format!("sys/block/{name}"));

@@ -1,8 +1,8 @@
-//! Places of one file: blocks that one reading reads, in the order in which a pattern picks them.
+//! Places of one file: the blocks that one reading reads, in the order that a pattern defines.
 //!
-//! The places are picked once before measuring and written to a list of readlab's own, from which
-//! contenders take them; every trial reads the same. How they are picked is in `pattern`. The page
-//! cache is that of the whole file.
+//! The places are picked once before measuring and written to a list in a folder of readlab's own.
+//! Contenders read this list, so every trial reads the same places. `pattern` picks them. The cache
+//! state is that of the whole file.
 
 mod pattern;
 
@@ -21,9 +21,9 @@ use std::sync::Arc;
 pub struct PlacesRequest {
     pub pattern: Pattern,
     pub block_bytes: u64,
-    /// How many are read in one reading.
+    /// Number of blocks that one reading reads.
     pub reads: u64,
-    /// Of the pattern's random numbers.
+    /// Seed of the pattern's random numbers.
     pub seed: u64,
 }
 
@@ -34,7 +34,7 @@ pub struct FilePlaces {
 }
 
 impl Target {
-    /// From now on only blocks at places picked here are meant; what is on a server stays whole.
+    /// Restricts the target to blocks that the pattern picks. A target on a server stays unchanged.
     pub fn pick_places(&mut self, request: &PlacesRequest) -> Result<(), TargetError> {
         let Place::File(file) = &self.place else { return Ok(()) };
         let &PlacesRequest { pattern, block_bytes, reads, .. } = request;

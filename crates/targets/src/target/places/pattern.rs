@@ -1,4 +1,4 @@
-//! How the places of a file are picked: which blocks, and in which order.
+//! Picks the places of a file: which blocks, and in which order.
 //!
 //! Everything follows from a seed, which the record keeps.
 
@@ -9,10 +9,10 @@ use rand_distr::Zipf;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_model::target::places::Pattern;
 
-/// 2^64 divided by the golden ratio, by multiples of which neighbours are put far apart.
+/// 2^64 divided by the golden ratio. Multiples of it place neighbouring numbers far apart.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The numbers of so many blocks of a file that has `blocks`, in the order of the reads.
+/// The numbers of the blocks in the order in which they are read; the file has `blocks` blocks.
 pub(super) fn blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Vec<u64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     match pattern {
@@ -20,7 +20,7 @@ pub(super) fn blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Ve
             let mut picked = Vec::new();
             while (picked.len() as u64) < reads {
                 let lacking = (reads - picked.len() as u64).min(blocks);
-                picked.extend(sample(&mut random, blocks, lacking));
+                picked.extend(pick_different(&mut random, blocks, lacking));
             }
             picked
         }
@@ -34,18 +34,19 @@ pub(super) fn blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Ve
         }
         Pattern::Stride { blocks: step } => {
             let step = step.unwrap_or_else(|| (blocks / reads).max(1));
-            (0..reads).map(|read| strided(read, step, blocks)).collect()
+            (0..reads).map(|read| strided_block(read, step, blocks)).collect()
         }
     }
 }
 
-/// Different blocks in any order.
-fn sample(random: &mut Xoshiro256PlusPlus, blocks: u64, count: u64) -> impl Iterator<Item = u64> {
+/// Picks different blocks in random order.
+fn pick_different(random: &mut Xoshiro256PlusPlus, blocks: u64, count: u64) -> impl Iterator<Item = u64> {
     let size = |number| usize::try_from(number).unwrap_or(usize::MAX);
     index::sample(random, size(blocks), size(count)).into_iter().map(|block| block as u64)
 }
 
-/// A step that visits every block before one again: it has no divisor in common with their number.
+/// A step that visits every block before it repeats one, because it has no common divisor with the
+/// number of blocks.
 fn step_through(blocks: u64) -> u64 {
     let first = GOLDEN % blocks.max(1);
     (first.max(1)..).find(|step| greatest_divisor(*step, blocks) == 1).unwrap_or(1)
@@ -60,8 +61,8 @@ fn block_of_rank(rank: u64, step: u64, blocks: u64) -> u64 {
     u64::try_from(at).expect("a remainder is below its divisor")
 }
 
-/// The block of a read: each pass over the file begins one block further.
-fn strided(read: u64, step: u64, blocks: u64) -> u64 {
+/// The block of a read: each pass over the file begins one block later.
+fn strided_block(read: u64, step: u64, blocks: u64) -> u64 {
     let passed = u128::from(read) * u128::from(step);
     let (pass, at) = (passed / u128::from(blocks), passed % u128::from(blocks));
     u64::try_from((at + pass) % u128::from(blocks)).expect("a remainder is below its divisor")
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn no_random_block_comes_again_before_all_have_come() {
+    fn no_random_block_repeats_before_all_blocks_were_picked() {
         let picked = blocks(Pattern::Random, 100, 250, 7);
         assert_eq!(picked.len(), 250);
         for pass in picked.chunks(100) {
@@ -97,8 +98,8 @@ mod tests {
     }
 
     #[test]
-    fn zipf_reads_the_first_rank_as_often_as_its_law_says() {
-        // With the exponent 1 and four blocks: 12, 6, 4 and 3 of 25.
+    fn zipf_picks_ranks_with_the_frequencies_of_its_law() {
+        // With exponent 1 and four blocks, the shares are 12, 6, 4 and 3 of 25.
         let picked = blocks(Pattern::Zipf { exponent: 1.0 }, 4, 25_000, 3);
         let mut counts = BTreeMap::new();
         picked.iter().for_each(|block| *counts.entry(*block).or_insert(0_i64) += 1);
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn strides_go_over_the_file_and_begin_anew_one_block_further() {
+    fn strides_pass_over_the_file_and_restart_one_block_later() {
         assert_eq!(blocks(pattern("stride"), 100, 4, 0), [0, 25, 50, 75]);
         assert_eq!(blocks(pattern("stride:4"), 10, 6, 0), [0, 4, 8, 3, 7, 2]);
         assert_eq!(blocks(pattern("stride"), 2, 5, 0), [0, 1, 1, 0, 0]);

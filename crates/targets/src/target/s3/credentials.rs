@@ -1,4 +1,4 @@
-//! By what requests are signed. Nothing here shows a secret: neither `Debug` nor an error does.
+//! The credentials that sign requests. Neither `Debug` nor an error shows a secret.
 
 use jiff::Timestamp;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 /// An access key with its secret, as a store knows them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The identifier of the key; it is a part of every signature's scope.
+    /// The identifier of the key, which is part of the scope of every signature.
     pub access_key: String,
-    /// What signs.
+    /// The secret that signs requests.
     pub secret: Secret,
-    /// Goes with every request, where the key is a temporary one.
+    /// Sent with every request if the key is temporary.
     pub session_token: Option<Secret>,
-    /// Until when a temporary key is valid, if that is known.
+    /// End of the validity of a temporary key, if it is known.
     pub expires: Option<Timestamp>,
 }
 
@@ -20,7 +20,7 @@ pub struct Credentials {
 pub struct Secret(String);
 
 impl Credentials {
-    /// A key without an end.
+    /// A key that does not expire.
     pub fn new(access_key: &str, secret: &str) -> Credentials {
         let (access_key, secret) = (access_key.to_owned(), Secret::new(secret));
         Credentials { access_key, secret, session_token: None, expires: None }
@@ -32,7 +32,7 @@ impl Secret {
         Secret(text.to_owned())
     }
 
-    /// The text, for a signature or the environment of a contender.
+    /// Returns the text, for a signature or the environment of a contender.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn debug_shows_nothing_of_them() {
+    fn debug_output_shows_no_credentials() {
         let token = Some(Secret::new("the-token"));
         let credentials = Credentials { session_token: token, ..Credentials::new("the-key", "the-secret") };
         for shown in

@@ -1,4 +1,4 @@
-//! Where a store is: `http[s]://host[:port][/path]`.
+//! The address of a store: `http[s]://host[:port][/path]`.
 
 use super::object::ObjectName;
 use readlab_model::target::Style;
@@ -6,7 +6,8 @@ use readlab_system::terminal::printable::printable;
 use std::fmt;
 use std::str::FromStr;
 
-/// The address of a store, in one form: without its scheme's usual port and a slash at the end.
+/// The address of a store in normalised form, without the default port of its scheme and without a
+/// final slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     scheme: &'static str,
@@ -22,17 +23,17 @@ pub enum EndpointError {
     Form(String),
 }
 
-/// The schemes with the ports that they imply.
+/// The schemes and their default ports.
 const SCHEMES: [(&str, u16); 2] = [("http", 80), ("https", 443)];
 
 impl Endpoint {
-    /// Amazon's own, in a region.
+    /// Amazon's endpoint in a region.
     pub fn of_region(region: &str) -> Endpoint {
         let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
         Endpoint { scheme: "https", authority: format!("s3.{region}.{domain}"), path: String::new() }
     }
 
-    /// The value of the field `Host` in a request for an object.
+    /// The value of the header field `Host` in a request for an object.
     pub fn host(&self, object: &ObjectName, style: Style) -> String {
         match style {
             Style::Path => self.authority.clone(),
@@ -52,7 +53,7 @@ impl Endpoint {
         self.scheme
     }
 
-    /// The host, with a port that its scheme does not imply.
+    /// The host, with its port unless that is the default port of the scheme.
     pub fn authority(&self) -> &str {
         &self.authority
     }
@@ -82,7 +83,7 @@ impl FromStr for Endpoint {
     }
 }
 
-/// Whether a text is `host[:port]`; an IPv6 address is in brackets.
+/// True if the text is `host[:port]`; an IPv6 address must be in brackets.
 fn is_authority(text: &str) -> bool {
     let host = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => {
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_has_one_form() {
+    fn equivalent_endpoints_are_normalised_to_one_form() {
         for (text, shown) in [
             ("http://127.0.0.1:9000", "http://127.0.0.1:9000"),
             ("HTTPS://host:443/", "https://host"),
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bucket_is_in_the_path_or_in_the_host() {
+    fn the_addressing_style_puts_the_bucket_into_the_path_or_the_host() {
         let object = ObjectName::new("bucket", "a/b").unwrap();
         let endpoint: Endpoint = "https://host:9/base/".parse().unwrap();
         assert_eq!(endpoint.host(&object, Style::Path), "host:9");

@@ -1,5 +1,5 @@
-//! Objects of S3 stores as targets: their names, the store that the environment and the files of
-//! AWS's tools describe, and the signatures of requests.
+//! Objects in S3 stores as targets: their names, the store that the environment and the
+//! configuration files of AWS's tools describe, and the signatures of requests.
 
 pub mod config;
 pub mod credentials;
@@ -16,4 +16,4 @@ pub use credentials::{Credentials, Secret};
 pub use endpoint::{Endpoint, EndpointError};
 pub use object::{ObjectName, ObjectNameError, is_object};
 pub use store::{PresignError, Store};
-pub use surroundings::{OfProcess, Surroundings};
+pub use surroundings::{ProcessSurroundings, Surroundings};

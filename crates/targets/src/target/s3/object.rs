@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
 
-/// A bucket and a key. The key is as people write it: nothing in it is percent-encoded.
+/// A bucket and a key. The key is as users write it, without percent-encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectName {
     bucket: String,
@@ -27,7 +27,7 @@ pub enum ObjectNameError {
     LongKey(usize),
     #[error("{}: a key with control characters is not read", printable(.0))]
     Control(String),
-    /// Clients change such a path before they request it.
+    /// Clients normalise such a path before they request it.
     #[error("{0}: a key with '.' or '..' as a part is not read: clients would request another key")]
     Dots(String),
 }
@@ -36,7 +36,7 @@ const SCHEME: &str = "s3://";
 
 const KEY_BYTES_MAX: usize = 1024;
 
-/// Whether a word on the command line is the name of an object and no path.
+/// True if a word of the command line is the name of an object and not a path.
 pub fn is_object(word: &OsStr) -> bool {
     word.as_encoded_bytes().starts_with(SCHEME.as_bytes())
 }
@@ -58,7 +58,7 @@ impl ObjectName {
         &self.key
     }
 
-    /// Whether the bucket can be a part of a host's name that a certificate for `*.host` covers.
+    /// True if the bucket can be part of a host name that a certificate for `*.host` covers.
     pub fn has_virtual_host(&self) -> bool {
         self.bucket.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
     }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_bucket_and_a_key_and_is_shown_as_it_was_written() {
+    fn an_object_name_is_split_into_bucket_and_key_and_displayed_as_written() {
         for (text, bucket, key) in [
             ("s3://abc/k", "abc", "k"),
             ("s3://my.bucket-1/a/b c/ü%20?#&+.txt", "my.bucket-1", "a/b c/ü%20?#&+.txt"),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_object_has_a_reason_on_one_line() {
+    fn an_invalid_object_name_has_a_reason_on_one_line() {
         let long = format!("s3://bucket/{}", "x".repeat(KEY_BYTES_MAX + 1));
         for (text, reason) in [
             ("bucket/key", "expected s3://BUCKET/KEY"),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_scheme_makes_an_object() {
+    fn only_the_complete_s3_scheme_makes_an_object_name() {
         assert!(is_object("s3://b/k".as_ref()) && is_object("s3://".as_ref()));
         assert!(!is_object("./s3://b/k".as_ref()) && !is_object("s3:/b/k".as_ref()));
     }

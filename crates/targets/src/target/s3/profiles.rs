@@ -1,4 +1,5 @@
-//! The two files of AWS's tools, `config` and `credentials`, and the profile that is in force.
+//! The two configuration files of AWS's tools, `config` and `credentials`, and the selected
+//! profile.
 
 use super::config::ConfigError;
 use super::surroundings::Surroundings;
@@ -7,26 +8,27 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Settings by their names; a value of several lines holds settings itself.
+/// Settings by name; a value with several lines contains settings itself.
 type Section = HashMap<String, String>;
 
-/// The settings that are in force.
+/// The settings of the selected profile.
 pub(super) struct Profile {
     pub(super) name: String,
     settings: Section,
-    /// The section `services` that it names.
+    /// The `services` section that the profile names.
     services: Section,
 }
 
 impl Profile {
-    /// The profile that the variables choose, of both files; without any file it is empty.
+    /// The profile that the environment variables select, from both files; empty if there is no
+    /// file.
     pub(super) fn chosen(surroundings: &dyn Surroundings) -> Result<Profile, ConfigError> {
         let variable = |name| surroundings.variable(name);
         let chosen = variable("AWS_PROFILE").or_else(|| variable("AWS_DEFAULT_PROFILE"));
         let mut config = sections(surroundings, "AWS_CONFIG_FILE", ".aws/config")?;
         let mut keys = sections(surroundings, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")?;
         let name = chosen.clone().unwrap_or_else(|| "default".to_owned());
-        let of_config = take(&mut config, "profile", &name)
+        let of_config = take_section(&mut config, "profile", &name)
             .or_else(|| (name == "default").then(|| config.remove("default")).flatten());
         let of_keys = keys.remove(&name);
         if chosen.is_some() && name != "default" && of_config.is_none() && of_keys.is_none() {
@@ -34,7 +36,8 @@ impl Profile {
         }
         let mut settings = of_config.unwrap_or_default();
         settings.extend(of_keys.unwrap_or_default());
-        let services = settings.get("services").and_then(|services| take(&mut config, "services", services));
+        let services =
+            settings.get("services").and_then(|services| take_section(&mut config, "services", services));
         Ok(Profile { name, services: services.unwrap_or_default(), settings })
     }
 
@@ -42,26 +45,26 @@ impl Profile {
         self.settings.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// A setting of the profile for S3 alone.
+    /// A setting in the profile's own S3 section.
     pub(super) fn of_s3(&self, name: &str) -> Option<String> {
-        nested(&self.settings, name)
+        s3_setting(&self.settings, name)
     }
 
-    /// A setting for S3 in the profile's section `services`.
+    /// An S3 setting in the profile's `services` section.
     pub(super) fn of_service_s3(&self, name: &str) -> Option<String> {
-        nested(&self.services, name)
+        s3_setting(&self.services, name)
     }
 }
 
-/// A setting below `s3`: lines `name = value` within the value.
-fn nested(section: &Section, name: &str) -> Option<String> {
+/// A setting below `s3`: a line `name = value` within the value.
+fn s3_setting(section: &Section, name: &str) -> Option<String> {
     let lines = section.get("s3")?.lines().filter_map(|line| line.split_once('='));
     let mut lines = lines.map(|(known, value)| (known.trim(), value.trim()));
     lines.find(|(known, value)| *known == name && !value.is_empty()).map(|(_, value)| value.to_owned())
 }
 
-/// Removes the section `[kind name]`; the name may be in quotes.
-fn take(sections: &mut HashMap<String, Section>, kind: &str, name: &str) -> Option<Section> {
+/// Removes and returns the section `[kind name]`; the name may be in quotes.
+fn take_section(sections: &mut HashMap<String, Section>, kind: &str, name: &str) -> Option<Section> {
     let is_it = |title: &str| {
         let rest = title.strip_prefix(kind).filter(|rest| rest.starts_with([' ', '\t']));
         rest.is_some_and(|rest| rest.trim().trim_matches(['"', '\'']) == name)
@@ -70,37 +73,38 @@ fn take(sections: &mut HashMap<String, Section>, kind: &str, name: &str) -> Opti
     sections.remove(&title)
 }
 
-/// The sections of a file that a variable names; none if it does not exist.
+/// The sections of the file that an environment variable names; none if the file does not exist.
 fn sections(
     surroundings: &dyn Surroundings,
     variable: &str,
     default: &str,
 ) -> Result<HashMap<String, Section>, ConfigError> {
     let home = surroundings.variable("HOME").map(PathBuf::from);
-    let named = surroundings.variable(variable).map(|path| expanded(&path, home.as_deref()));
+    let named = surroundings.variable(variable).map(|path| expand_home(&path, home.as_deref()));
     let Some(path) = named.or_else(|| Some(home?.join(default))) else { return Ok(HashMap::new()) };
     match surroundings.read(&path) {
-        Ok(text) => parsed(text).ok_or(ConfigError::Syntax(path)),
+        Ok(text) => parse_sections(text).ok_or(ConfigError::Syntax(path)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(HashMap::new()),
         Err(cause) => Err(ConfigError::File { path, cause }),
     }
 }
 
-/// A path with the user's home in place of a tilde at its start.
-fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
+/// Replaces a tilde at the start of a path by the user's home folder.
+fn expand_home(path: &str, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     }
 }
 
-/// The sections of a text; `None` if it is no such file: what is wrong with it may be a secret.
-fn parsed(text: String) -> Option<HashMap<String, Section>> {
+/// The sections of a text; `None` if it cannot be parsed. The reason is dropped, because it may
+/// contain a secret.
+fn parse_sections(text: String) -> Option<HashMap<String, Section>> {
     let mut format = IniDefault::default();
     format.case_sensitive = true;
     format.multiline = true;
     format.delimiters = vec!['='];
-    // A command may have the characters of comments.
+    // A command may contain the characters that begin comments.
     format.enable_inline_comments = false;
     // Settings before the first section belong to no profile.
     format.default_section = String::new();

@@ -1,7 +1,8 @@
-//! AWS Signature Version 4: how a request is signed for a store.
+//! AWS Signature Version 4: signing a request to a store.
 //!
-//! One implementation serves the lab that signs URLs and the loopback server that verifies
-//! requests: libraries either sign or are a whole client. The cryptography is a library's.
+//! One implementation serves the lab, which signs URLs, and the loopback server, which verifies
+//! requests. Existing libraries can only sign, or are complete clients. The cryptography comes from
+//! a library.
 
 use super::credentials::Credentials;
 use jiff::Timestamp;
@@ -15,24 +16,24 @@ pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 pub const UNSIGNED_PAYLOAD: &str = "UNSIGNED-PAYLOAD";
 
-/// The parameter of a query that is not signed itself.
+/// The query parameter that is not signed itself.
 pub const SIGNATURE_PARAMETER: &str = "X-Amz-Signature";
 
 pub(super) const TERMINATOR: &str = "aws4_request";
 
 pub(super) const SERVICE: &str = "s3";
 
-/// What is encoded in a query: everything but letters, digits and these.
+/// The characters that are percent-encoded in a query: all except letters, digits and these.
 const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// What is encoded in a path, where a slash stays.
-const IN_PATH: &AsciiSet = &IN_QUERY.remove(b'/');
+/// The characters that are percent-encoded in a path, in which a slash is kept.
+const ENCODED_IN_PATH: &AsciiSet = &IN_QUERY.remove(b'/');
 
 /// A time of signing, `YYYYMMDDTHHMMSSZ`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment(String);
 
-/// A request as it is signed.
+/// The parts of a request that are signed.
 #[derive(Debug, Clone)]
 pub struct SignedParts<'a> {
     pub verb: &'a str,
@@ -40,38 +41,38 @@ pub struct SignedParts<'a> {
     pub path: &'a str,
     /// The query, percent-encoded, without the signature.
     pub query: &'a str,
-    /// The signed fields by their names in small letters, in the order of these.
+    /// The signed header fields, names in lower case and sorted.
     pub fields: Vec<(&'a str, String)>,
-    /// The digest of the body, or the word in its place.
+    /// The digest of the body, or the word that replaces it.
     pub payload: &'a str,
 }
 
-/// A request that a URL allows.
+/// A request that a presigned URL allows.
 #[derive(Debug)]
-pub(super) struct Presigned<'a> {
+pub(super) struct PresignedUrl<'a> {
     pub(super) verb: &'a str,
     pub(super) host: &'a str,
-    /// Without percent-encoding.
+    /// The path without percent-encoding.
     pub(super) path: &'a str,
     pub(super) valid: Duration,
 }
 
-/// The path as it is in a request.
+/// The path as it appears in a request.
 pub fn encoded_path(path: &[u8]) -> String {
-    percent_encode(path, IN_PATH).to_string()
+    percent_encode(path, ENCODED_IN_PATH).to_string()
 }
 
 pub fn encoded_in_query(bytes: &[u8]) -> String {
     percent_encode(bytes, IN_QUERY).to_string()
 }
 
-/// Bytes without percent-encoding.
+/// Removes percent-encoding.
 pub fn decoded(text: &str) -> Vec<u8> {
     percent_decode(text.as_bytes()).collect()
 }
 
-/// The parts of a query, still encoded. In the crate `form_urlencoded` a plus is a space: what is
-/// signed would be another query (RFC 3986).
+/// The parameters of a query, still encoded. The crate `form_urlencoded` would decode a plus as a
+/// space, which would change the signed query (RFC 3986).
 pub fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
     query.split('&').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")))
 }
@@ -81,7 +82,7 @@ impl Moment {
         Moment(time.strftime("%Y%m%dT%H%M%SZ").to_string())
     }
 
-    /// A moment as a request has it; `None` if it is none.
+    /// Parses a moment from a request; `None` if it is malformed.
     pub fn read(text: &str) -> Option<(Moment, Timestamp)> {
         let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", text).ok()?;
         let time = time.to_zoned(TimeZone::UTC).ok()?.timestamp();
@@ -89,7 +90,7 @@ impl Moment {
         (moment.0 == text).then_some((moment, time))
     }
 
-    /// Its date, `YYYYMMDD`.
+    /// The date of the moment, `YYYYMMDD`.
     pub fn date(&self) -> &str {
         &self.0[..8]
     }
@@ -99,7 +100,7 @@ impl Moment {
     }
 }
 
-/// What a signature is valid for: a day, a region, and this service.
+/// The scope of a signature: a day, a region, and this service.
 pub fn scope(moment: &Moment, region: &str) -> String {
     format!("{}/{region}/{SERVICE}/{TERMINATOR}", moment.date())
 }
@@ -110,7 +111,7 @@ impl SignedParts<'_> {
         hex::encode(signed(&key(secret, region, moment), &self.text(region, moment)).as_ref())
     }
 
-    /// Whether this is its signature; how long that takes does not depend on what is wrong.
+    /// True if `signature` is correct. The comparison takes constant time.
     pub fn is_signed_by(&self, signature: &str, secret: &str, region: &str, moment: &Moment) -> bool {
         let key = hmac::Key::new(hmac::HMAC_SHA256, key(secret, region, moment).as_ref());
         let text = self.text(region, moment);
@@ -126,7 +127,7 @@ impl SignedParts<'_> {
         self.fields.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";")
     }
 
-    /// The one form in which both sides see the request.
+    /// The canonical form of the request, which both sides compute.
     fn canonical(&self) -> String {
         let path = encoded_path(&decoded(self.path));
         let mut text = format!("{}\n{path}\n{}\n", self.verb, canonical_query(self.query));
@@ -138,7 +139,7 @@ impl SignedParts<'_> {
     }
 }
 
-/// The query with every part encoded alike, in the order of the parts, without the signature.
+/// The canonical query: parameters encoded uniformly and sorted, without the signature.
 fn canonical_query(query: &str) -> String {
     let encoded = |text: &str| encoded_in_query(&decoded(text));
     let mut parts: Vec<_> = parameters(query).map(|(name, value)| [encoded(name), encoded(value)]).collect();
@@ -160,7 +161,7 @@ fn signed_by(key: &[u8], text: &str) -> hmac::Tag {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes())
 }
 
-impl Presigned<'_> {
+impl PresignedUrl<'_> {
     pub(super) fn query(&self, credentials: &Credentials, region: &str, moment: Moment) -> String {
         let credential = format!("{}/{}", credentials.access_key, scope(&moment, region));
         let mut parts = vec![

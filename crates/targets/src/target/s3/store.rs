@@ -1,9 +1,9 @@
-//! A store of objects: where it is, and by what requests to it are signed.
+//! A store of objects: its address, and the credentials that sign requests to it.
 
 use super::credentials::Credentials;
 use super::endpoint::Endpoint;
 use super::object::ObjectName;
-use super::signature::{self, Moment, Presigned};
+use super::signature::{self, Moment, PresignedUrl};
 use crate::target::http::RequestVerb;
 use crate::target::url::{Url, UrlError};
 use jiff::Timestamp;
@@ -11,11 +11,11 @@ use readlab_model::target::{StoreFacts, Style};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// How long a presigned URL may be valid: seven days, by the protocol.
+/// Longest validity of a presigned URL: seven days, by the protocol.
 pub const VALID_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Variables that would change what a contender's library reads: they are removed from a
-/// contender's environment before [`Store::environment`] is added to it.
+/// Environment variables that would change what a contender's library reads. They are removed from
+/// a contender's environment before [`Store::environment`] is added.
 #[rustfmt::skip]
 pub const VARIABLES_REMOVED: [&str; 22] = [
     "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL",
@@ -31,9 +31,9 @@ pub const VARIABLES_REMOVED: [&str; 22] = [
 pub struct Store {
     pub endpoint: Endpoint,
     pub region: String,
-    /// Where the bucket is in a request, if its name can be there.
+    /// How requests name the bucket, if the bucket's name permits that style.
     pub style: Style,
-    /// By what requests are signed; `None` for a public object.
+    /// The credentials that sign requests; `None` for public objects.
     pub credentials: Option<Credentials>,
 }
 
@@ -46,13 +46,14 @@ pub enum PresignError {
 }
 
 impl Store {
-    /// Where the bucket of an object is in requests: in the path if it cannot be in a host's name.
+    /// How requests name the bucket of an object: in the path if the name cannot be part of a host
+    /// name.
     pub fn style_of(&self, object: &ObjectName) -> Style {
         if object.has_virtual_host() { self.style } else { Style::Path }
     }
 
-    /// A URL by which anyone may request the object with this verb for a while: its query is a
-    /// secret. Without credentials it is a plain URL.
+    /// A URL with which anyone may send this request for the object for some time, so its query is
+    /// a secret. Without credentials the URL is not signed.
     pub fn presigned(
         &self,
         verb: RequestVerb,
@@ -70,21 +71,23 @@ impl Store {
             return Err(PresignError::Lifetime(valid));
         }
         let verb = if verb == RequestVerb::Get { "GET" } else { "HEAD" };
-        let wanted = Presigned { verb, host: &host, path: &path, valid };
+        let wanted = PresignedUrl { verb, host: &host, path: &path, valid };
         let query = wanted.query(credentials, &self.region, Moment::from_time(now));
         Ok(format!("{plain}?{query}").parse()?)
     }
 
-    /// What a contender needs to read the object, as PROTOCOL.md has it. It is secret.
+    /// The environment variables with which a contender reads the object (PROTOCOL.md). They are
+    /// secret.
     pub fn environment(&self, object: &ObjectName) -> Vec<(OsString, OsString)> {
         let endpoint = self.endpoint.to_string();
         let mut variables = vec![
             ("READLAB_S3_STYLE", self.style_of(object).word()),
             ("AWS_ENDPOINT_URL_S3", endpoint.as_str()),
             ("AWS_REGION", self.region.as_str()),
-            // A library without credentials does not search the network for some.
+            // Prevents libraries without credentials from searching the network for some.
             ("AWS_EC2_METADATA_DISABLED", "true"),
-            // Nor does it read the user's files, which this store has been made from.
+            // Prevents libraries from reading the user's files, which readlab has already
+            // evaluated.
             ("AWS_CONFIG_FILE", "/dev/null"),
             ("AWS_SHARED_CREDENTIALS_FILE", "/dev/null"),
         ];
@@ -109,7 +112,7 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(60 * 60);
 
-    /// The store of the examples in Amazon's documentation.
+    /// The store in the examples of Amazon's documentation.
     fn of_examples() -> Store {
         Store {
             endpoint: "https://s3.amazonaws.com".parse().unwrap(),
@@ -122,14 +125,14 @@ mod tests {
         }
     }
 
-    fn then() -> Timestamp {
+    fn documented_time() -> Timestamp {
         "2013-05-24T00:00:00Z".parse().unwrap()
     }
 
     #[test]
-    fn the_documented_example_of_a_signed_url_comes_out() {
+    fn signing_reproduces_the_documented_example_url() {
         let object = "s3://examplebucket/test.txt".parse().unwrap();
-        let url = of_examples().presigned(RequestVerb::Get, &object, 24 * HOUR, then()).unwrap();
+        let url = of_examples().presigned(RequestVerb::Get, &object, 24 * HOUR, documented_time()).unwrap();
         assert_eq!(
             url.exact(),
             "https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256\
@@ -143,7 +146,7 @@ mod tests {
     fn a_url_is_encoded_once_and_has_its_own_signature_for_each_verb() {
         let store = Store { style: Style::Path, endpoint: "http://h:9000".parse().unwrap(), ..of_examples() };
         let object = "s3://bucket/a b/ü%+?#~-_.txt".parse().unwrap();
-        let url = |verb| store.presigned(verb, &object, HOUR, then()).unwrap();
+        let url = |verb| store.presigned(verb, &object, HOUR, documented_time()).unwrap();
         let get = url(RequestVerb::Get);
         assert!(get.exact_request().starts_with("/bucket/a%20b/%C3%BC%25%2B%3F%23~-_.txt?X-Amz-"), "{get}");
         assert_eq!(get.authority(), "h:9000");
@@ -151,11 +154,11 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_a_part_of_what_is_signed() {
+    fn the_session_token_is_part_of_the_signed_query() {
         let mut store = of_examples();
         let object = "s3://examplebucket/test.txt".parse().unwrap();
         let url = |store: &Store| {
-            store.presigned(RequestVerb::Get, &object, HOUR, then()).unwrap().exact().to_owned()
+            store.presigned(RequestVerb::Get, &object, HOUR, documented_time()).unwrap().exact().to_owned()
         };
         let without = url(&store);
         store.credentials.as_mut().unwrap().session_token = Some(Secret::new("a/token=="));
@@ -169,7 +172,7 @@ mod tests {
     fn a_public_object_has_a_plain_url_and_no_lifetime() {
         let store = Store { credentials: None, ..of_examples() };
         let object = "s3://examplebucket/a b".parse().unwrap();
-        let url = store.presigned(RequestVerb::Get, &object, Duration::ZERO, then()).unwrap();
+        let url = store.presigned(RequestVerb::Get, &object, Duration::ZERO, documented_time()).unwrap();
         assert_eq!(url.exact(), "https://examplebucket.s3.amazonaws.com/a%20b");
         assert!(!store.facts(&object).signed);
     }
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn no_url_is_valid_longer_than_the_protocol_allows() {
         let object = "s3://examplebucket/k".parse().unwrap();
-        let url = |valid| of_examples().presigned(RequestVerb::Get, &object, valid, then());
+        let url = |valid| of_examples().presigned(RequestVerb::Get, &object, valid, documented_time());
         assert!(url(VALID_MAX).is_ok());
         for wrong in [Duration::ZERO, Duration::from_millis(900), VALID_MAX + Duration::from_secs(1)] {
             assert_eq!(url(wrong), Err(PresignError::Lifetime(wrong)));
@@ -185,17 +188,17 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_cannot_be_in_a_host_is_in_the_path() {
+    fn a_bucket_name_that_is_invalid_in_a_host_is_put_into_the_path() {
         let object: ObjectName = "s3://my.bucket/k".parse().unwrap();
         let store = of_examples();
         assert_eq!(store.facts(&object).style, Style::Path);
-        let url = store.presigned(RequestVerb::Get, &object, HOUR, then()).unwrap();
+        let url = store.presigned(RequestVerb::Get, &object, HOUR, documented_time()).unwrap();
         assert!(url.exact().starts_with("https://s3.amazonaws.com/my.bucket/k?"));
         assert!(store.environment(&object).contains(&("READLAB_S3_STYLE".into(), "path".into())));
     }
 
     #[test]
-    fn contenders_get_the_secrets_and_nobody_else_does() {
+    fn only_contenders_get_the_secrets_of_a_store() {
         let mut store = of_examples();
         store.credentials.as_mut().unwrap().session_token = Some(Secret::new("the-token"));
         let object = "s3://examplebucket/k".parse().unwrap();

@@ -1,28 +1,28 @@
-//! What the configuration of a store is read from: variables, files, a program and the clock.
+//! The sources of a store's configuration: environment variables, files, a program and the clock.
 
 use jiff::Timestamp;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The outside of a configuration; tests have one of their own.
+/// The interface to these sources; tests implement their own.
 pub trait Surroundings {
-    /// A variable of the environment; `None` if it is unset, empty or not UTF-8.
+    /// An environment variable; `None` if it is unset, empty or not UTF-8.
     fn variable(&self, name: &str) -> Option<String>;
 
     fn read(&self, path: &Path) -> io::Result<String>;
 
-    /// What a program prints on its standard output.
+    /// Runs a program and returns its standard output.
     fn run(&self, program: &str, args: &[String]) -> io::Result<String>;
 
     fn now(&self) -> Timestamp;
 }
 
-/// The real surroundings of this process.
+/// The real environment of this process.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct OfProcess;
+pub struct ProcessSurroundings;
 
-impl Surroundings for OfProcess {
+impl Surroundings for ProcessSurroundings {
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
@@ -32,8 +32,8 @@ impl Surroundings for OfProcess {
     }
 
     fn run(&self, program: &str, args: &[String]) -> io::Result<String> {
-        // Its standard error stays the lab's: a program may ask its user there, and its output may
-        // not be shown.
+        // The program inherits the lab's standard error, because it may ask the user something
+        // there, and because its output must not be shown otherwise.
         let mut command = Command::new(program);
         let output = command.args(args).stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
         if !output.status.success() {
@@ -52,12 +52,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_has_its_output_read_or_its_failure_said() {
-        let run = |script: &str| OfProcess.run("sh", &["-c".to_owned(), script.to_owned()]);
+    fn running_a_program_returns_its_output_or_its_failure() {
+        let run = |script: &str| ProcessSurroundings.run("sh", &["-c".to_owned(), script.to_owned()]);
         assert_eq!(run("echo printed").unwrap(), "printed\n");
         let error = run("echo secret; exit 3").unwrap_err().to_string();
         assert!(error.contains("exit status: 3") && !error.contains("secret"), "{error}");
         assert!(run("printf '\\377'").is_err());
-        assert!(OfProcess.run("/nonexistent/program", &[]).is_err());
+        assert!(ProcessSurroundings.run("/nonexistent/program", &[]).is_err());
     }
 }

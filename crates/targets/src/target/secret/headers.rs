@@ -1,15 +1,16 @@
-//! Secrets of a command line beside its URL: values of headers, and users with their passwords.
+//! Secrets in a command line outside of URLs: values of headers, and users with their passwords.
 //!
-//! Quotes may be nested, so a line is not split as a shell splits it: a value ends where the quote
-//! before it is closed, or with its word.
+//! Quotes may be nested, so a line is not split as a shell would split it. A value ends where the
+//! quote before it is closed, or at the end of its word.
 
-use super::HIDDEN;
+use super::REDACTED;
 use std::ops::Range;
 
-/// Programs that request URLs: for others short options mean something else, as in `grep -H`.
+/// Programs that request URLs. In other programs short options have other meanings, as in `grep
+/// -H`.
 const CLIENTS: [&str; 9] = ["curl", "wget", "wget2", "hey", "oha", "wrk", "xh", "aria2c", "bombardier"];
 
-/// Headers that are secrets wherever they stand, in lower case.
+/// Headers that always contain secrets, in lower case.
 #[rustfmt::skip]
 const SECRET_HEADERS: [&str; 18] = [
     "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "apikey", "x-api-key",
@@ -17,7 +18,8 @@ const SECRET_HEADERS: [&str; 18] = [
     "x-goog-api-key", "x-vault-token", "private-token", "job-token", "ocp-apim-subscription-key",
 ];
 
-/// Headers that no server takes for a key, in lower case. As in a query, nobody knows all others.
+/// Headers that no server uses for keys, in lower case. Other headers are hidden after these
+/// options, because it is impossible to know all names of secrets.
 #[rustfmt::skip]
 const HARMLESS_HEADERS: [&str; 36] = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection",
@@ -28,26 +30,26 @@ const HARMLESS_HEADERS: [&str; 36] = [
     "x-ms-version", "x-requested-with",
 ];
 
-/// Words before the secret of a header.
+/// Words that may precede the secret in the value of a header.
 const SCHEMES: [&str; 8] = ["basic", "bearer", "digest", "token", "negotiate", "apikey", "key", "bot"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
-    /// A header with its name.
+    /// A header: name and value.
     Header,
-    /// A user, and a password behind a colon.
+    /// A user, with a password after a colon.
     User,
-    /// Cookies; without a `=` the name of a file.
+    /// Cookies; a value without `=` is the name of a file.
     Cookies,
     Password,
 }
 
-/// Options of [`CLIENTS`].
-const SHORT: [(&str, Value); 4] =
+/// Short options of [`CLIENTS`].
+const SHORT_OPTIONS: [(&str, Value); 4] =
     [("-H", Value::Header), ("-u", Value::User), ("-U", Value::User), ("-b", Value::Cookies)];
 
-/// Options of any program.
-const LONG: [(&str, Value); 12] = [
+/// Long options, which count in any program.
+const LONG_OPTIONS: [(&str, Value); 12] = [
     ("--header", Value::Header),
     ("--proxy-header", Value::Header),
     ("--user", Value::User),
@@ -62,14 +64,15 @@ const LONG: [(&str, Value); 12] = [
     ("--pass", Value::Password),
 ];
 
-/// A command line without the secrets in its headers and options. A variable of the shell is none.
+/// Removes the secrets in headers and options from a command line. A shell variable is not a
+/// secret.
 ///
-/// A secret that is hidden may have held a quote, or the name of a program, by which other parts are
-/// read differently: the line is read again until nothing more is hidden.
-pub(super) fn hidden(command: &str) -> String {
-    let mut shown = values_hidden(command);
+/// A removed secret may have contained a quote or the name of a program, which change how other
+/// parts are read: the line is read again until nothing more is removed.
+pub(super) fn hide_secrets(command: &str) -> String {
+    let mut shown = hide_values(command);
     loop {
-        let again = values_hidden(&shown);
+        let again = hide_values(&shown);
         if again == shown {
             return shown;
         }
@@ -77,9 +80,9 @@ pub(super) fn hidden(command: &str) -> String {
     }
 }
 
-/// The line, read once. What differs from it has fewer characters, or fewer that are not hidden.
-fn values_hidden(command: &str) -> String {
-    let has_client = command.split(|c: char| !is_name(c)).any(|word| CLIENTS.contains(&word));
+/// Reads the line once. A changed line has fewer characters, or fewer that are not hidden.
+fn hide_values(command: &str) -> String {
+    let has_client = command.split(|c: char| !is_name_character(c)).any(|word| CLIENTS.contains(&word));
     let (mut shown, mut done) = (String::new(), 0);
     for (at, _) in command.char_indices() {
         if at < done {
@@ -88,26 +91,26 @@ fn values_hidden(command: &str) -> String {
         let secret = option_at(command, at, has_client).or_else(|| header_at(command, at));
         if let Some(secret) = secret {
             shown.push_str(&command[done..secret.start]);
-            shown.push_str(HIDDEN);
+            shown.push_str(REDACTED);
             done = secret.end;
         }
     }
     shown + &command[done..]
 }
 
-/// The secret in the value of the option that begins here.
+/// The range of the secret in the value of the option that begins here.
 fn option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>> {
     let is_begin = command[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || is_quote(c));
     let rest = &command[at..];
     if !is_begin || !rest.starts_with('-') {
         return None;
     }
-    let long = LONG.iter().find_map(|(option, value)| {
+    let long = LONG_OPTIONS.iter().find_map(|(option, value)| {
         let after = rest.strip_prefix(option)?;
         after.starts_with(|c: char| c == '=' || c.is_whitespace() || is_quote(c)).then_some((after, *value))
     });
     let short = || {
-        SHORT
+        SHORT_OPTIONS
             .iter()
             .filter(|_| has_client)
             .find_map(|(option, value)| Some((rest.strip_prefix(option)?, *value)))
@@ -125,7 +128,7 @@ fn option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>>
         }
         Value::User => {
             let (user, password) = inner.split_once(':')?;
-            // `docker run -u 1000:1000` is a user and a group.
+            // In `docker run -u 1000:1000` the value is a user id and a group id.
             let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
             (!is_number(user) || !is_number(password)).then_some(user.len() + 1)?
         }
@@ -135,12 +138,12 @@ fn option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>>
     secret_in(command, text.start + secret_from..text.end)
 }
 
-/// The secret of the header whose name begins here, in whatever text.
+/// The range of the secret in the header whose name begins here, in any text.
 fn header_at(command: &str, at: usize) -> Option<Range<usize>> {
     let (before, rest) = command.split_at(at);
-    let is_begin = before.chars().next_back().is_none_or(|c| !is_name(c))
+    let is_begin = before.chars().next_back().is_none_or(|c| !is_name_character(c))
         || ["\\n", "\\r", "-H"].iter().any(|end| before.ends_with(end));
-    let length = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
+    let length = rest.find(|c: char| !is_name_character(c)).unwrap_or(rest.len());
     let is_header = is_begin
         && rest[length..].starts_with(':')
         && SECRET_HEADERS.contains(&rest[..length].to_ascii_lowercase().as_str());
@@ -158,7 +161,7 @@ fn header_at(command: &str, at: usize) -> Option<Range<usize>> {
     secret_in(command, from..from + end.unwrap_or(text.len()))
 }
 
-/// The value that begins at a place, without its quotes.
+/// The range of the value that begins at `at`, without its quotes.
 fn value_at(command: &str, at: usize) -> Range<usize> {
     let text = &command[at..];
     let bare = text.strip_prefix('\\').unwrap_or(text);
@@ -175,7 +178,8 @@ fn value_at(command: &str, at: usize) -> Range<usize> {
     }
 }
 
-/// What of a value is a secret: not the word before it, and nothing where a variable has it.
+/// The secret part of a value: without a scheme word before it, and nothing if it is a shell
+/// variable.
 fn secret_in(command: &str, value: Range<usize>) -> Option<Range<usize>> {
     let text = command[value.clone()].trim_end_matches('\\');
     let end = value.start + text.trim_end().len();
@@ -191,7 +195,7 @@ fn secret_in(command: &str, value: Range<usize>) -> Option<Range<usize>> {
     (!is_shown && !is_variable).then(|| end - secret.len()..end)
 }
 
-fn is_name(c: char) -> bool {
+fn is_name_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-'
 }
 
@@ -232,13 +236,13 @@ mod tests {
             ("/usr/bin/curl -H é:hush", "/usr/bin/curl -H é:…"),
             ("curl -H\"it\\'Cookie:hush\" x", "curl -H\"it\\'Cookie:…\" x"),
         ] {
-            assert_eq!(hidden(command), shown, "{command}");
-            assert_eq!(hidden(shown), shown, "{command}");
+            assert_eq!(hide_secrets(command), shown, "{command}");
+            assert_eq!(hide_secrets(shown), shown, "{command}");
         }
     }
 
     #[test]
-    fn what_is_no_secret_stays() {
+    fn text_without_secrets_is_not_changed() {
         for command in [
             "curl -H 'Accept: text/plain' -H Range:bytes=0-99 {}",
             "curl -H \"Authorization: Bearer $TOKEN\" {}",
@@ -255,15 +259,15 @@ mod tests {
             "--password",
             "",
         ] {
-            assert_eq!(hidden(command), command);
+            assert_eq!(hide_secrets(command), command);
         }
     }
 
     proptest! {
         #[test]
-        fn any_text_is_hidden_without_a_panic_and_once(text in "(curl|-H|-u|--header|Cookie|:|'|\"|\\\\| |=|é|x|\\$){0,24}") {
-            let once = hidden(&text);
-            prop_assert_eq!(hidden(&once), once);
+        fn hiding_secrets_never_panics_and_is_idempotent(text in "(curl|-H|-u|--header|Cookie|:|'|\"|\\\\| |=|é|x|\\$){0,24}") {
+            let once = hide_secrets(&text);
+            prop_assert_eq!(hide_secrets(&once), once);
         }
     }
 }

@@ -1,17 +1,17 @@
-//! What a record keeps about the files of a tree.
+//! The facts that a record keeps about the files of a tree.
 
 use super::list::INPUT;
-use super::walk::Walked;
-use super::{Found, ListSource, TreeRequest};
+use super::walk::WalkResult;
+use super::{FoundFiles, ListSource, TreeRequest};
 use crate::target::caution;
 use crate::target::filesystem::Filesystem;
 use readlab_model::target::tree::TreeFacts;
-use readlab_system::folder::own_places::OwnPlaces;
+use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::terminal::printable::display_path;
 use std::path::{Path, PathBuf};
 
 impl TreeRequest {
-    /// The request that finds the files of a record again, at the same place.
+    /// The request that finds the files of a record again, in the same folder or list.
     pub fn of_facts(facts: &TreeFacts, place: &Path, seed: u64) -> TreeRequest {
         let place = place.to_owned();
         let source = match facts.is_listed {
@@ -19,13 +19,13 @@ impl TreeRequest {
             true if place.as_os_str() == INPUT => ListSource::Input,
             true => ListSource::List(place),
         };
-        let own = OwnPlaces::at(facts.own.iter().map(PathBuf::from)).with_streams();
+        let own = OwnPaths::at(facts.own.iter().map(PathBuf::from)).with_streams();
         TreeRequest { source, order: facts.order, seed, follows_links: facts.follows_links, own }
     }
 }
 
-impl Walked {
-    /// What is known before the files are looked at.
+impl WalkResult {
+    /// The facts that are known before the files are opened.
     pub(super) fn facts(&self, request: &TreeRequest) -> TreeFacts {
         TreeFacts {
             folders: self.folders,
@@ -40,12 +40,12 @@ impl Walked {
     }
 }
 
-impl Found {
-    /// What a reader of the numbers should know.
-    pub(super) fn cautions(&self, filesystem: Filesystem, own: &OwnPlaces) -> Vec<String> {
+impl FoundFiles {
+    /// The cautions about the tree.
+    pub(super) fn cautions(&self, filesystem: Filesystem, own: &OwnPaths) -> Vec<String> {
         let mut cautions = caution::of_files(self.bytes, filesystem, self.extents.as_ref());
         let TreeFacts { skipped, follows_links, duplicates, repeated_bytes, .. } = &self.facts;
-        let way_out = skipped.way_out(*follows_links);
+        let way_out = skipped.link_hint(*follows_links);
         let skipped = skipped.words();
         cautions.extend(skipped.map(|words| format!("Not read, for they are no files: {words}{way_out}.")));
         let own: Vec<String> = own.paths().iter().map(|path| display_path(path)).collect();

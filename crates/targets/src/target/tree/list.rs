@@ -1,5 +1,5 @@
-//! Lists of paths in files of readlab's own: each path is ended by a zero byte. Where they come
-//! from is the user's choice; the order is made here, by places in the file, so that the paths
+//! Lists of paths in files of readlab's own, in which a zero byte ends each path. The user decides
+//! where the paths come from. Ordering works with offsets into the file, so that the paths
 //! themselves do not stay in memory.
 
 use crate::target::TargetError;
@@ -14,7 +14,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// The name of standard input.
+/// The name that means standard input.
 pub(super) const INPUT: &str = "-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,12 +25,12 @@ pub enum ListSource {
 }
 
 impl ListSource {
-    /// A list by the name that the user gives it; `-` is standard input.
+    /// A list with the name that the user gave; `-` is standard input.
     pub fn list(name: &Path) -> ListSource {
         if name.as_os_str() == INPUT { ListSource::Input } else { ListSource::List(name.to_owned()) }
     }
 
-    /// The path by which a record names it.
+    /// The path by which a record names the source.
     pub fn path(&self) -> &Path {
         match self {
             ListSource::Folder(path) | ListSource::List(path) => path,
@@ -39,7 +39,7 @@ impl ListSource {
     }
 }
 
-/// The list in a folder of readlab's.
+/// The list of files in a folder of readlab's own.
 pub(super) fn list_in(folder: &Path) -> PathBuf {
     folder.join("files")
 }
@@ -56,12 +56,12 @@ pub(super) struct ListWriter {
 }
 
 struct Entry {
-    /// Where its path begins.
+    /// Offset in the list at which the path begins.
     at: u64,
     inode: u64,
 }
 
-/// The names of files and folders while they are found.
+/// The names of files and folders while they are being found.
 pub(super) struct Names {
     files: ListWriter,
     folders: ListWriter,
@@ -74,7 +74,7 @@ impl ListWriter {
         Ok(ListWriter { path, writer, end: 0 })
     }
 
-    /// Adds a path; where in the list it begins.
+    /// Adds a path; returns its offset in the list.
     pub(super) fn add(&mut self, path: &Path) -> Result<u64, TargetError> {
         let (bytes, at) = (path.as_os_str().as_bytes(), self.end);
         let written = self.writer.write_all(bytes).and_then(|()| self.writer.write_all(&[0]));
@@ -83,7 +83,7 @@ impl ListWriter {
         Ok(at)
     }
 
-    /// Writes what is left.
+    /// Writes the remaining bytes.
     pub(super) fn finish(mut self) -> Result<PathBuf, TargetError> {
         self.writer.flush().map_err(TargetError::io(&self.path))?;
         Ok(self.path)
@@ -97,7 +97,7 @@ impl Names {
         Ok(Names { files, folders, entries: Vec::new() })
     }
 
-    /// Adds a file with the number of its inode.
+    /// Adds a file with its inode number.
     pub(super) fn add(&mut self, path: &Path, inode: u64) -> Result<(), TargetError> {
         let at = self.files.add(path)?;
         self.entries.push(Entry { at, inode });
@@ -108,13 +108,13 @@ impl Names {
         self.folders.add(path).map(drop)
     }
 
-    /// Writes what is left, the files in their order.
+    /// Writes the remaining bytes, and then the files in the requested order.
     pub(super) fn finish(self, order: TreeOrder, seed: u64) -> Result<(), TargetError> {
         self.folders.finish()?;
         let list = self.files.finish()?;
         let mut entries = self.entries;
         match order {
-            // Those of a folder were walked by name already.
+            // The walk already visited the files of each folder in this order.
             TreeOrder::Directory | TreeOrder::Name => return Ok(()),
             TreeOrder::Inode => entries.sort_by_key(|entry| entry.inode),
             TreeOrder::Shuffled => entries.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed)),
@@ -128,7 +128,7 @@ impl Names {
     }
 }
 
-/// The path that begins at a place of a list.
+/// The path at an offset of a list.
 fn path_at(list: &File, at: u64) -> std::io::Result<PathBuf> {
     let mut path = Vec::new();
     let mut piece = [0; 256];

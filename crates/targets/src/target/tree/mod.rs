@@ -1,8 +1,9 @@
-//! A tree: the files below a folder, or those that a list names, which one reading reads all.
+//! A tree: the files below a folder, or the files that a list names. One reading reads all of them.
 //!
-//! The files are found once before measuring, put in order and written to a list of readlab's own,
-//! from which contenders and the lab take them; a million of them do not stay in memory. What may
-//! be a file of a tree is decided in `walk`, the order in `list`; `facts` has what a record keeps. The cache of all files is in `readlab_measure::tree_cache`.
+//! The files are found once before measuring, ordered and written to a list in a folder of
+//! readlab's own. Contenders and the lab read this list, so a million paths need not stay in
+//! memory. `walk` decides which files belong to a tree, and `list` orders them; `facts` has what a
+//! record keeps. `readlab_measure::tree_cache` controls the cache of all files.
 
 mod facts;
 mod list;
@@ -21,7 +22,7 @@ use readlab_model::target::tree::{TreeFacts, TreeOrder};
 use readlab_model::target::{TargetFacts, TargetKind};
 use readlab_protocol::{LIST_VARIABLE, Reads};
 use readlab_system::file_status::{self, DeviceNumber, FileKind, FileStatus};
-use readlab_system::folder::own_places::OwnPlaces;
+use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::folder::scratch::Scratch;
 use readlab_system::open_file;
 use readlab_system::process::FileId;
@@ -42,31 +43,31 @@ pub struct TreeRequest {
     pub order: TreeOrder,
     pub seed: u64,
     pub follows_links: bool,
-    /// Where readlab writes, which is no part of a folder.
-    pub own: OwnPlaces,
+    /// Folders in which readlab writes; they do not belong to the tree.
+    pub own: OwnPaths,
 }
 
 impl TreeRequest {
-    /// The files that are found there, by name.
+    /// The request that finds all files of this source, ordered by name.
     pub fn by_name(source: ListSource) -> TreeRequest {
-        let (order, own) = (TreeOrder::Name, OwnPlaces::default());
+        let (order, own) = (TreeOrder::Name, OwnPaths::default());
         TreeRequest { source, order, seed: 0, follows_links: false, own }
     }
 }
 
-/// The files of a tree, in their order.
+/// The files of a tree, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tree {
     folder: Option<PathBuf>,
-    /// What the list and the names of the folders are kept in.
+    /// The folder that holds the list of files and the list of folders.
     scratch: Scratch,
     /// A digest of the identity of each file, in the order of the list.
     identities: Vec<u64>,
-    /// The same of each folder.
+    /// A digest of the identity of each folder.
     folders: Vec<u64>,
-    /// Where readlab writes in it.
-    own: OwnPlaces,
-    /// How contenders that walk would find other files, if they would.
+    /// Folders inside the tree in which readlab writes.
+    own: OwnPaths,
+    /// Why contenders that walk the folder would find other files; `None` if they find the same.
     other_walk: Option<OtherWalk>,
 }
 
@@ -75,18 +76,19 @@ pub struct Tree {
 pub enum OtherWalk {
     Listed,
     FollowedLinks,
-    /// What readlab writes there is left out.
+    /// Files that readlab writes there are left out of the list.
     LeftOut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedFile {
     pub number: usize,
-    /// How it changed, with its path.
+    /// How the file changed, with its path.
     pub why: String,
 }
 
-/// All other files must be on its file system, whose cache and device are then those of all.
+/// The first file of a tree. All other files must be on its file system, so that they share cache
+/// and device.
 struct FirstFile {
     path: PathBuf,
     device: DeviceNumber,
@@ -94,8 +96,8 @@ struct FirstFile {
 }
 
 impl FirstFile {
-    /// Whether another file is on the same file system. Layers of an overlay and subvolumes of a
-    /// btrfs have device numbers of their own within one mount.
+    /// True if another file is on the same file system. Layers of an overlay and subvolumes of
+    /// btrfs have different device numbers within one mount.
     fn shares_filesystem(&self, file: &File, status: &FileStatus) -> bool {
         self.device == status.device || self.mount.is_some() && self.mount == file_status::mount(file)
     }
@@ -124,47 +126,51 @@ impl Target {
     }
 }
 
-struct Found {
+struct FoundFiles {
     bytes: u64,
     extents: Option<Extents>,
     facts: TreeFacts,
 }
 
 impl Tree {
-    /// Finds the files, puts them in order and looks at each.
-    fn find(request: &TreeRequest) -> Result<(Tree, Found), TargetError> {
+    /// Finds the files, orders them and examines each.
+    fn find(request: &TreeRequest) -> Result<(Tree, FoundFiles), TargetError> {
         let temporary = std::env::temp_dir();
         let scratch = Scratch::make(&temporary, "files").map_err(TargetError::io(&temporary))?;
         let mut names = list::Names::create(scratch.path())?;
         let walked = match &request.source {
             ListSource::Folder(folder) => walk::walk(folder, request, &mut names)?,
-            source @ (ListSource::List(_) | ListSource::Input) => walk::listed(source, &mut names)?,
+            source @ (ListSource::List(_) | ListSource::Input) => walk::read_list(source, &mut names)?,
         };
         names.finish(request.order, request.seed)?;
         let folder = matches!(request.source, ListSource::Folder(_)).then(|| walked.place.clone());
         let other_walk = match &folder {
             None => Some(OtherWalk::Listed),
             Some(_) if request.follows_links => Some(OtherWalk::FollowedLinks),
-            Some(folder) if walked.own.reach(folder) => Some(OtherWalk::LeftOut),
+            Some(folder) if walked.own.any_below(folder) => Some(OtherWalk::LeftOut),
             Some(_) => None,
         };
         let (identities, folders, own) = (Vec::new(), Vec::new(), walked.own.clone());
         let mut tree = Tree { folder, scratch, identities, folders, own, other_walk };
-        let found = tree.look_at_all(walked, request)?;
+        let found = tree.examine_files(walked, request)?;
         Ok((tree, found))
     }
 
-    /// Opens every file, as contenders will, and keeps what shows whether it changes.
-    fn look_at_all(&mut self, walked: walk::Walked, request: &TreeRequest) -> Result<Found, TargetError> {
+    /// Opens every file, as contenders will, and stores a digest that shows changes.
+    fn examine_files(
+        &mut self,
+        walked: walk::WalkResult,
+        request: &TreeRequest,
+    ) -> Result<FoundFiles, TargetError> {
         let facts = walked.facts(request);
-        let mut found = Found { bytes: 0, extents: Some(Extents::default()), facts };
+        let mut found = FoundFiles { bytes: 0, extents: Some(Extents::default()), facts };
         let (mut first, mut seen) = (None::<FirstFile>, BTreeSet::new());
         for path in self.paths()? {
             let path = path?;
             let file = open_file::read_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
             let io = |cause| TargetError::Io { path: path.clone(), cause };
             let status = FileStatus::read(&file).map_err(io)?;
-            super::check_kind(&path, status.kind, super::Accept::Files)?;
+            super::check_kind(&path, status.kind, super::AcceptedKinds::Files)?;
             let first = first.get_or_insert_with(|| FirstFile {
                 path: path.clone(),
                 device: status.device,
@@ -181,7 +187,7 @@ impl Tree {
             self.identities.push(digest_of(&Identity::of_file(&file).map_err(io)?));
         }
         if found.facts.files == 0 {
-            let skipped = walked.skipped.words_of_none(request.follows_links);
+            let skipped = walked.skipped.words_instead_of_files(request.follows_links);
             return Err(TargetError::NoFiles { path: walked.place, skipped });
         }
         let digest = |path: Result<PathBuf, TargetError>| digest_of_folder(&path?, &self.own);
@@ -193,7 +199,7 @@ impl Tree {
         self.folder.as_deref()
     }
 
-    /// The list of all files, each path ended by a zero byte.
+    /// The path of the list of all files, in which a zero byte ends each path.
     pub fn list(&self) -> PathBuf {
         list::list_in(self.scratch.path())
     }
@@ -207,7 +213,7 @@ impl Tree {
         ReadRequest { word, env, ..ReadRequest::default() }
     }
 
-    /// Why contenders that walk the folder would find other files; `None` if they find these.
+    /// Why contenders that walk the folder would find other files; `None` if they find the same.
     pub fn other_walk(&self) -> Option<OtherWalk> {
         self.other_walk
     }
@@ -242,8 +248,8 @@ impl Tree {
         Paths::parse(&list::folders_in(self.scratch.path()))
     }
 
-    /// How a file or a folder changed since the tree was examined: the first that did, by name.
-    /// That the list can no longer be read is a change too.
+    /// How a file or folder has changed since the tree was examined: the first change, by name. A
+    /// list that can no longer be read also counts as a change.
     pub fn change(&self) -> Option<String> {
         self.change_of_files()
             .unwrap_or_else(|error| Some(error.to_string()))
@@ -263,7 +269,7 @@ impl Tree {
         Ok(changed.map(|changed| changed.why))
     }
 
-    /// How a file changed, by its number in the list and what it is now.
+    /// How a file changed, by its number in the list and its current identity.
     pub fn change_of(&self, number: usize, path: &Path, now: &Identity) -> Option<ChangedFile> {
         let is_same = self.identities.get(number) == Some(&digest_of(now));
         (!is_same).then(|| ChangedFile {
@@ -272,8 +278,8 @@ impl Tree {
         })
     }
 
-    /// How a folder changed since the tree was examined: the first that did, by name. That the list
-    /// of them can no longer be read is a change too.
+    /// How a folder has changed since the tree was examined: the first change, by name. A list of
+    /// folders that can no longer be read also counts as a change.
     pub fn change_of_folders(&self) -> Option<String> {
         self.changed_folder().unwrap_or_else(|error| Some(error.to_string()))
     }
@@ -296,7 +302,7 @@ impl ChangedFile {
     }
 }
 
-impl Found {
+impl FoundFiles {
     fn add(&mut self, file: &File, size_bytes: u64) {
         self.facts.files += 1;
         self.bytes += size_bytes;
@@ -311,13 +317,14 @@ fn digest_of(identity: &Identity) -> u64 {
     xxh3_64(&words.map(u64::to_le_bytes).concat())
 }
 
-/// Of a folder only its number and its time count, which changes with its entries; or, where
-/// readlab makes entries of its own there, the names of the others.
-fn digest_of_folder(path: &Path, own: &OwnPlaces) -> Result<u64, TargetError> {
+/// For a folder only the inode number and the modification time count, which changes with its
+/// entries. If readlab itself writes entries there, the names of the other entries count instead of
+/// the time.
+fn digest_of_folder(path: &Path, own: &OwnPaths) -> Result<u64, TargetError> {
     let io = |cause| TargetError::Io { path: path.to_owned(), cause };
     let status = fs::metadata(path).map(|meta| FileStatus::from(&meta)).map_err(io)?;
     let is_folder = status.kind == FileKind::Folder;
-    let (seconds, nanos) = match own.are_in(path) && is_folder {
+    let (seconds, nanos) = match own.any_directly_in(path) && is_folder {
         true => (digest_of_names(path, own).map_err(io)?, 0),
         false => (status.content_changed.0 as u64, status.content_changed.1 as u64),
     };
@@ -325,7 +332,7 @@ fn digest_of_folder(path: &Path, own: &OwnPlaces) -> Result<u64, TargetError> {
     Ok(xxh3_64(&words.map(u64::to_le_bytes).concat()))
 }
 
-fn digest_of_names(folder: &Path, own: &OwnPlaces) -> io::Result<u64> {
+fn digest_of_names(folder: &Path, own: &OwnPaths) -> io::Result<u64> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,5 +1,5 @@
-//! The files of a tree in groups by size, each of which is a tree of its own: from the times of
-//! groups whose files differ in size follows what a file costs and what its bytes do.
+//! Divides the files of a tree into groups by size, each of which is a tree. From the times of
+//! groups with different file sizes the cost of a file and the cost of a byte can be separated.
 
 use super::list::{ListSource, ListWriter};
 use super::{Tree, TreeRequest};
@@ -9,18 +9,18 @@ use readlab_model::target::tree::{SizeGroup, TreeOrder};
 use readlab_system::folder::scratch::Scratch;
 use std::fs;
 
-/// The groups, each of about as many files.
+/// The groups; each has about the same number of files.
 const SIZE_GROUPS: [SizeGroup; 3] = [SizeGroup::Smallest, SizeGroup::Middle, SizeGroup::Largest];
 
-/// A group of files needs so many.
+/// Fewest files in a group.
 const FILES_MIN: usize = 2;
 
-/// The files of the last group must be so many times as large as those of the first, or what a file
-/// costs cannot be told from what its bytes cost.
+/// The files of the last group must be this many times as large as those of the first, because
+/// otherwise the cost of a file and the cost of its bytes cannot be separated.
 const SPREAD_MIN: u64 = 2;
 
 impl Target {
-    /// The files of a tree in groups by size, in their order; none of what is no tree.
+    /// The files of a tree in groups by size, in the order of sizes; none for other targets.
     pub fn size_groups(&self) -> Result<Vec<Target>, TargetError> {
         let (Some(tree), Some(facts)) = (self.tree(), self.facts.tree()) else { return Ok(Vec::new()) };
         let groups = tree.grouped(&self.facts.path)?;
@@ -33,7 +33,7 @@ impl Target {
         }
         writers.into_iter().try_for_each(|writer| writer.finish().map(drop))?;
         let of = |(group, list): (SizeGroup, &std::path::PathBuf)| {
-            // In the order of the list.
+            // Keeps the order of the list.
             let order = TreeOrder::Directory;
             let request = TreeRequest { order, ..TreeRequest::by_name(ListSource::List(list.clone())) };
             let mut target = Target::examine_tree(&request)?;
@@ -52,7 +52,7 @@ impl Target {
 }
 
 impl Tree {
-    /// The number of the group of each file, in their order.
+    /// The group number of each file, in the order of the files.
     fn grouped(&self, name: &str) -> Result<Vec<u8>, TargetError> {
         let mut sizes = Vec::with_capacity(self.len());
         for (index, path) in (0_u32..).zip(self.paths()?) {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn each_file_is_in_the_group_of_its_size_and_they_keep_their_order() {
+    fn each_file_is_in_the_group_of_its_size_and_order_is_kept() {
         let (_folder, target) = tree(&[900, 1, 30, 2, 800, 40, 3, 20]);
         let groups = target.size_groups().unwrap();
         let found: Vec<Vec<String>> = groups.iter().map(names).collect();

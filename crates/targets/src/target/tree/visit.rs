@@ -1,5 +1,6 @@
-//! Visits to all files of a tree by several threads, which take the next ones in turn: one thread
-//! takes tenths of a second for thousands of calls. What is done with a file is the caller's.
+//! Visits all files of a tree with several threads that take batches of files in turn, because one
+//! thread would take tenths of a second for thousands of system calls. The caller defines what is
+//! done with a file.
 
 use std::iter;
 use std::num::NonZero;
@@ -8,16 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Files that a thread takes at once.
-const TAKEN: usize = 64;
+/// Number of files that a thread takes at once.
+const BATCH_FILES: usize = 64;
 
-/// As many threads as there are processors.
+/// The number of processors, which is the number of threads to use.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// What `each` finds of a file by its number in the list and its path, of all files, joined by
-/// `join` in any order; `None` of no files. After an error no thread takes further files.
+/// Calls `each` with the number in the list and the path of every file, and combines the results
+/// with `join` in any order; `None` if there are no files. After an error no thread takes further
+/// files.
 pub fn visit<T: Send, P, E: Send + From<P>>(
     paths: impl Iterator<Item = Result<PathBuf, P>> + Send,
     threads: usize,
@@ -26,7 +28,7 @@ pub fn visit<T: Send, P, E: Send + From<P>>(
 ) -> Result<Option<T>, E> {
     let next = Mutex::new(Some(paths.enumerate()));
     let next = || next.lock().unwrap_or_else(PoisonError::into_inner);
-    let take = || -> Vec<_> { next().iter_mut().flatten().take(TAKEN).collect() };
+    let take = || -> Vec<_> { next().iter_mut().flatten().take(BATCH_FILES).collect() };
     let work = || {
         let taken = iter::repeat_with(take).take_while(|taken| !taken.is_empty()).flatten();
         let mut found = taken.map(|(number, path)| each(number, &path.map_err(E::from)?));
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_ends_the_visit_of_all_threads() {
+    fn an_error_stops_the_visits_of_all_threads() {
         let each = |number, _: &Path| if number == 700 { Err(Failed(number)) } else { Ok(()) };
         assert_eq!(visit(paths(usize::MAX), 3, each, |(), ()| ()), Err(Failed(700)));
     }

@@ -1,15 +1,15 @@
-//! Finds the files of a tree: below a folder, or by the names of a list. Links below a folder are
-//! followed only if the user asks for it, and never in a loop: a file may then be read by several
-//! names. A list's names are opened as they are.
+//! Finds the files of a tree below a folder, or by the names of a list. Symbolic links below a
+//! folder are followed only if the user requests it, and never in a loop; a file may then be read
+//! under several names. Names of a list are opened as they are.
 
 use super::TreeRequest;
 use super::list::{ListSource, Names};
-use crate::target::{TargetError, check_answers, check_asked, path, refusal};
+use crate::target::{TargetError, check_answers, check_responses, path, refusal};
 use readlab_model::target::tree::{Skipped, TreeOrder};
 use readlab_system::file_status::{FileKind, FileStatus};
-use readlab_system::folder::own_places::OwnPlaces;
+use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::mounts::Mount;
-use readlab_system::silent::Asked;
+use readlab_system::silent::Probe;
 use readlab_system::system_root::SystemRoot;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -20,36 +20,41 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, DirEntryExt, WalkDir};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Names of a list whose file systems are seen to answer together, at the cost of a process.
+/// Number of names of a list whose file systems are checked by one child process.
 const NAMES_AT_ONCE: usize = 4096;
 
-pub(super) struct Walked {
+pub(super) struct WalkResult {
     pub(super) place: PathBuf,
     pub(super) folders: u64,
     pub(super) duplicates: u64,
     pub(super) skipped: Skipped,
-    /// Where readlab writes there, which is left out.
-    pub(super) own: OwnPlaces,
+    /// Folders in the tree in which readlab writes; they are left out.
+    pub(super) own: OwnPaths,
 }
 
-/// Walks a folder; the names of its files and folders.
-pub(super) fn walk(folder: &Path, request: &TreeRequest, names: &mut Names) -> Result<Walked, TargetError> {
-    // Walkers differ in whether they follow a link that is the folder itself.
+/// Walks a folder and collects the names of its files and folders.
+pub(super) fn walk(
+    folder: &Path,
+    request: &TreeRequest,
+    names: &mut Names,
+) -> Result<WalkResult, TargetError> {
+    // Walkers differ in whether they follow a symbolic link that is the folder itself, so it is
+    // resolved here.
     let folder = fs::canonicalize(folder).map_err(|cause| refusal(folder, cause))?;
     let own = request.own.below(&folder);
-    // The walk opens a folder before it says that it has found it.
+    // The walk opens a folder before it reports it, so mount points are checked first.
     let points = Mount::points_below(&SystemRoot::default(), &folder);
     check_answers(&points.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let mut first_files = BTreeMap::new();
     let (skipped, place) = (Skipped::default(), folder.clone());
-    let mut walked = Walked { place, folders: 0, duplicates: 0, skipped, own: own.clone() };
+    let mut walked = WalkResult { place, folders: 0, duplicates: 0, skipped, own: own.clone() };
     let mut walk = WalkDir::new(&folder).follow_links(request.follows_links);
     if request.order == TreeOrder::Name {
         walk = walk.sort_by_file_name();
     }
     for entry in walk.into_iter().filter_entry(|entry| !own.has(entry.path())) {
         let entry = match entry {
-            Err(error) if leads_nowhere(&error) => {
+            Err(error) if is_dangling_or_cyclic(&error) => {
                 walked.skipped.links += 1;
                 continue;
             }
@@ -72,12 +77,12 @@ pub(super) fn walk(folder: &Path, request: &TreeRequest, names: &mut Names) -> R
             _ => walked.skipped.devices += 1,
         }
     }
-    // They are opened next, and are refused if they are on another file system than the others.
-    check_asked(&first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(), Asked::Status)?;
+    // These files are opened next, and rejected if they are on different file systems.
+    check_responses(&first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(), Probe::Status)?;
     Ok(walked)
 }
 
-/// What an entry is; a link is of another kind, wherever it leads.
+/// The kind of an entry; a symbolic link is its own kind, whatever it points to.
 fn kind(entry: &DirEntry) -> Result<FileKind, TargetError> {
     let found = entry.file_type();
     if found.is_file() {
@@ -90,8 +95,8 @@ fn kind(entry: &DirEntry) -> Result<FileKind, TargetError> {
     Ok(status.map_err(|cause| refusal(entry.path(), cause))?.kind)
 }
 
-/// Whether it is about a link to nothing, or to a folder that it lies in.
-fn leads_nowhere(error: &walkdir::Error) -> bool {
+/// True if the error is about a symbolic link to nothing, or to a folder that contains the link.
+fn is_dangling_or_cyclic(error: &walkdir::Error) -> bool {
     let is_missing = || error.io_error().is_some_and(|cause| cause.kind() == io::ErrorKind::NotFound);
     error.loop_ancestor().is_some() || is_missing() && error.path().is_some_and(Path::is_symlink)
 }
@@ -101,8 +106,9 @@ fn not_walked(folder: &Path, error: walkdir::Error) -> TargetError {
     refusal(&path, error.into())
 }
 
-/// Reads names of a list, ended by zero bytes if there are any, else by newlines; each kept once.
-pub(super) fn listed(source: &ListSource, names: &mut Names) -> Result<Walked, TargetError> {
+/// Reads the names of a list, which end in zero bytes if it has any, and otherwise in newlines.
+/// Repeated names are dropped.
+pub(super) fn read_list(source: &ListSource, names: &mut Names) -> Result<WalkResult, TargetError> {
     let place = source.path().to_owned();
     let failed = |cause| TargetError::Io { path: place.clone(), cause };
     let mut reader: Box<dyn BufRead> = match source {
@@ -118,7 +124,7 @@ pub(super) fn listed(source: &ListSource, names: &mut Names) -> Result<Walked, T
         }
         check_answers(&some.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
         for path in some {
-            let path = path::nameable(&path).map_err(|cause| refusal(&path, cause))?;
+            let path = path::stable_path(&path).map_err(|cause| refusal(&path, cause))?;
             if seen.insert(xxh3_64(path.as_os_str().as_bytes())) {
                 let meta = fs::metadata(&path).map_err(|cause| refusal(&path, cause))?;
                 names.add(&path, FileStatus::from(&meta).inode)?;
@@ -127,11 +133,11 @@ pub(super) fn listed(source: &ListSource, names: &mut Names) -> Result<Walked, T
             }
         }
     }
-    let (skipped, own) = (Skipped::default(), OwnPlaces::default());
-    Ok(Walked { place, folders: 0, duplicates, skipped, own })
+    let (skipped, own) = (Skipped::default(), OwnPaths::default());
+    Ok(WalkResult { place, folders: 0, duplicates, skipped, own })
 }
 
-/// The next names of a list, as many as are looked at together; none at its end.
+/// The next names of a list, at most as many as are checked together; none at its end.
 fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     while names.len() < NAMES_AT_ONCE {
@@ -147,7 +153,8 @@ fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
     Ok(names)
 }
 
-/// How the names of a list end, by its first piece, which is longer than a path may be.
+/// The byte that ends names in a list, determined from its first piece, which is longer than any
+/// path.
 fn end_of_names(reader: &mut dyn BufRead) -> io::Result<u8> {
     let begin = reader.fill_buf()?;
     Ok(if begin.contains(&0) { 0 } else { b'\n' })
@@ -160,7 +167,7 @@ mod tests {
     use crate::target::tree::OtherWalk;
     use std::os::unix::fs::symlink;
 
-    /// A folder as hubs of models keep them: names are links to files elsewhere in it.
+    /// A folder in the layout of model hubs: names are symbolic links to files elsewhere in it.
     fn hub() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for name in ["blobs", "snapshot"] {
@@ -177,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_on_request_and_else_named_with_the_option() {
+    fn symbolic_links_are_followed_on_request_and_otherwise_reported_with_the_option() {
         let hub = hub();
         let snapshot = hub.path().join("snapshot");
         let why = found(&snapshot, false).unwrap_err().to_string();
@@ -192,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_nowhere_or_back_are_counted() {
+    fn dangling_and_cyclic_symbolic_links_are_counted() {
         let hub = hub();
         symlink("gone", hub.path().join("snapshot/dangling")).unwrap();
         symlink("..", hub.path().join("snapshot/back")).unwrap();
@@ -202,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_link_leads_to_is_looked_after() {
+    fn a_symbolic_link_to_another_file_counts_as_a_change() {
         let hub = hub();
         let target = found(hub.path(), true).unwrap();
         let tree = target.tree().unwrap();
@@ -214,11 +221,11 @@ mod tests {
     }
 
     #[test]
-    fn where_readlab_writes_is_left_out_and_no_change() {
+    fn folders_in_which_readlab_writes_are_left_out_and_do_not_count_as_changes() {
         let hub = hub();
         let run = hub.path().join("run");
         let request = TreeRequest::by_name(ListSource::Folder(hub.path().to_owned()));
-        let own = OwnPlaces::of_run([run.as_path()]);
+        let own = OwnPaths::of_run([run.as_path()]);
         let target = Target::examine_tree(&TreeRequest { own, ..request }).unwrap();
         let tree = target.tree().unwrap();
         fs::create_dir(&run).unwrap();

@@ -1,27 +1,27 @@
-//! Tests of the answers: each misbehaviour is wrong in the one way that its name says.
+//! Tests of the responses: each misbehaviour is wrong only in what its name states.
 
 use super::*;
-use readlab_roster::server::request::parsed;
+use readlab_roster::server::request::parse_request;
 
 const CONTENT: &[u8] = b"0123456789";
 const ETAG: &str = "\"the-etag-1\"";
 const RESOURCE: Resource = Resource { content: CONTENT, etag: ETAG, elsewhere: "/elsewhere" };
 
 fn of_text(text: &str) -> Request {
-    parsed(text.as_bytes()).unwrap().unwrap().0
+    parse_request(text.as_bytes()).unwrap().unwrap().0
 }
 
 fn request(fields: &str) -> Request {
     of_text(&format!("GET /page HTTP/1.1\r\nHost: x\r\n{fields}\r\n"))
 }
 
-/// The head and the body of what a server sends.
+/// The head and the body that a server sends.
 fn parts(reply: &Reply) -> (String, Vec<u8>) {
     let at = reply.bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap() + 4;
     (String::from_utf8(reply.bytes[..at].to_vec()).unwrap(), reply.bytes[at..].to_vec())
 }
 
-fn sent(how: Misbehaviour, fields: &str, earlier: usize) -> (String, Vec<u8>, Reply) {
+fn replied(how: Misbehaviour, fields: &str, earlier: usize) -> (String, Vec<u8>, Reply) {
     let reply = how.reply(&request(fields), RESOURCE, earlier);
     let (head, body) = parts(&reply);
     (head, body, reply)
@@ -30,7 +30,7 @@ fn sent(how: Misbehaviour, fields: &str, earlier: usize) -> (String, Vec<u8>, Re
 const RANGE: &str = "Range: bytes=2-5\r\n";
 
 #[test]
-fn a_right_answer_is_the_whole_or_the_range_of_the_version_that_was_asked_for() {
+fn a_correct_response_is_the_requested_range_or_all_of_the_requested_version() {
     let (head, body) = parts(&right_reply(&request(""), RESOURCE));
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("Content-Length: 10\r\n"), "{head}");
     assert_eq!(body, CONTENT);
@@ -47,7 +47,7 @@ fn a_right_answer_is_the_whole_or_the_range_of_the_version_that_was_asked_for() 
 }
 
 #[test]
-fn errors_have_their_status() {
+fn error_misbehaviours_have_their_status() {
     for (how, status) in [
         (Misbehaviour::Forbidden, 403),
         (Misbehaviour::NotFound, 404),
@@ -56,29 +56,29 @@ fn errors_have_their_status() {
         (Misbehaviour::BusyTwice, 503),
         (Misbehaviour::Redirect, 307),
     ] {
-        let (head, _, reply) = sent(how, "", 1);
+        let (head, _, reply) = replied(how, "", 1);
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")) && reply.is_wrong, "{how:?}: {head}");
         assert_eq!(head.contains("Location: /elsewhere\r\n"), how == Misbehaviour::Redirect);
     }
-    let (_, body, reply) = sent(Misbehaviour::BusyTwice, "", 2);
+    let (_, body, reply) = replied(Misbehaviour::BusyTwice, "", 2);
     assert!(body == CONTENT && !reply.is_wrong);
 }
 
 #[test]
-fn a_body_is_cut_or_goes_on_and_the_head_says_neither() {
+fn a_truncated_or_extended_body_has_an_unchanged_head() {
     for (how, expected, end) in [
-        (Misbehaviour::CutShort, &b"01234"[..], End::Closes),
-        (Misbehaviour::Reset, b"01234", End::Resets),
-        (Misbehaviour::SilentAfterHead, b"", End::ClosesAfter(SILENCE)),
+        (Misbehaviour::CutShort, &b"01234"[..], ConnectionEnd::Closes),
+        (Misbehaviour::Reset, b"01234", ConnectionEnd::Resets),
+        (Misbehaviour::SilentAfterHead, b"", ConnectionEnd::ClosesAfter(SILENCE_TIME)),
     ] {
-        let (head, body, reply) = sent(how, "", 0);
+        let (head, body, reply) = replied(how, "", 0);
         assert!(head.contains("Content-Length: 10\r\n") && reply.is_wrong, "{how:?}: {head}");
         assert_eq!((body.as_slice(), reply.end), (expected, end), "{how:?}");
     }
-    let (head, body, reply) = sent(Misbehaviour::BytesBehind, "", 0);
+    let (head, body, reply) = replied(Misbehaviour::BytesBehind, "", 0);
     assert!(head.contains("Content-Length: 10\r\n") && body.starts_with(CONTENT) && reply.is_wrong);
-    assert_eq!(body.len(), CONTENT.len() + BYTES_BEHIND);
-    let (head, body, _) = sent(Misbehaviour::ChunksWithoutEnd, "", 0);
+    assert_eq!(body.len(), CONTENT.len() + EXTRA_BYTES);
+    let (head, body, _) = replied(Misbehaviour::ChunksWithoutEnd, "", 0);
     assert!(head.contains("Transfer-Encoding: chunked\r\n") && !head.contains("Content-Length"), "{head}");
     assert_eq!(body, b"a\r\n0123456789\r\n");
     let silent = Misbehaviour::SilentBeforeHead.reply(&request(""), RESOURCE, 0);
@@ -86,7 +86,7 @@ fn a_body_is_cut_or_goes_on_and_the_head_says_neither() {
 }
 
 #[test]
-fn a_range_is_wrong_in_one_way() {
+fn each_range_misbehaviour_is_wrong_in_one_respect() {
     for (how, status, content_range, expected) in [
         (Misbehaviour::Whole, 200, None, &b"0123456789"[..]),
         (Misbehaviour::OtherRange, 206, Some("3-6/10"), b"3456"),
@@ -95,37 +95,37 @@ fn a_range_is_wrong_in_one_way() {
         (Misbehaviour::ShorterPart, 206, Some("2-5/10"), b"234"),
         (Misbehaviour::LongerPart, 206, Some("2-5/10"), b"2345\n"),
     ] {
-        let (head, body, reply) = sent(how, RANGE, 0);
+        let (head, body, reply) = replied(how, RANGE, 0);
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")) && reply.is_wrong, "{how:?}: {head}");
         let field = content_range.map(|range| format!("Content-Range: bytes {range}\r\n"));
         assert!(field.is_none_or(|field| head.contains(&field)), "{how:?}: {head}");
         assert!(head.contains(&format!("Content-Length: {}\r\n", expected.len())), "{how:?}: {head}");
         assert_eq!(body, expected, "{how:?}");
     }
-    // The last range has none behind it, and keeps the size of the whole.
-    let (head, body, _) = sent(Misbehaviour::OtherRange, "Range: bytes=8-\r\n", 0);
+    // The last range has no successor, so the range before it is sent, with the same total size.
+    let (head, body, _) = replied(Misbehaviour::OtherRange, "Range: bytes=8-\r\n", 0);
     assert!(head.contains("Content-Range: bytes 7-8/10\r\n") && body == b"78", "{head}");
-    // Who asks for the whole gets no range that is wrong, but a status.
+    // A request for the whole content gets no wrong range, only a wrong status.
     for how in [Misbehaviour::Whole, Misbehaviour::WrongContentRange, Misbehaviour::ShorterPart] {
-        assert!(!sent(how, "", 0).2.is_wrong, "{how:?}");
+        assert!(!replied(how, "", 0).2.is_wrong, "{how:?}");
     }
-    assert!(sent(Misbehaviour::OtherRange, "", 0).0.starts_with("HTTP/1.1 206"));
+    assert!(replied(Misbehaviour::OtherRange, "", 0).0.starts_with("HTTP/1.1 206"));
 }
 
 #[test]
-fn another_version_or_encoding_is_sent_whatever_was_asked_for() {
+fn another_version_or_encoding_is_sent_for_any_request() {
     let asked = format!("If-Match: {ETAG}\r\n");
-    let (head, _, reply) = sent(Misbehaviour::OtherVersion, &asked, 0);
+    let (head, _, reply) = replied(Misbehaviour::OtherVersion, &asked, 0);
     assert!(head.starts_with("HTTP/1.1 200") && head.contains(OTHER_ETAG) && reply.is_wrong, "{head}");
-    let (head, _, reply) = sent(Misbehaviour::ChangedVersion, &asked, 0);
+    let (head, _, reply) = replied(Misbehaviour::ChangedVersion, &asked, 0);
     assert!(head.contains(ETAG) && !reply.is_wrong, "{head}");
-    assert!(sent(Misbehaviour::ChangedVersion, &asked, 1).0.contains(OTHER_ETAG));
-    let (head, body, reply) = sent(Misbehaviour::Encoded, "", 0);
+    assert!(replied(Misbehaviour::ChangedVersion, &asked, 1).0.contains(OTHER_ETAG));
+    let (head, body, reply) = replied(Misbehaviour::Encoded, "", 0);
     assert!(head.contains("Content-Encoding: gzip\r\n") && body.starts_with(&[0x1f, 0x8b]) && reply.is_wrong);
 }
 
 #[test]
-fn a_head_is_right_where_a_body_goes_wrong() {
+fn a_head_response_is_correct_if_only_the_body_misbehaves() {
     let request = of_text("HEAD /page HTTP/1.1\r\n\r\n");
     for how in
         [Misbehaviour::CutShort, Misbehaviour::Encoded, Misbehaviour::OtherVersion, Misbehaviour::BytesBehind]

@@ -1,79 +1,78 @@
-//! The checks, each of one thing, in the order of their importance.
+//! The checks. Each checks one thing; they are in the order of their importance.
 
-use super::{Facts, Finding, Level};
-use readlab_measure::busy::Busy;
+use super::{CheckupFacts, Finding, FindingLevel};
+use readlab_measure::busy::BusyProcess;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 
-/// A check finds nothing, one thing, or several.
-type MachineCheck = fn(&Facts) -> Vec<Finding>;
+/// A check returns no finding, one finding, or several.
+type MachineCheck = fn(&CheckupFacts) -> Vec<Finding>;
 
-/// Share of a processor from which another process disturbs: above what shells, editors and daemons
-/// use at rest.
+/// Share of a processor above which another process disturbs; shells, editors and daemons use less
+/// when they are idle.
 const BUSY_PROCESSORS: f64 = 0.1;
-/// Load per processor from which the machine counts as busy.
+/// Load per processor above which the machine counts as busy.
 const BUSY_LOAD_PER_CPU: f64 = 0.25;
-/// How many busy processes are named.
+/// Largest number of busy processes that are named.
 const NAMED_MAX: usize = 3;
-/// Cost of reading the clock from which it is no longer read in user space: a system call costs
-/// more than this.
+/// Longest time of reading the clock in user space; a system call takes longer.
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
-pub(super) const ALL: [MachineCheck; 23] = [
-    second_lab,
+pub(super) const ALL_CHECKS: [MachineCheck; 23] = [
+    other_lab,
     busy_processes,
-    load,
+    high_load,
     proactive_reclaim,
-    governor,
-    turbo,
+    frequency_governor,
+    turbo_state,
     single_processor,
     processor_quota,
     io_quota,
     short_read_ahead,
-    clock,
+    clock_precision,
     too_big_for_memory,
     memory_limit,
-    swap,
+    swap_use,
     hypervisor,
-    huge_pages,
-    metering,
+    huge_page_setting,
+    missing_meters,
     syscall_counts,
-    drop_caches,
-    cachestat,
-    io_uring,
+    right_to_drop_caches,
+    cachestat_support,
+    io_uring_support,
     unknown_turbo,
     target_cautions,
 ];
 
-fn spoils(what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
-    finding(Level::Spoils, what, why, mend)
+fn spoiling_finding(what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
+    finding(FindingLevel::Spoils, what, why, mend)
 }
 
-fn note(what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
-    finding(Level::Note, what, why, mend)
+fn limiting_finding(what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
+    finding(FindingLevel::Note, what, why, mend)
 }
 
-fn helps(what: String, why: &str) -> Vec<Finding> {
-    finding(Level::Helps, what, why, None)
+fn helpful_finding(what: String, why: &str) -> Vec<Finding> {
+    finding(FindingLevel::Helps, what, why, None)
 }
 
-fn finding(level: Level, what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
+fn finding(level: FindingLevel, what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
     vec![Finding { level, what, why: why.to_owned(), mend: mend.map(str::to_owned) }]
 }
 
-fn second_lab(facts: &Facts) -> Vec<Finding> {
+fn other_lab(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(lab) = facts.busy.iter().find(|process| process.name == env!("CARGO_PKG_NAME")) else {
         return Vec::new();
     };
     let mend = format!("wait until it has ended, or: kill -INT {}", lab.pid);
     let why =
         "two labs on one machine spoil each other's measurements: caches, processors and device are shared";
-    spoils(format!("another readlab is measuring (process {})", lab.pid), why, Some(&mend))
+    spoiling_finding(format!("another readlab is measuring (process {})", lab.pid), why, Some(&mend))
 }
 
-fn busy_processes(facts: &Facts) -> Vec<Finding> {
-    let busy: Vec<&Busy> =
+fn busy_processes(facts: &CheckupFacts) -> Vec<Finding> {
+    let busy: Vec<&BusyProcess> =
         facts.busy.iter().filter(|process| process.processors >= BUSY_PROCESSORS).collect();
     let named = busy.iter().take(NAMED_MAX).map(|process| {
         format!(
@@ -92,50 +91,53 @@ fn busy_processes(facts: &Facts) -> Vec<Finding> {
         more => format!(" and {more} more"),
     };
     let why = "what runs beside a reader takes its processors, its caches and its share of memory bandwidth";
-    spoils(
+    spoiling_finding(
         format!("busy: {}{more}", named.join(", ")),
         why,
         Some("let it finish, or stop it while measuring"),
     )
 }
 
-fn load(facts: &Facts) -> Vec<Finding> {
+fn high_load(facts: &CheckupFacts) -> Vec<Finding> {
     let cpus = facts.machine.cpus.max(1);
     match facts.machine.load_1min {
         Some(load) if load >= BUSY_LOAD_PER_CPU * cpus as f64 => {
             let why = "over the last minute other work waited for processors; rounds will differ more than they must";
-            spoils(
+            spoiling_finding(
                 format!("load {load:.2} on {cpus} processors"),
                 why,
                 Some("wait until the load has fallen"),
             )
         }
-        Some(load) => helps(format!("load {load:.2} on {cpus} processors"), "nothing much else runs here"),
+        Some(load) => {
+            helpful_finding(format!("load {load:.2} on {cpus} processors"), "nothing much else runs here")
+        }
         None => Vec::new(),
     }
 }
 
-fn proactive_reclaim(facts: &Facts) -> Vec<Finding> {
+fn proactive_reclaim(facts: &CheckupFacts) -> Vec<Finding> {
     if !facts.machine.proactive_reclaim {
         return Vec::new();
     }
     let why = "the kernel takes pages that were not used for a while out of the cache: a warm file does not stay warm";
     let mend = "as root: echo N > /sys/module/damon_reclaim/parameters/enabled; \
                 for state in /sys/kernel/mm/damon/admin/kdamonds/*/state; do echo off > $state; done";
-    spoils("proactive reclaim (DAMON) is on".to_owned(), why, Some(mend))
+    spoiling_finding("proactive reclaim (DAMON) is on".to_owned(), why, Some(mend))
 }
 
-fn governor(facts: &Facts) -> Vec<Finding> {
+fn frequency_governor(facts: &CheckupFacts) -> Vec<Finding> {
     match facts.machine.governor.as_deref() {
-        Some("performance") => {
-            helps("frequency governor: performance".to_owned(), "the clock does not fall between turns")
-        }
+        Some("performance") => helpful_finding(
+            "frequency governor: performance".to_owned(),
+            "the clock does not fall between turns",
+        ),
         Some(other) => {
             let why = "the clock falls between turns and rises within them: short readings look slower than they are";
             let mend = "as root: cpupower frequency-set -g performance";
-            spoils(format!("frequency governor: {other}"), why, Some(mend))
+            spoiling_finding(format!("frequency governor: {other}"), why, Some(mend))
         }
-        None => note(
+        None => limiting_finding(
             "frequency governor: unknown".to_owned(),
             "who sets the clock cannot be seen from here, as usual in a guest; drift shows in the rounds",
             None,
@@ -143,48 +145,52 @@ fn governor(facts: &Facts) -> Vec<Finding> {
     }
 }
 
-fn turbo(facts: &Facts) -> Vec<Finding> {
+fn turbo_state(facts: &CheckupFacts) -> Vec<Finding> {
     match facts.machine.turbo {
         Some(true) => {
             let why = "a processor runs faster while it is cool and its neighbours rest: rounds drift with the warmth";
             let mend = "as root, while measuring: echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo; \
                         elsewhere: echo 0 > /sys/devices/system/cpu/cpufreq/boost";
-            note("turbo is on".to_owned(), why, Some(mend))
+            limiting_finding("turbo is on".to_owned(), why, Some(mend))
         }
-        Some(false) => helps("turbo is off".to_owned(), "the clock does not depend on the warmth"),
+        Some(false) => helpful_finding("turbo is off".to_owned(), "the clock does not depend on the warmth"),
         None => Vec::new(),
     }
 }
 
-fn single_processor(facts: &Facts) -> Vec<Finding> {
+fn single_processor(facts: &CheckupFacts) -> Vec<Finding> {
     if facts.machine.cpus != 1 {
         return Vec::new();
     }
     let why = "the lab, the reader and the kernel's workers take turns on it, and methods with threads gain nothing";
-    spoils("one processor only".to_owned(), why, Some("allow more: taskset, or the control group's cpuset"))
+    spoiling_finding(
+        "one processor only".to_owned(),
+        why,
+        Some("allow more: taskset, or the control group's cpuset"),
+    )
 }
 
-fn clock(facts: &Facts) -> Vec<Finding> {
+fn clock_precision(facts: &CheckupFacts) -> Vec<Finding> {
     let resolution = Nanos(facts.machine.clock_resolution_ns);
     let overhead = Nanos(facts.machine.clock_overhead_ns);
     if resolution.0 <= 1 && overhead.0 <= CLOCK_OVERHEAD_MAX_NS {
-        return helps(format!("clock: {overhead} a look"), "fine enough for the shortest readings");
+        return helpful_finding(format!("clock: {overhead} a look"), "fine enough for the shortest readings");
     }
     let why = "two looks at it stand in every window: files below a few kilobytes look slower than they are";
     let mend = "see /sys/devices/system/clocksource/clocksource0/: as root, echo tsc > current_clocksource where \
                 available_clocksource lists it";
-    spoils(format!("clock: steps of {resolution}, {overhead} a look"), why, Some(mend))
+    spoiling_finding(format!("clock: steps of {resolution}, {overhead} a look"), why, Some(mend))
 }
 
-fn processor_quota(facts: &Facts) -> Vec<Finding> {
+fn processor_quota(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(quota) = facts.machine.quota() else { return Vec::new() };
     let why = "a reader that has used its share of a period stands still until the next: this is in its time";
     let mend =
         "measure where cpu.max (cpu.cfs_quota_us) of this control group and of those around it has no quota";
-    spoils(format!("this control group may use {quota:.2} processors"), why, Some(mend))
+    spoiling_finding(format!("this control group may use {quota:.2} processors"), why, Some(mend))
 }
 
-fn io_quota(facts: &Facts) -> Vec<Finding> {
+fn io_quota(facts: &CheckupFacts) -> Vec<Finding> {
     let one = |quota: &IoQuota| {
         let reads = quota.reads_per_s.map(|reads| format!("{reads} reads/s"));
         let bytes = quota.bytes_per_s.map(|bytes| Throughput(bytes as f64).to_string());
@@ -195,21 +201,25 @@ fn io_quota(facts: &Facts) -> Vec<Finding> {
             "measure where {} of this control group and of those around it has no quota for reads",
             quota.setting
         );
-        spoils(what, why, Some(&mend))
+        spoiling_finding(what, why, Some(&mend))
     };
     facts.io_quotas.iter().flat_map(one).collect()
 }
 
-fn short_read_ahead(facts: &Facts) -> Vec<Finding> {
+fn short_read_ahead(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(ahead) = facts.target.and_then(TargetFacts::read_ahead).filter(ReadAhead::is_short) else {
         return Vec::new();
     };
     let why = "readers through the page cache wait for the device again and again: the kernel fetches so much at a time";
-    let mend = format!("as root: {}", ahead.mend());
-    note(format!("read-ahead of {} ({})", Bytes(ahead.bytes).binary(), ahead.setting), why, Some(&mend))
+    let mend = format!("as root: {}", ahead.command_for_default());
+    limiting_finding(
+        format!("read-ahead of {} ({})", Bytes(ahead.bytes).binary(), ahead.setting),
+        why,
+        Some(&mend),
+    )
 }
 
-fn too_big_for_memory(facts: &Facts) -> Vec<Finding> {
+fn too_big_for_memory(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(target) = facts.target else { return Vec::new() };
     let machine = facts.machine;
     let limit = machine.memory_limit_bytes.unwrap_or(u64::MAX);
@@ -220,51 +230,57 @@ fn too_big_for_memory(facts: &Facts) -> Vec<Finding> {
     let (size, room) = (Bytes(target.size_bytes).binary(), Bytes(room).binary());
     let why =
         "it cannot be in the cache as a whole: warm samples will be refused, only cold ones can be proven";
-    spoils(format!("the file ({size}) is larger than free memory ({room})"), why, Some("use --state cold"))
+    spoiling_finding(
+        format!("the file ({size}) is larger than free memory ({room})"),
+        why,
+        Some("use --state cold"),
+    )
 }
 
-fn memory_limit(facts: &Facts) -> Vec<Finding> {
+fn memory_limit(facts: &CheckupFacts) -> Vec<Finding> {
     let machine = facts.machine;
     let Some(limit) = machine.memory_limit_bytes.filter(|limit| *limit < machine.memory_bytes) else {
         return Vec::new();
     };
     let why = "the page cache counts in it: files near this size are evicted while they are read";
-    note(format!("this control group may use {}", Bytes(limit).binary()), why, None)
+    limiting_finding(format!("this control group may use {}", Bytes(limit).binary()), why, None)
 }
 
-fn swap(facts: &Facts) -> Vec<Finding> {
+fn swap_use(facts: &CheckupFacts) -> Vec<Finding> {
     if !facts.machine.swap {
         return Vec::new();
     }
     let why = "buffers of a waiting reader may be written out, and come back inside its window";
-    note("swap is on".to_owned(), why, Some("as root, while measuring: swapoff -a"))
+    limiting_finding("swap is on".to_owned(), why, Some("as root, while measuring: swapoff -a"))
 }
 
-fn hypervisor(facts: &Facts) -> Vec<Finding> {
+fn hypervisor(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(hypervisor) = &facts.machine.hypervisor else { return Vec::new() };
     let why = "cold means cold in this guest: its host may hold the file in memory, and neighbours share the device";
     let mend = "compare a second cold pass with the first; measure on the host where it matters";
-    note(format!("a virtual machine ({hypervisor})"), why, Some(mend))
+    limiting_finding(format!("a virtual machine ({hypervisor})"), why, Some(mend))
 }
 
-fn huge_pages(facts: &Facts) -> Vec<Finding> {
+fn huge_page_setting(facts: &CheckupFacts) -> Vec<Finding> {
     match facts.machine.transparent_huge_pages.as_deref() {
         Some("never") => {
             let why = "the memory limit is measured on pages of 4 KiB and comes out lower than the machine could do";
             let mend = "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
-            spoils("transparent huge pages: never".to_owned(), why, Some(mend))
+            spoiling_finding("transparent huge pages: never".to_owned(), why, Some(mend))
         }
         Some("always") => {
             let why = "every program gets them unasked: peak memory grows in steps of 2 MiB";
-            note("transparent huge pages: always".to_owned(), why, None)
+            limiting_finding("transparent huge pages: always".to_owned(), why, None)
         }
-        Some(mode) => helps(format!("transparent huge pages: {mode}"), "programs that ask get them"),
+        Some(mode) => {
+            helpful_finding(format!("transparent huge pages: {mode}"), "programs that ask get them")
+        }
         None => Vec::new(),
     }
 }
 
-/// The meters that every user has on an ordinary system.
-fn metering(facts: &Facts) -> Vec<Finding> {
+/// Meters that every user has on an ordinary system.
+fn missing_meters(facts: &CheckupFacts) -> Vec<Finding> {
     let rights = facts.rights;
     let missing = [
         (&rights.peak_reset, "peak memory is not measured"),
@@ -276,54 +292,70 @@ fn metering(facts: &Facts) -> Vec<Finding> {
         (&rights.see_others, "work of other users that disturbs is not seen"),
     ];
     let missing = missing.into_iter().filter_map(|(right, why)| Some((right.as_ref().err()?, why)));
-    missing.flat_map(|(reason, why)| note(reason.clone(), why, None)).collect()
+    missing.flat_map(|(reason, why)| limiting_finding(reason.clone(), why, None)).collect()
 }
 
-fn syscall_counts(facts: &Facts) -> Vec<Finding> {
+fn syscall_counts(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.syscalls else {
-        return helps("system calls can be counted".to_owned(), "by the kernel's own tracepoint");
+        return helpful_finding("system calls can be counted".to_owned(), "by the kernel's own tracepoint");
     };
     let mend = "run as root, or as root, with the group of the user: sysctl kernel.perf_event_paranoid=1; \
                 mount -t tracefs nodev /sys/kernel/tracing; mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing";
-    note(reason.clone(), "counts of system calls will be empty; nothing else needs them", Some(mend))
+    limiting_finding(
+        reason.clone(),
+        "counts of system calls will be empty; nothing else needs them",
+        Some(mend),
+    )
 }
 
-fn drop_caches(facts: &Facts) -> Vec<Finding> {
+fn right_to_drop_caches(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.drop_caches else {
-        return helps("the page cache of the machine can be emptied".to_owned(), "with --drop-caches");
+        return helpful_finding(
+            "the page cache of the machine can be emptied".to_owned(),
+            "with --drop-caches",
+        );
     };
     let why = "a file is made cold by posix_fadvise alone, which skips pages that another program has mapped";
-    note(reason.clone(), why, Some("run as root with --drop-caches, only if a file does not get cold"))
+    limiting_finding(
+        reason.clone(),
+        why,
+        Some("run as root with --drop-caches, only if a file does not get cold"),
+    )
 }
 
-fn cachestat(facts: &Facts) -> Vec<Finding> {
+fn cachestat_support(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.cachestat else {
-        return helps("cachestat is there".to_owned(), "what is cached is asked of the kernel in one call");
+        return helpful_finding(
+            "cachestat is there".to_owned(),
+            "what is cached is asked of the kernel in one call",
+        );
     };
-    note(
+    limiting_finding(
         reason.clone(),
         "what is cached is proven by mincore or by reads that must not wait, which takes longer",
         None,
     )
 }
 
-fn io_uring(facts: &Facts) -> Vec<Finding> {
+fn io_uring_support(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(reason) = &facts.machine.io_uring_refused else { return Vec::new() };
     let why = "methods on io_uring are unavailable; all others run";
-    note(format!("io_uring: {reason}"), why, Some("as root: sysctl kernel.io_uring_disabled=0"))
+    limiting_finding(format!("io_uring: {reason}"), why, Some("as root: sysctl kernel.io_uring_disabled=0"))
 }
 
-fn unknown_turbo(facts: &Facts) -> Vec<Finding> {
+fn unknown_turbo(facts: &CheckupFacts) -> Vec<Finding> {
     if facts.machine.max_turbo_ghz.is_some() {
         return Vec::new();
     }
     let why = "comparing machines by their clock (compare --fit) leaves this one out";
-    note("the highest clock of the processor is unknown".to_owned(), why, None)
+    limiting_finding("the highest clock of the processor is unknown".to_owned(), why, None)
 }
 
-fn target_cautions(facts: &Facts) -> Vec<Finding> {
+fn target_cautions(facts: &CheckupFacts) -> Vec<Finding> {
     let cautions = facts.target.into_iter().flat_map(|target| &target.cautions);
     cautions
-        .flat_map(|caution| note(caution.clone(), "a fact of the file or of its file system", None))
+        .flat_map(|caution| {
+            limiting_finding(caution.clone(), "a fact of the file or of its file system", None)
+        })
         .collect()
 }

@@ -1,59 +1,59 @@
-//! Checks of a machine, and of a target on it, for what distorts or improves measurements. They
-//! judge facts that were found out elsewhere. Each judges one thing; they are in the order of their
-//! importance.
+//! Checks of a machine, and of a target on it, for things that distort or improve measurements. The
+//! checks judge facts that were collected elsewhere. Each checks one thing; they are in the order
+//! of their importance.
 
 mod checks;
 
-use readlab_measure::busy::Busy;
+use readlab_measure::busy::BusyProcess;
 use readlab_measure::rights::Rights;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::IoQuota;
 use readlab_system::machine::Machine;
 
-/// What a finding means for the numbers, in the order of printing.
+/// Effect of a finding on the numbers, in the order of printing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Makes numbers wrong, or noisier than they need be.
+pub enum FindingLevel {
+    /// Makes numbers wrong, or noisier than necessary.
     Spoils,
-    /// Limits what can be measured or said.
+    /// Limits the possible measurements or conclusions.
     Note,
     /// Makes numbers better.
     Helps,
 }
 
-/// One thing about this machine that matters for measurements.
+/// A property of this machine that matters for measurements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    pub level: Level,
-    /// What was found, in a few words.
+    pub level: FindingLevel,
+    /// The property, in a few words.
     pub what: String,
-    /// What it does to numbers.
+    /// Effect of the property on numbers.
     pub why: String,
     /// The command or step that fixes it, if there is one.
     pub mend: Option<String>,
 }
 
-/// All that is judged.
+/// The facts that the checks judge.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct CheckupFacts<'a> {
     pub machine: &'a Machine,
-    /// What is to be read, if anything is.
+    /// The target, if one is given.
     pub target: Option<&'a TargetFacts>,
-    /// What metering is possible.
+    /// Which meters this user may use.
     pub rights: &'a Rights,
-    /// The quotas of reads of this process's control groups.
+    /// Read quotas of this process's control groups.
     pub io_quotas: &'a [IoQuota],
-    /// The other processes that use the processors, the busiest first.
-    pub busy: &'a [Busy],
+    /// Other processes that use the processors, the busiest first.
+    pub busy: &'a [BusyProcess],
 }
 
-pub fn judge(facts: &Facts) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = checks::ALL.iter().flat_map(|check| check(facts)).collect();
+pub fn judge(facts: &CheckupFacts) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = checks::ALL_CHECKS.iter().flat_map(|check| check(facts)).collect();
     sort(&mut findings);
     findings
 }
 
-/// Sorts findings into the order of printing. Equal ones keep their order.
+/// Sorts findings into the order of printing; findings of the same level keep their order.
 pub fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| finding.level);
 }

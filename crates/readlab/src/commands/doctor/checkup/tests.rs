@@ -1,4 +1,4 @@
-//! Tests of the checks, on machines that are made up.
+//! Tests of the checks, on invented machines.
 
 use super::*;
 use readlab_model::target::device::Device;
@@ -16,8 +16,8 @@ fn all_rights() -> Rights {
     }
 }
 
-/// A machine with nothing wrong.
-fn laboratory() -> Machine {
+/// A machine that measures without disturbances.
+fn ideal_machine() -> Machine {
     Machine {
         cpus: 8,
         governor: Some("performance".into()),
@@ -32,38 +32,38 @@ fn laboratory() -> Machine {
     }
 }
 
-fn facts() -> Facts<'static> {
-    static MACHINE: LazyLock<Machine> = LazyLock::new(laboratory);
+fn facts() -> CheckupFacts<'static> {
+    static MACHINE: LazyLock<Machine> = LazyLock::new(ideal_machine);
     static RIGHTS: LazyLock<Rights> = LazyLock::new(all_rights);
-    Facts { machine: &MACHINE, target: None, rights: &RIGHTS, io_quotas: &[], busy: &[] }
+    CheckupFacts { machine: &MACHINE, target: None, rights: &RIGHTS, io_quotas: &[], busy: &[] }
 }
 
-fn judged(machine: &Machine) -> Vec<Finding> {
-    judge(&Facts { machine, ..facts() })
+fn findings_of(machine: &Machine) -> Vec<Finding> {
+    judge(&CheckupFacts { machine, ..facts() })
 }
 
 type MachineEdit = fn(&mut Machine);
 
-/// The finding that a change to a good machine brings.
-fn brought(change: MachineEdit) -> Finding {
-    let mut machine = laboratory();
+/// The finding that a change to an ideal machine adds.
+fn added_finding(change: MachineEdit) -> Finding {
+    let mut machine = ideal_machine();
     change(&mut machine);
-    let before = judged(&laboratory());
+    let before = findings_of(&ideal_machine());
     let new: Vec<Finding> =
-        judged(&machine).into_iter().filter(|finding| !before.contains(finding)).collect();
+        findings_of(&machine).into_iter().filter(|finding| !before.contains(finding)).collect();
     assert_eq!(new.len(), 1, "{new:?}");
     new[0].clone()
 }
 
 #[test]
-fn a_good_machine_only_helps() {
-    let findings = judged(&laboratory());
+fn an_ideal_machine_has_only_helpful_findings() {
+    let findings = findings_of(&ideal_machine());
     assert!(findings.len() >= 5);
-    assert!(findings.iter().all(|finding| finding.level == Level::Helps), "{findings:?}");
+    assert!(findings.iter().all(|finding| finding.level == FindingLevel::Helps), "{findings:?}");
 }
 
 #[test]
-fn each_thing_that_spoils_is_found_with_its_remedy() {
+fn each_disturbance_is_found_with_its_remedy() {
     let changes: [(MachineEdit, &str, &str); 7] = [
         (|m| m.governor = Some("powersave".into()), "powersave", "cpupower"),
         (|m| m.load_1min = Some(2.0), "load 2.00", "wait"),
@@ -74,16 +74,16 @@ fn each_thing_that_spoils_is_found_with_its_remedy() {
         (|m| m.transparent_huge_pages = Some("never".into()), "never", "madvise"),
     ];
     for (change, what, mend) in changes {
-        let machine = &mut laboratory();
+        let machine = &mut ideal_machine();
         change(machine);
-        let found = judged(machine).into_iter().find(|finding| finding.what.contains(what)).expect(what);
-        assert_eq!(found.level, Level::Spoils, "{found:?}");
+        let found = findings_of(machine).into_iter().find(|finding| finding.what.contains(what)).expect(what);
+        assert_eq!(found.level, FindingLevel::Spoils, "{found:?}");
         assert!(found.mend.as_ref().is_some_and(|text| text.contains(mend)), "{found:?}");
     }
 }
 
 #[test]
-fn what_limits_is_noted_and_does_not_spoil() {
+fn limits_are_notes_and_no_disturbances() {
     let changes: [(MachineEdit, &str); 6] = [
         (|m| m.turbo = Some(true), "turbo is on"),
         (|m| m.swap = true, "swap"),
@@ -93,8 +93,8 @@ fn what_limits_is_noted_and_does_not_spoil() {
         (|m| m.max_turbo_ghz = None, "clock"),
     ];
     for (change, what) in changes {
-        let found = brought(change);
-        assert_eq!(found.level, Level::Note, "{found:?}");
+        let found = added_finding(change);
+        assert_eq!(found.level, FindingLevel::Note, "{found:?}");
         assert!(found.what.contains(what), "{found:?}");
     }
 }
@@ -103,17 +103,17 @@ fn what_limits_is_noted_and_does_not_spoil() {
 fn a_missing_right_is_reported_with_its_reason_and_the_exact_command() {
     let refused = Err("tracefs: permission denied".to_owned());
     let rights = Rights { syscalls: refused, peak_reset: Err("no peak".into()), ..all_rights() };
-    let findings = judge(&Facts { rights: &rights, ..facts() });
+    let findings = judge(&CheckupFacts { rights: &rights, ..facts() });
     let found = findings.iter().find(|finding| finding.what == "tracefs: permission denied").unwrap();
     assert!(found.mend.as_ref().unwrap().contains("kernel.perf_event_paranoid=1"));
-    assert!(findings.iter().any(|finding| finding.what == "no peak" && finding.level == Level::Note));
+    assert!(findings.iter().any(|finding| finding.what == "no peak" && finding.level == FindingLevel::Note));
 }
 
 #[test]
-fn who_disturbs_is_named_and_the_quiet_are_not() {
-    let process = |pid, name: &str, processors| Busy { pid, name: name.into(), processors };
+fn busy_processes_are_named_and_idle_ones_are_not() {
+    let process = |pid, name: &str, processors| BusyProcess { pid, name: name.into(), processors };
     let busy = [process(1, "make", 1.0), process(2, "readlab", 0.9), process(3, "sshd", 0.04)];
-    let findings = judge(&Facts { busy: &busy, ..facts() });
+    let findings = judge(&CheckupFacts { busy: &busy, ..facts() });
     assert!(findings[0].what.contains("another readlab") && findings[0].what.contains('2'));
     assert!(findings[1].what.contains("make (process 1: 100 % of a processor)"), "{}", findings[1].what);
     assert!(!findings[1].what.contains("sshd"));
@@ -123,20 +123,20 @@ fn who_disturbs_is_named_and_the_quiet_are_not() {
 fn a_file_that_no_cache_can_hold_is_reported_before_it_is_raced() {
     let target =
         |size_bytes| TargetFacts { size_bytes, cautions: vec!["sparse".into()], ..TargetFacts::default() };
-    let judged = |target: &TargetFacts| judge(&Facts { target: Some(target), ..facts() });
-    assert!(judged(&target(13 << 30))[0].what.contains("larger than free memory"));
-    let small = judged(&target(1 << 30));
-    assert_eq!((small[0].level, small[0].what.as_str()), (Level::Note, "sparse"));
+    let findings_of = |target: &TargetFacts| judge(&CheckupFacts { target: Some(target), ..facts() });
+    assert!(findings_of(&target(13 << 30))[0].what.contains("larger than free memory"));
+    let small = findings_of(&target(1 << 30));
+    assert_eq!((small[0].level, small[0].what.as_str()), (FindingLevel::Note, "sparse"));
 }
 
 #[test]
 fn a_quota_of_reads_is_found_with_its_setting() {
     let (device, setting) = ("vda".to_owned(), "blkio.throttle.read_bps_device".to_owned());
     let io_quotas = [IoQuota { device, bytes_per_s: Some(52_428_800), reads_per_s: None, setting }];
-    let found = judge(&Facts { io_quotas: &io_quotas, ..facts() }).remove(0);
+    let found = judge(&CheckupFacts { io_quotas: &io_quotas, ..facts() }).remove(0);
     assert_eq!(
         (found.level, found.what.as_str()),
-        (Level::Spoils, "this control group may read 52.4 MB/s of vda")
+        (FindingLevel::Spoils, "this control group may read 52.4 MB/s of vda")
     );
     assert!(found.mend.unwrap().contains("blkio.throttle.read_bps_device"));
 }
@@ -146,7 +146,7 @@ fn a_short_read_ahead_is_named_with_the_command_that_sets_it() {
     let found = |read_ahead_bytes| {
         let device = Device { name: "vda".into(), read_ahead_bytes, ..Device::default() };
         let target = TargetFacts { device: Some(device), ..TargetFacts::default() };
-        let findings = judge(&Facts { target: Some(&target), ..facts() });
+        let findings = judge(&CheckupFacts { target: Some(&target), ..facts() });
         findings.into_iter().find(|finding| finding.what.contains("read-ahead"))
     };
     let short = found(Some(16 << 10)).unwrap();
@@ -156,9 +156,9 @@ fn a_short_read_ahead_is_named_with_the_command_that_sets_it() {
 }
 
 #[test]
-fn the_worst_comes_first() {
-    let machine = Machine { governor: Some("powersave".into()), swap: true, ..laboratory() };
-    let levels: Vec<Level> = judged(&machine).iter().map(|finding| finding.level).collect();
+fn the_worst_findings_come_first() {
+    let machine = Machine { governor: Some("powersave".into()), swap: true, ..ideal_machine() };
+    let levels: Vec<FindingLevel> = findings_of(&machine).iter().map(|finding| finding.level).collect();
     assert!(levels.is_sorted());
-    assert_eq!((levels[0], levels[1]), (Level::Spoils, Level::Note));
+    assert_eq!((levels[0], levels[1]), (FindingLevel::Spoils, FindingLevel::Note));
 }

@@ -1,6 +1,7 @@
-//! What both preloaded libraries need: the C library's own functions, memory shared with the lab.
+//! Code that both preloaded libraries need: the C library's own functions, and memory shared with
+//! the lab.
 //!
-//! Each library is a crate by itself that includes this file; neither is part of the lab's crate.
+//! Each library is a separate crate that includes this file; neither is part of the lab's crate.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null_mut;
@@ -10,7 +11,7 @@ const O_RDWR: c_int = 2;
 const O_CLOEXEC: c_int = 0o2_000_000;
 const PROT_READ_WRITE: c_int = 3;
 const MAP_SHARED: c_int = 1;
-/// The handle with which dlsym(3) finds the function behind one of the same name here.
+/// The handle with which dlsym(3) finds the function that an interposed function replaces.
 pub(crate) const RTLD_NEXT: *mut c_void = usize::MAX as *mut c_void;
 
 #[link(name = "c")]
@@ -29,7 +30,7 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
     unsafe { abort() }
 }
 
-/// A function of the C library behind the one of the same name here.
+/// A function of the C library that a function of the same name in this library replaces.
 pub(crate) struct OriginalFn {
     name: &'static CStr,
     address: AtomicUsize,
@@ -40,12 +41,13 @@ impl OriginalFn {
         OriginalFn { name, address: AtomicUsize::new(0) }
     }
 
-    /// Its address as it was set; 0 before.
+    /// The function's address as set by `set`; 0 before.
     pub(crate) fn known(&self) -> usize {
         self.address.load(Ordering::Acquire)
     }
 
-    /// Asks the dynamic linker for its address; 0 where the C library has none.
+    /// Asks the dynamic linker for the function's address; 0 if the C library does not have the
+    /// function.
     pub(crate) fn find(&self) -> usize {
         // SAFETY: the name ends in a zero byte.
         unsafe { dlsym(RTLD_NEXT, self.name.as_ptr()) as usize }
@@ -56,11 +58,11 @@ impl OriginalFn {
     }
 }
 
-/// mmap(2).
+/// The type of mmap(2).
 pub(crate) type Map = unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
 
-/// Opens the file that a variable of the environment names, passes its descriptor on, and closes
-/// it. Does nothing where there is none.
+/// Opens the file that an environment variable names, passes its descriptor to `use_file`, and
+/// closes it. Does nothing if there is no such file.
 pub(crate) fn with_shared_file(variable: &CStr, use_file: impl FnOnce(c_int)) {
     // SAFETY: the name ends in a zero byte.
     let path = unsafe { getenv(variable.as_ptr()) };
@@ -76,7 +78,7 @@ pub(crate) fn with_shared_file(variable: &CStr, use_file: impl FnOnce(c_int)) {
     }
 }
 
-/// Maps the first bytes of a file, to be read and written by all who map it; null if that fails.
+/// Maps the first bytes of a file, shared with all processes that map it; null on failure.
 pub(crate) fn map_shared(map: Map, fd: c_int, bytes: usize) -> *mut c_void {
     // SAFETY: a new mapping at an address that the kernel chooses.
     let mapped = unsafe { map(null_mut(), bytes, PROT_READ_WRITE, MAP_SHARED, fd, 0) };

@@ -1,16 +1,17 @@
-//! The counting library: loaded into a contender by LD_PRELOAD in an untimed run, it counts calls
-//! of the allocator and of Swift's reference counting in a page that the lab shares.
+//! The counting library. It is loaded into a contender by LD_PRELOAD in an untimed run, and counts
+//! calls of the allocator and of Swift's reference counting in a page that the lab shares.
 //!
-//! Not part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
-//! lab carries the result inside. The layout of the page is that of `counts::preload::Page`; both
-//! sides name its slots in the same order. Children inherit the variables and count into the same
-//! page. Calls that arrive before the C library's own functions are found, such as those that the
-//! search itself makes, are served from a small arena that is never given back.
+//! The library is not part of the lab's crate: `build.rs` compiles this file separately, with
+//! `core` alone, and the lab embeds the result. The page has the layout of `counts::preload::Page`;
+//! both sides name its slots in the same order. Child processes inherit the variables and count
+//! into the same page. Calls that arrive before the C library's functions are found, such as calls
+//! made by the search itself, are served from a small arena that is never freed.
 //!
-//! Swift is counted in two places with slots of their own. The public symbols are interposed, which
-//! sees calls from outside the runtime; its hook variables, where they exist and the lab allows
-//! them, see calls within it too. Both may be called by a convention that preserves nearly all
-//! registers, so the counting stubs are in assembly that touches r11 and the flags only.
+//! Swift is counted in two ways, each with its own slots. The public symbols are interposed, which
+//! sees calls from outside the runtime. The runtime's hook variables, if they exist and the lab
+//! allows it, also see calls within the runtime. Both may be called with a convention that
+//! preserves nearly all registers, so the counting stubs are in assembly and change only r11 and
+//! the flags.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -20,11 +21,11 @@ use core::ffi::{CStr, c_int, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// Places in the page, each a u64.
+/// Indices of the counters in the page, each a u64.
 mod slot {
     /// Processes that have mapped the page.
     pub const PROCESSES: usize = 0;
-    /// Processes whose malloc is not this one: the program brings its own.
+    /// Processes whose malloc is not this library's, because the program has its own allocator.
     pub const OWN_ALLOCATOR: usize = 1;
     /// Processes in which Swift's runtime was found.
     pub const SWIFT: usize = 2;
@@ -35,9 +36,9 @@ mod slot {
     pub const RETAINS: usize = 5;
     /// Calls of swift_release and swift_release_n.
     pub const RELEASES: usize = 6;
-    /// The same through the hooks.
+    /// Calls of swift_retain and swift_retain_n through the hooks.
     pub const HOOK_RETAINS: usize = 7;
-    /// The same through the hooks.
+    /// Calls of swift_release and swift_release_n through the hooks.
     pub const HOOK_RELEASES: usize = 8;
     pub const COUNT: usize = 9;
 }
@@ -47,7 +48,7 @@ const HOOKS_VARIABLE: &CStr = c"READLAB_COUNT_HOOKS";
 const PAGE_BYTES: usize = 4096;
 const ARENA_BYTES: usize = 64 * 1024;
 const ENOMEM: c_int = 12;
-/// The handle with which dlsym(3) finds the function that the program itself would call.
+/// The handle with which dlsym(3) finds the function that the program itself calls.
 const RTLD_DEFAULT: *mut c_void = null_mut();
 
 unsafe extern "C" {
@@ -56,9 +57,9 @@ unsafe extern "C" {
 
 type Slots = [AtomicU64; slot::COUNT];
 
-/// Where counts go while no page is mapped.
+/// Receives the counts while no page is mapped.
 static NOWHERE: Slots = [const { AtomicU64::new(0) }; slot::COUNT];
-/// The page, or `NOWHERE`. Never null.
+/// The mapped page, or `NOWHERE`. Never null.
 static PAGE: AtomicPtr<Slots> = AtomicPtr::new((&raw const NOWHERE).cast_mut());
 
 fn count(slot: usize) {
@@ -68,8 +69,8 @@ fn count(slot: usize) {
     page[slot].fetch_add(1, Ordering::Relaxed);
 }
 
-/// The address of a function of the C library, or 0 when it does not exist or the search for all of
-/// them has called back into this library.
+/// The address of a C library function; 0 if the function does not exist, or if the search for all
+/// functions has called back into this library.
 fn address(real: &OriginalFn) -> usize {
     if STATE.load(Ordering::Acquire) != FOUND {
         find_all();
@@ -82,8 +83,8 @@ const FINDING: usize = 1;
 const FOUND: usize = 2;
 static STATE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
-/// Finds all functions at once, at the first call of any: memory requested before comes from the
-/// arena, and memory requested after never does.
+/// Finds all functions at the first call of any of them. Memory requested before that comes from
+/// the arena, and memory requested later never does.
 fn find_all() {
     if STATE.compare_exchange(UNKNOWN, FINDING, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return;
@@ -104,7 +105,7 @@ static MEMALIGN: OriginalFn = OriginalFn::new(c"memalign");
 static ALIGNED_ALLOC: OriginalFn = OriginalFn::new(c"aligned_alloc");
 static POSIX_MEMALIGN: OriginalFn = OriginalFn::new(c"posix_memalign");
 
-/// Memory for calls that cannot be passed on yet.
+/// Memory for calls that cannot yet be passed on to the C library.
 #[repr(align(4096))]
 struct Arena(UnsafeCell<[u8; ARENA_BYTES]>);
 // SAFETY: an atomic counter hands out each piece once, and only the receiver touches it.
@@ -130,7 +131,7 @@ fn in_arena(at: *mut c_void) -> bool {
     (base..base + ARENA_BYTES).contains(&(at as usize))
 }
 
-/// The function of the C library at an address.
+/// Casts an address to a C library function of this type.
 macro_rules! function {
     ($address:expr, $type:ty) => {
         // SAFETY: the address is that of a function of this type.
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 pub unsafe extern "C" fn calloc(number: usize, size: usize) -> *mut c_void {
     count(slot::MALLOCS);
     match address(&CALLOC) {
-        // The arena was never used before: it is still zero.
+        // Arena memory is handed out only once, so it is still zero.
         0 => number.checked_mul(size).map_or(null_mut(), |bytes| from_arena(16, bytes)),
         real => function!(real, extern "C" fn(usize, usize) -> *mut c_void)(number, size),
     }
@@ -198,7 +199,7 @@ pub unsafe extern "C" fn free(at: *mut c_void) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn memalign(align: usize, size: usize) -> *mut c_void {
     count(slot::MALLOCS);
-    aligned(&MEMALIGN, align, size)
+    allocate_aligned(&MEMALIGN, align, size)
 }
 
 /// # Safety
@@ -206,10 +207,10 @@ pub unsafe extern "C" fn memalign(align: usize, size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void {
     count(slot::MALLOCS);
-    aligned(&ALIGNED_ALLOC, align, size)
+    allocate_aligned(&ALIGNED_ALLOC, align, size)
 }
 
-fn aligned(real: &OriginalFn, align: usize, size: usize) -> *mut c_void {
+fn allocate_aligned(real: &OriginalFn, align: usize, size: usize) -> *mut c_void {
     match address(real) {
         0 => from_arena(align, size),
         real => function!(real, extern "C" fn(usize, usize) -> *mut c_void)(align, size),
@@ -236,9 +237,9 @@ pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: usize, siz
 
 #[used]
 #[unsafe(link_section = ".init_array")]
-static START: extern "C" fn() = start;
+static INITIALIZER: extern "C" fn() = start;
 
-/// Maps the page, checks whose malloc is in use, and finds Swift.
+/// Maps the page, checks whose malloc is in use, and looks for Swift's runtime.
 extern "C" fn start() {
     find_all();
     if !map_page() {

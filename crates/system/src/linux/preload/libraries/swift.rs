@@ -1,7 +1,7 @@
-//! The part of the counting library for Swift's retains and releases, on x86-64.
+//! The part of the counting library that counts Swift's retains and releases, on x86-64.
 //!
-//! Every stub counts, then jumps to the function behind it with all registers but r11 as they were;
-//! a function not known yet is found first, with the registers saved on the stack.
+//! Every stub counts, then jumps to the original function with all registers except r11 unchanged.
+//! An unknown address is looked up first, with the registers saved on the stack.
 
 use super::common::{RTLD_NEXT, abort, dlsym, getenv};
 use super::{HOOKS_VARIABLE, PAGE, RTLD_DEFAULT, count, slot};
@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 /// The switch that enables the hooks of newer runtimes.
 const HOOKS_SWITCH: &CStr = c"_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly";
 
-/// Makes counting stubs, each in front of a function whose address `$real` holds.
+/// Defines counting stubs, each for an original function whose address `$real` holds.
 macro_rules! stubs {
     ($($(#[$attribute:meta])* $name:ident, $slot:expr, $real:ident, $find:expr;)*) => {$(
         static $real: AtomicUsize = AtomicUsize::new(0);
@@ -53,18 +53,19 @@ macro_rules! stubs {
 }
 
 stubs! {
-    #[unsafe(no_mangle)] swift_retain, slot::RETAINS, RETAIN, next(c"swift_retain");
-    #[unsafe(no_mangle)] swift_retain_n, slot::RETAINS, RETAIN_N, next(c"swift_retain_n");
-    #[unsafe(no_mangle)] swift_release, slot::RELEASES, RELEASE, next(c"swift_release");
-    #[unsafe(no_mangle)] swift_release_n, slot::RELEASES, RELEASE_N, next(c"swift_release_n");
-    hook_retain, slot::HOOK_RETAINS, HOOKED_RETAIN, unset();
-    hook_retain_n, slot::HOOK_RETAINS, HOOKED_RETAIN_N, unset();
-    hook_release, slot::HOOK_RELEASES, HOOKED_RELEASE, unset();
-    hook_release_n, slot::HOOK_RELEASES, HOOKED_RELEASE_N, unset();
+    #[unsafe(no_mangle)] swift_retain, slot::RETAINS, RETAIN, original_address(c"swift_retain");
+    #[unsafe(no_mangle)] swift_retain_n, slot::RETAINS, RETAIN_N, original_address(c"swift_retain_n");
+    #[unsafe(no_mangle)] swift_release, slot::RELEASES, RELEASE, original_address(c"swift_release");
+    #[unsafe(no_mangle)] swift_release_n, slot::RELEASES, RELEASE_N, original_address(c"swift_release_n");
+    hook_retain, slot::HOOK_RETAINS, HOOKED_RETAIN, abort_unset_hook();
+    hook_retain_n, slot::HOOK_RETAINS, HOOKED_RETAIN_N, abort_unset_hook();
+    hook_release, slot::HOOK_RELEASES, HOOKED_RELEASE, abort_unset_hook();
+    hook_release_n, slot::HOOK_RELEASES, HOOKED_RELEASE_N, abort_unset_hook();
 }
 
-/// The runtime's own function. A call of one that does not exist cannot be served.
-fn next(name: &CStr) -> usize {
+/// The address of the runtime's own function. If the function does not exist, the call cannot be
+/// served and the process aborts.
+fn original_address(name: &CStr) -> usize {
     // SAFETY: the name ends in a zero byte; abort does not return.
     unsafe {
         let address = dlsym(RTLD_NEXT, name.as_ptr()) as usize;
@@ -72,13 +73,13 @@ fn next(name: &CStr) -> usize {
     }
 }
 
-/// A hook is only set once the function behind it is known.
-fn unset() -> usize {
+/// Never called, because a hook is set only when the original function is known.
+fn abort_unset_hook() -> usize {
     // SAFETY: abort does not return.
     unsafe { abort() }
 }
 
-/// Finds the runtime and, where the lab allows it, puts the stubs in its hooks.
+/// Finds the runtime and, if the lab allows it, installs the stubs as hooks.
 pub(super) fn start() {
     if find(c"swift_retain", RTLD_NEXT).is_none() {
         return;
@@ -91,7 +92,7 @@ pub(super) fn start() {
     }
 }
 
-/// Sets all four hooks, or none.
+/// Sets all four hooks, or none of them.
 fn set_hooks() -> bool {
     let hooks: [(&CStr, &AtomicUsize, unsafe extern "C" fn()); 4] = [
         (c"_swift_retain", &HOOKED_RETAIN, hook_retain),

@@ -1,11 +1,11 @@
-//! The tracing library: loaded into a contender by LD_PRELOAD in an untimed run, it records every
-//! read call and mapping of one file through the C library in pages that the lab shares.
+//! The tracing library. It is loaded into a contender by LD_PRELOAD in an untimed run, and records
+//! every read call and mapping of one file through the C library, in pages that the lab shares.
 //!
-//! Not part of the lab's crate: `build.rs` compiles this file by itself, with `core` alone, and the
-//! lab carries the result inside. The layout of the pages is that of `trace::pages`; both sides
-//! name it alike. Only the call is between two readings of the clock; which file it is, and where a
-//! plain read begins, is found out before. Children inherit the variable and write into the same
-//! pages. A program that contains its C library or calls the kernel itself is not seen.
+//! The library is not part of the lab's crate: `build.rs` compiles this file separately, with
+//! `core` alone, and the lab embeds the result. The pages have the layout of `trace::pages`; both
+//! sides use the same names. Only the call itself is between two readings of the clock; the file
+//! and the offset are determined before. Child processes inherit the variable and write into the
+//! same pages. A program that is linked statically or makes system calls itself is not traced.
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -14,38 +14,38 @@ use core::ffi::{CStr, c_int, c_long, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// Words at the front of the pages.
+/// Indices of the words in the header of the pages.
 mod head {
-    /// Device of the file; written by the lab.
+    /// Device number of the traced file; written by the lab.
     pub const DEVICE: usize = 0;
-    /// Its number there; written by the lab.
+    /// Inode number of the traced file; written by the lab.
     pub const INODE: usize = 1;
-    /// How many calls there is room for; written by the lab.
+    /// Number of calls that fit into the pages; written by the lab.
     pub const ROOM: usize = 2;
     /// Processes that have mapped the pages.
     pub const PROCESSES: usize = 3;
-    /// Calls so far, those without room included.
+    /// Number of calls so far, including calls that did not fit.
     pub const CALLS: usize = 4;
     pub const COUNT: usize = 8;
 }
 
 mod call {
-    /// What was called, one more than its number in `trace::pages::Kind`; written last.
+    /// The function that was called: its number in `trace::CallKind` plus one. Written last.
     pub const KIND: usize = 0;
     pub const THREAD: usize = 1;
-    /// By the monotonic clock, in nanoseconds.
+    /// Start of the call by the monotonic clock, in nanoseconds.
     pub const START: usize = 2;
-    /// How long, in nanoseconds.
+    /// Duration of the call, in nanoseconds.
     pub const WALL: usize = 3;
-    /// Where in the file.
+    /// Offset in the file.
     pub const OFFSET: usize = 4;
     pub const REQUESTED: usize = 5;
-    /// What came back: bytes, or a negative number.
+    /// The call's result: bytes, or a negative number.
     pub const GOT: usize = 6;
     pub const COUNT: usize = 8;
 }
 
-/// As `trace::pages::Kind`.
+/// Values of `call::KIND`, as in `trace::CallKind`.
 const READ: u64 = 1;
 const PREAD: u64 = 2;
 const READV: u64 = 3;
@@ -55,7 +55,8 @@ const MMAP: u64 = 5;
 const PAGES_VARIABLE: &CStr = c"READLAB_TRACE_PAGES";
 const SEEK_CUR: c_int = 1;
 const CLOCK_MONOTONIC: c_int = 1;
-/// Words that surely hold a `struct stat`, whose first two are device and inode on 64-bit Linux.
+/// Number of words that is large enough for a `struct stat`, whose first two words are device and
+/// inode on 64-bit Linux.
 const STAT_WORDS: usize = 32;
 #[cfg(target_arch = "x86_64")]
 const SYS_FSTAT: c_long = 5;
@@ -66,9 +67,9 @@ const SYS_GETTID: c_long = 186;
 #[cfg(not(target_arch = "x86_64"))]
 const SYS_GETTID: c_long = 178;
 
-/// A piece of memory, as in `struct iovec`.
+/// A buffer, as in `struct iovec`.
 #[repr(C)]
-pub struct Piece {
+pub struct IoBuffer {
     base: *mut c_void,
     len: usize,
 }
@@ -80,10 +81,10 @@ unsafe extern "C" {
     fn __errno_location() -> *mut c_int;
 }
 
-/// The pages, or null while there are none.
+/// The mapped pages, or null before they are mapped.
 static PAGES: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
-/// The address of a function of the C library, found at its first call.
+/// The address of a C library function, found at its first call.
 fn address(real: &OriginalFn) -> usize {
     let known = real.known();
     if known != 0 {
@@ -99,16 +100,16 @@ fn address(real: &OriginalFn) -> usize {
     found
 }
 
-/// The word at a place of the pages.
+/// The word at an index of the pages.
 ///
 /// # Safety
-/// `pages` is the mapping, and the place within it.
+/// `pages` is the mapping, and `at` is an index within it.
 unsafe fn word<'a>(pages: *mut AtomicU64, at: usize) -> &'a AtomicU64 {
     // SAFETY: as the caller promises; the mapping is never undone and holds only atomic words.
     unsafe { &*pages.add(at) }
 }
 
-/// The pages, if this descriptor is of the file that is traced.
+/// The pages, if this descriptor refers to the traced file.
 fn traced(fd: c_int) -> Option<*mut AtomicU64> {
     let pages = PAGES.load(Ordering::Acquire);
     if pages.is_null() || fd < 0 {
@@ -131,7 +132,8 @@ fn now_ns() -> u64 {
     time[0].cast_unsigned() * 1_000_000_000 + time[1].cast_unsigned()
 }
 
-/// Makes a call, and records one about the traced file. The offset is found before it is timed.
+/// Makes a call, and records it if it is about the traced file. The offset is determined before the
+/// clock is started.
 fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl FnOnce() -> isize) -> isize {
     // SAFETY: the C library gives every thread a place for its error number.
     let before = unsafe { *__errno_location() };
@@ -139,7 +141,7 @@ fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl 
     let offset = match (pages, at) {
         (None, _) => 0,
         (_, Some(offset)) => offset,
-        // SAFETY: to ask for the offset of a descriptor changes nothing.
+        // SAFETY: asking for the offset of a descriptor changes nothing.
         (Some(_), None) => unsafe { lseek(fd, 0, SEEK_CUR) },
     };
     // SAFETY: as above; the calls made here must not change the error number of the caller.
@@ -154,7 +156,7 @@ fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl 
         if number < word(pages, head::ROOM).load(Ordering::Relaxed) {
             let base = head::COUNT + number as usize * call::COUNT;
             let write = |field: usize, value: u64| word(pages, base + field).store(value, Ordering::Relaxed);
-            // This call may not change the error number that the caller reads: it cannot fail.
+            // gettid cannot fail, so it does not change the error number that the caller reads.
             write(call::THREAD, syscall(SYS_GETTID).cast_unsigned());
             write(call::START, start);
             write(call::WALL, wall);
@@ -167,17 +169,17 @@ fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl 
     got
 }
 
-/// Bytes in all pieces together.
+/// Number of bytes in all buffers together.
 ///
 /// # Safety
-/// There are `count` pieces.
-unsafe fn total(pieces: *const Piece, count: c_int) -> usize {
+/// `pieces` points to `count` buffers.
+unsafe fn total_bytes(pieces: *const IoBuffer, count: c_int) -> usize {
     // SAFETY: as the caller promises.
     (0..count.max(0) as usize).map(|n| unsafe { (*pieces.add(n)).len }).fold(0, usize::saturating_add)
 }
 
-/// Functions that are called in place of those of the C library. What is recorded of each: its kind,
-/// the descriptor, the offset unless that is the descriptor's own, and the bytes requested.
+/// Functions that replace functions of the C library. Each records its kind, the descriptor, the
+/// offset (`None` for the descriptor's own offset), and the bytes requested.
 macro_rules! interposed {
     ($(
         $real:ident = $text:literal:
@@ -203,20 +205,20 @@ interposed! {
         PREAD, fd, Some(at), size;
     REAL_PREAD64 = c"pread64": pread64(fd: c_int, buffer: *mut c_void, size: usize, at: i64) -> isize:
         PREAD, fd, Some(at), size;
-    REAL_READV = c"readv": readv(fd: c_int, pieces: *const Piece, count: c_int) -> isize:
-        // SAFETY: the caller gives as many pieces as `count`, here and below.
-        READV, fd, None, unsafe { total(pieces, count) };
-    REAL_PREADV = c"preadv": preadv(fd: c_int, pieces: *const Piece, count: c_int, at: i64) -> isize:
-        PREADV, fd, Some(at), unsafe { total(pieces, count) };
-    REAL_PREADV64 = c"preadv64": preadv64(fd: c_int, pieces: *const Piece, count: c_int, at: i64) -> isize:
-        PREADV, fd, Some(at), unsafe { total(pieces, count) };
-    // An offset of -1 is the descriptor's own.
+    REAL_READV = c"readv": readv(fd: c_int, pieces: *const IoBuffer, count: c_int) -> isize:
+        // SAFETY: the caller gives `count` buffers, here and below.
+        READV, fd, None, unsafe { total_bytes(pieces, count) };
+    REAL_PREADV = c"preadv": preadv(fd: c_int, pieces: *const IoBuffer, count: c_int, at: i64) -> isize:
+        PREADV, fd, Some(at), unsafe { total_bytes(pieces, count) };
+    REAL_PREADV64 = c"preadv64": preadv64(fd: c_int, pieces: *const IoBuffer, count: c_int, at: i64) -> isize:
+        PREADV, fd, Some(at), unsafe { total_bytes(pieces, count) };
+    // An offset of -1 means the descriptor's own offset.
     REAL_PREADV2 = c"preadv2":
-        preadv2(fd: c_int, pieces: *const Piece, count: c_int, at: i64, flags: c_int) -> isize:
-        PREADV, fd, (at >= 0).then_some(at), unsafe { total(pieces, count) };
+        preadv2(fd: c_int, pieces: *const IoBuffer, count: c_int, at: i64, flags: c_int) -> isize:
+        PREADV, fd, (at >= 0).then_some(at), unsafe { total_bytes(pieces, count) };
     REAL_PREADV64V2 = c"preadv64v2":
-        preadv64v2(fd: c_int, pieces: *const Piece, count: c_int, at: i64, flags: c_int) -> isize:
-        PREADV, fd, (at >= 0).then_some(at), unsafe { total(pieces, count) };
+        preadv64v2(fd: c_int, pieces: *const IoBuffer, count: c_int, at: i64, flags: c_int) -> isize:
+        PREADV, fd, (at >= 0).then_some(at), unsafe { total_bytes(pieces, count) };
     REAL_MMAP = c"mmap":
         mmap(at: *mut c_void, size: usize, rights: c_int, flags: c_int, fd: c_int, offset: i64) -> *mut c_void:
         MMAP, fd, Some(offset), size;
@@ -228,10 +230,10 @@ interposed! {
 
 #[used]
 #[unsafe(link_section = ".init_array")]
-static START: extern "C" fn() = start;
+static INITIALIZER: extern "C" fn() = start;
 
-/// Maps the pages. The lab gives the file its size before any process knows of it, and a word at
-/// the front holds how large that is.
+/// Maps the pages. The lab sets the size of the file before any process knows of it, and a word in
+/// the header holds the number of calls that fit.
 extern "C" fn start() {
     // SAFETY: the address is that of a function of this type.
     let map = unsafe { core::mem::transmute::<usize, Map>(address(&REAL_MMAP)) };

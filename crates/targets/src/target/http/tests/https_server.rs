@@ -1,4 +1,4 @@
-//! Servers for tests, each a thread for one connection, and authorities for their certificates.
+//! Servers for tests, with one thread for one connection, and authorities for their certificates.
 
 use super::super::{Client, Trust};
 use crate::target::url::Url;
@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 pub(super) const HOST: &str = "127.0.0.1";
 
-/// Years in which certificates of tests are valid.
+/// The years in which certificates of tests are valid.
 pub(super) const ALWAYS: RangeInclusive<i32> = 2000..=4000;
 
 pub(super) struct Authority {
@@ -22,21 +22,21 @@ pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
 }
 
-/// Whom a server claims to be, and by which versions of TLS.
+/// The identity of a server, and the TLS versions that it supports.
 #[derive(Clone)]
 pub(super) struct ServerIdentity(Arc<ServerConfig>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionEnd {
-    /// With the notice of TLS.
+    /// The end is announced by a TLS notice.
     Announced,
-    /// Without it, as when somebody cuts it.
+    /// The connection ends without a TLS notice, as if an attacker had cut it.
     Abrupt,
 }
 
 pub(super) struct Server {
     pub(super) url: Url,
-    /// The head of the request that it got.
+    /// The head of the request that the server received.
     pub(super) request: Receiver<String>,
 }
 
@@ -50,7 +50,7 @@ impl Authority {
         Authority { certificate, issuer: Issuer::new(params, key) }
     }
 
-    /// A client that trusts this authority and no other. Its file is already read.
+    /// A client that trusts only this authority. The certificate file is read before this returns.
     pub(super) fn client(&self) -> Client {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), self.certificate.pem()).unwrap();
@@ -59,7 +59,7 @@ impl Authority {
         client
     }
 
-    /// A server whose certificate is that of the authority.
+    /// A server whose certificate is the authority's own.
     pub(super) fn own_identity(&self) -> ServerIdentity {
         ServerIdentity::new(&self.certificate, self.issuer.key(), rustls::ALL_VERSIONS)
     }
@@ -97,7 +97,7 @@ impl ServerIdentity {
     }
 }
 
-/// A URL of this scheme and host at a new port, whose next connection is conducted in a thread.
+/// A URL with this scheme and host at a new port. A thread handles the next connection to it.
 pub(super) fn listening(scheme: &str, host: &str, conduct: impl FnOnce(TcpStream) + Send + 'static) -> Url {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -122,7 +122,7 @@ impl Server {
         let url = listening("https", host, move |client| {
             let tls = ServerConnection::new(config).unwrap();
             let mut stream = StreamOwned::new(tls, client);
-            // A client that refuses the certificate asks for nothing.
+            // A client that rejects the certificate sends no request.
             let Some(head) = request_head(&mut stream) else { return };
             let _ = sender.send(head);
             let _ = stream.write_all(answer.as_bytes());
@@ -134,12 +134,12 @@ impl Server {
         Server { url, request }
     }
 
-    /// A server without encryption, under a URL of this scheme.
+    /// A server without encryption, under a URL with this scheme.
     pub(super) fn plain(scheme: &str, answer: &str) -> Server {
         let (sender, request) = channel();
         let answer = answer.to_owned();
         let url = listening(scheme, HOST, move |mut client| {
-            // The first bytes of a handshake are no head; they are answered all the same.
+            // The first bytes of a handshake are not an HTTP head, but are answered too.
             let mut first = [0; 4096];
             let count = client.read(&mut first).unwrap();
             let _ = sender.send(String::from_utf8_lossy(&first[..count]).into_owned());
@@ -149,7 +149,7 @@ impl Server {
     }
 }
 
-/// The head of a request; `None` if the client went away.
+/// Reads the head of a request; `None` if the client disconnected.
 fn request_head(stream: &mut impl Read) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! Tests of the client against servers with encryption on the loopback interface.
+//! Tests of the client against encrypted servers on the loopback interface.
 
 mod https_server;
 
@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-fn got(client: &Client, url: &Url) -> Result<String, HttpError> {
+fn get_body(client: &Client, url: &Url) -> Result<String, HttpError> {
     let mut body = String::new();
     let mut response = client.ask(RequestVerb::Get, url, &[], &|| Ok(()))?;
     response.read_to_string(&mut body).map_err(HttpError::from_io)?;
@@ -18,7 +18,7 @@ fn got(client: &Client, url: &Url) -> Result<String, HttpError> {
 }
 
 fn error(client: &Client, url: &Url) -> HttpError {
-    got(client, url).unwrap_err()
+    get_body(client, url).unwrap_err()
 }
 
 fn with_fields(fields: &str, body: &str) -> String {
@@ -26,7 +26,7 @@ fn with_fields(fields: &str, body: &str) -> String {
 }
 
 #[test]
-fn the_fields_and_the_body_come_over_every_version_of_tls() {
+fn header_fields_and_body_are_received_over_every_version_of_tls() {
     let authority = Authority::new("one");
     let client = authority.client();
     let body = "line\n".repeat(50_000);
@@ -34,7 +34,7 @@ fn the_fields_and_the_body_come_over_every_version_of_tls() {
     for version in rustls::ALL_VERSIONS {
         let identity = authority.identity_of_versions(HOST, ALWAYS, &[version]);
         let server = Server::encrypted(&identity, &answer, Announced);
-        assert_eq!(got(&client, &server.url).unwrap(), body, "{version:?}");
+        assert_eq!(get_body(&client, &server.url).unwrap(), body, "{version:?}");
     }
     let identity = authority.identity("localhost", ALWAYS);
     let server = Server::encrypted_at("localhost", &identity, &with_fields("ETag: \"e\"\r\n", ""), Announced);
@@ -43,7 +43,7 @@ fn the_fields_and_the_body_come_over_every_version_of_tls() {
 }
 
 #[test]
-fn a_request_has_the_fields_of_its_caller_and_no_others_can_be_made_of_them() {
+fn a_request_has_the_fields_of_its_caller_and_values_cannot_inject_fields() {
     let authority = Authority::new("one");
     let (client, identity) = (authority.client(), authority.identity(HOST, ALWAYS));
     let server = Server::encrypted(&identity, &with_fields("", ""), Announced);
@@ -61,7 +61,7 @@ fn a_request_has_the_fields_of_its_caller_and_no_others_can_be_made_of_them() {
 }
 
 #[test]
-fn a_body_is_whole_only_if_its_own_end_arrived() {
+fn a_body_is_complete_only_if_its_own_end_was_received() {
     let length = |body| with_fields("Content-Length: 5\r\n", body);
     let cut_in_chunk = "the connection ended after 3 bytes, before the end of the chunked body";
     let cut_after_chunk = "the connection ended after 2 bytes, before the end of the chunked body";
@@ -92,7 +92,7 @@ fn a_body_is_whole_only_if_its_own_end_arrived() {
     ];
     for (answer, end, expected) in cases {
         let server = Server::encrypted(&identity, &answer, end);
-        let body = got(&client, &server.url).unwrap_or_else(|error| error.to_string());
+        let body = get_body(&client, &server.url).unwrap_or_else(|error| error.to_string());
         assert_eq!(body, expected, "{answer:?}, {end:?}");
     }
 }
@@ -105,7 +105,7 @@ fn fault(client: &Client, server: &Server) -> CertificateFault {
 }
 
 #[test]
-fn certificates_are_refused_with_their_fault_before_anything_is_requested() {
+fn invalid_certificates_are_rejected_with_their_fault_before_a_request_is_sent() {
     let [authority, other, namesake] = ["one", "other", "one"].map(Authority::new);
     let answer = with_fields("Content-Length: 0\r\n", "");
     for (client, host, years, expected) in [
@@ -125,12 +125,12 @@ fn certificates_are_refused_with_their_fault_before_anything_is_requested() {
 }
 
 #[test]
-fn an_unknown_authority_is_not_trusted_beside_the_systems() {
+fn an_unknown_authority_is_not_trusted_by_the_system() {
     let server =
         Server::encrypted(&Authority::new("one").identity(HOST, ALWAYS), &with_fields("", ""), Announced);
     match error(&Client::default(), &server.url) {
         HttpError::Certificate { fault: CertificateFault::NotTrusted } => {}
-        // A machine without certificates trusts nobody.
+        // A machine without certificates trusts no server.
         HttpError::Trust(error) => assert!(error.to_string().contains("--cacert"), "{error}"),
         other => panic!("{other}"),
     }
@@ -138,7 +138,7 @@ fn an_unknown_authority_is_not_trusted_beside_the_systems() {
 }
 
 #[test]
-fn a_port_without_encryption_is_not_read() {
+fn an_unencrypted_port_is_rejected_for_an_https_url() {
     let client = Authority::new("one").client();
     let server = Server::plain("https", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     assert!(matches!(error(&client, &server.url), HttpError::NotEncrypted));
@@ -149,16 +149,17 @@ fn a_port_without_encryption_is_not_read() {
     assert!(closed.starts_with("no encrypted connection: "), "{closed}");
 }
 
-/// Receives the begin of a handshake, and then does this.
-fn in_handshake(and_then: impl FnOnce(TcpStream) + Send + 'static) -> Url {
+/// Receives the first bytes of a handshake, and then runs `and_then`.
+fn server_in_handshake(and_then: impl FnOnce(TcpStream) + Send + 'static) -> Url {
     listening("https", HOST, move |mut client| {
         let _ = client.read(&mut [0; 4096]);
         and_then(client);
     })
 }
 
-/// Asks with a check that ends the wait at its nth call.
-fn ended_by_check(url: &Url, nth: u32) -> (String, u32) {
+/// Sends a request with a check that fails at its nth call; returns the error and the number of
+/// calls.
+fn end_by_check(url: &Url, nth: u32) -> (String, u32) {
     let calls = Cell::new(0);
     let check = || {
         calls.set(calls.get() + 1);
@@ -170,15 +171,15 @@ fn ended_by_check(url: &Url, nth: u32) -> (String, u32) {
 }
 
 #[test]
-fn a_handshake_that_does_not_end_is_ended_by_the_check() {
+fn the_callers_check_ends_a_handshake_that_does_not_finish() {
     let wait_for_end = |mut client: TcpStream| drop(client.read(&mut [0; 1]));
-    assert_eq!(ended_by_check(&in_handshake(wait_for_end), 4), ("the user's time is up".to_owned(), 4));
-    // The head of a record whose rest never comes.
-    let begun = in_handshake(move |mut client| {
+    assert_eq!(end_by_check(&server_in_handshake(wait_for_end), 4), ("the user's time is up".to_owned(), 4));
+    // The head of a TLS record whose rest is never sent.
+    let begun = server_in_handshake(move |mut client| {
         let _ = client.write_all(b"\x16\x03\x03\x00\x7a\x02");
         wait_for_end(client);
     });
-    assert_eq!(ended_by_check(&begun, 6), ("the user's time is up".to_owned(), 6));
+    assert_eq!(end_by_check(&begun, 6), ("the user's time is up".to_owned(), 6));
 }
 
 #[test]
@@ -203,7 +204,7 @@ fn a_redirect_to_encryption_is_not_followed_and_shows_no_secret() {
 fn content_in_another_encoding_is_refused() {
     let with = |fields: &str| {
         let answer = with_fields(&format!("{fields}Content-Length: 5\r\n"), "hello");
-        got(&Client::default(), &Server::plain("http", &answer).url).map_err(|error| error.to_string())
+        get_body(&Client::default(), &Server::plain("http", &answer).url).map_err(|error| error.to_string())
     };
     for fields in ["", "Content-Encoding: identity\r\n", "content-encoding: Identity, \r\n"] {
         assert_eq!(with(fields), Ok("hello".to_owned()), "{fields:?}");

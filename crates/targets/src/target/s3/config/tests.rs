@@ -1,47 +1,49 @@
-//! Stores from variables, files and programs that are only in the tests.
+//! Stores from environment variables, files and programs that exist only in the tests.
 
 use super::*;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Surroundings that hold what a test puts there.
+/// The environment that a test defines.
 #[derive(Default)]
-struct Made {
+struct TestSurroundings {
     variables: HashMap<&'static str, String>,
     files: HashMap<&'static str, Result<String, io::ErrorKind>>,
-    /// What each command line prints.
+    /// The output of each command line.
     programs: HashMap<&'static str, String>,
 }
 
-impl Made {
-    /// With a home and a key in the environment.
-    fn signed() -> Made {
-        Made::home().with("AWS_ACCESS_KEY_ID", "the-key").with("AWS_SECRET_ACCESS_KEY", "the-secret")
+impl TestSurroundings {
+    /// Has a home folder, and a key in the environment.
+    fn signed() -> TestSurroundings {
+        TestSurroundings::home()
+            .with("AWS_ACCESS_KEY_ID", "the-key")
+            .with("AWS_SECRET_ACCESS_KEY", "the-secret")
     }
 
-    fn home() -> Made {
-        Made::default().with("HOME", "/home/u")
+    fn home() -> TestSurroundings {
+        TestSurroundings::default().with("HOME", "/home/u")
     }
 
-    fn with(mut self, variable: &'static str, value: &str) -> Made {
+    fn with(mut self, variable: &'static str, value: &str) -> TestSurroundings {
         self.variables.insert(variable, value.to_owned());
         self
     }
 
-    fn file(mut self, path: &'static str, text: &str) -> Made {
+    fn file(mut self, path: &'static str, text: &str) -> TestSurroundings {
         self.files.insert(path, Ok(text.to_owned()));
         self
     }
 
-    fn config(self, text: &str) -> Made {
+    fn config(self, text: &str) -> TestSurroundings {
         self.file("/home/u/.aws/config", text)
     }
 
-    fn keys(self, text: &str) -> Made {
+    fn keys(self, text: &str) -> TestSurroundings {
         self.file("/home/u/.aws/credentials", text)
     }
 
-    fn program(mut self, line: &'static str, output: &str) -> Made {
+    fn program(mut self, line: &'static str, output: &str) -> TestSurroundings {
         self.programs.insert(line, output.to_owned());
         self
     }
@@ -66,7 +68,7 @@ impl Made {
     }
 }
 
-impl Surroundings for Made {
+impl Surroundings for TestSurroundings {
     fn variable(&self, name: &str) -> Option<String> {
         self.variables.get(name).cloned().filter(|value| !value.is_empty())
     }
@@ -89,8 +91,8 @@ impl Surroundings for Made {
 }
 
 #[test]
-fn a_key_alone_means_amazons_first_region_and_virtual_hosts() {
-    let store = Made::signed().store();
+fn a_key_without_settings_means_us_east_1_and_virtual_hosts() {
+    let store = TestSurroundings::signed().store();
     assert_eq!(store.endpoint.to_string(), "https://s3.us-east-1.amazonaws.com");
     assert_eq!((store.region.as_str(), store.style), ("us-east-1", Style::Virtual));
     let credentials = store.credentials.unwrap();
@@ -99,10 +101,13 @@ fn a_key_alone_means_amazons_first_region_and_virtual_hosts() {
 }
 
 #[test]
-fn variables_come_before_files() {
+fn environment_variables_take_precedence_over_files() {
     let config = "[default]\nregion = eu-west-1\nendpoint_url = http://of-profile\n";
-    let made =
-        || Made::signed().config(config).keys("[default]\naws_access_key_id=k\naws_secret_access_key=s\n");
+    let made = || {
+        TestSurroundings::signed()
+            .config(config)
+            .keys("[default]\naws_access_key_id=k\naws_secret_access_key=s\n")
+    };
     assert_eq!(made().store().region, "eu-west-1");
     assert_eq!(made().with("AWS_DEFAULT_REGION", "eu-west-2").store().region, "eu-west-2");
     let both = made().with("AWS_DEFAULT_REGION", "eu-west-2").with("AWS_REGION", "eu-west-3");
@@ -113,13 +118,13 @@ fn variables_come_before_files() {
 }
 
 #[test]
-fn endpoints_come_in_their_documented_order() {
+fn endpoint_settings_have_their_documented_precedence() {
     let config = "[default]\nservices = here\nendpoint_url = http://of-profile\n\
                   [services here]\ns3 =\n  endpoint_url = http://of-services\n\
                   [services other]\ns3 =\n  endpoint_url = http://other\n";
     let without = config.replacen("services = here\n", "", 1);
-    assert_eq!(Made::signed().config(&without).endpoint(), "http://of-profile");
-    let made = || Made::signed().config(config);
+    assert_eq!(TestSurroundings::signed().config(&without).endpoint(), "http://of-profile");
+    let made = || TestSurroundings::signed().config(config);
     assert_eq!(made().endpoint(), "http://of-services");
     let all = made().with("AWS_ENDPOINT_URL", "http://for-all");
     assert_eq!(all.endpoint(), "http://for-all");
@@ -129,37 +134,37 @@ fn endpoints_come_in_their_documented_order() {
     let ignoring = all.with("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true");
     assert_eq!(ignoring.endpoint(), "https://s3.us-east-1.amazonaws.com");
     assert_eq!(Store::configured(&options, &ignoring).unwrap().endpoint.to_string(), "http://named:1");
-    let wrong = Made::signed().with("AWS_ENDPOINT_URL", "http://user:the-password@host");
+    let wrong = TestSurroundings::signed().with("AWS_ENDPOINT_URL", "http://user:the-password@host");
     assert!(wrong.error().contains("AWS_ENDPOINT_URL: an endpoint with a user"));
 }
 
 #[test]
-fn the_style_follows_the_endpoint_unless_it_is_configured() {
-    let endpoint = || Made::signed().with("AWS_ENDPOINT_URL_S3", "http://host");
+fn the_addressing_style_follows_the_endpoint_unless_it_is_configured() {
+    let endpoint = || TestSurroundings::signed().with("AWS_ENDPOINT_URL_S3", "http://host");
     assert_eq!(endpoint().store().style, Style::Path);
     let config = |style: &str| {
         format!("[default]\ns3 =\n    max_queue_size = 5\n    addressing_style = {style}\nregion = a\n")
     };
     assert_eq!(endpoint().config(&config("virtual")).store().style, Style::Virtual);
     assert_eq!(endpoint().config(&config("auto")).store().style, Style::Path);
-    let path = Made::signed().config(&config("path")).store();
+    let path = TestSurroundings::signed().config(&config("path")).store();
     assert_eq!((path.style, path.region.as_str()), (Style::Path, "a"));
-    assert!(Made::signed().config(&config("host")).error().contains("addressing_style: 'host'"));
+    assert!(TestSurroundings::signed().config(&config("host")).error().contains("addressing_style: 'host'"));
 }
 
 #[test]
-fn a_profile_is_what_both_files_have_under_its_name() {
+fn a_profile_combines_the_sections_of_both_files() {
     let config = "# a comment\nregion = of-no-profile\n[default]\nregion = of-default\n\n\
                   [profile work]\nregion=of-work ; kept as it is\n[profile \"two words\"]\nregion = of-two\n";
     let keys = "[default]\naws_access_key_id = d\naws_secret_access_key = ds\n\
                 [work]\naws_access_key_id = w\naws_secret_access_key = w/+=#;s\naws_session_token = wt==\n";
-    let made = || Made::home().config(config).keys(keys);
+    let made = || TestSurroundings::home().config(config).keys(keys);
     assert_eq!((made().access_key(), made().store().region), ("d".to_owned(), "of-default".to_owned()));
     let work = made().config(&config.replace(" ; kept as it is", "")).with("AWS_PROFILE", "work").store();
     let credentials = work.credentials.unwrap();
     assert_eq!((work.region.as_str(), credentials.secret.reveal()), ("of-work", "w/+=#;s"));
     assert_eq!(credentials.session_token.unwrap().reveal(), "wt==");
-    let two = Made::signed().config(config).with("AWS_PROFILE", "two words");
+    let two = TestSurroundings::signed().config(config).with("AWS_PROFILE", "two words");
     assert_eq!(two.store().region, "of-two");
     assert_eq!(made().with("AWS_PROFILE", "none").error(), "AWS_PROFILE: no file has a profile 'none'");
     let without = made().with("AWS_PROFILE", "two words").error();
@@ -167,71 +172,71 @@ fn a_profile_is_what_both_files_have_under_its_name() {
 }
 
 #[test]
-fn the_file_of_keys_comes_before_the_other_one() {
+fn the_credentials_file_takes_precedence_over_the_config_file() {
     let one = "[default]\naws_access_key_id = one\naws_secret_access_key = s\n";
-    let made = Made::home().config(one).keys(&one.replace("one", "other"));
+    let made = TestSurroundings::home().config(one).keys(&one.replace("one", "other"));
     assert_eq!(made.access_key(), "other");
-    assert_eq!(Made::home().config(one).access_key(), "one");
+    assert_eq!(TestSurroundings::home().config(one).access_key(), "one");
 }
 
 #[test]
-fn profiles_differ_by_their_case_and_what_is_before_them_is_of_none() {
+fn profile_names_are_case_sensitive_and_settings_before_sections_are_ignored() {
     let config =
         "region = of-no-profile\n[profile Work]\nregion = of-upper\n[profile work]\nregion = of-lower\n";
-    let region = |made: Made| made.config(config).store().region;
-    assert_eq!(region(Made::signed().with("AWS_PROFILE", "Work")), "of-upper");
-    assert_eq!(region(Made::signed().with("AWS_PROFILE", "work")), "of-lower");
-    assert_eq!(region(Made::signed()), "us-east-1");
+    let region = |made: TestSurroundings| made.config(config).store().region;
+    assert_eq!(region(TestSurroundings::signed().with("AWS_PROFILE", "Work")), "of-upper");
+    assert_eq!(region(TestSurroundings::signed().with("AWS_PROFILE", "work")), "of-lower");
+    assert_eq!(region(TestSurroundings::signed()), "us-east-1");
 }
 
 #[test]
-fn the_files_may_be_elsewhere_and_missing_ones_are_empty() {
-    let made = Made::signed()
+fn environment_variables_move_the_files_and_missing_files_are_empty() {
+    let made = TestSurroundings::signed()
         .with("AWS_CONFIG_FILE", "~/elsewhere")
         .file("/home/u/elsewhere", "[default]\nregion = x\n");
     assert_eq!(made.store().region, "x");
-    assert_eq!(Made::signed().with("AWS_CONFIG_FILE", "/none").store().region, "us-east-1");
-    let mut denied = Made::signed();
+    assert_eq!(TestSurroundings::signed().with("AWS_CONFIG_FILE", "/none").store().region, "us-east-1");
+    let mut denied = TestSurroundings::signed();
     denied.files.insert("/home/u/.aws/config", Err(io::ErrorKind::PermissionDenied));
     assert!(denied.error().starts_with("/home/u/.aws/config: permission denied"));
-    let broken = Made::signed().keys("[default\naws_secret_access_key = the-secret\n");
+    let broken = TestSurroundings::signed().keys("[default\naws_secret_access_key = the-secret\n");
     assert!(broken.error().starts_with("/home/u/.aws/credentials: not a file of sections"));
 }
 
 #[test]
-fn half_a_key_is_an_error() {
-    let half = Made::home().with("AWS_ACCESS_KEY_ID", "the-key").error();
+fn a_key_without_its_secret_is_an_error() {
+    let half = TestSurroundings::home().with("AWS_ACCESS_KEY_ID", "the-key").error();
     assert!(half.contains("the environment: an access key"));
     let keys = "[default]\naws_secret_access_key = the-secret\n";
-    assert!(Made::home().keys(keys).error().contains("the profile 'default': an access key"));
+    assert!(TestSurroundings::home().keys(keys).error().contains("the profile 'default': an access key"));
 }
 
 #[test]
-fn keys_from_other_services_are_refused_with_the_way_to_get_them() {
+fn keys_from_other_services_are_rejected_with_the_command_that_exports_them() {
     for setting in ["role_arn = arn", "sso_session = s", "sso_start_url = u", "web_identity_token_file = f"] {
-        let error = Made::home().config(&format!("[default]\n{setting}\n")).error();
+        let error = TestSurroundings::home().config(&format!("[default]\n{setting}\n")).error();
         assert!(error.contains("aws configure export-credentials --format env"), "{error}");
         assert!(error.starts_with(setting.split(' ').next().unwrap()), "{error}");
     }
     for variable in ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI"] {
-        assert!(Made::home().with(variable, "x").error().starts_with(variable));
+        assert!(TestSurroundings::home().with(variable, "x").error().starts_with(variable));
     }
     let role = "[default]\nrole_arn = arn\n";
-    assert_eq!(Made::signed().config(role).access_key(), "the-key", "variables come first");
+    assert_eq!(TestSurroundings::signed().config(role).access_key(), "the-key", "variables come first");
 }
 
 #[test]
-fn without_keys_the_error_says_what_there_is_and_public_objects_need_none() {
-    assert!(Made::home().error().contains("AWS_NO_SIGN_REQUEST"));
-    assert!(Made::default().error().contains("no credentials"));
-    assert_eq!(Made::signed().with("AWS_NO_SIGN_REQUEST", "YES").store().credentials, None);
-    assert!(Made::signed().with("AWS_NO_SIGN_REQUEST", "no").store().credentials.is_some());
+fn without_keys_the_error_names_the_searched_sources_and_public_objects_need_no_keys() {
+    assert!(TestSurroundings::home().error().contains("AWS_NO_SIGN_REQUEST"));
+    assert!(TestSurroundings::default().error().contains("no credentials"));
+    assert_eq!(TestSurroundings::signed().with("AWS_NO_SIGN_REQUEST", "YES").store().credentials, None);
+    assert!(TestSurroundings::signed().with("AWS_NO_SIGN_REQUEST", "no").store().credentials.is_some());
     let options = ServerOptions { unsigned: true, ..ServerOptions::default() };
-    assert_eq!(Store::configured(&options, &Made::home()).unwrap().credentials, None);
+    assert_eq!(Store::configured(&options, &TestSurroundings::home()).unwrap().credentials, None);
 }
 
 #[test]
-fn a_program_may_give_the_keys() {
+fn credential_process_provides_the_keys() {
     const CONFIG: &str = "[default]\ncredential_process = /opt/my\\ keys --for \"a b\" '#1'\n";
     const LINE: &str = "/opt/my keys|--for|a b|#1";
     let json = |expires: &str| {
@@ -239,7 +244,7 @@ fn a_program_may_give_the_keys() {
             "{{\"Version\":1,\n \"AccessKeyId\":\"k\",\"SecretAccessKey\":\"the-secret\",\"SessionToken\":\"t\",\"Expiration\":\"{expires}\"}}"
         )
     };
-    let made = |output: &str| Made::home().config(CONFIG).program(LINE, output);
+    let made = |output: &str| TestSurroundings::home().config(CONFIG).program(LINE, output);
     let credentials = made(&json("2025-01-01T12:00:01Z")).store().credentials.unwrap();
     assert_eq!((credentials.access_key.as_str(), credentials.session_token.unwrap().reveal()), ("k", "t"));
     assert!(credentials.expires.is_some());
@@ -250,23 +255,23 @@ fn a_program_may_give_the_keys() {
     for wrong in ["", "the-secret", wrong, &forever.replace('1', "2")] {
         assert!(made(wrong).error().contains("did not print credentials in version 1"), "{wrong}");
     }
-    let absent =
-        Made::home().config("[default]\ncredential_process = /opt/the-program --secret the-secret\n");
+    let absent = TestSurroundings::home()
+        .config("[default]\ncredential_process = /opt/the-program --secret the-secret\n");
     assert!(absent.error().starts_with("credential_process of the profile 'default': "));
 }
 
 #[test]
 fn keys_that_have_expired_are_refused() {
-    let made = Made::signed().with("AWS_CREDENTIAL_EXPIRATION", "2025-01-01T11:59:59+00:00");
+    let made = TestSurroundings::signed().with("AWS_CREDENTIAL_EXPIRATION", "2025-01-01T11:59:59+00:00");
     assert!(made.error().contains("expired"));
 }
 
 #[test]
-fn endpoints_of_amazon_that_are_not_followed_are_no_silent_difference() {
-    let made = || Made::signed().with("AWS_USE_FIPS_ENDPOINT", "true");
+fn unsupported_endpoint_settings_of_amazon_are_errors() {
+    let made = || TestSurroundings::signed().with("AWS_USE_FIPS_ENDPOINT", "true");
     assert!(made().error().contains("AWS_USE_FIPS_ENDPOINT: readlab does not follow it"));
     let named = "https://s3-fips.example";
     assert_eq!(made().with("AWS_ENDPOINT_URL", named).endpoint(), named);
     let config = "[default]\ns3=\n use_accelerate_endpoint = true\n";
-    assert!(Made::signed().config(config).error().contains("use_accelerate_endpoint"));
+    assert!(TestSurroundings::signed().config(config).error().contains("use_accelerate_endpoint"));
 }

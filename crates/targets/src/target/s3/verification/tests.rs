@@ -1,4 +1,4 @@
-//! Requests that are signed rightly and wrongly.
+//! Requests with correct and incorrect signatures.
 
 use super::super::{ObjectName, Store};
 use super::*;
@@ -16,22 +16,22 @@ fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn then() -> Timestamp {
+fn documented_time() -> Timestamp {
     time("2013-05-24T00:00:00Z")
 }
 
 /// A request whose parts a test changes.
 #[derive(Clone)]
-struct Sent {
+struct SentRequest {
     verb: &'static str,
     path: String,
     query: String,
     fields: Vec<(String, String)>,
 }
 
-impl Sent {
+impl SentRequest {
     /// One of the documented examples, signed in its head.
-    fn documented(query: &str, range: Option<&str>, signature: &str) -> Sent {
+    fn documented(query: &str, range: Option<&str>, signature: &str) -> SentRequest {
         let mut fields = vec![
             ("host", "examplebucket.s3.amazonaws.com"),
             ("x-amz-content-sha256", EMPTY_PAYLOAD),
@@ -46,17 +46,20 @@ impl Sent {
         );
         fields.push(("authorization", &authorization));
         let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Sent { verb: "GET", path: "/".to_owned(), query: query.to_owned(), fields }
+        SentRequest { verb: "GET", path: "/".to_owned(), query: query.to_owned(), fields }
     }
 
     /// The documented `GET` of the first ten bytes.
-    fn get() -> Sent {
+    fn get() -> SentRequest {
         let signature = "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41";
-        Sent { path: "/test.txt".to_owned(), ..Sent::documented("", Some("bytes=0-9"), signature) }
+        SentRequest {
+            path: "/test.txt".to_owned(),
+            ..SentRequest::documented("", Some("bytes=0-9"), signature)
+        }
     }
 
-    /// By a URL that is valid for an hour.
-    fn presigned() -> Sent {
+    /// A request with a presigned URL that is valid for an hour.
+    fn presigned() -> SentRequest {
         let store = Store {
             endpoint: "http://127.0.0.1:9000".parse().unwrap(),
             region: REGION.to_owned(),
@@ -64,59 +67,60 @@ impl Sent {
             credentials: Some(credentials()),
         };
         let object = ObjectName::new("bucket", "a b/ü+%.txt").unwrap();
-        let url = store.presigned(RequestVerb::Get, &object, Duration::from_secs(3600), then()).unwrap();
+        let url =
+            store.presigned(RequestVerb::Get, &object, Duration::from_secs(3600), documented_time()).unwrap();
         let (path, query) = url.exact_request().split_once('?').unwrap();
         let fields = vec![("host".to_owned(), url.authority().to_owned())];
-        Sent { verb: "GET", path: path.to_owned(), query: query.to_owned(), fields }
+        SentRequest { verb: "GET", path: path.to_owned(), query: query.to_owned(), fields }
     }
 
-    fn with(&self, name: &str, value: &str) -> Sent {
+    fn with(&self, name: &str, value: &str) -> SentRequest {
         let mut sent = self.clone();
         sent.fields.retain(|(known, _)| known != name);
         sent.fields.push((name.to_owned(), value.to_owned()));
         sent
     }
 
-    fn with_authorization(&self, from: &str, to: &str) -> Sent {
+    fn with_authorization(&self, from: &str, to: &str) -> SentRequest {
         let (_, text) = self.fields.iter().find(|(name, _)| name == "authorization").unwrap();
         assert!(text.contains(from));
         self.with("authorization", &text.replace(from, to))
     }
 
-    fn with_query(&self, from: &str, to: &str) -> Sent {
+    fn with_query(&self, from: &str, to: &str) -> SentRequest {
         assert!(self.query.contains(from));
-        Sent { query: self.query.replace(from, to), ..self.clone() }
+        SentRequest { query: self.query.replace(from, to), ..self.clone() }
     }
 
     fn judged_at(&self, now: Timestamp) -> Result<(), Refusal> {
-        let Sent { verb, path, query, fields } = self;
+        let SentRequest { verb, path, query, fields } = self;
         ReceivedRequest { verb, path, query, fields }.verify(&credentials(), REGION, now)
     }
 
     fn judged(&self) -> Result<(), Refusal> {
-        self.judged_at(then())
+        self.judged_at(documented_time())
     }
 }
 
 #[test]
-fn the_documented_examples_are_rightly_signed() {
-    assert_eq!(Sent::get().judged(), Ok(()));
+fn the_documented_examples_have_valid_signatures() {
+    assert_eq!(SentRequest::get().judged(), Ok(()));
     let lifecycle = "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543";
-    assert_eq!(Sent::documented("lifecycle", None, lifecycle).judged(), Ok(()));
+    assert_eq!(SentRequest::documented("lifecycle", None, lifecycle).judged(), Ok(()));
     let list = "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7";
     for query in ["max-keys=2&prefix=J", "prefix=J&max-keys=2", "&prefix=%4A&max-keys=2"] {
-        assert_eq!(Sent::documented(query, None, list).judged(), Ok(()), "{query}");
+        assert_eq!(SentRequest::documented(query, None, list).judged(), Ok(()), "{query}");
     }
 }
 
 #[test]
-fn what_was_signed_cannot_be_changed() {
-    let get = Sent::get();
+fn changing_a_signed_part_invalidates_the_signature() {
+    let get = SentRequest::get();
     let changed = [
-        Sent { verb: "HEAD", ..get.clone() },
-        Sent { path: "/test.tx".to_owned(), ..get.clone() },
-        Sent { path: "/test.txt/".to_owned(), ..get.clone() },
-        Sent { query: "versionId=1".to_owned(), ..get.clone() },
+        SentRequest { verb: "HEAD", ..get.clone() },
+        SentRequest { path: "/test.tx".to_owned(), ..get.clone() },
+        SentRequest { path: "/test.txt/".to_owned(), ..get.clone() },
+        SentRequest { query: "versionId=1".to_owned(), ..get.clone() },
         get.with("host", "other"),
         get.with("range", "bytes=0-10"),
         get.with("x-amz-content-sha256", UNSIGNED_PAYLOAD),
@@ -141,8 +145,8 @@ fn what_was_signed_cannot_be_changed() {
 }
 
 #[test]
-fn other_fields_may_be_unsigned_but_not_the_stores_own() {
-    let get = Sent::get();
+fn other_header_fields_may_be_unsigned_but_not_x_amz_fields() {
+    let get = SentRequest::get();
     assert_eq!(get.with("if-match", "\"a\"").with("user-agent", "x").judged(), Ok(()));
     assert_eq!(get.with("x-amz-meta", "x").judged(), Err(Refusal::UnsignedField));
     assert_eq!(get.with_authorization("host;", "").judged(), Err(Refusal::UnsignedField));
@@ -153,13 +157,13 @@ fn other_fields_may_be_unsigned_but_not_the_stores_own() {
 }
 
 #[test]
-fn spaces_in_a_field_are_no_difference() {
-    assert_eq!(Sent::get().with("range", "  bytes=0-9 ").judged(), Ok(()));
+fn repeated_spaces_in_a_header_field_do_not_change_the_signature() {
+    assert_eq!(SentRequest::get().with("range", "  bytes=0-9 ").judged(), Ok(()));
 }
 
 #[test]
 fn a_request_with_a_body_or_without_a_signature_is_refused() {
-    let get = Sent::get();
+    let get = SentRequest::get();
     for verb in ["GET", "PUT"] {
         let parts = SignedParts {
             verb,
@@ -174,7 +178,8 @@ fn a_request_with_a_body_or_without_a_signature_is_refused() {
         };
         let (moment, _) = Moment::read("20130524T000000Z").unwrap();
         let signature = parts.signature(credentials().secret.reveal(), REGION, &moment);
-        let mut sent = Sent::documented("", None, &signature).with("x-amz-content-sha256", "STREAMING");
+        let mut sent =
+            SentRequest::documented("", None, &signature).with("x-amz-content-sha256", "STREAMING");
         (sent.verb, sent.path) = (verb, "/k".to_owned());
         let expected = if verb == "GET" { Err(Refusal::Payload) } else { Ok(()) };
         assert_eq!(sent.with("host", "h").judged(), expected, "{verb}");
@@ -182,20 +187,21 @@ fn a_request_with_a_body_or_without_a_signature_is_refused() {
     let mut without = get.clone();
     without.fields.retain(|(name, _)| name != "x-amz-content-sha256");
     assert_eq!(without.judged(), Err(Refusal::Payload));
-    let plain = |sent: &Sent| Sent { fields: vec![("host".into(), "h".into())], ..sent.clone() };
+    let plain =
+        |sent: &SentRequest| SentRequest { fields: vec![("host".into(), "h".into())], ..sent.clone() };
     assert_eq!(plain(&get).judged(), Err(Refusal::Unsigned));
     for text in
         ["", "AWS key:signature", "AWS4-HMAC-SHA256", "AWS4-HMAC-SHA256 Credential=,Signature", "Basic x"]
     {
         assert!(matches!(get.with("authorization", text).judged(), Err(Refusal::Malformed(_))), "{text}");
     }
-    let twice = Sent { query: "X-Amz-Signature=00".to_owned(), ..get };
+    let twice = SentRequest { query: "X-Amz-Signature=00".to_owned(), ..get };
     assert!(matches!(twice.judged(), Err(Refusal::Malformed(_))));
 }
 
 #[test]
-fn a_head_is_valid_for_a_quarter_of_an_hour_before_and_after() {
-    let get = Sent::get();
+fn a_signed_head_is_valid_for_15_minutes_before_and_after_its_time() {
+    let get = SentRequest::get();
     for now in ["2013-05-23T23:45:00Z", "2013-05-24T00:15:00Z"] {
         assert_eq!(get.judged_at(time(now)), Ok(()), "{now}");
     }
@@ -210,8 +216,8 @@ fn a_head_is_valid_for_a_quarter_of_an_hour_before_and_after() {
 }
 
 #[test]
-fn a_url_is_valid_again_and_again_until_it_expires() {
-    let sent = Sent::presigned();
+fn a_signed_url_can_be_used_repeatedly_until_it_expires() {
+    let sent = SentRequest::presigned();
     for now in ["2013-05-23T23:45:00Z", "2013-05-24T00:00:00Z", "2013-05-24T01:00:00Z"] {
         assert_eq!(sent.judged_at(time(now)), Ok(()), "{now}");
     }
@@ -222,13 +228,13 @@ fn a_url_is_valid_again_and_again_until_it_expires() {
 }
 
 #[test]
-fn a_url_cannot_be_changed() {
-    let sent = Sent::presigned();
+fn changing_a_signed_url_invalidates_it() {
+    let sent = SentRequest::presigned();
     for changed in [
-        Sent { verb: "HEAD", ..sent.clone() },
-        Sent { path: sent.path.replace("%20", "+"), ..sent.clone() },
+        SentRequest { verb: "HEAD", ..sent.clone() },
+        SentRequest { path: sent.path.replace("%20", "+"), ..sent.clone() },
         sent.with_query("X-Amz-Expires=3600", "X-Amz-Expires=3601"),
-        Sent { query: format!("{}&response-content-type=x", sent.query), ..sent.clone() },
+        SentRequest { query: format!("{}&response-content-type=x", sent.query), ..sent.clone() },
         sent.with_query("Signature=", "Signature=0"),
     ] {
         assert_eq!(changed.judged(), Err(Refusal::Mismatch), "{} {}", changed.path, changed.query);
@@ -245,8 +251,8 @@ fn a_url_cannot_be_changed() {
 }
 
 #[test]
-fn an_encoding_in_other_letters_is_the_same_path() {
-    let sent = Sent::presigned();
-    let lower = Sent { path: sent.path.replace("%C3%BC", "%c3%bc").replace("%2B", "+"), ..sent };
+fn percent_encoding_in_lower_case_is_the_same_path() {
+    let sent = SentRequest::presigned();
+    let lower = SentRequest { path: sent.path.replace("%C3%BC", "%c3%bc").replace("%2B", "+"), ..sent };
     assert_eq!(lower.judged(), Ok(()));
 }

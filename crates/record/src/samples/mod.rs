@@ -1,10 +1,11 @@
-//! The samples of a trial, packed in memory in a few bytes each instead of hundreds: a race may
-//! have a hundred thousand, and the lab must stay small beside what it measures.
+//! The samples of a trial, packed in memory into a few bytes each instead of hundreds. A race may
+//! have a hundred thousand samples, and the lab must use little memory beside what it measures.
 //!
-//! Each sample is held as what differs from the one before: which fields do, which became `None`,
-//! the new values, as varints (<https://protobuf.dev/programming-guides/encoding/#varints>).
-//! Nothing is rounded; samples come out as they went in. What they are is in
-//! [`readlab_model::sample`], how files hold them in [`super::file`].
+//! Each sample is stored as its difference from the previous sample: the mask of fields that
+//! changed, those that became `None`, and the new values as varints
+//! (<https://protobuf.dev/programming-guides/encoding/#varints>). Nothing is rounded, so unpacking
+//! returns the same samples. [`readlab_model::sample`] defines samples, and [`super::file`] writes
+//! them to files.
 
 use integer_encoding::{VarIntReader, VarIntWriter};
 use readlab_model::sample::{Delivered, Meter, Sample};
@@ -13,19 +14,19 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
-/// How many fields a sample has besides its meters.
-const OTHERS: usize = 20;
+/// Number of fields that a sample has besides its meters.
+const OTHER_FIELDS: usize = 20;
 
-const FIELDS: usize = Meter::ALL.len() + OTHERS;
+const FIELDS: usize = Meter::ALL.len() + OTHER_FIELDS;
 
-// Which fields changed is a mask of 64 bits.
+// A mask of 64 bits states which fields changed.
 const _: () = assert!(FIELDS <= 64);
 
-/// A sample's fields, in the order of [`pass_fields`].
+/// The fields of a sample, in the order of [`pass_fields`].
 type SampleFields = [Option<u64>; FIELDS];
 
-/// What the first sample is held against.
-const NOTHING: SampleFields = [None; FIELDS];
+/// The fields from which the first sample differs.
+const NO_FIELDS: SampleFields = [None; FIELDS];
 
 const PACKED: &str = "these bytes were packed here, in memory";
 
@@ -47,12 +48,12 @@ pub struct Iter<'a> {
 
 impl Default for Samples {
     fn default() -> Samples {
-        Samples { packed: Vec::new(), len: 0, last: NOTHING }
+        Samples { packed: Vec::new(), len: 0, last: NO_FIELDS }
     }
 }
 
 impl Samples {
-    /// Adds one at the end.
+    /// Adds a sample at the end.
     pub fn push(&mut self, sample: &Sample) {
         let fields = fields(sample);
         let places = || (0..FIELDS).filter(|&at| fields[at] != self.last[at]);
@@ -68,7 +69,7 @@ impl Samples {
     }
 
     pub fn iter(&self) -> Iter<'_> {
-        Iter { packed: &self.packed, left: self.len, last: NOTHING }
+        Iter { packed: &self.packed, left: self.len, last: NO_FIELDS }
     }
 
     pub fn len(&self) -> usize {
@@ -130,7 +131,7 @@ impl Debug for Samples {
 }
 
 fn fields(sample: &Sample) -> SampleFields {
-    let (mut fields, mut at) = (NOTHING, 0);
+    let (mut fields, mut at) = (NO_FIELDS, 0);
     pass_fields(&mut sample.clone(), |field| {
         fields[at] = field;
         at += 1;
@@ -145,8 +146,9 @@ fn sample(fields: &SampleFields) -> Sample {
     sample
 }
 
-/// Passes every field of a sample through `pass`, one that is always known never as `None`. Those
-/// that are different in almost every sample come first, so that the mask of what changed is short.
+/// Replaces every field of a sample by what `pass` returns; fields that are always known are never
+/// `None`. Fields that differ in almost every sample come first, so that the mask of changed fields
+/// is short.
 fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<u64>) {
     let narrow = |value: u64| u32::try_from(value).expect(PACKED);
     sample.wall_ns = pass(Some(sample.wall_ns)).expect(PACKED);

@@ -1,5 +1,5 @@
-//! The method of a record: its contenders and commands, the meters that could not be read and why, the rejected
-//! readings, how calls were counted, and what every number means.
+//! How the numbers of a record came about: contenders and commands, meters that could not be read
+//! and why, rejected readings, how calls were counted, and the meaning of every number.
 
 use super::groups;
 use super::words::{files as counted_files, grouped, plural};
@@ -13,12 +13,12 @@ use readlab_record::{Check, CommandRules, Header, Receipt, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A meter that could not be read, or readings that were rejected, with the reason.
+/// A meter that could not be read, or rejected readings, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingMetric {
     pub what: String,
     pub reason: String,
-    /// How often: `in 3 trials`.
+    /// How often it happened, such as `in 3 trials`.
     pub extent: String,
 }
 
@@ -35,11 +35,11 @@ pub(super) fn contenders(receipts: &[Receipt]) -> Vec<String> {
     receipts.iter().map(|it| format!("{} {}: {}", it.contender, it.version, it.runtime)).collect()
 }
 
-pub(super) fn maker(header: &Header) -> String {
+pub(super) fn made_by(header: &Header) -> String {
     format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
 }
 
-/// What was read: one line a target, or one for all when they are many.
+/// The titles of the targets: one line for each, or a single line if there are many.
 pub(super) fn target_titles(record: &Record) -> Vec<String> {
     const LISTED_SINGLY: usize = 4;
     let targets = &record.targets;
@@ -55,11 +55,11 @@ pub(super) fn target_titles(record: &Record) -> Vec<String> {
         plural(targets.len(), "file"),
         format!("{} to {}, {total} in all", Bytes(least), Bytes(most)),
     ];
-    facts.extend(place(&targets[0]));
+    facts.extend(storage_words(&targets[0]));
     vec![facts.join(" · ")]
 }
 
-fn place(target: &TargetFacts) -> Option<String> {
+fn storage_words(target: &TargetFacts) -> Option<String> {
     let known: Vec<&str> = target.filesystem.iter().chain(&target.mount).map(String::as_str).collect();
     (!known.is_empty()).then(|| known.join(", "))
 }
@@ -75,7 +75,7 @@ fn target_title(target: &TargetFacts) -> String {
         format!("{}, of which {} come out", decoded.archive.noun(), Bytes(out))
     }));
     facts.extend(target.dictionary.as_ref().map(dictionary));
-    facts.extend(place(target));
+    facts.extend(storage_words(target));
     facts.extend(target.device.as_ref().and_then(|device| device.model.clone()));
     facts.join(" · ")
 }
@@ -124,10 +124,10 @@ fn store(store: &StoreFacts) -> String {
     format!("store {endpoint}, region {region}, {} style, requests {signed}", style.word())
 }
 
-/// Meters that could not be read, those with the same reason together.
+/// The meters that could not be read, grouped by reason.
 pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
     let missing = record.trials.iter().flat_map(|trial| &trial.missing);
-    let reasons = how_often(missing.map(|(meter, reason)| (reason.as_str(), meter.as_str())));
+    let reasons = count_each(missing.map(|(meter, reason)| (reason.as_str(), meter.as_str())));
     let mut merged: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
     for ((reason, meter), trials) in reasons {
         merged.entry((reason, trials)).or_default().push(meter);
@@ -140,7 +140,7 @@ pub(super) fn missing(record: &Record) -> Vec<MissingMetric> {
     merged.into_iter().map(missing_metric).collect()
 }
 
-/// Rejected readings, those with the same reason together.
+/// The rejected readings, grouped by reason.
 pub(super) fn rejected(record: &Record) -> Vec<MissingMetric> {
     let trials = record.trials.iter();
     let rejected =
@@ -150,16 +150,16 @@ pub(super) fn rejected(record: &Record) -> Vec<MissingMetric> {
         reason: reason.clone(),
         extent: plural(readings, "reading"),
     };
-    how_often(rejected).into_iter().map(missing_metric).collect()
+    count_each(rejected).into_iter().map(missing_metric).collect()
 }
 
-fn how_often<T: Ord>(things: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+fn count_each<T: Ord>(things: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
     let mut counts: BTreeMap<T, usize> = BTreeMap::new();
     things.for_each(|it| *counts.entry(it).or_default() += 1);
     counts
 }
 
-/// Each kind of count with the ways it was made, or why there is none.
+/// Each kind of count, with how it was counted.
 pub(super) fn counted(record: &Record) -> Vec<(String, Vec<String>)> {
     let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (kind, count) in record.trials.iter().flat_map(|trial| &trial.counts) {
@@ -170,8 +170,9 @@ pub(super) fn counted(record: &Record) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// What the user asked of commands as they are, each once: how to check them, what to run around them.
-pub(super) fn own_commands(record: &Record) -> Vec<String> {
+/// The options that the user set for commands run as they are, each once: how to check their
+/// output, what to run around them.
+pub(super) fn command_options(record: &Record) -> Vec<String> {
     let lines = record.trials.iter().flat_map(|it| of_command(&it.trial.id, &it.trial.command));
     groups::firsts(lines, String::clone)
 }

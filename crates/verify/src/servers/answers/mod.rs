@@ -1,25 +1,25 @@
-//! Answers of HTTP/1.1 byte by byte, right ones and those of servers that misbehave.
+//! HTTP/1.1 responses byte by byte: correct ones, and those of misbehaving servers.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use readlab_roster::server::Status;
-use readlab_roster::server::file_version::{Asked, FileVersion};
+use readlab_roster::server::file_version::{FileVersion, RequestedPart};
 use readlab_roster::server::request::Request;
 use std::io::Write;
 use std::ops::Range;
 use std::time::Duration;
 
-/// The version of content that nobody asked for.
+/// The version of content that no client requested.
 const OTHER_ETAG: &str = "\"fedcba9876543210fedcba9876543210-1\"";
 
-/// How long a server that falls silent keeps its connection: shorter than a client waits, so that
-/// what follows is the end of the connection, and no client's own limit.
-const SILENCE: Duration = Duration::from_secs(1);
+/// How long a silent server keeps its connection open. It is shorter than any client's time limit,
+/// so that the client sees the end of the connection and not a timeout of its own.
+const SILENCE_TIME: Duration = Duration::from_secs(1);
 
-/// How many bytes come behind those that were promised.
-const BYTES_BEHIND: usize = 1 << 20;
+/// Number of bytes after the promised ones.
+const EXTRA_BYTES: usize = 1 << 20;
 
-/// What goes wrong with the answers for a page.
+/// What is wrong with the responses for a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Misbehaviour {
     Forbidden,
@@ -35,9 +35,9 @@ pub(super) enum Misbehaviour {
     SilentAfterHead,
     BytesBehind,
     Encoded,
-    /// Another version than asked for, as by a server that does not know `If-Match`.
+    /// The content has another version than requested, as from a server that ignores `If-Match`.
     OtherVersion,
-    /// The same from the second request on.
+    /// The content has another version from the second request on.
     ChangedVersion,
     Whole,
     OtherRange,
@@ -47,35 +47,35 @@ pub(super) enum Misbehaviour {
     LongerPart,
 }
 
-/// What a server has under a URL.
+/// The content of a server under a URL.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resource<'a> {
     pub content: &'a [u8],
     pub etag: &'a str,
-    /// Where redirects lead.
+    /// The path to which redirects lead.
     pub elsewhere: &'a str,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     pub bytes: Vec<u8>,
-    pub end: End,
-    /// Whether it is not what the request asked for.
+    pub end: ConnectionEnd,
+    /// True if the response is not what the request asked for.
     pub is_wrong: bool,
 }
 
-/// What a server does after a reply.
+/// What a server does after a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    /// It waits for the next request, unless the client said that this was its last.
+pub(super) enum ConnectionEnd {
+    /// Waits for the next request, unless the client announced that this was its last.
     Stays,
     Closes,
     Resets,
-    /// It sends nothing for this long, and ends the connection.
+    /// Sends nothing for this long, and then closes the connection.
     ClosesAfter(Duration),
 }
 
-/// An answer, still to be changed by a misbehaviour.
+/// A response that a misbehaviour may still change.
 struct Answer {
     status: Status,
     fields: Vec<(&'static str, String)>,
@@ -83,7 +83,7 @@ struct Answer {
 }
 
 impl Misbehaviour {
-    /// What a report says of such a server.
+    /// The description of such a server in a report.
     pub(super) fn words(self) -> &'static str {
         match self {
             Misbehaviour::Forbidden => "a server that answers 403",
@@ -110,17 +110,17 @@ impl Misbehaviour {
         }
     }
 
-    /// The reply to a request that has so many others before it, `HEAD` not counted.
+    /// The response to a request after `earlier` others, not counting `HEAD` requests.
     pub(super) fn reply(self, request: &Request, resource: Resource<'_>, earlier: usize) -> Reply {
         let wrong = |answer: Answer| answer.reply(request, true);
-        if let Some(answer) = self.refusal(resource, earlier) {
+        if let Some(answer) = self.error_status_answer(resource, earlier) {
             return wrong(answer);
         }
-        // Of a body: some clients begin with a `HEAD`.
+        // Only a response with a body is wrong, because some clients begin with a `HEAD` request.
         if request.is_head() {
             return right_reply(request, resource);
         }
-        let answer = right(request, resource);
+        let answer = right_answer(request, resource);
         match self {
             _ if !matches!(answer.status, Status::Ok | Status::PartialContent) => {
                 answer.reply(request, false)
@@ -128,50 +128,53 @@ impl Misbehaviour {
             Misbehaviour::ChangedVersion if earlier == 0 => answer.reply(request, false),
             Misbehaviour::OtherVersion | Misbehaviour::ChangedVersion => {
                 let other = Resource { etag: OTHER_ETAG, ..resource };
-                right(&request.clone().without("if-match"), other).reply(request, true)
+                right_answer(&request.clone().without("if-match"), other).reply(request, true)
             }
             Misbehaviour::CutShort | Misbehaviour::Reset => {
                 let half = answer.body.len().div_ceil(2);
                 let mut reply = wrong(answer);
                 reply.bytes.truncate(reply.bytes.len() - half);
-                let end = if self == Misbehaviour::Reset { End::Resets } else { End::Closes };
+                let end =
+                    if self == Misbehaviour::Reset { ConnectionEnd::Resets } else { ConnectionEnd::Closes };
                 Reply { end, ..reply }
             }
             Misbehaviour::ChunksWithoutEnd => answer.without_last_chunk(),
             Misbehaviour::SilentBeforeHead => {
-                Reply { bytes: Vec::new(), end: End::ClosesAfter(SILENCE), is_wrong: true }
+                Reply { bytes: Vec::new(), end: ConnectionEnd::ClosesAfter(SILENCE_TIME), is_wrong: true }
             }
             Misbehaviour::SilentAfterHead => {
                 let length = answer.body.len();
                 let mut reply = wrong(answer);
                 reply.bytes.truncate(reply.bytes.len() - length);
-                Reply { end: End::ClosesAfter(SILENCE), ..reply }
+                Reply { end: ConnectionEnd::ClosesAfter(SILENCE_TIME), ..reply }
             }
             Misbehaviour::BytesBehind => {
                 let mut reply = wrong(answer);
-                reply.bytes.extend(std::iter::repeat_n(b'\n', BYTES_BEHIND));
-                Reply { end: End::Closes, ..reply }
+                reply.bytes.extend(std::iter::repeat_n(b'\n', EXTRA_BYTES));
+                Reply { end: ConnectionEnd::Closes, ..reply }
             }
             Misbehaviour::Encoded => wrong(answer.encoded()),
             _ => self.range_reply(answer, request, resource),
         }
     }
 
-    /// The reply whose range goes wrong; a right one where only the answer for a range can.
+    /// The response with a wrong range; a correct response if the request asks for no range.
     fn range_reply(self, answer: Answer, request: &Request, resource: Resource<'_>) -> Reply {
         let (is_range, size) = (answer.status == Status::PartialContent, resource.content.len());
         let wrong = |answer: Answer| answer.reply(request, true);
         match self {
             Misbehaviour::Whole if is_range => {
-                right(&request.clone().without("range"), resource).reply(request, true)
+                right_answer(&request.clone().without("range"), resource).reply(request, true)
             }
-            Misbehaviour::OtherRange => wrong(answer.of_range(resource, |range| other(range, size))),
+            Misbehaviour::OtherRange => {
+                wrong(answer.of_range(resource, |range| neighbouring_range(range, size)))
+            }
             Misbehaviour::ShorterRange => {
                 wrong(answer.of_range(resource, |range| range.start..range.end - 1))
             }
             Misbehaviour::WrongContentRange if is_range => {
                 let body = answer.body.clone();
-                wrong(Answer { body, ..answer.of_range(resource, |range| other(range, size)) })
+                wrong(Answer { body, ..answer.of_range(resource, |range| neighbouring_range(range, size)) })
             }
             Misbehaviour::ShorterPart if is_range => {
                 let body = answer.body[..answer.body.len() - 1].to_vec();
@@ -185,36 +188,36 @@ impl Misbehaviour {
         }
     }
 
-    /// The answer that has no content, if that is what goes wrong.
-    fn refusal(self, resource: Resource<'_>, earlier: usize) -> Option<Answer> {
+    /// The response without content, if the misbehaviour is an error status.
+    fn error_status_answer(self, resource: Resource<'_>, earlier: usize) -> Option<Answer> {
         match self {
-            Misbehaviour::Forbidden => Some(error(Status::Forbidden, "AccessDenied")),
-            Misbehaviour::NotFound => Some(error(Status::NotFound, "NoSuchKey")),
-            Misbehaviour::InternalError => Some(error(Status::InternalServerError, "InternalError")),
-            Misbehaviour::Busy => Some(error(Status::Busy, "SlowDown")),
-            Misbehaviour::BusyTwice if earlier < 2 => Some(error(Status::Busy, "SlowDown")),
+            Misbehaviour::Forbidden => Some(error_answer(Status::Forbidden, "AccessDenied")),
+            Misbehaviour::NotFound => Some(error_answer(Status::NotFound, "NoSuchKey")),
+            Misbehaviour::InternalError => Some(error_answer(Status::InternalServerError, "InternalError")),
+            Misbehaviour::Busy => Some(error_answer(Status::Busy, "SlowDown")),
+            Misbehaviour::BusyTwice if earlier < 2 => Some(error_answer(Status::Busy, "SlowDown")),
             Misbehaviour::Redirect => Some(Answer {
                 fields: vec![("Location", resource.elsewhere.to_owned())],
-                ..error(Status::TemporaryRedirect, "TemporaryRedirect")
+                ..error_answer(Status::TemporaryRedirect, "TemporaryRedirect")
             }),
             _ => None,
         }
     }
 }
 
-/// The reply of a server that is as it should be.
+/// The response of a correct server.
 pub(super) fn right_reply(request: &Request, resource: Resource<'_>) -> Reply {
-    right(request, resource).reply(request, false)
+    right_answer(request, resource).reply(request, false)
 }
 
-/// An error, as S3 words it; then the connection stays.
+/// An error response in the format of S3; the connection stays open.
 pub(super) fn error_reply(request: &Request, status: Status, code: &str) -> Reply {
-    error(status, code).reply(request, false)
+    error_answer(status, code).reply(request, false)
 }
 
-fn right(request: &Request, resource: Resource<'_>) -> Answer {
+fn right_answer(request: &Request, resource: Resource<'_>) -> Answer {
     if !["GET", "HEAD"].contains(&request.verb.as_str()) {
-        return error(Status::MethodNotAllowed, "MethodNotAllowed");
+        return error_answer(Status::MethodNotAllowed, "MethodNotAllowed");
     }
     let Resource { content, etag, .. } = resource;
     let version = FileVersion::with_etag(content.len() as u64, etag);
@@ -224,22 +227,23 @@ fn right(request: &Request, resource: Resource<'_>) -> Answer {
         ("Content-Type", "application/octet-stream".to_owned()),
         ("Last-Modified", version.modified()),
     ];
-    match version.asked(request) {
-        Asked::Whole => Answer { status: Status::Ok, fields, body: content.to_vec() },
-        Asked::Part(part) => Answer { status: Status::PartialContent, fields, body: Vec::new() }
-            .of_range(resource, |_| span(&part)),
-        Asked::OtherVersion => error(Status::PreconditionFailed, "PreconditionFailed"),
-        Asked::IfChanged => Answer { status: Status::NotModified, fields, body: Vec::new() },
-        Asked::Nowhere => {
-            let mut answer = error(Status::RangeNotSatisfiable, "InvalidRange");
+    match version.requested_part(request) {
+        RequestedPart::Whole => Answer { status: Status::Ok, fields, body: content.to_vec() },
+        RequestedPart::Part(part) => Answer { status: Status::PartialContent, fields, body: Vec::new() }
+            .of_range(resource, |_| to_usize_range(&part)),
+        RequestedPart::OtherVersion => error_answer(Status::PreconditionFailed, "PreconditionFailed"),
+        RequestedPart::IfChanged => Answer { status: Status::NotModified, fields, body: Vec::new() },
+        RequestedPart::Nowhere => {
+            let mut answer = error_answer(Status::RangeNotSatisfiable, "InvalidRange");
             answer.fields.push(("Content-Range", format!("bytes */{}", content.len())));
             answer
         }
     }
 }
 
-/// The range of as many bytes beside one, of all bytes all but the first.
-fn other(range: Range<usize>, size: usize) -> Range<usize> {
+/// A neighbouring range of the same length; if the range is the whole content, all bytes except the
+/// first.
+fn neighbouring_range(range: Range<usize>, size: usize) -> Range<usize> {
     match range {
         Range { start, end } if end < size => start + 1..end + 1,
         Range { start: 0, end } => 1..end,
@@ -247,12 +251,12 @@ fn other(range: Range<usize>, size: usize) -> Range<usize> {
     }
 }
 
-fn span(part: &Range<u64>) -> Range<usize> {
+fn to_usize_range(part: &Range<u64>) -> Range<usize> {
     let at = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX);
     at(part.start)..at(part.end)
 }
 
-fn error(status: Status, code: &str) -> Answer {
+fn error_answer(status: Status, code: &str) -> Answer {
     let body = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>{code}</Message></Error>"
     );
@@ -261,8 +265,8 @@ fn error(status: Status, code: &str) -> Answer {
 }
 
 impl Answer {
-    /// As the answer for another range: `change` makes it out of the range of this answer, which is
-    /// all bytes if it has none.
+    /// Changes this response to another range. `change` computes the range from the present one,
+    /// which is the whole content if the response has no range.
     fn of_range(self, resource: Resource<'_>, change: impl Fn(Range<usize>) -> Range<usize>) -> Answer {
         let content = resource.content;
         let known = self.range().unwrap_or(0..content.len());
@@ -306,7 +310,7 @@ impl Answer {
         if !request.is_head() && self.status != Status::NotModified {
             bytes.extend(self.body);
         }
-        Reply { bytes, end: End::Stays, is_wrong }
+        Reply { bytes, end: ConnectionEnd::Stays, is_wrong }
     }
 
     fn without_last_chunk(self) -> Reply {
@@ -314,7 +318,7 @@ impl Answer {
         bytes.extend(format!("{:x}\r\n", self.body.len()).into_bytes());
         bytes.extend(self.body);
         bytes.extend(b"\r\n");
-        Reply { bytes, end: End::Closes, is_wrong: true }
+        Reply { bytes, end: ConnectionEnd::Closes, is_wrong: true }
     }
 }
 

@@ -1,84 +1,86 @@
-//! Secrets in URLs and command lines: queries that let everybody who has them read, and texts
-//! without them. `headers` has what a command hands over beside a URL.
+//! Secrets in URLs and command lines: recognises queries that give access to whoever has them, and
+//! removes secrets from texts. `headers` handles what a command passes beside a URL.
 //!
-//! Nobody knows all names of secrets, so a query is hidden unless all its names are known to be
-//! harmless: a hidden one must be named again, one that is shown stays in every record.
+//! It is impossible to know all names of secrets, so a query is hidden unless all its parameter
+//! names are known to be harmless. A query that was hidden without need can be entered again, but a
+//! secret that was shown stays in every record.
 
 mod headers;
 
 use percent_encoding::percent_decode_str;
 use std::ops::Range;
 
-pub(super) const HIDDEN: &str = "…";
+pub(super) const REDACTED: &str = "…";
 
-/// Names of what no server takes for a key, in lower case: versions, parts, formats, pages.
+/// Parameter names that no server uses for keys, in lower case: versions, parts, formats, pages.
 #[rustfmt::skip]
-const HARMLESS: [&str; 32] = [
+const HARMLESS_PARAMETERS: [&str; 32] = [
     "alt", "attachment", "branch", "dl", "download", "encoding", "end", "export", "ext", "file", "filename",
     "format", "height", "inline", "lang", "limit", "list-type", "offset", "page", "part", "partnumber",
     "per_page", "raw", "ref", "rev", "revision", "size", "sort", "start", "version", "versionid", "x-id",
 ];
 
-/// Schemes without slashes, behind which no password comes before an `@`.
-const NO_USERS: [&str; 5] = ["acct", "mailto", "npm", "sip", "xmpp"];
+/// Schemes without slashes, in which `a:b@c` does not contain a password.
+const SCHEMES_WITHOUT_USERS: [&str; 5] = ["acct", "mailto", "npm", "sip", "xmpp"];
 
-/// What ends a word of a shell besides blanks, or comes before an escaped quote.
+/// Characters besides whitespace that end a word in a shell, or that come before an escaped quote.
 const OPERATORS: &str = ";|&<>()\\";
 
-/// Whether a query, without its `?`, has a secret.
+/// True if a query, without its `?`, contains a secret.
 fn is_secret(query: &str, is_secret_value: fn(&str) -> bool) -> bool {
     let mut pairs = query.split(['&', ';', '?', '#']).map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-    pairs.any(|(name, value)| is_name(name) && is_secret_value(value))
+    pairs.any(|(name, value)| may_name_secret(name) && is_secret_value(value))
 }
 
-/// Whether a name of a query may mean a secret. A word without a value may be one itself.
-fn is_name(name: &str) -> bool {
-    // What is no UTF-8 without its percent encoding is no name of a secret.
+/// True if a parameter name may mean a secret. A word without a value may itself be a secret.
+fn may_name_secret(name: &str) -> bool {
+    // A name that is not UTF-8 after decoding is compared with replacement characters.
     let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
-    !name.is_empty() && !HARMLESS.contains(&name.as_str())
+    !name.is_empty() && !HARMLESS_PARAMETERS.contains(&name.as_str())
 }
 
-/// A URL, or what should be one, without its user and without a query that is a secret.
+/// Removes the user, and the query if it is a secret, from a URL or a text that should be one.
 pub fn redact_url(url: &str) -> String {
-    hide(url, |_| true)
+    redact(url, |_| true)
 }
 
-/// A command line with every URL in it as it is by [`redact_url`], and without the values of
-/// headers. A variable of the shell is no secret.
+/// Removes secrets from a command line: from every URL as [`redact_url`] does, and the values of
+/// headers. A shell variable is not a secret.
 pub fn shown_in(command: &str) -> String {
     let (mut shown_command, mut rest) = (String::new(), command);
-    while let Some(at) = rest.find(|c: char| !is_between(c)) {
+    while let Some(at) = rest.find(|c: char| !ends_url(c)) {
         let (before, word) = rest.split_at(at);
-        let end = word.find(is_between).unwrap_or(word.len());
+        let end = word.find(ends_url).unwrap_or(word.len());
         shown_command.push_str(before);
-        shown_command.push_str(&shown_word(&word[..end]));
+        shown_command.push_str(&redact_word(&word[..end]));
         rest = &word[end..];
     }
-    headers::hidden(&(shown_command + rest))
+    headers::hide_secrets(&(shown_command + rest))
 }
 
-/// Whether a character ends a URL in a command line.
-fn is_between(c: char) -> bool {
+/// True if a character ends a URL in a command line.
+fn ends_url(c: char) -> bool {
     c.is_whitespace() || "'\"`".contains(c)
 }
 
 /// A word of a command line without the secrets of the URL at its end.
-fn shown_word(word: &str) -> String {
+fn redact_word(word: &str) -> String {
     let is_secret_value = |value: &str| !value.starts_with('$');
     if let Some(slashes) = word.find("://") {
-        // What is before the scheme ends with a character that no scheme has.
+        // The character before the scheme is one that no scheme contains.
         let url = word[..slashes].trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
-        return format!("{}{}", &word[..url], hide(&word[url..], is_secret_value));
+        return format!("{}{}", &word[..url], redact(&word[url..], is_secret_value));
     }
-    let url = bare_user(word).map(|user| user.start).or_else(|| host_of_query(word)).unwrap_or(word.len());
-    format!("{}{}", &word[..url], hide(&word[url..], is_secret_value))
+    let url = user_range(word).map(|user| user.start).or_else(|| host_of_query(word)).unwrap_or(word.len());
+    format!("{}{}", &word[..url], redact(&word[url..], is_secret_value))
 }
 
-/// Where in a word the host of a URL without a scheme begins, as `curl host/path?query` takes it;
-/// `None` if that is no host but a folder or a pattern, or there is no query with a value.
+/// Position in a word at which the host of a URL without a scheme begins, as `curl host/path?query`
+/// accepts it. `None` if this is not a host but a folder or a pattern, or if there is no query with
+/// a value.
 fn host_of_query(word: &str) -> Option<usize> {
     let (before, query) = word.split_once('?')?;
-    // As the value of an option, or of a parameter of a command.
+    // The URL may be the value of an option, or of a parameter of a command.
     let from = before.rfind(['=', ',']).map_or(0, |at| at + 1);
     let (authority, _) = before[from..].split_once('/')?;
     let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -91,15 +93,15 @@ fn host_of_query(word: &str) -> Option<usize> {
     (is_name && !host.is_empty() && is_host && is_port && has_value).then_some(from)
 }
 
-fn hide(url: &str, is_secret_value: fn(&str) -> bool) -> String {
+fn redact(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     let (before, query) = url.split_once(['?', '#']).unwrap_or((url, ""));
     if is_secret(query, is_secret_value) {
-        return format!("{}?{HIDDEN}", without_user(before, is_secret_value));
+        return format!("{}?{REDACTED}", without_user(before, is_secret_value));
     }
     without_user(url, is_secret_value)
 }
 
-/// A URL without its password, or without the user of a website, which may be a token.
+/// Removes the password of a URL, or the user of a website, which may be a token.
 fn without_user(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return without_bare_user(url, is_secret_value) };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
@@ -107,43 +109,44 @@ fn without_user(url: &str, is_secret_value: fn(&str) -> bool) -> String {
         Some((user, host))
             if (scheme.starts_with("http") || user.contains(':')) && is_secret_value(password(user)) =>
         {
-            format!("{scheme}://{HIDDEN}@{host}{path}")
+            format!("{scheme}://{REDACTED}@{host}{path}")
         }
         _ => url.to_owned(),
     }
 }
 
-/// The secret of a user: what is behind the colon, or all where there is none.
+/// The secret in a user's name: the part after the colon, or everything if there is no colon.
 fn password(user: &str) -> &str {
     user.split_once(':').map_or(user, |(_, password)| password).trim_start_matches('\\')
 }
 
-/// A URL without a scheme, as `curl USER:PASSWORD@HOST/PATH` takes it, without user and password.
+/// Removes user and password from a URL without a scheme, as `curl USER:PASSWORD@HOST/PATH` accepts
+/// it.
 ///
-/// Only a colon before the `@` shows a password: `NAME@HOST` is an address of mail as well,
-/// `USER@HOST:PATH` is what `scp` copies, and both may be names of files. A `/` before it is one of
-/// a path: `./a:b@c` is a file.
+/// Only a colon before the `@` indicates a password: `NAME@HOST` may be an e-mail address,
+/// `USER@HOST:PATH` is the syntax of `scp`, and both may be file names. A `/` before the colon
+/// means a path: `./a:b@c` is a file.
 fn without_bare_user(word: &str, is_secret_value: fn(&str) -> bool) -> String {
-    match bare_user(word).filter(|user| is_secret_value(password(&word[user.clone()]))) {
-        Some(user) => format!("{}{HIDDEN}{}", &word[..user.start], &word[user.end..]),
+    match user_range(word).filter(|user| is_secret_value(password(&word[user.clone()]))) {
+        Some(user) => format!("{}{REDACTED}{}", &word[..user.start], &word[user.end..]),
         None => word.to_owned(),
     }
 }
 
-/// Where in a word without a scheme a user is with a password.
-fn bare_user(word: &str) -> Option<Range<usize>> {
+/// The range of a user with a password in a word without a scheme.
+fn user_range(word: &str) -> Option<Range<usize>> {
     let authority = &word[..word.find(['/', '?', '#']).unwrap_or(word.len())];
     let (user, host) = authority.rsplit_once('@')?;
     let (before, password) = user.split_once(':')?;
-    // As the value of an option, or of a parameter of a command.
+    // The URL may be the value of an option, or of a parameter of a command.
     let from = before.rfind(['=', ',']).map_or(0, |at| at + 1);
     let name = &before[from..];
-    // `${NAME:-me@host}` is a variable with a value of its own.
-    let is_user = !NO_USERS.contains(&name) && (!name.contains('{') || name.contains('}'));
+    // `${NAME:-me@host}` is a shell variable with a default value.
+    let is_user = !SCHEMES_WITHOUT_USERS.contains(&name) && (!name.contains('{') || name.contains('}'));
     (is_user && !password.is_empty() && is_host(host)).then_some(from..user.len())
 }
 
-/// Whether a text is a host, perhaps with a port, until it ends or a shell goes on.
+/// True if the text is a host, with an optional port, up to its end or to a shell operator.
 fn is_host(text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "-._${}%".contains(c);
     let parts_at = |text: &str| text.find(|c: char| !is_part(c)).unwrap_or(text.len());
@@ -165,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_secrets_are_known_in_every_spelling() {
+    fn secret_parameter_names_are_recognised_in_every_spelling() {
         for query in [
             "X-Amz-Signature=a",
             "x-amz-credential=a",
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_and_all_values_are_harmless() {
+    fn harmless_parameter_names_are_not_secrets_whatever_their_values() {
         for query in
             ["", "versionId=token", "x-id=GetObject", "page=2&sort=sig", "%50age=1", "download=true&"]
         {

@@ -1,5 +1,5 @@
-//! The server's side of AWS Signature Version 4: whether a request is signed by the one key that
-//! the server knows, in its head or in its URL.
+//! The server's side of AWS Signature Version 4: checks whether a request is signed, in its head or
+//! its URL, with the one key that the server knows.
 
 use super::credentials::Credentials;
 use super::signature::{
@@ -10,19 +10,19 @@ use jiff::{SignedDuration, Timestamp};
 
 pub const EMPTY_PAYLOAD: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// How far the clocks of both sides may be apart.
+/// Largest permitted difference between the clocks of client and server.
 const SKEW_MAX: SignedDuration = SignedDuration::from_mins(15);
 
-/// A request as it arrived.
+/// A request as it was received.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceivedRequest<'a> {
-    /// The verb, in capital letters.
+    /// The verb, in upper case.
     pub verb: &'a str,
     /// The path, percent-encoded.
     pub path: &'a str,
     /// The query, percent-encoded, without its question mark.
     pub query: &'a str,
-    /// The fields of its head, with their names in small letters.
+    /// The header fields, with names in lower case.
     pub fields: &'a [(String, String)],
 }
 
@@ -36,7 +36,7 @@ pub enum Refusal {
     UnknownKey,
     #[error("a field of the head is not signed: host and every x-amz- field must be")]
     UnsignedField,
-    /// The digest is that of a body, which this verb does not have.
+    /// The digest is that of a non-empty body, but this verb has no body.
     #[error("x-amz-content-sha256 must be {UNSIGNED_PAYLOAD} or the digest of no bytes")]
     Payload,
     #[error("the clocks of the client and the server differ by more than 15 minutes")]
@@ -47,7 +47,7 @@ pub enum Refusal {
     Mismatch,
 }
 
-struct Claim {
+struct SignatureClaim {
     credential: String,
     names: String,
     signature: String,
@@ -56,7 +56,8 @@ struct Claim {
 }
 
 impl ReceivedRequest<'_> {
-    /// Whether the owner of the credentials signed it for this region and it is valid now.
+    /// Checks that the owner of the credentials signed the request for this region, and that it is
+    /// valid now.
     pub fn verify(&self, credentials: &Credentials, region: &str, now: Timestamp) -> Result<(), Refusal> {
         let in_head = self.field("authorization");
         let in_query = self.parameter(SIGNATURE_PARAMETER);
@@ -78,12 +79,12 @@ impl ReceivedRequest<'_> {
         if !parts.is_signed_by(&claim.signature, secret, region, &claim.moment) {
             return Err(Refusal::Mismatch);
         }
-        // A verb that writes comes with a body, and is refused by the server for itself.
+        // A writing verb may have a body; the server rejects such a request anyway.
         let has_no_body = [UNSIGNED_PAYLOAD, EMPTY_PAYLOAD].contains(&parts.payload);
         if has_no_body || !["GET", "HEAD"].contains(&self.verb) { Ok(()) } else { Err(Refusal::Payload) }
     }
 
-    /// The values of a field; several of one name are one with commas.
+    /// The values of a header field; several fields with one name are joined by commas.
     fn field(&self, name: &str) -> Option<String> {
         let values: Vec<_> =
             self.fields.iter().filter(|(known, _)| known == name).map(|(_, value)| value.trim()).collect();
@@ -95,8 +96,8 @@ impl ReceivedRequest<'_> {
         String::from_utf8(decoded(value)).ok()
     }
 
-    /// `AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…`
-    fn claim_of_head(&self, text: &str, now: Timestamp) -> Result<Claim, Refusal> {
+    /// Parses `AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…`.
+    fn claim_of_head(&self, text: &str, now: Timestamp) -> Result<SignatureClaim, Refusal> {
         const PARTS: Refusal =
             Refusal::Malformed("the field Authorization has not the parts that it must have");
         let rest =
@@ -113,11 +114,11 @@ impl ReceivedRequest<'_> {
         let payload = self.field("x-amz-content-sha256").ok_or(Refusal::Payload)?;
         let [credential, names, signature] =
             [part("Credential")?, part("SignedHeaders")?, part("Signature")?];
-        Ok(Claim { credential, names, signature, moment, payload })
+        Ok(SignatureClaim { credential, names, signature, moment, payload })
     }
 
-    /// The parameters `X-Amz-…`.
-    fn claim_of_query(&self, signature: String, now: Timestamp) -> Result<Claim, Refusal> {
+    /// Parses the parameters `X-Amz-…` of a presigned URL.
+    fn claim_of_query(&self, signature: String, now: Timestamp) -> Result<SignatureClaim, Refusal> {
         const PARTS: Refusal = Refusal::Malformed("the query has not the parameters that it must have");
         let part = |name: &str| self.parameter(name).ok_or(PARTS);
         if part("X-Amz-Algorithm")? != ALGORITHM {
@@ -132,10 +133,10 @@ impl ReceivedRequest<'_> {
             return Err(Refusal::Expired);
         }
         let [credential, names] = [part("X-Amz-Credential")?, part("X-Amz-SignedHeaders")?];
-        Ok(Claim { credential, names, signature, moment, payload: UNSIGNED_PAYLOAD.to_owned() })
+        Ok(SignatureClaim { credential, names, signature, moment, payload: UNSIGNED_PAYLOAD.to_owned() })
     }
 
-    /// The fields that are signed: the host, and all of the store's own, must be among them.
+    /// The signed header fields. The host and all `x-amz-` fields must be among them.
     fn signed_fields<'n>(&self, names: &'n str) -> Result<Vec<(&'n str, String)>, Refusal> {
         let names: Vec<&str> = names.split(';').collect();
         let must_be = |name: &str| name == "host" || name.starts_with("x-amz-");
@@ -149,8 +150,8 @@ impl ReceivedRequest<'_> {
     }
 }
 
-/// Whether a claim is for the key, the day, the region and the service.
-fn check_scope(claim: &Claim, credentials: &Credentials, region: &str) -> Result<(), Refusal> {
+/// Checks that a claim is for the server's key, the right day, region and service.
+fn check_scope(claim: &SignatureClaim, credentials: &Credentials, region: &str) -> Result<(), Refusal> {
     let (key, scope) =
         claim.credential.split_once('/').ok_or(Refusal::Malformed("the credential has no scope"))?;
     if key != credentials.access_key {

@@ -1,4 +1,4 @@
-//! The check that a file fits into memory, before a method that holds all of it reads it.
+//! Checks that a file fits into memory, before a method that holds all of it reads it.
 
 use super::Fault;
 use crate::source::Source;
@@ -7,17 +7,19 @@ use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Refuses what memory has no room for twice: a control would push its own pages out of the cache.
+/// Refuses a file for which memory has no room twice. Otherwise a control would evict its own pages
+/// from the cache.
 pub(super) fn check_fits(name: &str, size_bytes: u64) -> Result<(), Fault> {
-    /// Determined once, because some methods need it in their window, and it reads several folders.
+    /// Determined once, because some methods need the limit in their window, and finding it reads
+    /// several folders.
     static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
     let available_bytes = available_memory_bytes()?;
     let limit = LIMIT.get_or_init(group_limit_bytes);
     fits(name, size_bytes, limit.map_or(available_bytes, |limit| limit.min(available_bytes)))
 }
 
-/// The same for a whole file or its part, looked up before the window: a program knows whether its
-/// files fit.
+/// Refuses a whole file or part in the same way. It is called before the window, because a program
+/// knows whether its files fit.
 pub(super) fn check_source_fits(name: &str, source: &Source) -> Result<(), Fault> {
     check_fits(name, source.length_in(&source.open()?)? as u64)
 }
@@ -31,14 +33,14 @@ fn fits(name: &str, size_bytes: u64, available_bytes: u64) -> Result<(), Fault> 
     )))
 }
 
-/// The most bytes that a control keeps while others read: a sixteenth of the memory available, so
-/// that several may.
+/// The number of bytes that a control keeps while others read: at most a sixteenth of the available
+/// memory, so that several controls fit.
 pub(super) fn kept_bytes_max() -> u64 {
     let limit_bytes = group_limit_bytes().unwrap_or(u64::MAX);
     available_memory_bytes().map_or(0, |available| available.min(limit_bytes) / 16)
 }
 
-/// Memory that could be had without swapping, cached files included.
+/// Memory that is available without swapping, cached files included.
 fn available_memory_bytes() -> io::Result<u64> {
     let table = fs::read_to_string("/proc/meminfo")?;
     let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
@@ -46,7 +48,7 @@ fn available_memory_bytes() -> io::Result<u64> {
     kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))
 }
 
-/// The smallest memory limit of this process's control group and its parents; the kernel kills a
+/// The smallest memory limit of this process's control group and its parents. The kernel kills a
 /// process that uses more.
 fn group_limit_bytes() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_would_push_itself_out_of_the_cache_is_not_loaded() {
+    fn a_file_that_would_evict_itself_from_the_cache_is_not_loaded() {
         assert!(fits("copy", 50, 100).is_ok());
         assert!(matches!(fits("copy", 51, 100), Err(Fault::Unavailable(_))));
         assert!(available_memory_bytes().unwrap() > 0);

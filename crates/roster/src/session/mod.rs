@@ -1,8 +1,8 @@
-//! A session with one contender about one trial: the receipt, the readiness, the turns. Does not
-//! use pipes itself.
+//! A session with one contender about one trial: hello, ready, and turns. The pipes are in another
+//! module.
 //!
-//! Every way in which a contender can break PROTOCOL.md is a [`SessionError`] of its own, which the
-//! lab turns into the trial's outcome.
+//! Every violation of PROTOCOL.md is a [`SessionError`] of its own, which the lab turns into the
+//! outcome of the trial.
 
 use readlab_model::trial::Params;
 use readlab_protocol::{
@@ -17,16 +17,17 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-/// How long a contender may take until it is ready: starting a virtual machine included.
+/// How long a contender may take until it is ready, which includes the start of a virtual machine.
 pub const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An answer that is there is read even when the time is over, which others may have used.
+/// An answer that has already arrived is read even if the time is over, because others may have
+/// used the time.
 const ANSWER_TIMEOUT_MIN: Duration = Duration::from_millis(100);
 
-/// Most things that a contender may count by itself.
+/// Most kinds of events that a contender may count itself.
 const COUNTS_MAX: usize = 16;
 
-/// How a contender broke the protocol, or why it cannot run.
+/// How a contender violated the protocol, or why it cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     #[error("cannot start {command}: {cause}")]
@@ -42,7 +43,7 @@ pub enum SessionError {
     #[error("asked for {expected} samples, got {got}")]
     WrongCount {
         expected: u32,
-        /// How many came or were announced.
+        /// The number of readings that were sent or announced.
         got: u32,
     },
     #[error("it counts {0:?} twice, or more than {COUNTS_MAX} things")]
@@ -50,15 +51,15 @@ pub enum SessionError {
     #[error("latencies: {0}")]
     BadLatencies(#[from] LatenciesError),
     #[error("it claims {claimed_ns} ns inside a turn that lasted {seen_ns} ns")]
-    LiesAboutTime {
-        /// Sum of its windows.
+    ClaimsTooMuchTime {
+        /// Sum of the contender's windows.
         claimed_ns: u64,
-        /// The lab's own clock around the turn.
+        /// Duration of the turn by the lab's own clock.
         seen_ns: u64,
     },
     #[error("not built yet: `readlab build {0}` builds it")]
     NotBuilt(String),
-    /// It says so itself, or something that it needs is not there.
+    /// The contender states this itself, or something that it needs is missing.
     #[error("{0}")]
     Unavailable(String),
     #[error("{0}")]
@@ -72,35 +73,35 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// What this makes of the trial; `None` when it is not the contender's doing.
+    /// The outcome of the trial; `None` if the contender did not cause the error.
     pub fn outcome(&self) -> Option<Outcome> {
-        // What a program says may have the URL that it was given.
+        // The text from a program may contain the URL that it was given.
         let reason = secret::shown_in(&self.to_string());
         match self {
             SessionError::Interrupted => None,
             SessionError::Unavailable(_) | SessionError::NotBuilt(_) | SessionError::NotStarted { .. } => {
                 Some(Outcome::Unavailable { reason })
             }
-            SessionError::LiesAboutTime { .. } => Some(Outcome::Refused { reason }),
+            SessionError::ClaimsTooMuchTime { .. } => Some(Outcome::Refused { reason }),
             _ => Some(Outcome::Failed { reason }),
         }
     }
 }
 
-/// One turn as it was answered.
+/// The answer to one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The timed readings, in order.
     pub samples: Vec<SampleLine>,
-    /// What the contender's runtime counted during all readings of the turn.
+    /// Counts of the contender's runtime over all readings of the turn.
     pub counts: Vec<CountLine>,
-    /// What single reads took in the timed readings, if the contender measures that.
+    /// Latencies of single reads in the timed readings, if the contender measures them.
     pub latencies: Option<Latencies>,
-    /// The lab's own clock around the whole turn.
+    /// Duration of the whole turn by the lab's own clock.
     pub seen_ns: u64,
 }
 
-/// What a contender says of a turn.
+/// The contender's own statements about a turn.
 #[derive(Default)]
 struct TurnReply {
     samples: Vec<SampleLine>,
@@ -108,17 +109,17 @@ struct TurnReply {
     latencies: Option<Latencies>,
 }
 
-/// A contender whose program was started and whose receipt was not waited for.
+/// A contender whose program was started, but whose hello has not been received.
 #[derive(Debug)]
 pub struct LaunchedSession(Session);
 
-/// A started contender that sent its receipt.
+/// A started contender that has sent its hello.
 #[derive(Debug)]
 pub struct Session {
     process: Process,
-    /// How long it may take until it is ready, and between the lines of one answer.
-    patience: Duration,
-    /// Processes killed for lack of memory before it was started.
+    /// How long the contender may take until it is ready, and between two lines of an answer.
+    time_limit: Duration,
+    /// Number of OOM kills on the machine before the contender was started.
     oom_kills: Option<u64>,
     pub receipt: Receipt,
 }
@@ -130,7 +131,7 @@ impl LaunchedSession {
 
     pub fn hello(self) -> Result<Session, SessionError> {
         let LaunchedSession(mut session) = self;
-        match session.receive(session.patience)? {
+        match session.receive(session.time_limit)? {
             Message::Hello { protocol, .. } if protocol != VERSION => {
                 Err(SessionError::WrongVersion(protocol))
             }
@@ -152,63 +153,63 @@ impl Session {
         Session::launch(name, command)?.hello()
     }
 
-    /// Starts the contender without waiting for it.
+    /// Starts the contender without waiting for its hello.
     pub fn launch(name: &str, command: &CommandLine) -> Result<LaunchedSession, SessionError> {
         Session::launch_within(name, command, START_TIMEOUT)
     }
 
-    /// The same, with the time that it may take until it is ready.
+    /// Like `launch`, with a limit on the time until the contender is ready.
     pub fn launch_within(
         name: &str,
         command: &CommandLine,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<LaunchedSession, SessionError> {
         let oom_kills = memory::oom_kills();
         let process = Process::spawn(command, LINE_BYTES_MAX)
             .map_err(|cause| SessionError::NotStarted { command: command.shell_line(), cause })?;
         let (contender, version, runtime) = (name.to_owned(), String::new(), String::new());
         let receipt = Receipt { contender, version, runtime, language: None };
-        Ok(LaunchedSession(Session { process, patience, oom_kills, receipt }))
+        Ok(LaunchedSession(Session { process, time_limit, oom_kills, receipt }))
     }
 
     /// The methods that a contender started with `methods` lists, until it closes its output.
     pub fn methods(&mut self) -> Result<Vec<MethodLine>, SessionError> {
         let mut methods = Vec::new();
         loop {
-            match self.process.read_line(self.patience) {
+            match self.process.read_line(self.time_limit) {
                 Ok(line) => match Message::parse(&line)? {
                     Message::Method(method) => methods.push(method),
                     other => return Err(out_of_turn("method", &other)),
                 },
                 Err(ReadError::Closed) => return Ok(methods),
-                Err(cause) => return Err(self.silent(cause)),
+                Err(cause) => return Err(self.silence_error(cause)),
             }
         }
     }
 
     /// Waits until a contender started with `read` is ready; returns every parameter in force.
-    pub fn ready(&mut self) -> Result<Params, SessionError> {
-        match self.receive(self.patience)? {
+    pub fn wait_until_ready(&mut self) -> Result<Params, SessionError> {
+        match self.receive(self.time_limit)? {
             Message::Ready { params } => Ok(Params(params)),
             other => Err(out_of_turn("ready", &other)),
         }
     }
 
-    /// One turn: `go`, the samples, `done`; with the lab's clock around it.
+    /// Runs one turn (`go`, the samples, `done`) and measures it with the lab's clock.
     pub fn turn(&mut self, request: TurnRequest, timeout: Duration) -> Result<Turn, SessionError> {
         let start = self.begin_turn(request)?;
         self.end_turn(request, start, timeout)
     }
 
-    /// Says `go`, and when that was.
+    /// Sends `go`, and returns the time at which it was sent.
     pub fn begin_turn(&mut self, request: TurnRequest) -> Result<Instant, SessionError> {
         let start = Instant::now();
         let said = self.process.write_line(&request.to_string());
-        said.map_err(|error| self.silent(ReadError::Io(error)))?;
+        said.map_err(|error| self.silence_error(ReadError::Io(error)))?;
         Ok(start)
     }
 
-    /// The answer to a `go` that was said then.
+    /// Receives the answer to a `go` that was sent at `start`.
     pub fn end_turn(
         &mut self,
         request: TurnRequest,
@@ -220,12 +221,12 @@ impl Session {
         let TurnReply { samples, counts, latencies } = self.collect(request, first)?;
         let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         if claimed_ns > seen_ns {
-            return Err(SessionError::LiesAboutTime { claimed_ns, seen_ns });
+            return Err(SessionError::ClaimsTooMuchTime { claimed_ns, seen_ns });
         }
         Ok(Turn { samples, counts, latencies, seen_ns })
     }
 
-    /// What the contender says of a turn, from the first line of its answer on.
+    /// Collects the answer to a turn, beginning with its first line.
     fn collect(&mut self, request: TurnRequest, first: Message) -> Result<TurnReply, SessionError> {
         let TurnReply { mut samples, mut counts, mut latencies } = TurnReply::default();
         let mut message = first;
@@ -255,15 +256,15 @@ impl Session {
                 }
                 other => return Err(out_of_turn("sample, count or done", &other)),
             }
-            message = self.receive(self.patience)?;
+            message = self.receive(self.time_limit)?;
         }
     }
 
-    /// Sends a line that is no turn, and returns the answer to it.
+    /// Sends a line that does not begin a turn, and returns the answer.
     pub fn answer_to(&mut self, line: &str) -> Result<Message, SessionError> {
         let said = self.process.write_line(line);
-        said.map_err(|error| self.silent(ReadError::Io(error)))?;
-        self.receive(self.patience)
+        said.map_err(|error| self.silence_error(ReadError::Io(error)))?;
+        self.receive(self.time_limit)
     }
 
     /// Closes the reading end of the contender's output.
@@ -271,24 +272,24 @@ impl Session {
         self.process.close_output()
     }
 
-    /// Ends the contender's input and waits for its end.
+    /// Closes the contender's input and waits for it to exit.
     pub fn end(&mut self) -> Result<ExitStatus, SessionError> {
         let wrong = |what: String| Err(SessionError::WrongExit(what));
-        match self.process.exit(self.patience) {
+        match self.process.exit(self.time_limit) {
             Err(error) => wrong(format!("it could not be reaped: {error}")),
-            Ok(Exit { status: None, .. }) => wrong(format!("it went on for {:.0?}", self.patience)),
+            Ok(Exit { status: None, .. }) => wrong(format!("it went on for {:.0?}", self.time_limit)),
             Ok(Exit { has_leftovers: true, .. }) => wrong("it left processes behind".to_owned()),
             Ok(Exit { status: Some(status), .. }) => Ok(status),
         }
     }
 
-    /// The same; the contender exits with 0.
+    /// Closes the contender's input and waits for it to exit; the exit code must be 0.
     pub fn exit(mut self) -> Result<(), SessionError> {
         let status = self.end()?;
         if status.success() { Ok(()) } else { Err(SessionError::WrongExit(self.process.describe(status))) }
     }
 
-    /// The end of what it wrote to standard error.
+    /// The last output of the contender on standard error.
     pub fn last_errors(&self) -> String {
         self.process.last_errors()
     }
@@ -296,18 +297,18 @@ impl Session {
     /// Lets the contender exit by itself, so that it can still write its last output; kills it if
     /// it does not.
     pub fn finish(mut self) {
-        // Its exit status changes nothing any more.
+        // The exit status no longer matters.
         let _ = self.process.finish();
     }
 
-    /// Ends what its processes left behind and it does not hold itself.
+    /// Ends processes that the contender's processes left behind.
     pub fn end_leftovers(&self) -> io::Result<Leftovers> {
         self.process.end_leftovers()
     }
 
-    /// Every scheduling of its threads, or of programs that it started for these readings, that it
-    /// was not given.
-    pub fn scheduled(&self, samples: &[SampleLine]) -> Vec<OwnScheduling> {
+    /// Every scheduling of the contender's threads, or of programs that it started for these
+    /// readings, that differs from the scheduling it was given.
+    pub fn own_schedulings(&self, samples: &[SampleLine]) -> Vec<OwnScheduling> {
         let Some(given) = scheduling_of(self.process.parent()) else { return Vec::new() };
         let mut others = other_schedulings(&given, self.process.id());
         for its in samples.iter().filter_map(|sample| sample.scheduling.as_ref()) {
@@ -322,16 +323,17 @@ impl Session {
         self.process.id()
     }
 
-    /// The process to which its processes leave others, for the meters too.
+    /// The process that inherits processes whose parent in the contender's family ended; the meters
+    /// need it too.
     pub fn supervisor(&self) -> Option<u32> {
         self.process.supervisor()
     }
 
-    /// The next message; what ends a session by the contender's own word is an error.
+    /// Receives the next message. A message with which the contender ends the session is an error.
     fn receive(&mut self, timeout: Duration) -> Result<Message, SessionError> {
         let line = match self.process.read_line(timeout) {
             Ok(line) => line,
-            Err(cause) => return Err(self.silent(cause)),
+            Err(cause) => return Err(self.silence_error(cause)),
         };
         match Message::parse(&line)? {
             Message::Unavailable { reason } => Err(SessionError::Unavailable(reason)),
@@ -340,7 +342,7 @@ impl Session {
         }
     }
 
-    fn silent(&mut self, cause: ReadError) -> SessionError {
+    fn silence_error(&mut self, cause: ReadError) -> SessionError {
         match cause {
             ReadError::Interrupted => SessionError::Interrupted,
             cause => {
@@ -350,7 +352,8 @@ impl Session {
         }
     }
 
-    /// The reason of a failure, with what the kernel did meanwhile if memory ran out.
+    /// Adds to the reason of a failure that memory ran out, if the kernel killed a process
+    /// meanwhile.
     fn with_memory(&self, reason: String) -> String {
         if memory::oom_kills() > self.oom_kills {
             format!("{reason}; memory ran out meanwhile, and the kernel killed a process to get some (OOM)")
@@ -364,12 +367,13 @@ fn out_of_turn(expected: &'static str, said: &Message) -> SessionError {
     SessionError::OutOfTurn { expected, said: said.line() }
 }
 
-/// How the first thread of a process is scheduled; `None` if it has ended or may not be seen.
+/// The scheduling of the first thread of a process; `None` if it has ended or must not be
+/// inspected.
 fn scheduling_of(pid: u32) -> Option<Scheduling> {
     scheduling_of_thread(pid, pid)
 }
 
-/// Every way in which threads of a process are scheduled that is not the given one.
+/// Every scheduling of a process's threads that differs from `given`.
 fn other_schedulings(given: &Scheduling, pid: u32) -> Vec<Scheduling> {
     let mut others = Vec::new();
     for thread in threads(pid).unwrap_or_default() {

@@ -1,5 +1,5 @@
-//! The line through machines: one point a machine, the number of its case on a fact of it, and the
-//! facts at which the line reaches the numbers of other cases.
+//! The line through machines: one point for each machine, with the number of the fitted case
+//! against a fact of the machine, and diamonds where the line reaches the numbers of other cases.
 
 use super::super::comparison::number;
 use super::super::svg::{self, Quantity, Scale};
@@ -7,7 +7,7 @@ use super::Chart;
 use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use readlab_analysis::compare::{Fit, Unit};
 
-/// The chart; `None` for a number that has no scale of its own.
+/// The chart; `None` for a measure without a suitable scale.
 pub(in super::super) fn machines_chart(fit: &Fit) -> Option<Chart> {
     let quantity = match fit.measure.unit() {
         Unit::Nanoseconds => Quantity::Time,

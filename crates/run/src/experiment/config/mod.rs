@@ -1,10 +1,10 @@
 //! The configuration of a run: the user's options and the suite, merged once into one value.
 //!
-//! An option of the user takes precedence over the suite. Of files only rosters are read here, for the
-//! names of languages.
+//! An option of the user takes precedence over the suite. The only files read here are rosters, for
+//! the names of languages.
 
 use super::options::{OwnCommand, SelectionOptions, UserOptions};
-use super::together::Shape;
+use super::together::ReaderGroup;
 use super::{rules, template};
 use crate::experiment::candidates::Candidates;
 use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
@@ -18,31 +18,31 @@ use readlab_model::trial::{COMMAND, CacheState, Transport, TrialId, Work};
 use readlab_protocol::placing;
 use readlab_record::{Requested, RunKind};
 use readlab_roster::discovery::Contenders;
-use readlab_suite::{Entry, NamedBy, States, Suite};
+use readlab_suite::{NamedBy, StateChoice, Suite, SuiteEntry};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What one run does: the user's options and the suite, merged.
+/// Configuration of one run: the user's options and the suite, merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunConfig {
     pub kind: RunKind,
     pub rules: Rules,
-    /// The states of the cache of a target on this machine.
-    pub states: States,
-    /// The user's option that demands a state, if there is one.
+    /// The cache states that are measured for a target on this machine.
+    pub states: StateChoice,
+    /// The user's option that demands a cache state, if there is one.
     pub state_option: Option<&'static str>,
-    /// What is done with the bytes; `None` where that depends on the content.
+    /// The work on the bytes; `None` if it depends on the content.
     pub work: Option<Work>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SuiteEntry>,
     pub reference: Option<TrialId>,
-    /// The languages that take part, beside the controls, the commands and the reference.
+    /// The languages that take part; controls, commands and the reference always do.
     pub languages: LanguageChoice,
-    /// The suite, if it is a file of the user.
+    /// Path of the suite, if it is a user's file.
     pub suite_file: Option<PathBuf>,
-    /// What the user named on the command line or in a suite file of their own.
+    /// Names that the user gave on the command line or in a user's suite file.
     pub named: Vec<Requested>,
-    /// The user's options, with `{}` in each command that names a target. What a suite can decide is
-    /// decided above.
+    /// The user's options, with `{}` in each command that names a target. Options that a suite can
+    /// also set are merged into the fields above.
     pub user: UserOptions,
 }
 
@@ -50,14 +50,16 @@ impl RunConfig {
     pub fn merge(kind: RunKind, suite: Suite, mut user: UserOptions) -> anyhow::Result<RunConfig> {
         user.inspect.check()?;
         let selection = &user.selection;
-        let languages = LanguageChoice::parse(&selection.languages, &Roster::with(&selection.rosters)?)?;
-        user.selection = template::placed(user.selection, &user.targets)?;
+        let languages =
+            LanguageChoice::parse(&selection.languages, &Roster::with_user_rosters(&selection.rosters)?)?;
+        user.selection = template::with_placeholders(user.selection, &user.targets)?;
         let (sampling, selection) = (&user.sampling, &user.selection);
         let rules = rules::rules(&suite, sampling)?;
-        let named = named(&suite, selection, &languages);
+        let named = user_requests(&suite, selection, &languages);
         let reference = selection.reference.clone().or(suite.reference);
         let mut entries = suite.entries;
-        // It takes part, too. Where it is one of the others, it may have the short name of reports.
+        // The reference takes part, too. If it equals another trial, it may be given by its short
+        // name as in reports.
         let id = |name: &str| name.parse::<TrialId>().ok();
         let own = selection.commands.iter().map(OwnCommand::trial);
         let known: Vec<_> =
@@ -91,15 +93,15 @@ impl RunConfig {
         })
     }
 
-    /// The same for a rank of a fleet: all shuffle by the seed of rank 0, and read in these numbers
-    /// by turns.
+    /// The configuration of a rank of a fleet: all ranks shuffle with the seed of rank 0, and these
+    /// numbers of ranks take turns.
     pub fn of_rank(self, seed: u64, counts: BTreeSet<u32>) -> RunConfig {
         let rules = Rules { seed, ..self.rules };
-        let user = UserOptions { shape: Shape::Ranks(counts), ..self.user };
+        let user = UserOptions { shape: ReaderGroup::Ranks(counts), ..self.user };
         RunConfig { rules, user, ..self }
     }
 
-    /// The candidates of a search; none where every trial is measured.
+    /// The candidates of a search; empty if every trial is measured.
     pub fn candidates(
         &self,
         contenders: &Contenders,
@@ -112,17 +114,17 @@ impl RunConfig {
     }
 
     pub(super) fn selection(&self, readable: ReadableTargets, candidates: &[TrialId]) -> Selection {
-        // A command of the user's reads the first target, whatever it is.
+        // A user's command reads the first target in any form.
         let first = readable.iter().find(|(_, target)| target.target == 0);
         let over = first.map_or_else(Transport::default, |(form, _)| form.over);
-        let entry = |trial: String| Entry { trial, over, ..Entry::default() };
-        // Commands come first: contenders are started in this order, and time may be short.
+        let entry = |trial: String| SuiteEntry { trial, over, ..SuiteEntry::default() };
+        // Commands come first, because contenders are started in this order and time may be short.
         let own = self.user.selection.commands.iter();
         let form = readable.keys().find_map(|form| form.archive).filter(|_| self.user.commands_decode);
-        let commands = own.map(|own| Entry { command: own.rules.clone(), form, ..entry(own.trial()) });
-        let mut entries: Vec<Entry> = commands.chain(self.entries.iter().cloned()).collect();
+        let commands = own.map(|own| SuiteEntry { command: own.rules.clone(), form, ..entry(own.trial()) });
+        let mut entries: Vec<SuiteEntry> = commands.chain(self.entries.iter().cloned()).collect();
         if self.work == Some(Work::Output) {
-            // Only commands print something; what shows the limits visits the bytes.
+            // Only commands print an output. Controls that show limits count newlines instead.
             let others = entries.iter_mut().filter(|entry| !is_command(&entry.trial));
             others.for_each(|entry| entry.work = Some(Work::Newlines));
         }
@@ -132,7 +134,7 @@ impl RunConfig {
             entries.extend(searched.map(|trial| entry(trial.to_string())));
             globs.clear();
         }
-        // A race skips the trials that cannot read the target; a suite reports them.
+        // A race skips trials that cannot read the target; a suite reports them.
         let (params, reports_unreadable) = (self.user.selection.params.clone(), self.kind == RunKind::Suite);
         let is_named = self.named.iter().any(|named| matches!(named, Requested::Reference(_)));
         let reference = self.reference.clone().filter(|_| is_named);
@@ -140,7 +142,8 @@ impl RunConfig {
         Selection { entries, globs, params, readable, reference, languages, reports_unreadable }
     }
 
-    /// Refuses an option that demands a cache state of a target whose cache is out of reach.
+    /// Refuses an option that demands a cache state for a target whose cache readlab cannot
+    /// control.
     pub fn check_state_option(&self, target: &TargetFacts) -> anyhow::Result<()> {
         match self.state_option.filter(|_| target.is_foreign()) {
             Some(option) => {
@@ -151,7 +154,7 @@ impl RunConfig {
     }
 
     pub fn states_of(&self, target: &TargetFacts) -> Vec<CacheState> {
-        if target.is_foreign() { vec![CacheState::Unknown] } else { self.states.list() }
+        if target.is_foreign() { vec![CacheState::Unknown] } else { self.states.states() }
     }
 
     pub fn work_on(&self, is_text: bool) -> Work {
@@ -164,25 +167,26 @@ fn is_command(trial: &str) -> bool {
     trial.strip_prefix(COMMAND).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Refuses commands of a suite, or one as the reference, that have a secret or would run what is
-/// raced, and two that are one.
+/// Refuses commands of a suite, or a command as the reference, that contain a secret or would start
+/// readlab, and duplicates.
 fn check_commands<'a>(
-    entries: &'a [Entry],
+    entries: &'a [SuiteEntry],
     reference: impl Iterator<Item = &'a String>,
 ) -> anyhow::Result<()> {
-    let commands: Vec<&Entry> = entries.iter().filter(|entry| is_command(&entry.trial)).collect();
+    let commands: Vec<&SuiteEntry> = entries.iter().filter(|entry| is_command(&entry.trial)).collect();
     for name in commands.iter().map(|entry| &entry.trial).chain(reference.filter(|name| is_command(name))) {
         let line = &name[COMMAND.len() + 1..];
         check_line(line)?;
         placing::completed(line)?;
     }
     for entry in &commands {
-        let own = OwnCommand { rules: entry.command.clone(), ..OwnCommand::plain("") };
+        let own = OwnCommand { rules: entry.command.clone(), ..OwnCommand::without_rules("") };
         own.lines().try_for_each(|line| check_line(line))?;
     }
-    let is_one = |one: &Entry, other: &Entry| {
+    let is_one = |one: &SuiteEntry, other: &SuiteEntry| {
         let same = one.trial.parse::<TrialId>().ok() == other.trial.parse().ok();
-        same && Entry { trial: other.trial.clone(), command: other.command.clone(), ..one.clone() } == *other
+        same && SuiteEntry { trial: other.trial.clone(), command: other.command.clone(), ..one.clone() }
+            == *other
     };
     for (at, entry) in commands.iter().enumerate() {
         if let Some(same) = commands[..at].iter().find(|other| is_one(other, entry)) {
@@ -197,8 +201,8 @@ fn check_commands<'a>(
     Ok(())
 }
 
-/// What the user named: commands, methods, a reference, the trials of a suite file of their own.
-fn named(suite: &Suite, user: &SelectionOptions, languages: &LanguageChoice) -> Vec<Requested> {
+/// Names that the user gave: commands, methods, a reference, the trials of a user's suite file.
+fn user_requests(suite: &Suite, user: &SelectionOptions, languages: &LanguageChoice) -> Vec<Requested> {
     let mut named: Vec<Requested> =
         user.commands.iter().map(|own| Requested::Command(own.line.clone())).collect();
     named.extend(user.methods.iter().cloned().map(Requested::Method));

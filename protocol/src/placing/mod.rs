@@ -1,13 +1,13 @@
-//! Where the path of the raced file may stand in a command line. It is an argument of a program
-//! that reads it. Nowhere may it be the program, since the raced file is never run; and nowhere may
-//! its bytes be the text of a program, since anybody can name a file `$(rm x)`.
+//! Checks where the path of the raced file is in a command line. It must be an argument of a
+//! program that reads it. It may nowhere be the program, because the raced file is never run. Its
+//! bytes may nowhere be the text of a program, because a file can have a name like `$(rm x)`.
 
 mod written;
 
 use crate::command_line::{PLACE, commands, has_place, is_assignment};
 
-/// Programs that read the files that are their operands, and do nothing else to them: at their end
-/// a path is safe that the user did not place.
+/// Programs that read the files among their operands and do nothing else to them. A path may safely
+/// be added after their last operand.
 const READERS: [&str; 45] = [
     "wc",
     "cat",
@@ -56,18 +56,18 @@ const READERS: [&str; 45] = [
     "false",
 ];
 
-/// Other programs to which all their words are data.
-const TAKE_DATA: [&str; 27] = [
+/// Other programs that treat all their words as data.
+const DATA_PROGRAMS: [&str; 27] = [
     "printf", "test", "[", "cp", "mv", "ln", "rm", "mkdir", "rmdir", "touch", "chmod", "truncate", "install",
     "tee", "dd", "uniq", "sort", "tr", "gzip", "gunzip", "pigz", "zstd", "xz", "bzip2", "lz4", "brotli",
     "unzip",
 ];
 
-/// Options of those whose value is a program.
-const RUN: [&str; 3] = ["--pre", "--hostname-bin", "--compress-program"];
+/// Options of the programs above whose value is a program to run.
+const OPTIONS_THAT_RUN: [&str; 3] = ["--pre", "--hostname-bin", "--compress-program"];
 
-/// Programs that run the program among their words: the letters of their options that have a value
-/// in the next word, and how many words come before the program.
+/// Programs that run the program among their words: their name, the letters of their options whose
+/// value is the next word, and the number of operands before the program.
 const WRAPPERS: [(&str, &str, usize); 46] = [
     ("env", "uC", 0),
     ("nice", "n", 0),
@@ -117,8 +117,8 @@ const WRAPPERS: [(&str, &str, usize); 46] = [
     ("do", "", 0),
 ];
 
-/// Long options of those, of which the value is the next word.
-const VALUED: [&str; 17] = [
+/// Long options of the wrappers whose value is the next word.
+const LONG_OPTIONS_WITH_VALUE: [&str; 17] = [
     "--unset",
     "--chdir",
     "--adjustment",
@@ -138,22 +138,22 @@ const VALUED: [&str; 17] = [
     "--assign",
 ];
 
-/// Programs and words of the shell to which any of their words may be the text of a program.
-const EVALUATE: [&str; 7] = ["eval", "trap", "ssh", "watch", "parallel", "tmux", "screen"];
+/// Programs and shell built-ins that may run any of their words as the text of a program.
+const EVALUATORS: [&str; 7] = ["eval", "trap", "ssh", "watch", "parallel", "tmux", "screen"];
 
-/// Long options of interpreters before the text of a program.
-const TEXT_OPTIONS: [&str; 6] =
+/// Long options of interpreters whose value is the text of a program.
+const LONG_TEXT_OPTIONS: [&str; 6] =
     ["--command", "--eval", "--execute", "--expression", "--print", "--split-string"];
 
-/// A program that takes the text of a program.
+/// An interpreter: a program that takes the text of a program.
 struct Interpreter {
-    /// Its names, without their versions.
+    /// Names of the interpreter, without version numbers.
     names: &'static [&'static str],
-    /// The letters of its options before the text.
+    /// Letters of its options whose value is the text.
     text: &'static str,
-    /// Those with another value.
+    /// Letters of its options with another value.
     valued: &'static str,
-    /// Whether its first operand is the text where no option has it.
+    /// Whether the first operand is the text if no option has it.
     takes_operand: bool,
 }
 
@@ -166,7 +166,7 @@ const fn interpreter(
     Interpreter { names, text, valued, takes_operand }
 }
 
-/// The last one is any program that only the shell knows.
+/// The last entry stands for any program whose name only the shell knows.
 const INTERPRETERS: [Interpreter; 12] = [
     interpreter(&["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"], "c", "oO", false),
     interpreter(&["python", "pypy"], "c", "WXQ", false),
@@ -187,46 +187,47 @@ const INTERPRETERS: [Interpreter; 12] = [
     interpreter(&[], "ceErp", "", false),
 ];
 
-/// Stands for a `$` or a backquote outside of quotes in a split command, by which a word may vanish.
+/// Marks a `$` or a backquote outside quotes in a split command. The word may vanish by its
+/// expansion.
 const EXPANSION: char = '\u{1}';
 
-/// The same within double quotes.
+/// Marks a `$` or a backquote within double quotes.
 const QUOTED_EXPANSION: char = '\u{2}';
 
-/// Stands for a `<` outside of quotes.
-const REDIRECTION: char = '\u{3}';
+/// Marks a `<` outside quotes.
+const INPUT_REDIRECTION: char = '\u{3}';
 
-/// Stands for a `{` that is escaped.
-const ESCAPED: char = '\u{4}';
+/// Marks an escaped `{`.
+const ESCAPED_BRACE: char = '\u{4}';
 
-/// Stands for a `>` outside of quotes.
-const WRITING: char = '\u{5}';
+/// Marks a `>` outside quotes.
+const OUTPUT_REDIRECTION: char = '\u{5}';
 
-/// Why the path cannot stand where it does.
+/// The reason why the path may not be at this position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlacingError {
-    /// It would be a part of a program's text.
+    /// The path would be part of a program's text.
     #[error(
         "'{0}': {{}} is within a script, where the file's name would be code; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {{}}"
     )]
     Script(String),
-    /// It would be the program.
+    /// The path would be the program.
     #[error("'{0}': the file itself would be run as a program; name the program that reads {{}}")]
     Program(String),
-    /// It would be the program where a variable is empty.
+    /// The path would be the program if a variable is empty.
     #[error(
         "'{0}': the file itself would be run as a program where the variable before it is empty; write ${{NAME:?}}, which ends the command then"
     )]
     Vanishing(String),
-    /// It has no place, and its end may be that of a program.
+    /// The line has no placeholder, and the word after its end may be a program.
     #[error("'{0}' names no file; write {{}} where the path belongs, behind the program that reads it")]
     NoPlace(String),
-    /// The place is one of another program.
+    /// The placeholder belongs to another program.
     #[error(
         "'{0}': {{}} is the raced file here, also behind {1}, which has a {{}} of its own; write that one as \\{{\\}}"
     )]
     OfAnother(String, String),
-    /// The file would be another one afterwards.
+    /// The command would change the file.
     #[error(
         "'{0}': this writes to the raced file, which must stay as it is; write to another one, for example {{}}.out"
     )]
@@ -234,18 +235,19 @@ pub enum PlacingError {
 }
 
 /// The line with a place for the path: one without gets it at its end, if that is an operand of a
-/// program that is known to read its operands.
-///
+/// Completes the line with a placeholder for the path. A line without one gets it at its end, if
+/// the last program of the line is known to read its operands.
 /// # Errors
-/// If the path would be run, or might be.
+/// If the path would be run, or might be run.
 pub fn completed(line: &str) -> Result<String, PlacingError> {
     if has_place(line) {
         return check(line).map(|()| line.to_owned());
     }
     let (command, comment) = line.split_at(comment_at(line).unwrap_or(line.len()));
     let last = commands(command).last().map_or_else(Vec::new, |last| words(last));
-    let program = program(&last);
-    let (is_reader, runs_next) = (READERS.contains(&name(program.first())), is_option_to_run(program.last()));
+    let program = final_program(&last);
+    let (is_reader, runs_next) =
+        (READERS.contains(&program_name(program.first())), is_option_to_run(program.last()));
     if !is_reader || runs_next {
         return Err(PlacingError::NoPlace(line.to_owned()));
     }
@@ -253,17 +255,17 @@ pub fn completed(line: &str) -> Result<String, PlacingError> {
     Ok(format!("{} {PLACE}{comment}", command.trim_end()))
 }
 
-/// Refuses a line in which the path would be run, as a program or as a part of its text, or written
-/// to.
+/// Refuses a line in which the path would be run as a program or as part of a program's text, or
+/// would be written to.
 ///
 /// # Errors
-/// If it would.
+/// If the path would be run or written to.
 pub fn check(line: &str) -> Result<(), PlacingError> {
     let words = commands(line).into_iter().map(words);
     words
         .filter(|words| words.iter().any(|word| has_place(word)))
         .try_for_each(|words| Command { line, words: &words }.check())?;
-    // In double quotes a shell runs what is between these.
+    // A shell runs commands in backquotes and parentheses within double quotes.
     let text = line.split('"').skip(1).step_by(2);
     let runs = |quoted: &str| has_place(quoted) && quoted.contains(['`', '(']);
     if text.into_iter().any(runs) {
@@ -280,29 +282,29 @@ struct Command<'a> {
 
 impl Command<'_> {
     fn check(&self) -> Result<(), PlacingError> {
-        let words = program(self.words);
+        let words = final_program(self.words);
         self.check_program(words)?;
         self.check_own_places()?;
-        let (name, operands) = (name(words.first()), words.get(1..).unwrap_or_default());
-        if READERS.contains(&name) || TAKE_DATA.contains(&name) {
+        let (name, operands) = (program_name(words.first()), words.get(1..).unwrap_or_default());
+        if READERS.contains(&name) || DATA_PROGRAMS.contains(&name) {
             let runs = |pair: &[String]| is_option_to_run(pair.first()) && has_place(&pair[1]);
             let is_run = operands.windows(2).any(runs);
             return if is_run { Err(PlacingError::Program(self.line.to_owned())) } else { Ok(()) };
         }
-        let evaluates = EVALUATE.contains(&name) || splits_text(self.words);
+        let evaluates = EVALUATORS.contains(&name) || splits_text(self.words);
         let interpreter = interpreter_of(words.first());
         let texts = interpreter.map_or_else(Vec::new, |interpreter| interpreter.texts(words));
         for (at, word) in words.iter().enumerate().filter(|(_, word)| has_place(word)) {
-            if evaluates || texts.contains(&at) || !is_name(word) {
+            if evaluates || texts.contains(&at) || !is_file_name(word) {
                 return Err(PlacingError::Script(self.line.to_owned()));
             }
         }
-        // A program that is not known may run the one among its words.
+        // An unknown program may run the program among its words.
         if interpreter.is_some() {
             return Ok(());
         }
         let inner = |word: &String| {
-            interpreter_of(Some(word)).is_some_and(|it| !it.names.is_empty()) || EVALUATE.contains(&&**word)
+            interpreter_of(Some(word)).is_some_and(|it| !it.names.is_empty()) || EVALUATORS.contains(&&**word)
         };
         match operands.iter().position(inner) {
             Some(at) => Command { line: self.line, words: &operands[at..] }.check(),
@@ -310,9 +312,9 @@ impl Command<'_> {
         }
     }
 
-    /// Refuses the path as the program, also where words before it may vanish.
+    /// Refuses the path as the program, also where the words before it may vanish.
     fn check_program(&self, words: &[String]) -> Result<(), PlacingError> {
-        let is_path = |word: &String| has_place(word) || is_argument(word);
+        let is_path = |word: &String| has_place(word) || is_path_parameter(word);
         match words.iter().find(|word| !may_vanish(word)) {
             Some(word) if words.first() == Some(word) && is_path(word) => {
                 Err(PlacingError::Program(self.line.to_owned()))
@@ -322,10 +324,10 @@ impl Command<'_> {
         }
     }
 
-    /// Refuses a place where the program has one of its own.
+    /// Refuses a placeholder at a position where the program has placeholders of its own.
     fn check_own_places(&self) -> Result<(), PlacingError> {
         for (at, word) in self.words.iter().enumerate() {
-            let begins = |(of, program): (usize, &String)| match name(Some(program)) {
+            let begins = |(of, program): (usize, &String)| match program_name(Some(program)) {
                 "find" => ["-exec", "-execdir", "-ok", "-okdir"].contains(&word.as_str()),
                 "fd" | "fdfind" => ["-x", "-X", "--exec", "--exec-batch"].contains(&word.as_str()),
                 "xargs" => {
@@ -344,7 +346,7 @@ impl Command<'_> {
 }
 
 impl Interpreter {
-    /// Which words are the text of a program; the first is the interpreter.
+    /// The indices of words that are the text of a program. The first word is the interpreter.
     fn texts(&self, words: &[String]) -> Vec<usize> {
         let (mut texts, mut at, mut operand_is_text) = (Vec::new(), 1, self.takes_operand);
         while let Some(word) = words.get(at) {
@@ -354,18 +356,19 @@ impl Interpreter {
                     if operand_is_text {
                         texts.push(at);
                     }
-                    // What follows is for the script, unless this is a user.
+                    // The words after `--` or an operand are for the script, except for `su`, whose
+                    // operand is a user.
                     if !self.names.contains(&"su") {
                         break;
                     }
                 }
                 Some("-") => {}
-                Some(_) if TEXT_OPTIONS.contains(&option) => {
+                Some(_) if LONG_TEXT_OPTIONS.contains(&option) => {
                     operand_is_text = false;
                     texts.extend([at, at + 1]);
                     at += usize::from(option == word);
                 }
-                Some(_) if VALUED.contains(&word.as_str()) => at += 1,
+                Some(_) if LONG_OPTIONS_WITH_VALUE.contains(&word.as_str()) => at += 1,
                 Some(long) if long.starts_with('-') => {}
                 Some(letters) => {
                     let letters: Vec<char> = letters.chars().take_while(|c| c.is_alphanumeric()).collect();
@@ -374,7 +377,7 @@ impl Interpreter {
                     let is_whole = word.chars().count() == letters.len() + 1;
                     let ends = |of: &str| is_whole && letters.last().is_some_and(|&c| of.contains(c));
                     match found.map(|found| letters[found]) {
-                        // A shell takes the first operand, whatever options are between.
+                        // A shell takes its first operand as the text, whatever options precede it.
                         Some('c') if self.names.contains(&"sh") => operand_is_text = true,
                         Some(c) if self.text.contains(c) => {
                             operand_is_text = false;
@@ -396,8 +399,8 @@ impl Interpreter {
     }
 }
 
-/// The words of a command as a shell splits them, without assignments before the program and
-/// without redirections; what a shell would do to them is marked.
+/// Splits a command into words like a shell, without the assignments before the program and without
+/// redirections. Characters that a shell would expand are marked.
 fn words(command: &str) -> Vec<String> {
     let marked = marked(command);
     let split = shell_words::split(&marked).unwrap_or_else(|_| vec![marked.clone()]);
@@ -406,13 +409,13 @@ fn words(command: &str) -> Vec<String> {
         if std::mem::take(&mut is_file) {
             continue;
         }
-        let Some((before, after)) = word.split_once([REDIRECTION, WRITING]) else {
+        let Some((before, after)) = word.split_once([INPUT_REDIRECTION, OUTPUT_REDIRECTION]) else {
             if !words.is_empty() || !is_assignment(&word) {
                 words.push(word);
             }
             continue;
         };
-        is_file = after.trim_start_matches([REDIRECTION, WRITING, '&', '|']).is_empty();
+        is_file = after.trim_start_matches([INPUT_REDIRECTION, OUTPUT_REDIRECTION, '&', '|']).is_empty();
         if !before.chars().all(|c| c.is_ascii_digit()) {
             words.push(before.to_owned());
         }
@@ -420,14 +423,14 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// A command with marks for what a shell sees outside of quotes.
+/// Marks the characters of a command that a shell interprets outside quotes.
 fn marked(command: &str) -> String {
     let (mut marked, mut quote, mut chars) = (String::new(), None, command.chars().peekable());
     while let Some(c) = chars.next() {
         match (quote, c) {
             (None, '\\') if chars.peek() == Some(&'{') => {
                 chars.next();
-                marked.push(ESCAPED);
+                marked.push(ESCAPED_BRACE);
             }
             (None | Some('"'), '\\') => {
                 marked.push(c);
@@ -435,8 +438,8 @@ fn marked(command: &str) -> String {
             }
             (None, '$' | '`') => marked.push(EXPANSION),
             (Some('"'), '$' | '`') => marked.push(QUOTED_EXPANSION),
-            (None, '<') => marked.push(REDIRECTION),
-            (None, '>') => marked.push(WRITING),
+            (None, '<') => marked.push(INPUT_REDIRECTION),
+            (None, '>') => marked.push(OUTPUT_REDIRECTION),
             _ => {
                 match (quote, c) {
                     (None, '\'' | '"') => quote = Some(c),
@@ -450,10 +453,12 @@ fn marked(command: &str) -> String {
     marked
 }
 
-/// The words from the program on that a command runs in the end.
-fn program(mut words: &[String]) -> &[String] {
+/// The words of the program that a command finally runs, after its wrappers.
+fn final_program(mut words: &[String]) -> &[String] {
     loop {
-        let Some(wrapper) = WRAPPERS.iter().find(|it| it.0 == name(words.first())) else { return words };
+        let Some(wrapper) = WRAPPERS.iter().find(|it| it.0 == program_name(words.first())) else {
+            return words;
+        };
         let (_, valued, operands) = *wrapper;
         let mut at = 1;
         while let Some(option) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -461,7 +466,7 @@ fn program(mut words: &[String]) -> &[String] {
             if option == "--" {
                 break;
             }
-            let has_value = option.starts_with("--") && VALUED.contains(&option.as_str())
+            let has_value = option.starts_with("--") && LONG_OPTIONS_WITH_VALUE.contains(&option.as_str())
                 || !option.starts_with("--") && option.len() > 1 && option.ends_with(|c| valued.contains(c));
             at += usize::from(has_value);
         }
@@ -474,13 +479,14 @@ fn program(mut words: &[String]) -> &[String] {
 }
 
 /// The name of a program without its folder.
-fn name(word: Option<&String>) -> &str {
+fn program_name(word: Option<&String>) -> &str {
     word.and_then(|word| word.rsplit('/').next()).unwrap_or_default()
 }
 
-/// The interpreter of this name; any, where only the shell knows the name or has left it out.
+/// The interpreter of this name. If only the shell knows the name, or the name is missing, it is
+/// the last entry of the table.
 fn interpreter_of(word: Option<&String>) -> Option<&'static Interpreter> {
-    let name = name(word);
+    let name = program_name(word);
     if name.contains([EXPANSION, QUOTED_EXPANSION]) || name.starts_with('-') {
         return INTERPRETERS.last();
     }
@@ -491,15 +497,15 @@ fn interpreter_of(word: Option<&String>) -> Option<&'static Interpreter> {
 /// Whether `env` splits a text into a command.
 fn splits_text(words: &[String]) -> bool {
     let is_text = |word: &String| word.starts_with("-S") || word.starts_with("--split-string");
-    let env = words.iter().position(|word| name(Some(word)) == "env");
+    let env = words.iter().position(|word| program_name(Some(word)) == "env");
     env.is_some_and(|env| words[env..].iter().any(is_text))
 }
 
 fn is_option_to_run(word: Option<&String>) -> bool {
-    word.is_some_and(|word| RUN.contains(&word.as_str()))
+    word.is_some_and(|word| OPTIONS_THAT_RUN.contains(&word.as_str()))
 }
 
-/// Whether nothing of a word may be left when the shell has expanded it.
+/// Whether a word may be empty after the shell has expanded it.
 fn may_vanish(word: &str) -> bool {
     let mut rest = word;
     while let Some(after) = rest.strip_prefix(EXPANSION) {
@@ -515,15 +521,15 @@ fn may_vanish(word: &str) -> bool {
     rest.is_empty() && !word.is_empty()
 }
 
-/// Whether a word is the path by the name that the shell has for it.
-fn is_argument(word: &str) -> bool {
+/// Whether a word is the shell's parameter for the path, such as `$1`.
+fn is_path_parameter(word: &str) -> bool {
     let name = word.strip_prefix([EXPANSION, QUOTED_EXPANSION]).unwrap_or_default();
     ["1", "@", "*"].contains(&name.trim_start_matches('{').trim_end_matches('}'))
 }
 
-/// Whether a word is plainly the name of a file: the place alone, behind a folder or the name of an
-/// option, and before an extension or the rest of a path.
-fn is_name(word: &str) -> bool {
+/// Whether a word is plainly the name of a file: the placeholder alone, or behind a folder or the
+/// name of an option, or before an extension or the rest of a path.
+fn is_file_name(word: &str) -> bool {
     let word = word.replace(crate::command_line::LIST_PLACE, PLACE);
     let parts: Vec<&str> = word.split(PLACE).collect();
     let [first, between @ .., last] = parts.as_slice() else { return true };
@@ -535,14 +541,14 @@ fn is_name(word: &str) -> bool {
         || first.strip_prefix('-').is_some_and(|flag| !flag.contains('/'));
     let is_script =
         first.starts_with(|c: char| c.is_ascii_lowercase()) && first.ends_with('/') && last.contains('/');
-    // Behind a folder comes the name of a file or a pattern for names.
+    // A folder may be followed by the name of a file or a pattern for names.
     let is_below = first.is_empty() && last.starts_with('/');
     let is_end =
         last.chars().all(|c| c.is_alphanumeric() || "._-+~:,=/*?[]{}!^".contains(c) || is_below && c == ' ');
     is_start && is_end && !is_script && is_plain(first) && between.iter().all(|part| is_plain(part))
 }
 
-/// Where a comment begins.
+/// The offset at which a comment begins.
 fn comment_at(line: &str) -> Option<usize> {
     let (mut quote, mut before) = (None, ' ');
     for (at, c) in line.char_indices() {
@@ -562,7 +568,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_path_is_an_argument_or_a_part_of_a_files_name() {
+    fn the_path_may_be_an_argument_or_part_of_a_file_name() {
         for line in [
             "wc -l {}",
             "wc -l '{}'",
@@ -587,7 +593,7 @@ mod tests {
             "awk 'END{print NR}' {}",
             "awk -F , -v n=1 'END{print NR}' {}",
             "(cat {}; echo x) | wc -l",
-            // What a shell does to names is not done to the path.
+            // The shell expands patterns in names, but not in the path.
             "cat {}/*.log | wc -l",
             "cat \"{}\"/*.log | wc -l",
             "cat {}/{a,b} {}/[ab]*",
@@ -596,7 +602,7 @@ mod tests {
             "./my-reader \"{}/sub dir/x\"",
             "cp {} \"/tmp/my copy of {}\"",
             "grep -c '(x|y) $z' {}",
-            // An option of a script is none of its interpreter.
+            // An option of a script is not an option of its interpreter.
             "python3 my.py -p {}",
             "python3 -u my.py -c {}",
             "python3 -m my -e {}",
@@ -606,7 +612,7 @@ mod tests {
             "my-reader -p {}",
             "my-reader -c{}",
             "python3 {}",
-            // Programs that run another one.
+            // Programs that run another program.
             "nice -n 5 wc -l {}",
             "env -u A X=1 wc -l {}",
             "timeout -k 1 5 taskset -c 0 wc -l {}",
@@ -626,7 +632,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_no_text_of_a_program() {
+    fn the_path_may_not_be_text_of_a_program() {
         for line in [
             "sh -c 'cat {} | wc -l'",
             "sh -c \"cat {} | wc -l\"",
@@ -668,7 +674,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_no_program() {
+    fn the_path_may_not_be_the_program() {
         for line in [
             "{}",
             "'{}'",
@@ -710,7 +716,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_of_another_program_is_named_with_what_to_write() {
+    fn an_error_names_the_program_whose_placeholder_it_is_and_the_escape() {
         for line in ["find {} -exec cat {} +", "find . -exec sh -c 'cat {}' \\;", "ls | xargs -I{} cat {}"] {
             assert!(matches!(check(line), Err(PlacingError::OfAnother(..))), "{line}: {:?}", check(line));
         }
@@ -722,7 +728,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_program_that_reads_its_operands_gets_the_path_at_its_end() {
+    fn only_a_program_that_reads_its_operands_gets_the_path_appended() {
         for (line, right) in [
             ("wc -l", "wc -l {}"),
             ("LC_ALL=C nice -n 5 grep -c x ", "LC_ALL=C nice -n 5 grep -c x {}"),

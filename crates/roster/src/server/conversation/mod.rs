@@ -1,8 +1,8 @@
-//! One connection of the loopback server: requests and their answers, one after the other, until
-//! one side ends it.
+//! One connection of the loopback server: requests and their responses, one after another, until
+//! one side closes it.
 
 use super::answer::{Delivery, Sender, Status};
-use super::connections::{Connection, Rejected};
+use super::connections::{Connection, RejectReason};
 use super::request::{IdleTimeout, Request, Requests};
 use super::service::{Decision, Service, file_answer};
 use jiff::Timestamp;
@@ -13,28 +13,29 @@ use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a client may take for the whole head of a request.
+/// How long a client may take to send the complete head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a client may take for the next bytes of the file.
+/// How long a client may take to accept the next bytes of the file.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long the server waits for a client that it turns away.
-const AWAY_TIMEOUT: Duration = Duration::from_millis(100);
+const TURN_AWAY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Pause while descriptors are short.
-const REST: Duration = Duration::from_millis(50);
+/// Pause between attempts while no descriptors are available.
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// How often the server tries to open the file while descriptors are short.
+/// How often the server tries to open the file while no descriptors are available.
 const OPEN_TRIES: u32 = 20;
 
-/// The most that is read after the last answer: a client may still be sending.
-const REST_BYTES_MAX: u64 = 64 << 10;
+/// Most bytes that are read after the last response, because a client may still be sending.
+const UNREAD_BYTES_MAX: u64 = 64 << 10;
 
-/// Answers the requests of a connection; an error is the end of the connection, by either side.
-pub(super) fn hold(connection: &Connection, service: &dyn Service) -> io::Result<()> {
+/// Answers the requests of a connection; an error ends the connection.
+pub(super) fn serve_connection(connection: &Connection, service: &dyn Service) -> io::Result<()> {
     let stream: &TcpStream = &connection.stream;
-    // Another user can see the URL on the command line of a reader.
+    // The URL is visible to other users on the command line of a reader, so their connections are
+    // closed.
     if !connection.is_trusted() {
         return Ok(());
     }
@@ -55,13 +56,13 @@ pub(super) fn hold(connection: &Connection, service: &dyn Service) -> io::Result
             }
         };
         if is_last {
-            return leave(stream);
+            return close_after_answer(stream);
         }
     }
     Ok(())
 }
 
-/// Answers a client that may read the file; whether that was the last answer.
+/// Answers a client that may read the file; returns whether this was the last response.
 fn answer_reader(
     connection: &Connection,
     service: &dyn Service,
@@ -70,16 +71,16 @@ fn answer_reader(
     allowed: Decision,
 ) -> io::Result<bool> {
     let claim = connection.claim();
-    if claim == Err(Rejected::Ended) {
+    if claim == Err(RejectReason::Ended) {
         return Ok(true);
     }
-    // Where the request after a body begins is not known.
+    // After a request with a body, the beginning of the next request is unknown.
     let is_last = claim.is_err() || request.has_body() || request.is_last();
     let open = || open(connection, service.file());
     let answer = match allowed {
-        _ if claim.is_err() => service.problem(Status::Busy),
+        _ if claim.is_err() => service.problem_answer(Status::Busy),
         Decision::Other(answer) | Decision::Refused(answer) => answer,
-        _ if request.has_body() => service.problem(Status::BadRequest),
+        _ if request.has_body() => service.problem_answer(Status::BadRequest),
         Decision::File => file_answer(service, request, open()),
         Decision::OnlyPart => {
             let part = request.clone().with_range("bytes=0-");
@@ -89,36 +90,37 @@ fn answer_reader(
     connection.stream.set_write_timeout(Some(TIMEOUT))?;
     let how = Delivery { is_head: request.is_head(), is_last };
     sender.send(service.finish(answer), how)?;
-    connection.rest();
+    connection.become_idle();
     Ok(is_last)
 }
 
-/// Answers that there is no room. Other connections wait meanwhile.
+/// Responds that there is no room. Other connections wait meanwhile.
 pub(super) fn turn_away(stream: &TcpStream, service: &dyn Service) {
-    // The request is read first; otherwise the connection would be reset before the client has read
-    // the answer. Each step may fail.
-    let _ = Requests::new(stream).next(AWAY_TIMEOUT, IdleTimeout::Stranger);
-    let _ = stream.set_write_timeout(Some(AWAY_TIMEOUT)).and_then(|()| {
+    // The request is read first, because otherwise the connection would be reset before the client
+    // has read the response. Each step may fail.
+    let _ = Requests::new(stream).next(TURN_AWAY_TIMEOUT, IdleTimeout::Stranger);
+    let _ = stream.set_write_timeout(Some(TURN_AWAY_TIMEOUT)).and_then(|()| {
         let how = Delivery { is_head: true, is_last: true };
-        Sender::new(stream).send(service.problem(Status::Busy), how)
+        Sender::new(stream).send(service.problem_answer(Status::Busy), how)
     });
     let _ = stream.shutdown(Shutdown::Write);
 }
 
-/// Ends a connection so that the client gets the last answer: unread bytes would reset it.
-fn leave(mut stream: &TcpStream) -> io::Result<()> {
+/// Closes a connection so that the client receives the last response; unread bytes would cause a
+/// reset.
+fn close_after_answer(mut stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
-    stream.set_read_timeout(Some(AWAY_TIMEOUT))?;
-    io::copy(&mut Read::take(&mut stream, REST_BYTES_MAX), &mut io::sink()).map(drop)
+    stream.set_read_timeout(Some(TURN_AWAY_TIMEOUT))?;
+    io::copy(&mut Read::take(&mut stream, UNREAD_BYTES_MAX), &mut io::sink()).map(drop)
 }
 
-/// The open file; if descriptors are short, connections that do not read are closed.
+/// Opens the file; if no descriptors are available, closes connections that are not reading.
 fn open(connection: &Connection, file: &Path) -> io::Result<File> {
     for _ in 1..OPEN_TRIES {
         match File::open(file) {
             Err(error) if descriptor::is_exhaustion(&error) => {
                 if !connection.make_room() {
-                    std::thread::sleep(REST);
+                    std::thread::sleep(RETRY_PAUSE);
                 }
             }
             opened => return opened,

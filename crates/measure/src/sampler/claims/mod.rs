@@ -1,6 +1,6 @@
-//! What a contender claims about its CPU time and its memory, compared with what the kernel counted
-//! in the same turn, and about its single reads, compared with the reads of the turn. Whether its
-//! windows fit the turn is judged over many turns, by [`crate::round`].
+//! Checks a contender's claims against the kernel and the turn: its CPU time and memory against the
+//! kernel's counts of the same turn, and its single reads against the reads of the turn.
+//! [`crate::round`] judges over many turns whether windows fit the turn.
 
 use super::observed_turn::MeteredTurn;
 use crate::interface::Slot;
@@ -12,29 +12,31 @@ use readlab_record::{Line, Trial};
 use readlab_roster::session::Turn;
 use readlab_system::machine::memory::Memory;
 
-/// A claim may exceed the kernel's count by two clock ticks and by one part in this many: some
-/// kernels update the CPU time of a running thread only at ticks.
-const SLACK_PARTS: u64 = 100;
+/// Divisor of the kernel's count of CPU time. A claim may exceed the count by the quotient and two
+/// clock ticks, because some kernels update the CPU time of a running thread only at ticks.
+const CPU_SLACK_PARTS: u64 = 100;
 
-/// A claim may be this many times smaller than the kernel's count for the readings: collecting
-/// garbage, draining a command's output and similar work happen outside of windows.
-const BELOW_FACTOR: u64 = 4;
+/// A CPU time claim may be this many times smaller than the kernel's count for the readings:
+/// collecting garbage, draining a command's output and similar work happen outside of windows.
+const CPU_UNDERSTATED_FACTOR: u64 = 4;
 
-/// High-water marks are read in KiB and counted in batches by the kernel.
+/// Tolerance of high-water marks, because the kernel counts them in batches and shows them in KiB.
 const PEAK_SLACK_BYTES: u64 = 4 << 20;
 
-/// By so much of a window a read may seem longer than it: numbers of a histogram are rounded up.
-const ROUNDED_UP: u64 = 50;
+/// Divisor of a window. A single read may seem longer than its window by the quotient, because
+/// histogram values are rounded up.
+const ROUNDING_PARTS: u64 = 50;
 
 /// Why the claims of a turn cannot be true; `None` if they can.
-pub(super) fn refuted(turn: &MeteredTurn) -> Option<String> {
+pub(super) fn refute_claims(turn: &MeteredTurn) -> Option<String> {
     too_much_cpu(turn)
         .or_else(|| too_little_cpu(turn))
         .or_else(|| impossible_peak(turn))
         .or_else(|| impossible_request(turn))
 }
 
-/// A part of a window that is longer than the window, or more repeated requests than requests.
+/// Why claims about requests cannot be true: a share of time longer than the window, or more
+/// retries than requests.
 fn impossible_request(turn: &MeteredTurn) -> Option<String> {
     turn.answer.samples.iter().find_map(|line| {
         let meters = RequestMeters::from(line);
@@ -57,13 +59,13 @@ fn claimed_cpu_ns(turn: &MeteredTurn) -> Option<u64> {
 
 fn too_much_cpu(turn: &MeteredTurn) -> Option<String> {
     let claimed_ns = claimed_cpu_ns(turn)?;
-    // Without a count of the kernel, all processors together are the limit.
+    // If the kernel's count is missing, the time of all processors together is the limit.
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let (counted_ns, who) = match turn.metered.whole.cpu_ns {
         Ok(ns) => (ns, "the kernel counted"),
         Err(_) => (turn.answer.seen_ns.saturating_mul(processors), "all processors together had"),
     };
-    let slack_ns = 2 * tick_ns() + turn.metered.whole.cpu_error_ns + counted_ns / SLACK_PARTS;
+    let slack_ns = 2 * tick_ns() + turn.metered.whole.cpu_error_ns + counted_ns / CPU_SLACK_PARTS;
     (claimed_ns > counted_ns.saturating_add(slack_ns))
         .then(|| format!("it claims {claimed_ns} ns of CPU time in a turn for which {who} {counted_ns} ns"))
 }
@@ -72,7 +74,7 @@ fn too_little_cpu(turn: &MeteredTurn) -> Option<String> {
     let (claimed_ns, counted_ns) = (claimed_cpu_ns(turn)?, *turn.metered.whole.cpu_ns.as_ref().ok()?);
     let of_readings_ns = counted_ns / turn.readings().max(1) * u64::from(turn.request.count);
     let slack_ns = 2 * tick_ns() + turn.metered.whole.cpu_error_ns;
-    let least_ns = (of_readings_ns / BELOW_FACTOR).saturating_sub(slack_ns);
+    let least_ns = (of_readings_ns / CPU_UNDERSTATED_FACTOR).saturating_sub(slack_ns);
     (claimed_ns < least_ns).then(|| {
         format!("it claims {claimed_ns} ns of CPU time in readings for which the kernel counted {of_readings_ns} ns")
     })
@@ -81,7 +83,7 @@ fn too_little_cpu(turn: &MeteredTurn) -> Option<String> {
 fn impossible_peak(turn: &MeteredTurn) -> Option<String> {
     let claimed = turn.answer.samples.iter().filter_map(|line| line.peak_rss_bytes).max()?;
     let (most, whose) = match turn.metered.peak_rss_bytes {
-        // It ran no other program, so this peak is its own.
+        // The contender ran no other program, so this peak is its own.
         Ok(own) if turn.metered.whole.alone => {
             (own.saturating_add(PEAK_SLACK_BYTES), "the kernel's high-water mark was")
         }
@@ -91,8 +93,8 @@ fn impossible_peak(turn: &MeteredTurn) -> Option<String> {
     impossible.then(|| format!("it claims a peak of {claimed} bytes of memory where {whose} {most} bytes"))
 }
 
-/// Why what is said of single reads cannot be true; `None` where it can, and where nothing is said.
-pub(super) fn refuted_latencies(turn: &Turn, places: Option<&PlacesFacts>) -> Option<String> {
+/// Why the latencies of single reads cannot be true; `None` if they can, or if none were reported.
+pub(super) fn refute_latencies(turn: &Turn, places: Option<&PlacesFacts>) -> Option<String> {
     let counts = turn.latencies.as_ref()?.counts();
     let counted: u64 = counts.iter().map(|count| count.reads).sum();
     let reads = places.map_or(0, |places| places.reads) * turn.samples.len() as u64;
@@ -105,18 +107,18 @@ pub(super) fn refuted_latencies(turn: &Turn, places: Option<&PlacesFacts>) -> Op
     }
     let longest_ns = counts.last().map_or(0, |count| count.ns);
     let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or(0);
-    (longest_ns > window_ns + window_ns / ROUNDED_UP)
+    (longest_ns > window_ns + window_ns / ROUNDING_PARTS)
         .then(|| format!("its longest read took {longest_ns} ns, in a window of {window_ns} ns"))
 }
 
-/// What single reads took, as lines of the record: one for each reader. What a search reads is not
-/// reported, nor what a control does.
-pub(super) fn latencies(trial: &Trial, slot: &Slot, turns: &[MeteredTurn]) -> Vec<Line> {
+/// Latencies of single reads as lines of the record, one line for each reader. Reads of a search
+/// and of controls are not reported.
+pub(super) fn latency_lines(trial: &Trial, slot: &Slot, turns: &[MeteredTurn]) -> Vec<Line> {
     let is_reported = slot.rung.is_none() && !trial.is_control();
-    let told = turns.iter().filter(|_| is_reported).filter_map(|turn| turn.answer.latencies.clone());
+    let reported = turns.iter().filter(|_| is_reported).filter_map(|turn| turn.answer.latencies.clone());
     let line =
         |histogram| Line::Latencies { trial: trial.index, fill: slot.fill, round: slot.round, histogram };
-    told.map(line).collect()
+    reported.map(line).collect()
 }
 
 #[cfg(test)]

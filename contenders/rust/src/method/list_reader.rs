@@ -1,5 +1,5 @@
-//! What the methods of lists share: the list is loaded once, before the first turn, and the answers
-//! of its files are added up.
+//! The common part of methods that read lists: the list is loaded once, before the first turn, and
+//! the answers of its files are added up.
 
 use super::{Fault, Reader};
 use crate::consumer::Consumer;
@@ -10,9 +10,9 @@ use readlab_auto::{FilePaths, OneOfFiles, ReadError};
 use readlab_protocol::{Answer, FileList};
 use std::path::Path;
 
-/// A way of reading the files of a list.
+/// A method of reading the files of a list.
 pub(super) trait ListReader: Send {
-    /// Preparation before a turn, outside the window.
+    /// Prepares for a turn, outside the window.
     fn prepare(&mut self, _list: &FileList) -> Result<(), Fault> {
         Ok(())
     }
@@ -20,14 +20,14 @@ pub(super) trait ListReader: Send {
     /// Opens, reads and closes each file.
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault>;
 
-    /// Cleanup after a turn.
+    /// Cleans up after a turn.
     fn release(&mut self) {}
 }
 
-/// A list as the crate readlab-auto takes it.
-pub(super) struct Listed<'l>(pub(super) &'l FileList);
+/// The paths of a list, as the crate readlab-auto takes them.
+pub(super) struct ListPaths<'l>(pub(super) &'l FileList);
 
-impl FilePaths for Listed<'_> {
+impl FilePaths for ListPaths<'_> {
     fn count(&self) -> usize {
         self.0.len()
     }
@@ -49,19 +49,19 @@ pub(super) fn add_file(
     Ok(())
 }
 
-/// It as a reader of the target that is the list.
-pub(super) struct OfList<R> {
+/// A list reader for the target that is the list.
+pub(super) struct ListTarget<R> {
     reader: R,
     list: Option<FileList>,
 }
 
-impl<R: ListReader> OfList<R> {
-    pub(super) fn new(reader: R) -> OfList<R> {
-        OfList { reader, list: None }
+impl<R: ListReader> ListTarget<R> {
+    pub(super) fn new(reader: R) -> ListTarget<R> {
+        ListTarget { reader, list: None }
     }
 }
 
-impl<R: ListReader> Reader for OfList<R> {
+impl<R: ListReader> Reader for ListTarget<R> {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         let list = match self.list.take() {
             Some(list) => list,

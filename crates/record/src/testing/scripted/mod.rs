@@ -1,5 +1,5 @@
-//! Records of every kind of run, each made from a short script of what its readings took: the same
-//! lines each time. What is made of records is tested with these.
+//! Records of every kind of run, each made from a short script of the times of its readings. The
+//! lines are the same each time. Tests of exports and reports use these records.
 
 mod script;
 
@@ -12,11 +12,11 @@ use readlab_model::sample::{RequestMeters, Sample};
 use readlab_model::target::{Http, TargetFacts, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Policy, Scheduling};
-use script::{Play, SIZE, Script, answer, cold, file, warm};
+use script::{SIZE, Script, ScriptedTrial, answer, cold, file, warm};
 use std::collections::BTreeMap;
 use std::iter;
 
-/// A record: its name, and what writes its script.
+/// The name of a record, and the function that makes its script.
 type Scripted = (&'static str, fn() -> Script);
 
 /// The records, in the order of their names.
@@ -38,7 +38,7 @@ pub fn names() -> [&'static str; ALL.len()] {
     ALL.map(|(name, _)| name)
 }
 
-/// The lines of the record of this name.
+/// The lines of the record with this name.
 pub fn lines(name: &str) -> Vec<Line> {
     let (_, make) = ALL.iter().find(|(known, _)| *known == name).expect("a record has this name");
     make().lines
@@ -52,19 +52,19 @@ pub fn record(name: &str) -> Record {
     record
 }
 
-/// The record as its file has it.
+/// The text of the record's file.
 pub fn text(name: &str) -> String {
     lines(name).iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
 }
 
-/// Five ways, each read eight times from cold and from warm; a sixth that cannot work here. The path
-/// and a caution are not for pages as they are.
+/// Five methods, each read eight times cold and eight times warm, and a sixth that is unavailable.
+/// The path and a caution contain characters that pages must escape.
 fn race() -> Script {
     let mut it = Script::begin(RunKind::Race, &["race", "lines <b>.txt"]);
     let cautions = vec!["it is <small>".to_owned()];
     it.target(TargetFacts { cautions, ..file("/data/lines <b>\"'&.txt") });
     it.contender("rust");
-    it.run(
+    it.run_trials(
         &[
             cold("command/wc -l", 1_200_000),
             cold("rust/mmap/avx2@threads=2", 300_000),
@@ -74,7 +74,7 @@ fn race() -> Script {
         ],
         8,
     );
-    it.run(
+    it.run_trials(
         &[
             warm("command/wc -l", 200_000),
             warm("rust/mmap/avx2@threads=2", 50_000),
@@ -91,7 +91,8 @@ fn race() -> Script {
     it
 }
 
-/// Nothing was measured. A command and a reason are not for pages as they are.
+/// A race in which every trial failed. A command and a reason contain characters that pages must
+/// escape.
 fn failures() -> Script {
     let mut it = Script::begin(RunKind::Race, &["race", "lines <b>.txt"]);
     it.target(file("/data/lines <b>\"'&.txt"));
@@ -104,7 +105,7 @@ fn failures() -> Script {
     it
 }
 
-/// A published suite without its archive: three of its ways and two others, in three languages.
+/// A published suite without its archive: three of its methods and others, in three languages.
 fn suite() -> Script {
     let mut it = Script::begin(RunKind::Suite, &["suite", "zip-lines", "lines.txt"]);
     it.target(file("/data/lines.txt"));
@@ -121,8 +122,8 @@ fn suite() -> Script {
         ("rust/lines@buffer=16KiB", 560_000, 300_000),
         ("python/lines", 2_600_000, 2_500_000),
     ];
-    it.run(&ways.map(|(name, wall_us, _)| cold(name, wall_us)), 8);
-    it.run(&ways.map(|(name, _, wall_us)| warm(name, wall_us)), 8);
+    it.run_trials(&ways.map(|(name, wall_us, _)| cold(name, wall_us)), 8);
+    it.run_trials(&ways.map(|(name, _, wall_us)| warm(name, wall_us)), 8);
     for trial in it.trials() {
         trial.work = Work::Lines;
         trial.label = trial.id.params.0.get("buffer").map(|chars| format!("plain, buffer of {chars} chars"));
@@ -131,8 +132,8 @@ fn suite() -> Script {
     it
 }
 
-/// Four files of each size, written at 1 GB/s and read at 2.5 GB/s, with a tenth of a millisecond a
-/// file; those of 1 MB are read at twice that rate.
+/// Four files of each size, written at 1 GB/s and read at 2.5 GB/s, plus 0.1 ms for each file.
+/// Files of 1 MB are read at twice that rate.
 fn sweep() -> Script {
     let mut it = Script::begin(RunKind::Sweep, &["sweep", "/data"]);
     let sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 2_000_000_000];
@@ -151,8 +152,11 @@ fn sweep() -> Script {
             it.announce(&[play]);
             let read_ns = if size_bytes == 1_000_000 { size_bytes / 5 } else { size_bytes * 2 / 5 };
             let wall_ns = 100_000 + read_ns + 5_729 * number % 9_000;
-            let sample =
-                Sample { fill: 0, device_read_bytes: Some(size_bytes), ..play.took(index, round, wall_ns) };
+            let sample = Sample {
+                fill: 0,
+                device_read_bytes: Some(size_bytes),
+                ..play.sample_with_time(index, round, wall_ns)
+            };
             it.lines.push(Line::Sample(Box::new(Sample { answer: Answer::default(), ..sample })));
             it.outcome(index, Outcome::Measured);
         }
@@ -164,8 +168,8 @@ fn sweep() -> Script {
     it
 }
 
-/// Three buffers that were searched, of which two were read afresh beside the usual way; a fourth was
-/// ruled out.
+/// A search over three buffer sizes. Two of them were then measured beside the usual method, and a
+/// fourth was ruled out.
 fn tune() -> Script {
     let mut it = Script::begin(RunKind::Tune, &["tune", "lines.txt"]);
     it.target(file("/data/lines.txt"));
@@ -192,13 +196,16 @@ fn tune() -> Script {
     it
 }
 
-/// What the machine can do at best, by controls and by another program.
+/// The limits of a machine, measured by controls and by another program.
 fn limits() -> Script {
     let mut it = Script::begin(RunKind::Limits, &["limits", "lines.txt"]);
     it.target(file("/data/lines.txt"));
     it.contender("rust");
-    it.run(&[cold("rust/resident/avx2", 41_000), cold("rust/device@buffer=128KiB,depth=16", 500_000)], 5);
-    it.run(
+    it.run_trials(
+        &[cold("rust/resident/avx2", 41_000), cold("rust/device@buffer=128KiB,depth=16", 500_000)],
+        5,
+    );
+    it.run_trials(
         &[
             warm("rust/resident/avx2", 40_000),
             warm("rust/resident/avx2@threads=2", 25_000),
@@ -226,7 +233,7 @@ fn limits() -> Script {
     it
 }
 
-/// A URL of another server, over one connection and over four.
+/// A URL of another server, read over one connection and over four.
 fn http() -> Script {
     let mut it = Script::begin(RunKind::Race, &["race", "https://example.org/lines.txt"]);
     let (software, etag) = (Some("nginx".to_owned()), Some("\"a\"".to_owned()));
@@ -238,8 +245,8 @@ fn http() -> Script {
         ..TargetFacts::default()
     });
     it.contender("rust");
-    let unknown = |name, wall_us| Play { name, state: CacheState::Unknown, wall_us };
-    it.run(
+    let unknown = |name, wall_us| ScriptedTrial { name, state: CacheState::Unknown, wall_us };
+    it.run_trials(
         &[
             unknown("command/curl -s {} | wc -l", 8_300_000),
             unknown("rust/http/memchr", 8_000_000),
@@ -249,7 +256,7 @@ fn http() -> Script {
     );
     for sample in it.samples() {
         (sample.device_read_bytes, sample.resident_before, sample.resident_after) = (None, None, None);
-        // The command does not say it.
+        // The command does not report its requests.
         if u64::from(sample.trial) > 0 {
             sample.request = RequestMeters {
                 dns_ns: Some(1_000_000),
@@ -265,7 +272,7 @@ fn http() -> Script {
     it
 }
 
-/// Two hosts, of which each reads its own file.
+/// A fleet of two hosts, each of which reads its own file.
 fn fleet() -> Script {
     let words = ["fleet", "race", "--share", "own", "FILE", "--hide-hosts"];
     let mut it = Script::begin(RunKind::Race, &words);
@@ -297,7 +304,7 @@ fn fleet() -> Script {
         it.lines.push(Line::Clocks { round, ranks: vec![RankClock::default(), other] });
         it.read(first, &plays, round..round + 1);
     }
-    // The second host begins a little later and is the last.
+    // The second host begins a little later and ends last.
     let turns: Vec<Line> = it.samples().map(|sample| of_two_ranks(sample)).collect();
     it.lines.extend(turns);
     it.rejected(2, 5, "host 1 (rank 1): began 5.86 ms late");
@@ -306,7 +313,7 @@ fn fleet() -> Script {
     it
 }
 
-/// The turn of two ranks that gave this sample.
+/// The fleet turn of two ranks whose joint sample is this sample.
 fn of_two_ranks(sample: &Sample) -> Line {
     let began_ns = 1_000_000_000_000 * (1 + u64::from(sample.round));
     let rank = |rank: u32, late_ns, wall_ns| RankTiming {
@@ -320,8 +327,7 @@ fn of_two_ranks(sample: &Sample) -> Line {
     Line::FleetTurn(Box::new(FleetTurn { trial: sample.trial, round: sample.round, ranks }))
 }
 
-/// A race that was cut short, went on, and was cut short again, with what contenders did beside
-/// reading.
+/// A race that was interrupted, resumed, and interrupted again. Its contenders had side effects.
 fn cut() -> Script {
     let mut it = Script::begin(RunKind::Race, &["race", "lines.txt", "--state", "warm"]);
     it.target(file("/data/lines.txt"));
@@ -350,7 +356,7 @@ fn cut() -> Script {
     it
 }
 
-/// Three ways that were looked into: where their time went, and by which calls they read.
+/// Three methods with flame graphs and traces.
 fn inside() -> Script {
     let mut it = Script::begin(RunKind::Race, &["race", "lines.txt", "--flamegraph", "--trace"]);
     it.target(file("/data/lines.txt"));
@@ -358,7 +364,7 @@ fn inside() -> Script {
     let controls = [warm("rust/null", 2), warm("rust/resident/avx2", 40_000), warm("rust/copy", 80_000)];
     let ways =
         [warm("command/wc -l", 200_000), warm("rust/read/memchr", 90_000), warm("rust/mmap/memchr", 50_000)];
-    it.run(&[&controls[..], &ways[..]].concat(), 5);
+    it.run_trials(&[&controls[..], &ways[..]].concat(), 5);
     let mapped = Trace {
         reason: Some(format!(
             "it makes no read calls: mmap of {SIZE} bytes; 8 minor and 0 major page faults"
@@ -389,7 +395,7 @@ fn inside() -> Script {
     it
 }
 
-/// So many calls that each took so long, of which one finds the end of the file.
+/// A trace of `count` calls of equal latency; the last call finds the end of the file.
 fn read_calls(count: usize, bytes: u64, latency_ns: u64) -> Trace {
     let calls = count as u64;
     let brought = vec![bytes; count - 1];
@@ -410,7 +416,8 @@ fn read_calls(count: usize, bytes: u64, latency_ns: u64) -> Trace {
     }
 }
 
-/// Two that tie for the first place, and two that were read no more once they were slower.
+/// Two trials that tie for the first rank, and two that stopped as soon as they were clearly
+/// slower.
 fn stopped() -> Script {
     let mut it = Script::begin(RunKind::Race, &["race", "lines.txt"]);
     it.target(file("/data/lines.txt"));

@@ -1,116 +1,116 @@
-//! Folded stacks drawn as a flame graph: an SVG file that can be searched and zoomed in a browser,
-//! and needs nothing else.
+//! Draws folded stacks as a flame graph: an SVG file that can be searched and zoomed in a browser,
+//! and needs no other file.
 //!
-//! Drawn here and not by a crate, because the known one puts scripts of a licence of their own into
-//! every picture, which users hand on.
+//! No crate is used for drawing, because the known one embeds scripts with a separate licence in
+//! every picture, and users pass pictures on.
 
-use super::folded::{Folded, Origin};
+use super::folded::{FoldedStacks, FrameOrigin};
 use readlab_system::markup::{self, Element, element, words};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Sizes in units of the picture.
+/// Lengths in units of the SVG's view box.
 const WIDTH: f64 = 1200.0;
 const MARGIN: f64 = 10.0;
-const ROW: f64 = 16.0;
-const HEAD: f64 = 76.0;
-/// A letter of a label takes so much.
-const LETTER: f64 = 7.0;
-/// Frames below this width cannot be seen, and would make most of the file.
-const NARROWEST: f64 = 0.1;
+const ROW_HEIGHT: f64 = 16.0;
+const HEAD_HEIGHT: f64 = 76.0;
+/// Width of one character of a label.
+const LETTER_WIDTH: f64 = 7.0;
+/// Narrowest frame that is drawn: narrower ones cannot be seen, and would make most of the file.
+const FRAME_WIDTH_MIN: f64 = 0.1;
 
-/// What zooms and searches; it knows the sizes above by the attributes of the picture.
-const SCRIPT: &str = concat!("//<![CDATA[\n", include_str!("picture/flame.js"), "//]]>");
-const STYLE: &str = include_str!("picture/flame.css");
+/// Script for zooming and searching; it reads the lengths above from attributes of the picture.
+const SCRIPT: &str = concat!("//<![CDATA[\n", include_str!("flame.js"), "//]]>");
+const STYLE: &str = include_str!("flame.css");
 
-/// What the colours mean: the hue of each origin, its word, and where that stands.
-const LEGEND: [(Origin, u16, &str, f64); 4] = [
-    (Origin::Kernel, 30, "kernel", 400.0),
-    (Origin::Inlined, 180, "inlined", 480.0),
-    (Origin::Compiled, 110, "compiled at run time", 560.0),
-    (Origin::Program, 5, "other", 740.0),
+/// Legend of the colours: an origin, its hue, its word, and the x coordinate of the word.
+const LEGEND: [(FrameOrigin, u16, &str, f64); 4] = [
+    (FrameOrigin::Kernel, 30, "kernel", 400.0),
+    (FrameOrigin::Inlined, 180, "inlined", 480.0),
+    (FrameOrigin::Compiled, 110, "compiled at run time", 560.0),
+    (FrameOrigin::Program, 5, "other", 740.0),
 ];
 
-const ALL: &str = "all";
+const ROOT_NAME: &str = "all";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Frame<'a> {
     name: &'a str,
-    origin: Origin,
-    /// How many frames call it.
+    origin: FrameOrigin,
+    /// Number of callers on the stack below this frame.
     depth: usize,
-    /// The number of its first sample, in the order of the stacks.
+    /// Index of the frame's first sample, in the order of the stacks.
     first: u64,
     samples: u64,
 }
 
 /// A frame whose last sample is not reached yet.
-struct Open<'a> {
+struct OpenFrame<'a> {
     function: &'a str,
     first: u64,
 }
 
-/// The frames of all stacks, callers after those they call. Stacks are sorted, so that a frame's
-/// samples lie side by side.
-fn frames(folded: &Folded) -> Vec<Frame<'_>> {
-    let (mut frames, mut open, mut at) = (Vec::new(), Vec::<Open>::new(), 0);
+/// The frames of all stacks, callers after the functions they call. Stacks are sorted, so a frame's
+/// samples are adjacent.
+fn frames(folded: &FoldedStacks) -> Vec<Frame<'_>> {
+    let (mut frames, mut open, mut at) = (Vec::new(), Vec::<OpenFrame>::new(), 0);
     for (stack, times) in folded.stacks() {
         let common =
             open.iter().zip(stack).take_while(|(open, function)| open.function == **function).count();
         close(&mut open, common, at, &mut frames);
-        open.extend(stack[common..].iter().map(|function| Open { function, first: at }));
+        open.extend(stack[common..].iter().map(|function| OpenFrame { function, first: at }));
         at += times;
     }
     close(&mut open, 0, at, &mut frames);
-    frames.push(Frame { name: ALL, origin: Origin::Program, depth: 0, first: 0, samples: at });
+    frames.push(Frame { name: ROOT_NAME, origin: FrameOrigin::Program, depth: 0, first: 0, samples: at });
     frames
 }
 
-/// Closes all open frames but the outermost `kept`.
-fn close<'a>(open: &mut Vec<Open<'a>>, kept: usize, at: u64, frames: &mut Vec<Frame<'a>>) {
+/// Closes all open frames but the outermost `kept` ones; `at` is the index of the next sample.
+fn close<'a>(open: &mut Vec<OpenFrame<'a>>, kept: usize, at: u64, frames: &mut Vec<Frame<'a>>) {
     while open.len() > kept {
-        let Some(Open { function, first }) = open.pop() else { break };
-        let (name, origin) = Origin::classify(function);
+        let Some(OpenFrame { function, first }) = open.pop() else { break };
+        let (name, origin) = FrameOrigin::classify(function);
         frames.push(Frame { name, origin, depth: open.len() + 1, first, samples: at - first });
     }
 }
 
-/// The scale of a picture: samples across, callers from the bottom up.
-struct Scale {
+/// Scale of a picture: samples from left to right, callees above their callers.
+struct PictureScale {
     samples: u64,
     depth: usize,
 }
 
 /// Draws the flame graph. Title and subtitle may contain anything: the drawing escapes them.
-pub fn svg(folded: &Folded, title: &str, subtitle: &str) -> Result<String, String> {
+pub fn svg(folded: &FoldedStacks, title: &str, subtitle: &str) -> Result<String, String> {
     if folded.samples() == 0 {
         return Err("no flame graph can be drawn: there are no samples".to_owned());
     }
     let frames = frames(folded);
     let depth = frames.iter().map(|frame| frame.depth).max().unwrap_or(0);
-    let scale = Scale { samples: folded.samples(), depth };
-    let height = scale.top(0) + ROW + MARGIN;
-    let seen = frames.iter().filter(|frame| scale.width(frame) >= NARROWEST);
+    let scale = PictureScale { samples: folded.samples(), depth };
+    let height = scale.top(0) + ROW_HEIGHT + MARGIN;
+    let seen = frames.iter().filter(|frame| scale.width(frame) >= FRAME_WIDTH_MIN);
     let picture = element("svg")
         .set("xmlns", "http://www.w3.org/2000/svg")
         .set("viewBox", format!("0 0 {WIDTH} {height}"))
         .set("data-samples", scale.samples)
         .set("data-margin", MARGIN)
         .set("data-width", WIDTH - 2.0 * MARGIN)
-        .set("data-letter", LETTER)
+        .set("data-letter", LETTER_WIDTH)
         .with(words("title", title))
         .with(element("style").verbatim(STYLE))
         .with(element("rect").class("paper").set("width", WIDTH).set("height", height))
         .with(words("text", title).class("title").set("x", WIDTH / 2.0).set("y", 24))
         .with(words("text", subtitle).class("subtitle").set("x", WIDTH / 2.0).set("y", 44))
-        .all(controls())
+        .all(buttons())
         .all(legend())
-        .all(seen.map(|frame| scale.drawn(frame)))
+        .all(seen.map(|frame| scale.draw_frame(frame)))
         .with(element("script").verbatim(SCRIPT));
     Ok(markup::picture(picture))
 }
 
-/// What can be pressed, and where the share of what was found is shown.
-fn controls() -> [Element; 3] {
+/// The buttons, and the text field that shows the share of samples matched by a search.
+fn buttons() -> [Element; 3] {
     let button = |id, word: &str, x| {
         words("text", word)
             .class("button")
@@ -127,12 +127,12 @@ fn controls() -> [Element; 3] {
 fn legend() -> impl Iterator<Item = Element> {
     LEGEND.into_iter().flat_map(|(origin, _, word, x)| {
         let square = element("rect").set("x", x).set("y", 55).set("width", 10).set("height", 10);
-        [square.set("fill", fill(origin, word)), words("text", word).set("x", x + 15.0).set("y", 64)]
+        [square.set("fill", fill_colour(origin, word)), words("text", word).set("x", x + 15.0).set("y", 64)]
     })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "places of some thousand samples")]
-impl Scale {
+impl PictureScale {
     fn unit(&self) -> f64 {
         (WIDTH - 2.0 * MARGIN) / self.samples as f64
     }
@@ -142,10 +142,10 @@ impl Scale {
     }
 
     fn top(&self, depth: usize) -> f64 {
-        HEAD + (self.depth - depth) as f64 * ROW
+        HEAD_HEIGHT + (self.depth - depth) as f64 * ROW_HEIGHT
     }
 
-    fn drawn(&self, frame: &Frame) -> Element {
+    fn draw_frame(&self, frame: &Frame) -> Element {
         let (y, width) = (self.top(frame.depth), self.width(frame));
         let x = MARGIN + frame.first as f64 * self.unit();
         let share = 100.0 * frame.samples as f64 / self.samples as f64;
@@ -154,8 +154,8 @@ impl Scale {
             .set("x", format!("{x:.1}"))
             .set("y", y)
             .set("width", format!("{width:.1}"))
-            .set("height", ROW - 1.0)
-            .set("fill", fill(frame.origin, frame.name));
+            .set("height", ROW_HEIGHT - 1.0)
+            .set("fill", fill_colour(frame.origin, frame.name));
         let label = words("text", &label(frame.name, width));
         element("g")
             .class("frame")
@@ -169,10 +169,10 @@ impl Scale {
     }
 }
 
-/// As much of a name as a width has place for.
+/// The characters of a name that fit into a width.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
 fn label(name: &str, width: f64) -> String {
-    let letters = ((width - 6.0) / LETTER).max(0.0) as usize;
+    let letters = ((width - 6.0) / LETTER_WIDTH).max(0.0) as usize;
     if letters < 3 {
         return String::new();
     }
@@ -182,9 +182,9 @@ fn label(name: &str, width: f64) -> String {
     name.chars().take(letters - 1).chain(['…']).collect()
 }
 
-/// A colour for what a frame is, in a shade by its name: the same function has the same colour in
-/// every picture.
-fn fill(origin: Origin, name: &str) -> String {
+/// The colour of a frame: the hue shows its origin, the shade depends on its name. The same
+/// function has the same colour in every picture.
+fn fill_colour(origin: FrameOrigin, name: &str) -> String {
     let shade = 62 + xxh3_64(name.as_bytes()) % 14;
     let (_, hue, ..) = LEGEND.iter().find(|(of, ..)| *of == origin).expect("each origin has a colour");
     format!("hsl({hue} 75% {shade}%)")
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(folded: &Folded) -> Vec<String> {
+    fn frame_lines(folded: &FoldedStacks) -> Vec<String> {
         let frames = frames(folded);
         frames.iter().map(|it| format!("{} {} {}+{}", it.depth, it.name, it.first, it.samples)).collect()
     }
@@ -217,22 +217,22 @@ mod tests {
             "1 other 9+1",
             "0 all 0+10",
         ];
-        assert_eq!(shown(&folded), expected);
-        assert_eq!(frames(&folded)[0].origin, Origin::Kernel);
+        assert_eq!(frame_lines(&folded), expected);
+        assert_eq!(frames(&folded)[0].origin, FrameOrigin::Kernel);
     }
 
     #[test]
-    fn no_stacks_are_one_frame_without_samples_and_no_picture() {
-        assert_eq!(shown(&Folded::default()), ["0 all 0+0"]);
-        assert!(svg(&Folded::default(), "t", "s").is_err());
+    fn without_stacks_there_is_one_frame_and_no_picture() {
+        assert_eq!(frame_lines(&FoldedStacks::default()), ["0 all 0+0"]);
+        assert!(svg(&FoldedStacks::default(), "t", "s").is_err());
     }
 
     proptest! {
         #[test]
-        fn every_frame_lies_within_its_caller(
+        fn every_frame_is_drawn_within_its_caller(
             stacks in prop::collection::vec((prop::collection::vec("[abc]", 1..6), 1_u64..9), 1..20),
         ) {
-            let mut folded = Folded::default();
+            let mut folded = FoldedStacks::default();
             stacks.iter().for_each(|(stack, times)| folded.add(stack, *times));
             let frames = frames(&folded);
             for frame in frames.iter().filter(|frame| frame.depth > 0) {
@@ -245,14 +245,14 @@ mod tests {
         }
     }
 
-    fn folded(stacks: &[(&[&str], u64)]) -> Folded {
-        let mut folded = Folded::default();
+    fn folded(stacks: &[(&[&str], u64)]) -> FoldedStacks {
+        let mut folded = FoldedStacks::default();
         stacks.iter().for_each(|(stack, times)| folded.add(*stack, *times));
         folded
     }
 
-    /// The picture as a strict reader of XML sees it.
-    fn drawn(folded: &Folded, title: &str) -> String {
+    /// Parses the picture as strict XML.
+    fn checked_svg(folded: &FoldedStacks, title: &str) -> String {
         let text = svg(folded, title, "10 samples").unwrap();
         roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}"));
         text
@@ -261,13 +261,13 @@ mod tests {
     #[test]
     fn functions_are_drawn_with_their_shares() {
         let folded = folded(&[(&["wc", "main", "read"], 9), (&["wc", "main"], 1)]);
-        let text = drawn(&folded, "command/wc -l");
+        let text = checked_svg(&folded, "command/wc -l");
         assert!(text.contains("read (9 samples, 90.00%)") && text.contains("command/wc -l"), "{text}");
     }
 
     #[test]
-    fn a_frame_has_the_place_of_its_samples_above_its_caller() {
-        let text = drawn(&folded(&[(&["a"], 1), (&["b", "c"], 3)]), "t");
+    fn a_frame_is_drawn_over_its_samples_and_above_its_caller() {
+        let text = checked_svg(&folded(&[(&["a"], 1), (&["b", "c"], 3)]), "t");
         let document = roxmltree::Document::parse(&text).unwrap();
         let place = |name: &str| {
             let is_it = |node: &roxmltree::Node| node.attribute("data-name") == Some(name);
@@ -280,22 +280,22 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_could_see_is_left_out() {
-        let text = drawn(&folded(&[(&["wide"], 100_000), (&["narrow"], 1)]), "t");
+    fn frames_too_narrow_to_be_seen_are_left_out() {
+        let text = checked_svg(&folded(&[(&["wide"], 100_000), (&["narrow"], 1)]), "t");
         assert!(text.contains("wide") && !text.contains("narrow"), "{text}");
     }
 
     #[test]
     fn a_label_never_leaves_its_frame() {
-        assert_eq!(label("copy_page", 6.0 + 9.0 * LETTER), "copy_page");
-        assert_eq!(label("copy_page", 6.0 + 8.0 * LETTER), "copy_pa…");
-        assert_eq!(label("copy_page", 6.0 + 2.0 * LETTER), "");
+        assert_eq!(label("copy_page", 6.0 + 9.0 * LETTER_WIDTH), "copy_page");
+        assert_eq!(label("copy_page", 6.0 + 8.0 * LETTER_WIDTH), "copy_pa…");
+        assert_eq!(label("copy_page", 6.0 + 2.0 * LETTER_WIDTH), "");
     }
 
     #[test]
     fn hostile_names_stay_text() {
         let hostile = "</title><script>alert(1)</script><![CDATA[ \"'&\u{1b}\u{0}\u{ffff};x 3 4";
-        let text = drawn(&folded(&[(&[hostile, hostile], 3)]), "]]></script><b onload='x'>");
+        let text = checked_svg(&folded(&[(&[hostile, hostile], 3)]), "]]></script><b onload='x'>");
         assert!(!text.contains("<script>alert") && !text.contains("<b "), "{text}");
         assert!(text.contains("(3 samples, 100.00%)"), "{text}");
     }

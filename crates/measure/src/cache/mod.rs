@@ -2,12 +2,12 @@
 //! reason.
 //!
 //! Cold: dirty pages are written back, then the file's pages are evicted, which needs only the
-//! right to read the file. Warm: by the standard fill. How pages came into the cache matters, not
-//! only that they are there: the kernel chooses folio sizes by the pattern of the reads that bring
-//! them, and mappings of small folios fault more often. There are no other ways into either state.
-//! The file is only ever opened for reading.
+//! right to read the file. Warm: by the standard fill, which evicts the file and reads it once. How
+//! pages came into the cache matters, not only that they are there: the kernel chooses folio sizes
+//! by the pattern of the reads that bring them, and mappings of small folios fault more often.
+//! Readlab makes either state by no other method. The file is only ever opened for reading.
 
-use super::residency::{Means, Residency, ResidencyError, ResidencyProof};
+use super::residency::{Residency, ResidencyError, ResidencyMeans, ResidencyProof};
 use readlab_model::units::{Bytes, Nanos};
 use readlab_protocol::Part;
 use readlab_system::file_status::is_dax;
@@ -15,7 +15,7 @@ use readlab_system::machine::memory::Memory;
 use readlab_system::memory::page_bytes;
 use readlab_system::page_cache;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::corpus::oracle::at_byte;
+use readlab_targets::corpus::oracle::error_at_byte;
 use readlab_targets::target::TargetError;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::part::open_part;
@@ -24,31 +24,31 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The buffer of the standard fill. Programs that copy files commonly use as much, it is as large
-/// as the readahead that kernels begin with, and larger ones make smaller folios: each read beyond
-/// the readahead window restarts it.
+/// Size of the buffer of the standard fill. Programs that copy files commonly use 128 KiB, and
+/// kernels begin with a readahead window of this size. A larger buffer makes smaller folios,
+/// because each read beyond the readahead window restarts readahead.
 const FILL_BUFFER_BYTES: usize = 128 * 1024;
 
-/// The standard fill in words, for the record.
-pub const FILL: &str = "evicted, then read once from start to end with read(2) into one buffer of 128 KiB, \
-                        no advice given, by a file description of its own";
+/// Description of the standard fill for the record.
+pub const STANDARD_FILL: &str = "evicted, then read once from start to end with read(2) into one buffer of \
+                                 128 KiB, no advice given, by a file description of its own";
 
-/// The fill in words where pages could not be evicted before it.
-pub const FILL_OVER: &str = "not evicted, for another program keeps pages of it in memory, then read once from start to end \
+/// Description of a fill before which pages could not be evicted.
+pub const FILL_WITHOUT_EVICTION: &str = "not evicted, for another program keeps pages of it in memory, then read once from start to end \
                              with read(2) into one buffer of 128 KiB, no advice given, by a file description of its own";
 
-/// The fill in words where a part of what it filled was evicted since.
-pub const FILL_OF_MISSING: &str = "as before, but only the files of which pages were evicted since then: each evicted as a whole, then read";
+/// Description of a fill that reads only files of which pages were evicted since the last fill.
+pub const FILL_OF_EVICTED_FILES: &str = "as before, but only the files of which pages were evicted since then: each evicted as a whole, then read";
 
-/// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]: pages under writeback or
-/// being read ahead are skipped by the kernel, and let go a little later.
-const TRIES: u32 = 7;
+/// How often eviction is tried, with doubling pauses from [`FIRST_PAUSE`]. The kernel skips pages
+/// that are under writeback or being read ahead, and lets them go a little later.
+const EVICTION_TRIES: u32 = 7;
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// What is evicted to make a file cold.
+/// Scope of the eviction that makes a file cold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eviction {
-    /// This file's pages: `posix_fadvise(DONTNEED)`. Every user may.
+    /// This file's pages: `posix_fadvise(DONTNEED)`. Every user may do this.
     OfFile,
     /// This file's pages, then every clean page, dentry and inode of the system:
     /// `/proc/sys/vm/drop_caches`. Only root may, and all other programs become slower.
@@ -56,7 +56,6 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// That of a run that may drop the caches of the whole machine.
     pub fn of_run(drop_caches: bool) -> Eviction {
         if drop_caches { Eviction::OfSystem } else { Eviction::OfFile }
     }
@@ -64,13 +63,13 @@ impl Eviction {
 
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// The file has no other copy than its pages.
+    /// The file exists in memory only, so its pages cannot be evicted.
     #[error("{}: cold is impossible on {filesystem}: the file lives in memory and nowhere else", display_path(.path))]
     RamBacked { path: PathBuf, filesystem: Filesystem },
-    /// The file system has a cache that the lab cannot inspect.
+    /// The file system has a cache that readlab cannot inspect.
     #[error("{}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache", display_path(.path))]
     OwnCache { path: PathBuf, filesystem: Filesystem },
-    /// The page cache never holds its bytes.
+    /// The page cache never holds bytes of the file.
     #[error(
         "{}: neither cold nor warm: the page cache holds nothing of a file on {filesystem}{}",
         display_path(.path),
@@ -78,8 +77,8 @@ pub enum CacheError {
     )]
     Uncached { path: PathBuf, filesystem: Filesystem },
     #[error("{}: not cold, {proof} after {tries} evictions: {}", display_path(.path), why_pages_remain(proof))]
-    Remains { path: PathBuf, proof: ResidencyProof, tries: u32 },
-    /// The file can never be cached as a whole.
+    PagesRemain { path: PathBuf, proof: ResidencyProof, tries: u32 },
+    /// The file is larger than the memory, so it can never be cached as a whole.
     #[error(
         "{}: cannot be warm: its {} do not fit the {} of memory that there are",
         display_path(.path),
@@ -87,7 +86,7 @@ pub enum CacheError {
         Bytes(memory.ceiling_bytes()).binary()
     )]
     TooLarge { path: PathBuf, size_bytes: u64, memory: Memory },
-    /// Pages left the cache while others were read.
+    /// Pages of the file left the cache while others were read.
     #[error(
         "{}: not warm, {proof} after the fill: the file has {}, of memory {} are available",
         display_path(.path),
@@ -98,10 +97,10 @@ pub enum CacheError {
         path: PathBuf,
         size_bytes: u64,
         proof: ResidencyProof,
-        /// The memory that there was before the fill.
+        /// Memory before the fill.
         memory: Memory,
     },
-    /// The file system forgets its pages whenever the file is opened.
+    /// The file system drops the file's pages whenever the file is opened.
     #[error(
         "{}: cannot be warm: {filesystem} drops its pages from the cache at each open, as FUSE does unless it is mounted with kernel_cache or auto_cache",
         display_path(.path)
@@ -109,7 +108,7 @@ pub enum CacheError {
     DroppedAtOpen { path: PathBuf, filesystem: Filesystem },
     #[error("{cause}")]
     DropCaches { cause: io::Error },
-    /// A name stays in memory.
+    /// The kernel still has the file's name (dentry) or inode in memory.
     #[error("{}: its name and inode are not cold: the kernel kept them", display_path(.path))]
     NameRemains { path: PathBuf },
     #[error("{cause}")]
@@ -133,53 +132,56 @@ fn why_pages_remain(proof: &ResidencyProof) -> &'static str {
     }
 }
 
-/// What a fill did.
+/// Result of a fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Filled {
+pub struct FillResult {
     /// Time of the sequential read, eviction not included.
     pub wall_ns: u64,
-    /// What was found afterwards: all resident.
+    /// Residency after the fill: all pages resident.
     pub proof: ResidencyProof,
 }
 
 /// The page cache of a target: of one file, or of many.
 pub trait TargetCache: std::fmt::Debug {
-    fn resident(&self) -> Result<ResidencyProof, CacheError>;
+    fn residency(&self) -> Result<ResidencyProof, CacheError>;
 
-    /// Makes it cold, with the files below it: written back, evicted, proven.
+    /// Makes the target cold, and the files below it: writes dirty pages back, evicts, proves.
     ///
     /// # Errors
     /// [`CacheError::RamBacked`] and [`CacheError::Uncached`] where that is impossible,
-    /// [`CacheError::OwnCache`] where it cannot be proven, [`CacheError::Remains`] where pages
+    /// [`CacheError::OwnCache`] where it cannot be proven, [`CacheError::PagesRemain`] where pages
     /// stay.
     fn evict(&self) -> Result<ResidencyProof, CacheError>;
 
-    /// The same before a fill. Caches of the whole machine are dropped before cold readings only:
-    /// a warm reading needs the program that reads in memory, too.
+    /// Makes the target cold as [`TargetCache::evict`] does, but before a fill: never drops the
+    /// caches of the whole machine, because a warm reading needs the program that reads in memory,
+    /// too.
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError>;
 
-    /// Makes it warm by the standard fill ([`FILL`]) after it was evicted, and proves it; or where
-    /// pages cannot be evicted: pages that stayed keep the folios in which they were first read.
-    fn fill_evicted(&self) -> Result<Filled, CacheError>;
+    /// Makes the target warm by the standard fill ([`STANDARD_FILL`]) after it was evicted, and proves it.
+    /// Also for files whose pages cannot be evicted: pages that stayed keep the folios in which
+    /// they were first read.
+    fn fill_evicted(&self) -> Result<FillResult, CacheError>;
 
-    /// Makes it warm again where pages were evicted since the last fill: evicted as a whole and
-    /// filled the standard way; of many files those alone that lost pages, and the others keep the
-    /// folios that they have. What lives in memory is warm as it is, and is only read.
-    fn refill(&self) -> Result<Filled, CacheError>;
+    /// Makes the target warm again where pages were evicted since the last fill: evicts each file
+    /// that lost pages as a whole and fills it by the standard fill. The other files keep their
+    /// folios. A file that lives in memory is always warm, and is only read.
+    fn refill(&self) -> Result<FillResult, CacheError>;
 }
 
 #[derive(Debug)]
 pub struct PageCache {
     residency: Residency,
     eviction: Eviction,
-    /// The files below, whose pages would serve a reading that finds none of this file.
+    /// Files below this one, for example the image of a loop device. Their pages would serve a
+    /// reading that finds none of this file's pages.
     below: Vec<PathBuf>,
 }
 
-/// Share of a file that may remain in caches below it, in percent: as little as may be missing of
-/// the bytes from the device. Other files in the same image, and the tables of its file system,
-/// have pages there too.
-const REMAINS_PERCENT: u64 = 1;
+/// Share of the target's pages that may remain in caches of the files below it, in percent: the
+/// same share of bytes may be missing from the device's. Other files in the same image, and the
+/// metadata of its file system, have pages there too.
+const REMAINING_PERCENT_MAX: u64 = 1;
 
 impl PageCache {
     pub fn open(path: &Path, eviction: Eviction) -> Result<PageCache, CacheError> {
@@ -190,32 +192,32 @@ impl PageCache {
         PageCache { residency, eviction, below: Vec::new() }
     }
 
-    /// With files below it, which [`PageCache::evict`] makes cold too.
-    pub fn above(self, below: &[PathBuf]) -> PageCache {
+    /// Adds files below, which [`PageCache::evict`] makes cold too.
+    pub fn with_files_below(self, below: &[PathBuf]) -> PageCache {
         PageCache { below: below.to_vec(), ..self }
     }
 
-    pub fn of_part(self, part: Option<Part>) -> PageCache {
-        PageCache { residency: self.residency.of_part(part), ..self }
+    pub fn limited_to_part(self, part: Option<Part>) -> PageCache {
+        PageCache { residency: self.residency.limited_to_part(part), ..self }
     }
 
-    /// Makes the files below it cold, the nearest first: what one writes back becomes pages of the
-    /// next.
+    /// Makes the files below cold, the nearest first, because what one file writes back becomes
+    /// pages of the next file below.
     pub fn evict_below(&self) -> Result<(), CacheError> {
         PageCache::evict_all_below(&self.below, self.size_bytes()? / page_bytes())
     }
 
-    /// The same for the files below a target of so many pages.
+    /// Makes the files below a target cold; `target_pages` is the number of pages of the target.
     pub(super) fn evict_all_below(below: &[PathBuf], target_pages: u64) -> Result<(), CacheError> {
-        let remaining = target_pages * REMAINS_PERCENT / 100;
-        // Opened when it is needed: a file below whose state is not known takes away the cold state
-        // only, not the warm one.
+        let remaining = target_pages * REMAINING_PERCENT_MAX / 100;
+        // Each file below is opened only here: if its state is unknown, cold cannot be proven, but
+        // warm still can.
         let open = |path: &PathBuf| PageCache::open(path, Eviction::OfFile);
         below.iter().try_for_each(|path| open(path)?.evict_own(Eviction::OfFile, remaining).map(drop))
     }
 
-    /// Makes this file cold but for so many pages. Of a part that has pages in common with what is
-    /// around it the rest of the file becomes cold, too.
+    /// Makes this file cold; at most `remaining` pages may stay. If only a part of the file is the
+    /// target, and shares pages with what is around it, the rest of the file becomes cold, too.
     fn evict_own(&self, eviction: Eviction, remaining: u64) -> Result<ResidencyProof, CacheError> {
         let (path, filesystem) = (self.path(), self.residency.filesystem);
         match filesystem.backing {
@@ -230,20 +232,20 @@ impl PageCache {
         let mut pause = FIRST_PAUSE;
         let mut tries = 0;
         loop {
-            self.advise_away(self.residency.part.filter(|_| tries == 0), eviction)?;
+            self.advise_eviction(self.residency.part.filter(|_| tries == 0), eviction)?;
             tries += 1;
-            let proof = self.residency.share()?;
-            // A probed page represents many.
+            let proof = self.residency.prove()?;
+            // A probed page stands for many pages: an estimate must find none.
             if proof.is_cold() || !proof.is_estimate() && proof.resident <= remaining {
                 return Ok(proof);
             }
-            if tries == TRIES {
-                return Err(CacheError::Remains { path, proof, tries });
+            if tries == EVICTION_TRIES {
+                return Err(CacheError::PagesRemain { path, proof, tries });
             }
-            if filesystem.backing == Backing::Program && proof.means == Means::Mincore {
-                // The pages may be those of a file that the program passes to the kernel.
+            if filesystem.backing == Backing::Program && proof.means == ResidencyMeans::Mincore {
+                // With FUSE passthrough the pages may belong to the file behind this one.
                 let paged_out = page_cache::page_out(&self.residency.file, self.size_bytes()?);
-                paged_out.map_err(failed(&self.residency.path, "madvise"))?;
+                paged_out.map_err(call_failed(&self.residency.path, "madvise"))?;
             }
             std::thread::sleep(pause);
             pause *= 2;
@@ -255,11 +257,11 @@ impl PageCache {
     }
 
     fn size_bytes(&self) -> Result<u64, CacheError> {
-        let range = self.residency.range().map_err(failed(&self.residency.path, "fstat"))?;
+        let range = self.residency.range().map_err(call_failed(&self.residency.path, "fstat"))?;
         Ok(range.end - range.start)
     }
 
-    fn fitting(&self, memory: &Memory) -> Result<u64, CacheError> {
+    fn size_that_fits_memory(&self, memory: &Memory) -> Result<u64, CacheError> {
         let size_bytes = self.size_bytes()?;
         if size_bytes > memory.ceiling_bytes() {
             return Err(CacheError::TooLarge { path: self.path(), size_bytes, memory: *memory });
@@ -267,50 +269,50 @@ impl PageCache {
         Ok(size_bytes)
     }
 
-    /// The fill of a file that is evicted, with the memory that there is.
-    pub(super) fn fill_in(&self, memory: &Memory) -> Result<Filled, CacheError> {
-        let size_bytes = self.fitting(memory)?;
+    /// Fills a file that is evicted already; `memory` is the memory that is available.
+    pub(super) fn fill_evicted_in(&self, memory: &Memory) -> Result<FillResult, CacheError> {
+        let size_bytes = self.size_that_fits_memory(memory)?;
         let wall_ns = self.read_once()?;
-        let proof = self.residency.share()?;
+        let proof = self.residency.prove()?;
         if !proof.is_warm() {
             return Err(CacheError::NotFilled { path: self.path(), size_bytes, proof, memory: *memory });
         }
         self.check_kept_at_open(&proof)?;
-        Ok(Filled { wall_ns, proof })
+        Ok(FillResult { wall_ns, proof })
     }
 
-    /// Opens the file as every reader does, and looks whether that changes what is cached.
+    /// Opens the file as every reader does, and checks whether opening it dropped its pages.
     fn check_kept_at_open(&self, filled: &ResidencyProof) -> Result<(), CacheError> {
         let opened = self.open_anew()?;
-        let is_dropped = filled.pages > 0 && self.residency.share()?.is_cold();
+        let is_dropped = filled.pages > 0 && self.residency.prove()?.is_cold();
         drop(opened);
         let (path, filesystem) = (self.path(), self.residency.filesystem);
         if is_dropped { Err(CacheError::DroppedAtOpen { path, filesystem }) } else { Ok(()) }
     }
 
-    /// Brings dirty pages to the device; pages that are dirty cannot be evicted. Where none is
-    /// known to be dirty nothing is asked for: fsync(2) of a file makes its device write out its
-    /// own cache, which takes milliseconds, for each of many files.
+    /// Writes dirty pages to the device, because dirty pages cannot be evicted. Without dirty pages
+    /// nothing is written: fsync(2) makes the device flush its own cache, which takes milliseconds
+    /// for each file.
     fn write_back(&self) -> Result<(), CacheError> {
-        if self.residency.share()?.dirty == Some(0) {
+        if self.residency.prove()?.dirty == Some(0) {
             return Ok(());
         }
-        page_cache::write_back(&self.residency.file).map_err(failed(&self.residency.path, "fsync"))
+        page_cache::write_back(&self.residency.file).map_err(call_failed(&self.residency.path, "fsync"))
     }
 
-    /// Asks the kernel once to evict the pages of a part, or all.
-    fn advise_away(&self, part: Option<Part>, eviction: Eviction) -> Result<(), CacheError> {
+    /// Asks the kernel once to evict the pages of a part, or of the whole file.
+    fn advise_eviction(&self, part: Option<Part>, eviction: Eviction) -> Result<(), CacheError> {
         let file = &self.residency.file;
         part.map_or_else(|| page_cache::evict(file), |part| page_cache::evict_part(file, part))
-            .map_err(failed(&self.residency.path, "posix_fadvise"))?;
+            .map_err(call_failed(&self.residency.path, "posix_fadvise"))?;
         if eviction == Eviction::OfSystem {
             page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
         }
         Ok(())
     }
 
-    /// Reads the file once; the time it took. A new description each time: the kernel's readahead
-    /// starts afresh.
+    /// Reads the file once and returns the time that took. Opens the file anew each time, so that
+    /// the kernel's readahead starts afresh.
     fn read_once(&self) -> Result<u64, CacheError> {
         let mut file = self.open_anew()?;
         let mut buffer = vec![0; FILL_BUFFER_BYTES];
@@ -321,14 +323,17 @@ impl PageCache {
                 Ok(0) => break,
                 Ok(count) => at += count as u64,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Err(failed(&self.residency.path, "read")(at_byte(at, &cause))),
+                Err(cause) => {
+                    return Err(call_failed(&self.residency.path, "read")(error_at_byte(at, &cause)));
+                }
             }
         }
         Ok(Nanos::from(start.elapsed()).0)
     }
 
     fn open_anew(&self) -> Result<io::Take<File>, CacheError> {
-        open_part(&self.residency.path, self.residency.part).map_err(failed(&self.residency.path, "open"))
+        open_part(&self.residency.path, self.residency.part)
+            .map_err(call_failed(&self.residency.path, "open"))
     }
 
     fn evict_with_below(&self, eviction: Eviction) -> Result<ResidencyProof, CacheError> {
@@ -338,13 +343,13 @@ impl PageCache {
     }
 }
 
-pub(super) fn failed(path: &Path, call: &'static str) -> impl FnOnce(io::Error) -> CacheError {
+pub(super) fn call_failed(path: &Path, call: &'static str) -> impl FnOnce(io::Error) -> CacheError {
     move |cause| CacheError::Io { path: path.to_owned(), call, cause }
 }
 
 impl TargetCache for PageCache {
-    fn resident(&self) -> Result<ResidencyProof, CacheError> {
-        Ok(self.residency.share()?)
+    fn residency(&self) -> Result<ResidencyProof, CacheError> {
+        Ok(self.residency.prove()?)
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
@@ -355,18 +360,18 @@ impl TargetCache for PageCache {
         self.evict_with_below(Eviction::OfFile)
     }
 
-    fn refill(&self) -> Result<Filled, CacheError> {
+    fn refill(&self) -> Result<FillResult, CacheError> {
         let memory = Memory::read();
-        self.fitting(&memory)?;
+        self.size_that_fits_memory(&memory)?;
         match self.evict_own(Eviction::OfFile, 0) {
             Ok(_) | Err(CacheError::RamBacked { .. }) => {}
             Err(error) => return Err(error),
         }
-        self.fill_in(&memory)
+        self.fill_evicted_in(&memory)
     }
 
-    fn fill_evicted(&self) -> Result<Filled, CacheError> {
-        self.fill_in(&Memory::read())
+    fn fill_evicted(&self) -> Result<FillResult, CacheError> {
+        self.fill_evicted_in(&Memory::read())
     }
 }
 

@@ -1,8 +1,9 @@
-//! The file as the one object of one bucket: who signs requests with the one key may read it.
+//! Serves the file as the only object of one bucket, to clients that sign requests with the one
+//! key.
 //!
-//! It answers what libraries and tools ask on the way to an object: the object and its head, the
-//! bucket, its region, and lists with the one key. Buckets are in the path. The rest of the
-//! protocol, and every verb that writes, is refused by the errors that S3 has for it.
+//! The server answers what libraries and tools request on the way to an object: the object and its
+//! head, the bucket, its region, and lists with the one key. Requests must name the bucket in the
+//! path. The rest of the protocol, and every writing verb, is rejected with S3's own errors.
 
 use super::answer::{Answer, Status};
 use super::file_version::FileVersion;
@@ -16,12 +17,12 @@ use readlab_targets::target::s3::verification::{ReceivedRequest, Refusal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The region of the bucket: the one that tools assume if they are given none.
+/// The region of the bucket, which is the default region of most tools.
 pub(super) const REGION: &str = "us-east-1";
 
 pub(super) const BUCKET: &str = "readlab";
 
-/// The key of a file whose name would be written differently in a URL.
+/// The key that is used if a URL would change the name of the file.
 const PLAIN_KEY: &str = "file";
 
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub(super) struct S3 {
     answers: AtomicU64,
 }
 
-/// An error of S3: its name, and a sentence.
+/// An S3 error: code and message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ErrorCode {
     status: Status,
@@ -52,11 +53,12 @@ const fn code(status: Status, name: &'static str, message: &'static str) -> Erro
     ErrorCode { status, name, message }
 }
 
-/// The starts of parameters that do not change what is asked for.
-const HARMLESS: [&str; 2] = ["x-id", "x-amz-"];
+/// Prefixes of parameters that do not change what is requested.
+const HARMLESS_PREFIXES: [&str; 2] = ["x-id", "x-amz-"];
 
-/// Parameters of a list; one that is not understood has no effect on a list of one key.
-const OF_LISTS: [&str; 10] = [
+/// Parameters of list requests. Parameters that are not implemented have no effect on a list of one
+/// key.
+const LIST_PARAMETERS: [&str; 10] = [
     "list-type",
     "prefix",
     "delimiter",
@@ -70,7 +72,7 @@ const OF_LISTS: [&str; 10] = [
 ];
 
 impl S3 {
-    /// Of a file, under its own name if that is the same in a URL.
+    /// Serves a file, under its own name if a URL does not change it.
     pub(super) fn new(file: &Path, credentials: Credentials) -> S3 {
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or(PLAIN_KEY);
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
@@ -78,27 +80,28 @@ impl S3 {
         S3 { file: file.to_owned(), key: key.to_owned(), credentials, answers: AtomicU64::new(0) }
     }
 
-    /// What a rightly signed request gets.
+    /// The decision about a request with a valid signature.
     fn route(&self, request: &Request) -> Decision {
         if !["GET", "HEAD"].contains(&request.verb.as_str()) {
-            return refused(READ_ONLY);
+            return error_decision(READ_ONLY);
         }
         let path = decoded(&request.path);
-        let Some(path) = path.strip_prefix(b"/") else { return refused(NO_BUCKET) };
+        let Some(path) = path.strip_prefix(b"/") else { return error_decision(NO_BUCKET) };
         let end = path.iter().position(|&byte| byte == b'/').unwrap_or(path.len());
         let (bucket, key) = (&path[..end], path.get(end + 1..).unwrap_or(&[]));
         match (bucket, key) {
             (b"", _) => Decision::Other(Answer::text(Status::Ok, documents::buckets(BUCKET))),
-            (bucket, _) if bucket != BUCKET.as_bytes() => refused(NO_BUCKET),
+            (bucket, _) if bucket != BUCKET.as_bytes() => error_decision(NO_BUCKET),
             (_, b"") => self.bucket(request),
-            (_, key) if key != self.key.as_bytes() => refused(NO_KEY),
+            (_, key) if key != self.key.as_bytes() => error_decision(NO_KEY),
             _ => object(request),
         }
     }
 
     fn bucket(&self, request: &Request) -> Decision {
         let query = documents::parameters(&request.query);
-        let is_known = |(name, _): &(String, String)| OF_LISTS.contains(&name.as_str()) || is_harmless(name);
+        let is_known =
+            |(name, _): &(String, String)| LIST_PARAMETERS.contains(&name.as_str()) || is_harmless(name);
         let text = if request.is_head() {
             String::new()
         } else if query.iter().any(|(name, _)| name == "location") {
@@ -108,7 +111,7 @@ impl S3 {
                 std::fs::metadata(&self.file).ok().map(|metadata| FileVersion::from_metadata(&metadata));
             documents::list(BUCKET, &self.key, version.as_ref(), &query)
         } else {
-            return refused(NOT_IMPLEMENTED);
+            return error_decision(NOT_IMPLEMENTED);
         };
         Decision::Other(Answer::text(Status::Ok, text).with("x-amz-bucket-region", REGION))
     }
@@ -119,23 +122,23 @@ fn object(request: &Request) -> Decision {
     let query = documents::parameters(&request.query);
     let (parts, others): (Vec<_>, Vec<_>) = query.iter().partition(|(name, _)| name == "partNumber");
     match parts.first() {
-        _ if !others.iter().all(|(name, _)| is_known(name)) => refused(NOT_IMPLEMENTED),
+        _ if !others.iter().all(|(name, _)| is_known(name)) => error_decision(NOT_IMPLEMENTED),
         Some((_, number)) if number == "1" => Decision::OnlyPart,
-        Some(_) => refused(NO_PART),
+        Some(_) => error_decision(NO_PART),
         None => Decision::File,
     }
 }
 
 fn is_harmless(parameter: &str) -> bool {
-    HARMLESS.iter().any(|start| parameter.to_ascii_lowercase().starts_with(start))
+    HARMLESS_PREFIXES.iter().any(|start| parameter.to_ascii_lowercase().starts_with(start))
 }
 
-/// An error for a client that may read the file: its connection goes on.
-fn refused(code: ErrorCode) -> Decision {
-    Decision::Other(error(code))
+/// An error for a client that may read the file; its connection stays open.
+fn error_decision(code: ErrorCode) -> Decision {
+    Decision::Other(error_answer(code))
 }
 
-fn error(code: ErrorCode) -> Answer {
+fn error_answer(code: ErrorCode) -> Answer {
     Answer::text(code.status, documents::error(code)).with("Content-Type", "application/xml")
 }
 
@@ -172,7 +175,7 @@ impl Service for S3 {
         &self.file
     }
 
-    /// Endpoint, region, bucket, key, access key and secret.
+    /// The line with endpoint, region, bucket, key, access key and secret.
     fn line(&self, address: &str) -> String {
         let Credentials { access_key, secret, .. } = &self.credentials;
         format!("http://{address} {REGION} {BUCKET} {} {access_key} {}", self.key, secret.reveal())
@@ -183,19 +186,19 @@ impl Service for S3 {
         let received = ReceivedRequest { verb, path, query, fields };
         match received.verify(&self.credentials, REGION, now) {
             Ok(()) => self.route(request),
-            Err(refusal) => Decision::Refused(error(refusal_code(refusal))),
+            Err(refusal) => Decision::Refused(error_answer(refusal_code(refusal))),
         }
     }
 
-    fn problem(&self, status: Status) -> Answer {
+    fn problem_answer(&self, status: Status) -> Answer {
         let (name, message) = match status {
-            Status::NotFound => return error(NO_KEY),
+            Status::NotFound => return error_answer(NO_KEY),
             Status::PreconditionFailed => ("PreconditionFailed", "The object has another ETag."),
             Status::RangeNotSatisfiable => ("InvalidRange", "The range is beyond the end of the object."),
             Status::BadRequest => ("InvalidRequest", "A request with a body is not read."),
             _ => ("SlowDown", "All connections are taken."),
         };
-        error(code(status, name, message))
+        error_answer(code(status, name, message))
     }
 
     fn finish(&self, answer: Answer) -> Answer {

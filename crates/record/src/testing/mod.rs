@@ -1,4 +1,4 @@
-//! Lines of records made by hand, for the tests of everything that reads records.
+//! Lines of records made by hand, for tests of code that reads records.
 
 pub mod scripted;
 
@@ -15,7 +15,7 @@ use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_system::machine::Machine;
 
-/// A race on a machine of which a few things are known; ratios are to independent code.
+/// The header of a race; its references are independent programs.
 pub fn header() -> Header {
     let independent =
         |name: &str| ReferenceCandidate { trial: name.parse().unwrap(), why: ReferenceReason::Independent };
@@ -46,12 +46,12 @@ pub fn target(index: usize, facts: TargetFacts) -> Line {
     Line::Target { index, facts: Box::new(facts) }
 }
 
-/// A target of which the size is known.
+/// A target with a known size.
 pub fn sized(index: usize, size_bytes: u64) -> Line {
     target(index, TargetFacts { path: format!("/data/{index}"), size_bytes, ..TargetFacts::default() })
 }
 
-/// A trial that counts newlines in the first target, by its name.
+/// A trial of this name that counts newlines in the first target.
 pub fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line {
     let id: TrialId = name.parse().unwrap();
     Line::Trial(Box::new(Trial {
@@ -73,7 +73,7 @@ pub fn outcome(record: &mut Record, trial: usize, outcome: Outcome) {
     record.add(Line::Outcome { trial: TrialIndex::new(trial), outcome });
 }
 
-/// A histogram of these times.
+/// A histogram of these latencies.
 pub fn latencies(times_ns: impl IntoIterator<Item = u64>) -> Latencies {
     let mut histogram = Histogram::<u64>::new_with_max(600_000_000_000, 2).unwrap();
     times_ns.into_iter().for_each(|ns| histogram.record(ns).unwrap());

@@ -1,9 +1,10 @@
-//! The store that the environment and the files of AWS's tools describe, as every such tool takes
-//! them: <https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>.
+//! The store that the environment and the configuration files of AWS's tools describe, with the
+//! same rules as these tools:
+//! <https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>.
 //!
-//! What needs requests to other services is not read: roles, single sign-on, and the services of
-//! containers and instances that give out keys. Where one of them would give the keys, the error
-//! says how AWS's own tool exports them.
+//! Settings that need requests to other services are not supported: roles, single sign-on, and the
+//! services that give keys to containers and instances. If one of them would provide the keys, the
+//! error states how AWS's own tool exports them.
 
 use super::credentials::{Credentials, Secret};
 use super::endpoint::{Endpoint, EndpointError};
@@ -48,7 +49,7 @@ pub enum ConfigError {
     OtherEndpoint(&'static str),
 }
 
-/// Variables and the profile together.
+/// The environment variables and the profile together.
 struct Settings<'a> {
     surroundings: &'a dyn Surroundings,
     profile: Profile,
@@ -83,7 +84,7 @@ impl Settings<'_> {
         self.variable(variable).is_some_and(|value| is_true(&value))
     }
 
-    /// The region; without one it is that of Amazon's first, as for AWS's own command.
+    /// The region; by default us-east-1, as in AWS's own command.
     fn region(&self) -> Result<String, ConfigError> {
         let variable = self.variable("AWS_REGION").or_else(|| self.variable("AWS_DEFAULT_REGION"));
         let region = variable.or_else(|| self.profile.value("region").map(str::to_owned));
@@ -96,7 +97,7 @@ impl Settings<'_> {
         }
     }
 
-    /// The first of the addresses that are given, by their documented order.
+    /// The first endpoint that is configured, in the documented order.
     fn endpoint(&self, options: &ServerOptions) -> Result<Option<Endpoint>, ConfigError> {
         let is_ignored = self.is_true("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
             || self.profile.value("ignore_configured_endpoint_urls").is_some_and(is_true);
@@ -117,7 +118,7 @@ impl Settings<'_> {
         text.parse().map(Some).map_err(|cause| ConfigError::Endpoint { place, cause })
     }
 
-    /// Amazon's own, unless a setting asks for another of Amazon's.
+    /// Amazon's default endpoint; an error if a setting requests another one of Amazon's endpoints.
     fn default_endpoint(&self, region: &str) -> Result<Endpoint, ConfigError> {
         let settings = [
             ("AWS_USE_FIPS_ENDPOINT", self.variable("AWS_USE_FIPS_ENDPOINT")),
@@ -132,7 +133,7 @@ impl Settings<'_> {
         }
     }
 
-    /// Where the bucket is in requests, if the profile says so.
+    /// How requests name the bucket, if the profile specifies it.
     fn style(&self) -> Result<Option<Style>, ConfigError> {
         let Some(value) = self.profile.of_s3("addressing_style") else { return Ok(None) };
         match value.as_str() {
@@ -143,7 +144,7 @@ impl Settings<'_> {
         }
     }
 
-    /// The keys, from the first place that has some.
+    /// The keys from the first source that has some.
     fn credentials(&self) -> Result<Credentials, ConfigError> {
         if let Some(credentials) = self.keys_of_variables()? {
             return Ok(credentials);
@@ -173,44 +174,44 @@ impl Settings<'_> {
     fn keys_of_variables(&self) -> Result<Option<Credentials>, ConfigError> {
         let key = self.variable("AWS_ACCESS_KEY_ID");
         let secret = self.variable("AWS_SECRET_ACCESS_KEY");
-        let Some(mut credentials) = both(key, secret, || "the environment".to_owned())? else {
+        let Some(mut credentials) = key_pair(key, secret, || "the environment".to_owned())? else {
             return Ok(None);
         };
         credentials.session_token = self.variable("AWS_SESSION_TOKEN").as_deref().map(Secret::new);
-        // It is there after `aws configure export-credentials`.
+        // `aws configure export-credentials` sets this variable.
         let expires = self.variable("AWS_CREDENTIAL_EXPIRATION");
         credentials.expires = expires.and_then(|time| time.parse().ok());
-        self.valid(credentials).map(Some)
+        self.check_not_expired(credentials).map(Some)
     }
 
     fn keys_of_profile(&self) -> Result<Option<Credentials>, ConfigError> {
         let value = |name| self.profile.value(name).map(str::to_owned);
         let place = || format!("the profile '{}'", printable(&self.profile.name));
-        let credentials = both(value("aws_access_key_id"), value("aws_secret_access_key"), place)?;
+        let credentials = key_pair(value("aws_access_key_id"), value("aws_secret_access_key"), place)?;
         let token = self.profile.value("aws_session_token").map(Secret::new);
         Ok(credentials.map(|credentials| Credentials { session_token: token, ..credentials }))
     }
 
     fn keys_of_process(&self, command: &str) -> Result<Credentials, ConfigError> {
         let failed = |cause: String| ConfigError::Process { profile: self.profile.name.clone(), cause };
-        // The words of the command may hold secrets: no error shows them.
+        // The words of the command may contain secrets, so no error shows them.
         let mut words = shell_words::split(command).map_err(|error| failed(error.to_string()))?;
         if words.is_empty() {
             return Err(failed("it is empty".to_owned()));
         }
         let program = words.remove(0);
         let said = self.surroundings.run(&program, &words).map_err(|error| failed(error.to_string()))?;
-        let printed: Option<Printed> = serde_json::from_str(&said).ok();
+        let printed: Option<ProcessOutput> = serde_json::from_str(&said).ok();
         let printed = printed.filter(|printed| printed.version == 1);
         let printed =
             printed.ok_or_else(|| failed("it did not print credentials in version 1".to_owned()))?;
         let mut credentials = Credentials::new(&printed.access_key_id, &printed.secret_access_key);
         credentials.session_token = printed.session_token.as_deref().map(Secret::new);
         credentials.expires = printed.expiration.and_then(|time| time.parse().ok());
-        self.valid(credentials)
+        self.check_not_expired(credentials)
     }
 
-    fn valid(&self, credentials: Credentials) -> Result<Credentials, ConfigError> {
+    fn check_not_expired(&self, credentials: Credentials) -> Result<Credentials, ConfigError> {
         match credentials.expires {
             Some(expires) if expires <= self.surroundings.now() => Err(ConfigError::Expired(expires)),
             _ => Ok(credentials),
@@ -218,10 +219,10 @@ impl Settings<'_> {
     }
 }
 
-/// What `credential_process` prints.
+/// The output of `credential_process`.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Printed {
+struct ProcessOutput {
     version: u64,
     access_key_id: String,
     secret_access_key: String,
@@ -229,8 +230,8 @@ struct Printed {
     expiration: Option<String>,
 }
 
-/// A key with its secret; `None` where there is neither.
-fn both(
+/// A key with its secret; `None` if both are missing, and an error if one is.
+fn key_pair(
     key: Option<String>,
     secret: Option<String>,
     place: impl Fn() -> String,

@@ -1,5 +1,5 @@
-//! Facts about a series of readings beside its times, none about writes: the caches above which its
-//! files were cold, the proofs of its samples, and what its contender did beside reading.
+//! Facts about a series of readings beyond its times, none about writes: the caches that still hold
+//! cold files, the proofs of its samples, and what its contender did beyond reading.
 
 use crate::ranking::StateProof;
 use crate::words;
@@ -13,36 +13,37 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Known {
-    /// The language of its contender; empty for writes.
+pub struct SeriesFacts {
+    /// The language of the contender; empty for writes.
     #[serde(skip)]
     pub language: String,
-    /// The caches that stay when its files are made cold, by name; `None` where none is known.
+    /// The caches that still hold the files when they are cold, by name; `None` if no such cache is
+    /// known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_above: Option<String>,
-    /// What was proven about its files; `None` for writes.
+    /// What was proven about the files; `None` for writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<StateProof>,
-    /// What its contender did beside reading.
+    /// What the contender did beyond reading.
     #[serde(skip_serializing_if = "SideEffects::is_plain")]
     pub conduct: SideEffects,
 }
 
-impl Known {
-    /// By the names of methods.
-    pub(super) fn all(record: &Record) -> BTreeMap<String, Known> {
+impl SeriesFacts {
+    /// The facts of each series, by the name of its method.
+    pub(super) fn all(record: &Record) -> BTreeMap<String, SeriesFacts> {
         let languages = Languages::of_record(record);
         let mut named: BTreeMap<String, Vec<&TrialRecord>> = BTreeMap::new();
         for it in record.trials.iter() {
             named.entry(it.trial.id.to_string()).or_default().push(it);
         }
         let known = |(name, trials): (String, Vec<&TrialRecord>)| {
-            (name, Known::from_trials(record, &trials, &languages))
+            (name, SeriesFacts::from_trials(record, &trials, &languages))
         };
         named.into_iter().map(known).collect()
     }
 
-    fn from_trials(record: &Record, trials: &[&TrialRecord], languages: &Languages) -> Known {
+    fn from_trials(record: &Record, trials: &[&TrialRecord], languages: &Languages) -> SeriesFacts {
         let facts = |it: &TrialRecord| record.targets.get(it.trial.target);
         let measured = || trials.iter().copied().filter(|it| it.is_measured());
         let cold = measured().filter(|it| it.trial.state == CacheState::Cold);
@@ -50,9 +51,9 @@ impl Known {
         let mut conduct = SideEffects::default();
         trials.iter().for_each(|it| conduct.add(&it.conduct));
         let language = trials.first().map_or("", |it| languages.language_of(it.trial.contender())).to_owned();
-        Known {
+        SeriesFacts {
             language,
-            cold_above: one_of(cold.filter_map(|it| facts(it)?.cold_above())),
+            cold_above: first_and_count_of_others(cold.filter_map(|it| facts(it)?.cold_above())),
             proof: Some(StateProof::from_trials(sized)),
             conduct,
         }
@@ -63,30 +64,31 @@ impl Known {
     }
 }
 
-/// Facts about the layers below the files, which are in one folder: the meaning of cold, the chain
-/// of layers, and whether hidden caches were probed.
+/// Facts about the layers below the files of a sweep, all of which are in one folder: the meaning
+/// of cold, the chain of layers, and whether hidden caches were probed.
 pub(super) fn below(record: &Record) -> Vec<String> {
     let is_cold = record.trials.iter().any(|it| it.is_measured() && it.trial.state == CacheState::Cold);
     let targets = || record.targets.iter().filter(|_| is_cold);
-    let above = one_of(targets().filter_map(TargetFacts::cold_above));
-    let chain = one_of(targets().filter_map(|facts| layers::words(&facts.layers)));
+    let above = first_and_count_of_others(targets().filter_map(TargetFacts::cold_above));
+    let chain = first_and_count_of_others(targets().filter_map(|facts| layers::words(&facts.layers)));
     let not_probed = targets().filter_map(|facts| facts.hidden_cache.as_ref()?.not_probed());
     let above = above.map(|cache| format!("cold above: {cache}"));
     let chain = chain.map(|chain| format!("layers: {chain}"));
     above.into_iter().chain(chain).chain(not_probed).collect()
 }
 
-/// The first fact, with the number of the others: each file of an overlay has its own layers.
-fn one_of(said: impl Iterator<Item = String>) -> Option<String> {
+/// The first fact, with the number of other facts: on an overlay, each file may have its own
+/// layers.
+fn first_and_count_of_others(said: impl Iterator<Item = String>) -> Option<String> {
     let all: BTreeSet<String> = said.collect();
     let first = all.first()?;
     let more = all.len() - 1;
     Some(if more == 0 { first.clone() } else { format!("{first} (and {})", words::plural(more, "other")) })
 }
 
-/// What contenders did beside reading, behind the mark that their series have.
-pub(super) fn conducts(known: &BTreeMap<String, Known>) -> Vec<String> {
-    let facts = |(name, known): (&String, &Known)| {
+/// What contenders did beyond reading, each with the mark that its series has.
+pub(super) fn side_effect_lines(known: &BTreeMap<String, SeriesFacts>) -> Vec<String> {
+    let facts = |(name, known): (&String, &SeriesFacts)| {
         let said = known.conduct.words();
         said.into_iter().map(|what| format!("{name}{}: {what}", words::CONDUCT_MARK)).collect::<Vec<_>>()
     };

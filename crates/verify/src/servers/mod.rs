@@ -1,0 +1,273 @@
+//! URLs and objects: true answers from correct servers, including checks of what the servers
+//! received, and failures with a reason from servers that misbehave.
+//!
+//! The servers run in this process ([`listening`]), and speak HTTP/1.1. Each check has its own page
+//! on a server; the content of the page may change between turns.
+
+mod answers;
+mod conduct;
+mod listening;
+mod pages;
+mod reading;
+
+pub(super) use listening::Servers;
+
+use super::check::{Check, ReadWords, WorkScan, is_control, work_scans};
+use super::settings::{self, DataAmount};
+use super::stage::{Case, Stage};
+use answers::Misbehaviour;
+use listening::ServerKind;
+use pages::{Access, credentials};
+use reading::{Etag, ServerReadSpec, Trust};
+use readlab_protocol::{MethodLine, Reads, TurnRequest};
+
+/// Files with sizes around those of parts and buffers.
+const CONTENTS: [&str; 8] = [
+    "empty",
+    "one-byte",
+    "no-final-newline",
+    "65535-bytes",
+    "65536-bytes",
+    "65537-bytes",
+    "65537-other-bytes",
+    "utf-8",
+];
+
+/// The file that misbehaving servers have: more than two parts of the smallest size.
+const SEVERAL_PARTS_FILE: &str = "lines-of-many-lengths";
+
+/// A size of parts that divides the files into several parts.
+const SMALL_PART_BYTES: u64 = 65_536;
+
+/// A key that contains all characters with a special meaning in URLs, signatures or text.
+const AWKWARD_KEY: &str = "folder/a b+c %41 \"d\" ä€&=;@:,?x=y#z.txt";
+
+/// Parts of parameter names by which methods that request ranges are recognised.
+const RANGE_PARAMETERS: [&str; 5] = ["part_", "block_", "chunk_", "range", "concurrency"];
+
+/// Misbehaviours that are tested with every method.
+const FOR_ALL_METHODS: [Misbehaviour; 7] = [
+    Misbehaviour::NotFound,
+    Misbehaviour::CutShort,
+    Misbehaviour::Encoded,
+    Misbehaviour::OtherVersion,
+    Misbehaviour::OtherRange,
+    Misbehaviour::ShorterRange,
+    Misbehaviour::BytesBehind,
+];
+
+/// Misbehaviours that are tested with one method of each client, because methods of a client share
+/// this code.
+const FOR_FIRST_OF_CLIENT: [Misbehaviour; 9] = [
+    Misbehaviour::Forbidden,
+    Misbehaviour::InternalError,
+    Misbehaviour::Busy,
+    Misbehaviour::BusyTwice,
+    Misbehaviour::Redirect,
+    Misbehaviour::Reset,
+    Misbehaviour::ChunksWithoutEnd,
+    Misbehaviour::SilentBeforeHead,
+    Misbehaviour::SilentAfterHead,
+];
+
+/// Misbehaviours that only affect range requests.
+const FOR_RANGE_METHODS: [Misbehaviour; 5] = [
+    Misbehaviour::ChangedVersion,
+    Misbehaviour::Whole,
+    Misbehaviour::WrongContentRange,
+    Misbehaviour::ShorterPart,
+    Misbehaviour::LongerPart,
+];
+
+/// Turns of one reading, so that the requests of that reading are known.
+const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
+const TWO_READINGS: TurnRequest = TurnRequest { lead: 0, count: 2 };
+
+/// True if a method reads from servers and proves what it reads.
+pub(super) fn are_read_by(method: &MethodLine) -> bool {
+    matches!(method.reads, Reads::Url | Reads::Object) && !is_control(method)
+}
+
+/// Why a part of the method is not tested.
+pub(super) fn why_left_out(method: &MethodLine) -> Option<String> {
+    let speaks_2 = method.params.iter().any(|param| param.name == "http" && param.max >= 2);
+    (are_read_by(method) && speaks_2)
+        .then(|| "HTTP/2, which the servers of this test do not speak".to_owned())
+}
+
+/// A request that the method can answer, for checks that need any valid target.
+pub(super) fn plain_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords> {
+    let reading = reading(stage, method, work_scans(method).first()?)?;
+    reading.with_key("any", "a file").words(stage, stage.file(SEVERAL_PARTS_FILE)).ok()
+}
+
+fn reading<'s>(stage: &'s Stage, method: &MethodLine, visit: &WorkScan) -> Option<ServerReadSpec<'s>> {
+    Some(ServerReadSpec::new(stage.servers.as_ref()?, method, visit))
+}
+
+pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>> {
+    let work_scans = work_scans(method);
+    let first = work_scans.first().and_then(|visit| reading(stage, method, visit));
+    let Some(first) = first.filter(|_| are_read_by(method)) else { return Vec::new() };
+    if param(method, "http").is_some_and(|param| param.min >= 2) {
+        return vec![without_encryption(first)];
+    }
+    let mut checks = Vec::new();
+    for visit in &work_scans {
+        let key = format!("{} by {}", visit.work, visit.scan);
+        let reading = first.clone().for_visit(visit.clone()).with_kept(1).with_key(&key, "");
+        // Only one scan reads the large file of 4 MiB, because in some languages other scans would
+        // take seconds.
+        let large = (*visit == first.visit).then_some(&stage.large);
+        checks.push(right_check(reading, contents(stage, method).chain(large).collect(), TWO_READINGS));
+    }
+    let small = first.clone().set("part_bytes", SMALL_PART_BYTES);
+    checks.extend(connection_checks(stage, &small));
+    checks.extend(setting_checks(stage, method, &small));
+    let is_object = method.reads == Reads::Object;
+    let any = stage.file("65537-bytes");
+    checks.push(right_check(
+        first.clone().with_key(AWKWARD_KEY, "a name that needs care"),
+        vec![any],
+        ONE_READING,
+    ));
+    let without_secrets =
+        ServerReadSpec { access: Access::Everybody, etag: Etag::Unset, credentials: None, ..first.clone() };
+    let what = if is_object { "a public object" } else { "a URL without a secret, and without ETag" };
+    checks.push(right_check(without_secrets.with_key("public", what), vec![any], ONE_READING));
+    checks.extend(misbehaviour_checks(stage, &small));
+    checks.extend(encryption_checks(stage, &first, &small));
+    checks
+}
+
+/// A method that requires encryption because it uses HTTP/2.
+fn without_encryption(reading: ServerReadSpec) -> Check {
+    let reading =
+        ServerReadSpec { may_be_unavailable: true, ..reading.with_key("plain", "a URL without encryption") };
+    failing_check(reading, SEVERAL_PARTS_FILE)
+}
+
+fn right_check<'s>(reading: ServerReadSpec<'s>, cases: Vec<&'s Case>, request: TurnRequest) -> Check<'s> {
+    Check::new(move |stage| reading.check_right(stage, &cases, request))
+}
+
+fn failing_check<'s>(reading: ServerReadSpec<'s>, case: &'static str) -> Check<'s> {
+    Check::new(move |stage| reading.check_failing(stage, stage.file(case)))
+}
+
+fn param<'m>(method: &'m MethodLine, name: &str) -> Option<&'m readlab_protocol::ParamLine> {
+    method.params.iter().find(|param| param.name == name)
+}
+
+/// The files that are read one after another; bytes of every value only for methods that visit
+/// bytes.
+fn contents<'s>(stage: &'s Stage, method: &MethodLine) -> impl Iterator<Item = &'s Case> {
+    let visits_bytes = method.scans.contains_key("sum");
+    let bytes = visits_bytes.then(|| stage.file("every-byte"));
+    let text = CONTENTS.iter().map(|name| stage.file(name));
+    text.chain(bytes)
+}
+
+/// Checks that connections are kept from reading to reading, or that they are not.
+fn connection_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
+    let choices = if param(&small.method, "kept").is_some() { 0..2 } else { 0..1 };
+    let three_times = vec![&stage.large; 3];
+    let check = |kept: u64| {
+        let key = format!("connections {kept}");
+        let reading = small.clone().set("concurrency", 1).with_kept(kept).with_key(&key, "4 MiB three times");
+        right_check(reading, three_times.clone(), ONE_READING)
+    };
+    choices.map(check).collect()
+}
+
+/// Every setting that changes how the bytes are divided.
+fn setting_checks<'s>(stage: &'s Stage, method: &MethodLine, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
+    let is_own = |setting: &String| !setting.starts_with("http=") && !setting.starts_with("kept=");
+    let with = |setting: String| {
+        let (name, value) = setting.split_once('=').expect("a setting is a name and a value");
+        let reading = small.clone().with_kept(1).set(name, value.parse().expect("it was a number"));
+        // A buffer may be as small as one byte.
+        let cases: Vec<&Case> = match name {
+            "part_bytes" | "concurrency" => contents(stage, method).chain([&stage.large]).collect(),
+            _ => settings::SETTING_CASES.iter().map(|name| stage.file(name)).collect(),
+        };
+        let reading = reading.with_key(&setting, "");
+        right_check(reading, cases, TWO_READINGS).or_refused(vec![setting])
+    };
+    settings::for_load(method, DataAmount::Kilobytes).into_iter().filter(is_own).map(with).collect()
+}
+
+/// Servers that misbehave, and requests that servers reject.
+fn misbehaviour_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
+    let method = &small.method;
+    let is_first = is_first_of_its_client(stage, method);
+    let is_ranged =
+        method.params.iter().any(|param| RANGE_PARAMETERS.iter().any(|word| param.name.contains(word)));
+    let chosen = FOR_ALL_METHODS.iter().chain(FOR_FIRST_OF_CLIENT.iter().filter(|_| is_first));
+    let chosen = chosen.chain(FOR_RANGE_METHODS.iter().filter(|_| is_ranged));
+    let misbehaving = |&how: &Misbehaviour| {
+        let reading = small.clone().with_key(&format!("{how:?}"), how.words());
+        let reading = ServerReadSpec { misbehaviour: Some(how), ..reading };
+        Check::new(move |stage| reading.at_misbehaving_server(stage, how, stage.file(SEVERAL_PARTS_FILE)))
+    };
+    let mut checks: Vec<Check> = chosen.map(misbehaving).collect();
+    let refused = |key: &str, what: &str, change: &dyn Fn(&mut ServerReadSpec<'s>)| {
+        let mut reading = small.clone().with_key(key, what);
+        change(&mut reading);
+        failing_check(reading, SEVERAL_PARTS_FILE)
+    };
+    checks.push(refused("other etag", "another ETag than the server's", &|it| it.etag = Etag::Other));
+    if is_first {
+        checks
+            .push(refused("nowhere", "a server that does not listen", &|it| it.place = ServerKind::Nowhere));
+    }
+    if is_first && method.reads == Reads::Object {
+        let mut wrong = credentials();
+        wrong.secret = readlab_targets::target::s3::Secret::new(&format!("{}x", wrong.secret.reveal()));
+        checks.push(refused("wrong secret", "a wrong secret", &|it| it.credentials = Some(wrong.clone())));
+        checks.push(refused("not signed", "an object that is not public, without credentials", &|it| {
+            it.credentials = None;
+        }));
+    }
+    checks
+}
+
+/// Servers with valid and invalid certificates.
+fn encryption_checks<'s>(
+    stage: &'s Stage,
+    first: &ServerReadSpec<'s>,
+    small: &ServerReadSpec<'s>,
+) -> Vec<Check<'s>> {
+    let method = &first.method;
+    if method.reads != Reads::Object && !method.tls {
+        return Vec::new();
+    }
+    let at = |reading: &ServerReadSpec<'s>, key: &str, what: &str, place: ServerKind, trust: Trust| {
+        ServerReadSpec { place, trust, may_be_unavailable: true, ..reading.clone().with_key(key, what) }
+    };
+    let by_authority = |key: &str, kept| {
+        let reading = at(small, key, "a server with encryption", ServerKind::Encrypted, Trust::Authority);
+        right_check(reading.with_kept(kept), vec![stage.file("65537-bytes"), &stage.large], ONE_READING)
+    };
+    let mut checks = vec![by_authority("encrypted", 0), by_authority("encrypted, kept", 1)];
+    if is_first_of_its_client(stage, method) {
+        let mut refused = |what: &str, place, trust| {
+            checks.push(failing_check(at(first, what, what, place, trust), SEVERAL_PARTS_FILE));
+        };
+        refused("a certificate of an unknown authority", ServerKind::Encrypted, Trust::System);
+        refused("an absent file of authorities", ServerKind::Encrypted, Trust::AbsentFile);
+        refused("a certificate that has expired", ServerKind::Expired, Trust::Authority);
+        refused("a certificate of another host", ServerKind::OtherHost, Trust::Authority);
+    }
+    checks
+}
+
+/// True for the first method of a client, with which code that its methods share is tested. The
+/// client is the method's name up to its first dot or dash: `boto3.get_object` and `boto3.ranged`.
+fn is_first_of_its_client(stage: &Stage, method: &MethodLine) -> bool {
+    let client = |method: &MethodLine| method.method.split(['.', '-']).next().map(str::to_owned);
+    let is_same = |other: &&MethodLine| {
+        are_read_by(other) && other.unavailable.is_none() && client(other) == client(method)
+    };
+    stage.contender().methods.iter().find(is_same).is_none_or(|first| first.method == method.method)
+}
