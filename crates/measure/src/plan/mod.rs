@@ -26,7 +26,7 @@ pub const ROUNDS_MIN: u32 = 5;
 /// Smallest number of rounds of a state under an advised budget in a race of more than
 /// [`FEW_TRIALS`] trials: many trials share much noise, so that every ratio has an interval after
 /// two rounds, and most trials are told apart.
-const ROUNDS_MIN_OF_MANY: u32 = 3;
+const ROUNDS_MIN_OF_MANY: u32 = 2;
 
 /// Largest number of trials that count as few; few trials share little noise.
 const FEW_TRIALS: usize = 3;
