@@ -33,11 +33,13 @@ struct part {
     uint64_t start, length;
 };
 
-// Blocks of one file, by the offsets at which they begin. Without a list of them, there is no file.
+// Blocks of one file, by the offsets at which they begin and by their lengths. block_bytes is the
+// length of the longest block; lengths is NULL if all blocks have this length. Without a list of
+// them, there is no file.
 struct places {
     char *file;
     uint64_t block_bytes;
-    uint64_t *offsets;
+    uint64_t *offsets, *lengths;
     size_t count;
 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NUMBER_BYTES = 8, BLOCK_BYTES_MAX = 1 << 30, OFFSETS_AT_FIRST = 4096 };
+enum { NUMBER_BYTES = 8, BLOCK_BYTES_MAX = 1 << 30, BLOCKS_AT_FIRST = 4096 };
 static const char not_complete[] = "a list of places is not complete, or its blocks are not of 1 byte to 1 GiB";
 
 // The next number of a list, the lowest byte first; returns how many bytes of it are there.
@@ -26,21 +26,42 @@ static size_t next_number(FILE *list, uint64_t *number)
     return length;
 }
 
-static cause load_offsets(FILE *list, struct places *places)
+// Allocates memory for this number of blocks, and for their lengths if each block has its own.
+static bool make_room(struct places *places, size_t room, bool has_lengths)
 {
-    uint64_t offset;
-    size_t length, room = 0;
-    while ((length = next_number(list, &offset)) == NUMBER_BYTES) {
+    uint64_t *offsets = realloc(places->offsets, room * sizeof *offsets);
+    if (offsets)
+        places->offsets = offsets;
+    uint64_t *lengths = has_lengths ? realloc(places->lengths, room * sizeof *lengths) : NULL;
+    if (lengths)
+        places->lengths = lengths;
+    return offsets && (lengths || !has_lengths);
+}
+
+// Loads the blocks. If the size of a block in the list is 0, each offset is followed by the length of
+// its block.
+static cause load_blocks(FILE *list, struct places *places)
+{
+    bool has_lengths = places->block_bytes == 0;
+    uint64_t offset, length = places->block_bytes;
+    size_t found, room = 0;
+    while ((found = next_number(list, &offset)) == NUMBER_BYTES) {
+        if (has_lengths && next_number(list, &length) != NUMBER_BYTES)
+            return not_complete;
+        if (length == 0 || length > BLOCK_BYTES_MAX)
+            return not_complete;
         if (places->count == room) {
-            room = room ? 2 * room : OFFSETS_AT_FIRST;
-            uint64_t *offsets = realloc(places->offsets, room * sizeof *offsets);
-            if (!offsets)
+            room = room ? 2 * room : BLOCKS_AT_FIRST;
+            if (!make_room(places, room, has_lengths))
                 return strerror(errno);
-            places->offsets = offsets;
         }
+        if (has_lengths)
+            places->lengths[places->count] = length;
         places->offsets[places->count++] = offset;
+        if (length > places->block_bytes)
+            places->block_bytes = length;
     }
-    return length == 0 ? NULL : not_complete;
+    return found == 0 ? NULL : not_complete;
 }
 
 cause load_places(const char *path, struct places *places)
@@ -52,8 +73,8 @@ cause load_places(const char *path, struct places *places)
     ssize_t length = getdelim(&places->file, &capacity, '\0', list);
     // Where no zero byte ends the path, no number comes after it.
     bool has_blocks = length > 1 && next_number(list, &places->block_bytes) == NUMBER_BYTES &&
-                      places->block_bytes > 0 && places->block_bytes <= BLOCK_BYTES_MAX;
-    cause failed = has_blocks ? load_offsets(list, places) : not_complete;
+                      places->block_bytes <= BLOCK_BYTES_MAX;
+    cause failed = has_blocks ? load_blocks(list, places) : not_complete;
     if (ferror(list))
         failed = strerror(errno);
     fclose(list);
@@ -64,6 +85,12 @@ void free_places(struct places *places)
 {
     free(places->file);
     free(places->offsets);
+    free(places->lengths);
+}
+
+static size_t size_of_block(const struct places *places, size_t number)
+{
+    return (size_t)(places->lengths ? places->lengths[number] : places->block_bytes);
 }
 
 // What the threads of a reading share.
@@ -105,7 +132,7 @@ static int read_block(int file, unsigned char *block, size_t size, uint64_t offs
 static void visit(const struct request *request, size_t number, const unsigned char *block, struct answer *all)
 {
     struct answer one = {0};
-    take(request, block, (size_t)request->places.block_bytes, &one);
+    take(request, block, size_of_block(&request->places, number), &one);
     add_piece(request->work, number, &one, all);
 }
 
@@ -114,14 +141,15 @@ static void *read_in_turn(void *argument)
     struct worker *worker = argument;
     const struct request *request = worker->turns->request;
     const struct places *places = &request->places;
-    size_t size = (size_t)places->block_bytes, number;
-    unsigned char *block = malloc(size);
+    size_t number;
+    // malloc(0) may return NULL, for a list without blocks.
+    unsigned char *block = malloc(places->block_bytes ? (size_t)places->block_bytes : 1);
     int error = block ? 0 : errno;
     // Of its own until the end, apart from those of other threads.
     struct answer all = {0};
     while (!error && (number = atomic_fetch_add(&worker->turns->next, 1)) < places->count) {
         worker->offset = &places->offsets[number];
-        error = read_block(worker->turns->file, block, size, *worker->offset);
+        error = read_block(worker->turns->file, block, size_of_block(places, number), *worker->offset);
         if (!error)
             visit(request, number, block, &all);
     }

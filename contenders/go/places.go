@@ -20,15 +20,19 @@ const placesWord = "places=1"
 
 var errBrokenPlaces = errors.New("a list of places is not complete, or its blocks are not of 1 byte to 1 GiB")
 
-// A places is blocks of one file, by the offsets at which they begin.
+// A places is blocks of one file, by the offsets at which they begin and by their lengths.
 type places struct {
-	path       string
-	blockBytes uint64
-	offsets    []int64
+	path string
+	// Length of the longest block.
+	longest uint64
+	offsets []int64
+	// Length of each block; empty if all blocks have the same length.
+	lengths []uint64
 }
 
 // parsePlaces reads a list: the path of the file, which a zero byte ends, the bytes of a block, and
-// the offsets. Numbers have 64 bits, the lowest byte first.
+// the offsets. If the bytes of a block are 0, each offset is followed by the length of its block.
+// Numbers have 64 bits, the lowest byte first.
 func parsePlaces(list string) (places, error) {
 	content, err := os.ReadFile(list)
 	if err != nil {
@@ -43,14 +47,39 @@ func parsePlaces(list string) (places, error) {
 	for i := range numbers {
 		numbers[i] = binary.LittleEndian.Uint64(content[end+1+8*i:])
 	}
-	found := places{path: string(content[:end]), blockBytes: numbers[0]}
-	if found.blockBytes < 1 || found.blockBytes > bytesMax {
+	found, numbers := places{path: string(content[:end]), longest: numbers[0]}, numbers[1:]
+	if found.longest > bytesMax {
 		return places{}, broken
 	}
-	for _, offset := range numbers[1:] {
-		found.offsets = append(found.offsets, int64(offset))
+	if found.longest > 0 {
+		for _, offset := range numbers {
+			found.offsets = append(found.offsets, int64(offset))
+		}
+		return found, nil
+	}
+	if len(numbers)%2 != 0 {
+		return places{}, broken
+	}
+	for i := 0; i < len(numbers); i += 2 {
+		length := numbers[i+1]
+		if length < 1 || length > bytesMax {
+			return places{}, broken
+		}
+		if length > found.longest {
+			found.longest = length
+		}
+		found.offsets = append(found.offsets, int64(numbers[i]))
+		found.lengths = append(found.lengths, length)
 	}
 	return found, nil
+}
+
+// length returns the length of the block with this number.
+func (p places) length(number int64) uint64 {
+	if len(p.lengths) == 0 {
+		return p.longest
+	}
+	return p.lengths[number]
 }
 
 // at is why the block at an offset was not read.
@@ -96,13 +125,13 @@ func readPlaces(r request) (answer, error) {
 	return total.answer(), err
 }
 
-// readInTurn reads the block at the next place, into one slice, until none is left.
+// readInTurn reads the block at the next place, into one slice of memory, until none is left.
 func readInTurn(r request, file *os.File, next *int64) (*piecesTally, error) {
 	found := newPiecesTally(r)
-	block := make([]byte, r.places.blockBytes)
+	longest := make([]byte, r.places.longest)
 	count := int64(len(r.places.offsets))
 	for number := atomic.AddInt64(next, 1) - 1; number < count; number = atomic.AddInt64(next, 1) - 1 {
-		offset := r.places.offsets[number]
+		offset, block := r.places.offsets[number], longest[:r.places.length(number)]
 		if _, err := file.ReadAt(block, offset); err != nil {
 			atomic.StoreInt64(next, count)
 			return found, r.places.at(offset, err)

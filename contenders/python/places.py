@@ -23,23 +23,34 @@ COUNTS = {
 
 
 class Places:
-    """Blocks of one file, by the offsets at which they begin."""
+    """Blocks of one file: their offsets, and a list of their lengths or one length for all."""
 
-    def __init__(self, path, block_bytes, offsets):
+    def __init__(self, path, offsets, lengths):
         self.path = path
-        self.block_bytes = block_bytes
         self.offsets = offsets
+        self.lengths = lengths
+
+    def length(self, number):
+        return self.lengths[number] if isinstance(self.lengths, list) else self.lengths
 
 
 def places_of(path):
-    """Reads a list: a path that a zero byte ends, then numbers of 64 bits, lowest byte first."""
+    """Reads a list: a path that a zero byte ends, then numbers of 64 bits, lowest byte first.
+
+    The first number is the length of all blocks, and the others are offsets. If the first number is
+    0, each offset is followed by the length of its block.
+    """
     with open(path, "rb") as file:
         name, _, numbers = file.read().partition(b"\0")
     count, rest = divmod(len(numbers), NUMBER_BYTES)
-    block_bytes, *offsets = struct.unpack(f"<{count}q", numbers) if count and not rest else [0]
-    if not name or not 1 <= block_bytes <= BLOCK_BYTES_MAX:
+    lengths, *offsets = struct.unpack(f"<{count}q", numbers) if count and not rest else [-1]
+    is_even = len(offsets) % 2 == 0
+    if lengths == 0 and is_even:
+        offsets, lengths = offsets[::2], offsets[1::2]
+    all_lengths = lengths if isinstance(lengths, list) else [lengths]
+    if not name or not all(1 <= length <= BLOCK_BYTES_MAX for length in all_lengths):
         raise ValueError("a list of places is not complete, or its blocks are not of 1 byte to 1 GiB")
-    return Places(name, block_bytes, offsets)
+    return Places(name, offsets, lengths)
 
 
 def by_pread(request):
@@ -66,8 +77,9 @@ def read_in_turn(request, file, numbers):
     found = PiecesTally("blocks")
     try:
         for number in taken(numbers):
-            block = read_block(file, places.offsets[number], places.block_bytes)
-            found.add(number, places.block_bytes, count(block))
+            length = places.length(number)
+            block = read_block(file, places.offsets[number], length)
+            found.add(number, length, count(block))
         return found
     finally:
         numbers.clear()

@@ -87,7 +87,8 @@ impl DeclaredFileReader {
             Work::Newlines => &mut sample.newlines,
             Work::Lines => &mut sample.lines,
             Work::Sum => &mut sample.sum,
-            Work::Discard => &mut sample.bytes,
+            Work::Discard | Work::Stat => &mut sample.bytes,
+            Work::Names => &mut sample.names,
         } = Some(answer);
         Ok(sample)
     }

@@ -14,6 +14,7 @@ pub mod command_line;
 pub mod contender;
 pub mod files;
 mod message;
+mod names;
 mod part;
 pub mod places;
 pub mod placing;
@@ -29,8 +30,9 @@ pub use files::{FileList, FileProof};
 pub use message::{
     Cache, CountLine, LatenciesLine, Message, MethodLine, ParamLine, Reads, SampleLine, SayError,
 };
+pub use names::NameCounts;
 pub use part::Part;
-pub use places::{BlockProof, Places};
+pub use places::{BlockBytes, BlockProof, Places};
 pub use scheduling::{Policy, Scheduling};
 pub use turn_request::{AskError, TurnRequest};
 pub use work::{Answer, UnknownWork, Work};
@@ -49,6 +51,10 @@ pub const NO_SCAN: &str = "-";
 /// The environment variable in which the lab passes the user's check of a command's output. Its
 /// value is a line for a shell, for one session whose only reading is not timed.
 pub const CHECK_VARIABLE: &str = "READLAB_CHECK";
+
+/// The environment variable in which the lab passes the exit codes that are no failure of a command:
+/// integers from 0 to 255, separated by commas. Without the variable, only 0 is no failure.
+pub const SUCCESS_VARIABLE: &str = "READLAB_SUCCESS";
 
 /// Environment variable with the path prefix of a perf map, such as `/tmp/perf-`: the file to which a
 /// runtime writes the names of the functions that it compiles. The child process appends its process

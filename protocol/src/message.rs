@@ -194,6 +194,10 @@ pub struct SampleLine {
     /// Number of requests that were repeated after a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retries: Option<u64>,
+    /// Number of bytes that the reads of places requested: the bytes of the blocks, the gaps between
+    /// blocks that one read covers, and the bytes around them if reads are rounded out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
     /// Proof of work: bytes that were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -206,9 +210,22 @@ pub struct SampleLine {
     /// Proof of work: the wrapping sum of all bytes, 0 to 255.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
-    /// Proof of work: number of files that were read, if the target may have several.
+    /// Proof of work: number of files that were read, if the target may have several, or found by
+    /// name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
+    /// Proof of work: number of folders that were found below the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folders: Option<u64>,
+    /// Proof of work: number of symbolic links that were found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<u64>,
+    /// Proof of work: number of names that were found of anything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<u64>,
+    /// Proof of work: number of all names that a command found, with or without the target itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<u64>,
     /// Proof of work: number of blocks that were read, if the target is a list of places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,

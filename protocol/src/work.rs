@@ -1,10 +1,11 @@
-//! The works that can be done with the bytes, and the answer that proves a work.
+//! The works that can be done with the bytes of files or with their names and inodes, and the answer
+//! that proves a work.
 
-use crate::{BlockProof, FileProof, SampleLine};
+use crate::{BlockProof, FileProof, NameCounts, SampleLine};
 use std::fmt;
 use std::str::FromStr;
 
-/// What is done with the bytes of a file.
+/// What is done with the bytes of files, or with their names and inodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Work {
     /// Count the bytes equal to 0x0A.
@@ -15,17 +16,21 @@ pub enum Work {
     Sum,
     /// Read the bytes and do nothing with them.
     Discard,
+    /// Find every name below a folder, and count the names by kind.
+    Names,
+    /// Find every name below a folder, and request its status (size and times).
+    Stat,
 }
 
 /// The error for a word that names no work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown work '{0}' (known: newlines, lines, sum, discard)")]
+#[error("unknown work '{0}' (known: newlines, lines, sum, discard, names, stat)")]
 pub struct UnknownWork(String);
 
 /// Proof of work. A number that a method cannot know is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Number of bytes that were read.
+    /// Number of bytes that were read; for [`Work::Stat`] the sum of the sizes of all regular files.
     pub bytes: Option<u64>,
     /// Number of bytes equal to 0x0A.
     pub newlines: Option<u64>,
@@ -37,11 +42,20 @@ pub struct Answer {
     pub files: Option<FileProof>,
     /// Proof of the blocks that were read, if the target is a list of places.
     pub blocks: Option<BlockProof>,
+    /// Number of names that were found, for [`Work::Names`] and [`Work::Stat`].
+    pub names: Option<NameCounts>,
 }
 
 impl Work {
     /// Every work, in the order of the documents.
-    pub const ALL: [Work; 4] = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
+    pub const ALL: [Work; 6] =
+        [Work::Newlines, Work::Lines, Work::Sum, Work::Discard, Work::Names, Work::Stat];
+
+    /// The works that read the bytes of files.
+    pub const OF_BYTES: [Work; 4] = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
+
+    /// The works that find names and read no byte of a file.
+    pub const OF_NAMES: [Work; 2] = [Work::Names, Work::Stat];
 
     /// The word for the work in the protocol.
     #[must_use]
@@ -51,6 +65,8 @@ impl Work {
             Work::Lines => "lines",
             Work::Sum => "sum",
             Work::Discard => "discard",
+            Work::Names => "names",
+            Work::Stat => "stat",
         }
     }
 }
@@ -73,12 +89,17 @@ impl From<Answer> for SampleLine {
     /// A sample without its times.
     fn from(answer: Answer) -> SampleLine {
         let products = answer.files.map(|proof| proof.products);
+        let files = answer.files.map(|proof| proof.files);
+        let named = |of: fn(NameCounts) -> u64| answer.names.map(of);
         SampleLine {
             bytes: answer.bytes,
             newlines: answer.newlines,
             lines: answer.lines,
             sum: answer.sum.map(u64::from),
-            files: answer.files.map(|proof| proof.files),
+            files: files.or(named(|names| names.files)),
+            folders: named(|names| names.folders),
+            links: named(|names| names.links),
+            others: named(|names| names.others),
             blocks: answer.blocks.map(|proof| proof.blocks),
             products: products.or(answer.blocks.map(|proof| proof.products)),
             ..SampleLine::default()
@@ -106,6 +127,7 @@ impl Answer {
             sum: self.sum.zip(other.sum).map(|(one, two)| one.wrapping_add(two)),
             files: self.files.zip(other.files).map(|(one, two)| one.merge(two)),
             blocks: self.blocks.zip(other.blocks).map(|(one, two)| one.merge(two)),
+            names: self.names.zip(other.names).map(|(one, two)| one.merge(two)),
         }
     }
 
@@ -136,6 +158,24 @@ mod tests {
             assert_eq!(work.to_string().parse(), Ok(work));
         }
         assert!("count".parse::<Work>().is_err());
+    }
+
+    #[test]
+    fn every_work_reads_bytes_or_finds_names() {
+        assert_eq!([&Work::OF_BYTES[..], &Work::OF_NAMES].concat(), Work::ALL);
+    }
+
+    #[test]
+    fn names_add_up_by_kind_and_become_fields_of_a_sample() {
+        let names = |files, folders| NameCounts { files, folders, ..NameCounts::default() };
+        let answer = |names, bytes| Answer { names: Some(names), bytes: Some(bytes), ..Answer::default() };
+        let both = answer(names(3, 1), 10).merge(answer(NameCounts { links: 2, ..names(4, 0) }, 5));
+        let sample = SampleLine::from(both);
+        assert_eq!(
+            (sample.files, sample.folders, sample.links, sample.others),
+            (Some(7), Some(1), Some(2), Some(0))
+        );
+        assert_eq!((sample.bytes, sample.products), (Some(15), None));
     }
 
     #[test]

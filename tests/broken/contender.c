@@ -43,6 +43,10 @@ REPLACEABLE struct part part_of(uint64_t file_bytes) { return request.part; }
 REPLACEABLE uint64_t lines_of(const struct answer *answer) { return answer->newlines + answer->is_within_a_line; }
 REPLACEABLE const char *listed(size_t number) { return number < request.count ? request.paths[number] : NULL; }
 REPLACEABLE uint64_t offset_of(size_t number) { return request.offsets[number]; }
+REPLACEABLE uint64_t length_of(size_t number)
+{
+    return request.lengths ? request.lengths[number] : request.block_bytes;
+}
 REPLACEABLE int walk_flags(void) { return FTW_PHYS; }
 REPLACEABLE bool is_wanted(const char *name, const struct stat *about) { return S_ISREG(about->st_mode); }
 REPLACEABLE int exit_code(void) { return 0; }
@@ -260,11 +264,11 @@ static int read_folder(struct answer *all)
     return error < 0 ? failed_at(request.path, errno) : error;
 }
 
-static int read_block(int file, unsigned char *block, uint64_t offset)
+static int read_block(int file, unsigned char *block, uint64_t block_bytes, uint64_t offset)
 {
     size_t done = 0;
-    while (done < request.block_bytes) {
-        ssize_t length = pread(file, block + done, request.block_bytes - done, (off_t)(offset + done));
+    while (done < block_bytes) {
+        ssize_t length = pread(file, block + done, block_bytes - done, (off_t)(offset + done));
         if (length <= 0)
             return length < 0 ? errno : ENODATA;
         done += (size_t)length;
@@ -281,10 +285,10 @@ static int read_places(struct answer *all)
     int error = block ? 0 : errno;
     for (size_t i = 0; !error && i < request.count; i++) {
         struct answer answer = {0};
-        error = read_block(file, block, offset_of(i));
+        error = read_block(file, block, length_of(i), offset_of(i));
         if (error)
             break;
-        take(block, request.block_bytes, &answer);
+        take(block, length_of(i), &answer);
         add(&answer, i, all);
     }
     free(block);
@@ -384,6 +388,25 @@ static bool has_value(const char *word, const char *name, uint64_t min, uint64_t
     return true;
 }
 
+// Takes in the length after each offset, for a list whose blocks have different lengths. block_bytes
+// becomes the length of the longest block.
+static int load_lengths(void)
+{
+    if (request.count % 2 != 0)
+        return EINVAL;
+    request.count /= 2;
+    request.lengths = malloc((request.count + 1) * sizeof *request.lengths);
+    if (!request.lengths)
+        return errno;
+    for (size_t i = 0; i < request.count; i++) {
+        request.lengths[i] = request.offsets[2 * i + 1];
+        request.offsets[i] = request.offsets[2 * i];
+        if (request.lengths[i] > request.block_bytes)
+            request.block_bytes = request.lengths[i];
+    }
+    return request.block_bytes ? 0 : EINVAL;
+}
+
 // Takes in the paths or places of a list, whose bytes are kept.
 static int load_list(const char *path)
 {
@@ -419,7 +442,7 @@ static int load_list(const char *path)
         request.offsets[i] = le64toh(request.offsets[i]);
     request.block_bytes = *request.offsets++;
     request.count = numbers - 1;
-    return request.block_bytes ? 0 : EINVAL;
+    return request.block_bytes ? 0 : load_lengths();
 }
 
 // METHOD SCAN WORK TARGET [name=value ...]

@@ -22,8 +22,8 @@ struct part {
     uint64_t start, length;
 };
 
-// What one session reads. A list of files is in paths; of a list of places, path is the file, and
-// offsets has where its blocks begin.
+// What one session reads. A list of files is in paths. For a list of places, path is the file,
+// offsets are those of its blocks, and lengths is NULL if all blocks have block_bytes.
 extern struct request {
     enum method method;
     enum work work;
@@ -32,7 +32,7 @@ extern struct request {
     struct part part;
     size_t count;
     const char **paths;
-    uint64_t *offsets;
+    uint64_t *offsets, *lengths;
 } request;
 
 struct answer {
@@ -80,6 +80,7 @@ uint32_t product(uint64_t number, uint64_t value);
 // The path of this number in the list of files; NULL at its end.
 const char *listed(size_t number);
 uint64_t offset_of(size_t number);
+uint64_t length_of(size_t number);
 int walk_flags(void);
 bool is_wanted(const char *name, const struct stat *about);
 // After the last turn.

@@ -78,7 +78,7 @@ fn two_outputs_or_two_runs_never_share_a_path() {
         assert_refused(&home, &both, "both --export-json and --export-csv write there");
     }
     for option in EXPORTS {
-        assert_refused(&home, &format!("race f.txt listed.txt {option} out"), option);
+        assert_refused(&home, &format!("race f.txt listed.txt --apart {option} out"), option);
     }
     assert!(!home.at("out").exists());
 }

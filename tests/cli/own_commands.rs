@@ -65,38 +65,99 @@ fn commands_take_part_on_a_folder_and_read_a_part_cold() {
 }
 
 #[test]
-fn a_command_has_a_rate_only_if_it_left_the_whole_target_in_an_empty_cache() {
+fn the_rate_of_a_command_counts_the_bytes_that_it_left_in_an_empty_cache() {
     let home = Home::with_file("large", "a line of text\n".repeat(1 << 20));
     for name in ["a.txt", "b.log", "c.log", "d.log"] {
         home.file(format!("folder/{name}"), "a line of text\n".repeat(1 << 16));
     }
-    let have_rates = |target: &str, commands: &[(&str, bool)]| {
+    // Each command with the largest share of the target that it may read.
+    let read = |target: &str, size: u32, commands: &[(&str, f64)]| {
         let lines: Vec<&str> = commands.iter().map(|(command, _)| *command).collect();
         let words = words(&lines, &["--check", "none", "--method", "command/*"]);
         let json = home.race_json(target, words).exits(0);
-        for (command, has_rate) in commands {
+        for (command, most) in commands {
             for state in ["cold", "warm"] {
-                let rate = &trial(&json, command, state)["throughput_bytes_per_s"];
-                assert_eq!(rate.is_u64(), *has_rate, "{target}: {command}, {state}: {rate}");
+                let trial = trial(&json, command, state);
+                let (rate, share) = (&trial["throughput_bytes_per_s"], trial["share_read"].as_f64().unwrap());
+                let said = format!("{target}: {command}, {state}: {rate} of {share}");
+                let is_whole = *most == 1.0;
+                assert!(share <= *most && (share == 1.0) == is_whole, "{said}");
+                // Most of a small part may be read-ahead, which a warm reading does not need.
+                if is_whole || share == 0.0 || state == "cold" {
+                    assert_eq!(rate.is_u64(), share > 0.0, "{said}");
+                }
+                let Some(bytes) = trial["bytes_out"].as_u64() else { continue };
+                assert!((bytes as f64 - share * f64::from(size)).abs() <= 1.0, "{said}: {bytes} bytes");
             }
         }
     };
-    have_rates("large", &["sha256sum {}", "cat {} | sha256sum", "grep -c x {}"].map(|it| (it, true)));
+    let of_lines = |lines: u32| lines * 15;
+    read(
+        "large",
+        of_lines(1 << 20),
+        &["sha256sum {}", "cat {} | sha256sum", "grep -c x {}"].map(|it| (it, 1.0)),
+    );
     let part = [
-        "head -c 9M {}",
-        "head -c 9M {} | cat | wc -c",
-        "(head -c 9M {}; head -c 9M {})",
-        "head -n 10 {}",
-        "wc -c {}",
-        "cat /proc/self/exe {} | head -c 1000",
+        ("head -c 9M {}", 0.95),
+        ("head -c 9M {} | cat | wc -c", 0.95),
+        ("(head -c 9M {}; head -c 9M {})", 0.95),
+        ("head -n 10 {}", 0.6),
+        ("wc -c {}", 0.0),
+        ("cat /proc/self/exe {} | head -c 1000", 0.95),
     ];
-    have_rates("large", &part.map(|it| (it, false)));
+    read("large", of_lines(1 << 20), &part);
     let of_folder = [
-        ("cat {}/a.txt {}/b.log {}/c.log {}/d.log", true),
-        ("find {} -type f | wc -l", false),
-        ("grep -r --include=*.txt x {}", false),
+        ("cat {}/a.txt {}/b.log {}/c.log {}/d.log", 1.0),
+        ("find {} -type f | wc -l", 0.0),
+        ("grep -r --include=*.txt x {}", 0.3),
     ];
-    have_rates("folder", &of_folder);
+    read("folder", of_lines(4 << 16), &of_folder);
+}
+
+#[test]
+fn a_race_for_a_part_shows_the_share_that_each_command_reads() {
+    let home = Home::with_file("large", "a line of text\n".repeat(1 << 20));
+    let commands = ["head -n 10 {}", "cat {}"];
+    let json = home.race_json("large", words(&commands, &["--work", "part"])).exits(0);
+    for (command, is_whole) in commands.into_iter().zip([false, true]) {
+        for state in ["cold", "warm"] {
+            let trial = trial(&json, command, state);
+            assert_eq!((&trial["outcome"], &trial["work"]), (&"measured".into(), &"part".into()), "{trial}");
+            assert_eq!(trial["share_read"] == 1.0, is_whole, "{trial}");
+            assert_eq!(trial["command"]["check"], "unchecked", "{trial}");
+        }
+    }
+    let first = trial(&json, commands[0], "cold");
+    let share = first["share_read"].as_f64().unwrap();
+    let mut left = first["samples"].as_array().unwrap().iter().map(|sample| &sample["resident_after"]);
+    assert!(share < 0.6 && left.any(|left| *left == share), "one of the readings, to the page: {first}");
+    let shown =
+        home.race("large", words(&["head -n 10 {}"], &["--work", "part", "--check", "same"])).exits(0);
+    shown.shows("reads").shows(" %");
+    for (words, why) in [
+        ("-c 'head {}' --work part --check count", "--work part: --check count looks at a number"),
+        ("--work part", "--work part is about commands"),
+    ] {
+        home.race("large", words).refuses(why);
+    }
+}
+
+#[test]
+fn accepted_exit_codes_are_recorded_and_shown_and_others_are_failures() {
+    let home = home();
+    let absent = "grep -c no-such-word {}";
+    let alone = race(&home, &[absent], &["--check", "none"]).exits(1);
+    assert!(reason(&alone, absent).ends_with("ended with exit code 1; if that is no failure: --success 0,1"));
+    let json =
+        race(&home, &[absent, "grep -c three {}"], &["--check", "none", "--success", "1,0,1"]).exits(0);
+    assert_measured(&json, &[absent, "grep -c three {}"]);
+    assert_eq!(trial(&json, absent, "warm")["command"]["success"], serde_json::json!([0, 1]), "{json}");
+    let page = |run: &std::path::PathBuf| home.read(run.join("report.html"));
+    let is_shown = home.runs().iter().any(|run| page(run).contains("it may end with exit code 0 or 1"));
+    assert!(is_shown, "the page");
+    let fails = "sh -c 'exit 3' {}";
+    let json = race(&home, &[fails, "cat {}"], &["--check", "none", "--success", "0,1"]).exits(1);
+    assert!(reason(&json, fails).ends_with("ended with exit code 3"), "{json}");
 }
 
 #[test]

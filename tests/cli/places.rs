@@ -98,6 +98,11 @@ fn a_contender_that_does_not_prove_each_block_or_times_other_reads_is_refused() 
         (",\"blocks\":1,\"products\":12291", String::new(), Some("right is")),
         (PROVEN, timed("AAAA"), Some("no histogram of HdrHistogram")),
         (PROVEN, format!("{0}; {0}", timed(two)), Some("out of turn")),
+        (
+            format!("{PROVEN},\"read_bytes\":8191").as_str(),
+            String::new(),
+            Some("its reads asked for 8191 bytes"),
+        ),
         (PROVEN, String::new(), None),
     ] {
         let method = r#""method":"places","scans":{"discard":["-"]},"reads":"places""#;
@@ -174,6 +179,6 @@ mod ring2 {
         assert_eq!(reason, "it reads whole files, and only places of one are read");
         let json = home.race_json("blocks", words).exits(1);
         let reason = &json.trial_with("method", "places-pread")["reason"];
-        assert_eq!(reason, "it reads places of a file, which --pattern picks");
+        assert_eq!(reason, "it reads places of a file, which --pattern picks or --ranges names");
     }
 }

@@ -232,10 +232,11 @@ mod ring2 {
     }
 
     #[test]
-    fn several_targets_get_a_race_each_and_the_worst_exit_code_counts() {
+    fn targets_that_are_raced_apart_get_a_race_each_and_the_worst_exit_code_counts() {
         let home = Home::with_file("two.txt", "a\nb\n");
         home.file("three.txt", "a\nb\nc\n");
-        let said = home.readlab(format!("race two.txt three.txt {QUICK} {WARM_READ} -c 'echo 3'")).exits(1);
+        let said =
+            home.readlab(format!("race two.txt three.txt --apart {QUICK} {WARM_READ} -c 'echo 3'")).exits(1);
         assert_eq!(home.runs().len(), 2, "{said}");
         said.shows("two.txt").shows("three.txt");
     }

@@ -237,6 +237,99 @@ fn files_that_readlab_writes_below_a_folder_are_no_part_of_it() {
     assert!(cautions.contains("Not read, for readlab writes there:"), "{cautions}");
 }
 
+/// Number of names below the tree of [`home`]: its files, a folder, a link, a pipe and a socket.
+const NAME_COUNT: usize = FILE_COUNT + 4;
+
+#[test]
+fn names_and_statuses_are_found_without_reading_a_file_and_every_number_is_checked() {
+    let home = home();
+    let sizes: u64 = (0..FILE_COUNT as u64).map(|index| 7 * index + "without end".len() as u64).sum();
+    let all = "find {} | wc -l";
+    for (work, count) in [("names", 3), ("stat", 3)] {
+        let more = if work == "names" { format!("-c '{all}'") } else { String::new() };
+        let json = home.race_json("tree", format!("--work {work} {more}")).exits(0);
+        assert!(json.trials().iter().all(|it| it["state"] == "warm"), "cold is for root: {json}");
+        let own: Vec<&Value> =
+            measured_trials(&json).into_iter().filter(|trial| trial["contender"] == "rust").collect();
+        let rings =
+            json.trials().iter().filter(|it| it["outcome"] == "unavailable" && it["contender"] == "rust");
+        assert_eq!(own.len() + rings.count(), count, "{json}");
+        for trial in own {
+            let answer = &trial["answer"];
+            let kinds = ["files", "folders", "links", "others"].map(|kind| answer[kind].as_u64().unwrap());
+            assert_eq!(kinds, [FILE_COUNT as u64, 1, 1, 2], "{trial}");
+            assert_eq!(answer["bytes"].as_u64(), (work == "stat").then_some(sizes), "{trial}");
+            assert_eq!((&trial["work"], &trial["names"]), (&work.into(), &NAME_COUNT.into()), "{trial}");
+            assert!(trial["names_per_s"].as_u64().unwrap() > 0, "{trial}");
+            assert!(trial["throughput_bytes_per_s"].is_null() && trial["bytes_in"].is_null(), "{trial}");
+            assert!(trial.get("files_per_s").is_none(), "{trial}");
+            for sample in items(&trial["samples"]) {
+                let looked_up = (&sample["resident_before"], &sample["resident_after"]);
+                assert!(*looked_up.0 == 1.0 && *looked_up.1 == 1.0, "{sample}");
+            }
+        }
+        let command = if work == "names" { all } else { "du -s" };
+        let command = json.trial_with("id", &format!("command/{command}"));
+        assert_eq!((&command["outcome"], &command["work"]), (&"measured".into(), &work.into()), "{command}");
+        if work == "names" {
+            assert_eq!(command["answer"]["names"], NAME_COUNT + 1, "find counts the folder itself");
+        }
+    }
+    let said = home.race("tree", "--work names --method 'rust/names-*'").exits(0);
+    said.shows("names/s").shows(&format!("{NAME_COUNT} names of ")).shows("names looked up");
+}
+
+#[test]
+fn a_walk_that_leaves_out_a_name_or_a_kind_is_refused() {
+    let home = home();
+    let json =
+        home.race_json("tree", "--work names --method 'command/*' -c 'find {} -type f | wc -l'").exits(1);
+    let reason = json.trial_with("id", "command/find {} -type f | wc -l")["reason"].clone();
+    assert!(reason.as_str().unwrap().starts_with("it answered 40 names; right is"), "{reason}");
+    let method = r#""method":"walk","scans":{"names":["-"]},"reads":"folder""#;
+    for (kinds, outcome, why) in [
+        (r#""files":40,"folders":1,"links":1,"others":2"#, "measured", ""),
+        (r#""files":40,"folders":1,"links":1,"others":3"#, "refused", "right is"),
+        (r#""files":40,"folders":1,"links":1"#, "refused", "must say how many"),
+    ] {
+        let turn = format!(
+            r#"left=$count
+    while [ "$left" -gt 0 ]; do
+        say '{{"say":"sample","wall_ns":1000,{kinds}}}'
+        left=$((left - 1))
+    done
+    say '{{"say":"done","count":'"$count"'}}'"#
+        );
+        let roster = roster_of(&home, "walker", method, &turn);
+        let json = home.race_json("tree", format!("--work names --roster {roster} --method walker/walk"));
+        let trial = json.trial_with("contender", "walker");
+        assert_eq!(trial["outcome"], outcome, "{kinds}: {trial}");
+        assert!(trial["reason"].as_str().unwrap_or_default().contains(why), "{kinds}: {trial}");
+    }
+}
+
+#[test]
+fn options_about_bytes_are_refused_for_works_that_find_names() {
+    let home = home();
+    for (words, why) in [
+        (
+            "race tree/0.txt --work names",
+            "0.txt: --work names is about what is below a folder, and this is none",
+        ),
+        ("race tree --work stat --state cold", "names and inodes are cold only with --metadata cold"),
+        ("race tree --work names --follow", "--follow: --work names finds the names of a folder"),
+        ("race tree --work stat --per-file", "--per-file: --work stat finds the names of a folder"),
+        ("race tree --work names --readers 2", "--readers: --work names finds the names of a folder"),
+        ("race tree --work names --range 0:1", "--range: --work names finds the names of a folder"),
+        ("race tree --work stat --ranges tree/0.txt", "--ranges: --work stat finds the names of a folder"),
+        ("race tree --work names --output tree/run", "readlab writes below it"),
+        ("tune tree/0.txt --work stat", "--work stat: tune searches"),
+    ] {
+        home.readlab(words).exits(2).tells(why);
+    }
+    assert!(!home.at("tree/run").exists(), "nothing is left of a run that did not begin");
+}
+
 mod ring2 {
     use super::*;
 

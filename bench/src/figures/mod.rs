@@ -10,6 +10,7 @@ mod fidelity;
 mod floor;
 mod gate;
 mod intervals;
+mod places;
 mod power;
 mod same;
 mod state;
@@ -39,6 +40,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "same", about: same::ABOUT, minutes: 5, measure: same::measure },
     Figure { name: "power", about: power::ABOUT, minutes: 5, measure: power::measure },
     Figure { name: "intervals", about: intervals::ABOUT, minutes: 2, measure: intervals::measure },
+    Figure { name: "places", about: places::ABOUT, minutes: 3, measure: places::measure },
     Figure { name: "decide", about: decide::ABOUT, minutes: 10, measure: decide::measure },
     Figure { name: "gate", about: gate::ABOUT, minutes: 3, measure: gate::measure },
     Figure { name: "auto", about: auto::ABOUT, minutes: 12, measure: auto::measure },

@@ -31,6 +31,8 @@ pub(crate) fn sample_with_answer(
     })?;
     match (work, counted) {
         ("sum", _) => sample.sum = Some(number),
+        ("names", _) => sample.names = Some(number),
+        ("stat", _) => sample.bytes = Some(number),
         (_, Some(CountedUnit::Lines)) | ("lines", None) => sample.lines = Some(number),
         _ => sample.newlines = Some(number),
     }
@@ -76,6 +78,8 @@ mod tests {
         assert_eq!(sample_with_answer("  42 /a/7\n", "newlines", None).unwrap().newlines, Some(42));
         assert_eq!(sample_with_answer("42\n", "lines", None).unwrap().lines, Some(42));
         assert_eq!(sample_with_answer("200", "sum", None).unwrap().sum, Some(200));
+        assert_eq!(sample_with_answer("7\n", "names", Some(CountedUnit::Newlines)).unwrap().names, Some(7));
+        assert_eq!(sample_with_answer("4096", "stat", None).unwrap().bytes, Some(4096));
         assert_eq!(sample_with_answer("abc", "discard", None).unwrap().bytes, Some(3));
         assert!(sample_with_answer("abc", "output", None).unwrap().output.is_some());
     }

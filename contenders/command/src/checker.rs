@@ -5,8 +5,8 @@ use crate::execution::how_it_ended;
 use crate::relay::Relay;
 use crate::secrets::Secrets;
 use crate::template::Template;
-use readlab_protocol::CHECK_VARIABLE;
 use readlab_protocol::placing::PlacingError;
+use readlab_protocol::{CHECK_VARIABLE, SUCCESS_VARIABLE};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
@@ -61,7 +61,7 @@ impl Checker {
 fn command(line: &str, target: &OsStr, secrets: &Secrets) -> Result<Command, PlacingError> {
     let words = Template::for_shell(line)?.command(target);
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).env_remove(CHECK_VARIABLE);
+    command.args(&words[1..]).env_remove(CHECK_VARIABLE).env_remove(SUCCESS_VARIABLE);
     secrets.withhold_from(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     Ok(command)

@@ -12,7 +12,9 @@ use crate::scheduling;
 use crate::secrets::Secrets;
 use readlab_protocol::contender::CpuTime;
 use readlab_protocol::serve::Refusal;
-use readlab_protocol::{CHECK_VARIABLE, MAP_SUFFIX, MAP_VARIABLE, MAP_VARIABLE_PREFIX, SampleLine};
+use readlab_protocol::{
+    CHECK_VARIABLE, MAP_SUFFIX, MAP_VARIABLE, MAP_VARIABLE_PREFIX, SUCCESS_VARIABLE, SampleLine,
+};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, pidfd_open, waitid};
 use std::ffi::{CStr, OsString};
@@ -56,8 +58,10 @@ pub(crate) fn execute(
     drop(command);
     relay.end();
     ended.map_err(|error| failed(format!("could not be heard: {error}")))?;
-    if !status.success() {
-        return Err(failed(format!("{}{}", how_it_ended(status), advice_for_exit_code_1(&name, status))));
+    let accepted = std::env::var(SUCCESS_VARIABLE).ok();
+    if !is_success(status, accepted.as_deref()) {
+        let advice = if accepted.is_none() { advice_for_exit_code_1(status) } else { "" };
+        return Err(failed(how_it_ended(status) + advice));
     }
     Ok(SampleLine {
         wall_ns,
@@ -78,17 +82,17 @@ pub(crate) fn how_it_ended(status: ExitStatus) -> String {
     }
 }
 
+/// True if a program ended with one of the accepted exit codes, a list separated by commas. Without a
+/// list, only exit code 0 is accepted.
+fn is_success(status: ExitStatus, accepted: Option<&str>) -> bool {
+    let Some(accepted) = accepted else { return status.success() };
+    status.code().is_some_and(|code| accepted.split(',').any(|it| it.parse::<i32>() == Ok(code)))
+}
+
 /// Advice on how to race a command whose exit code 1 is an answer, such as that of `grep` without a
 /// match.
-fn advice_for_exit_code_1(name: &str, status: ExitStatus) -> String {
-    let program = name.rsplit('/').next().unwrap_or(name);
-    match status.code() {
-        Some(1) if matches!(program, "sh" | "bash" | "dash" | "zsh" | "ksh") => {
-            "; if that is no failure, end the line for the shell with || :".to_owned()
-        }
-        Some(1) => format!("; if that is no failure, race it as sh -c '{name} ... \"$1\" || :' sh {{}}"),
-        _ => String::new(),
-    }
+fn advice_for_exit_code_1(status: ExitStatus) -> &'static str {
+    if status.code() == Some(1) { "; if that is no failure: --success 0,1" } else { "" }
 }
 
 fn not_started(name: &str, error: &io::Error) -> Refusal {
@@ -103,7 +107,7 @@ fn not_started(name: &str, error: &io::Error) -> Refusal {
 /// The command without input, and with its output connected to this contender.
 fn command(words: &[OsString], secrets: &Secrets) -> Command {
     let mut command = Command::new(words.first().cloned().unwrap_or_default());
-    command.args(words.iter().skip(1)).env_remove(CHECK_VARIABLE);
+    command.args(words.iter().skip(1)).env_remove(CHECK_VARIABLE).env_remove(SUCCESS_VARIABLE);
     secrets.withhold_from(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let die_with_us = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
@@ -292,13 +296,26 @@ mod tests {
     }
 
     #[test]
+    fn only_accepted_exit_codes_are_no_failure() {
+        let ended = |code: i32| ExitStatus::from_raw(code << 8);
+        let of = |codes: Option<&str>| [0, 1, 2].map(|code| is_success(ended(code), codes));
+        assert_eq!(of(None), [true, false, false]);
+        assert_eq!(of(Some("0,1")), [true, true, false]);
+        assert_eq!(of(Some("2")), [false, false, true]);
+        let killed = ExitStatus::from_raw(9);
+        assert!(
+            !is_success(killed, Some("0,1,9")) && !is_success(killed, None),
+            "a signal is never accepted"
+        );
+    }
+
+    #[test]
     fn failures_name_the_program_and_how_it_ended() {
         let failed = |what: &str| Refusal::Failed(what.to_owned());
-        let advice = "; if that is no failure, race it as sh -c 'false ... \"$1\" || :' sh {}";
+        let advice = "; if that is no failure: --success 0,1";
         let said = format!("false ended with exit code 1{advice}");
         assert_eq!(execute(&words("false")).unwrap_err(), failed(&said));
         let shell = execute(&["sh".into(), "-c".into(), "grep -c x /dev/null".into()]).unwrap_err();
-        let advice = "; if that is no failure, end the line for the shell with || :";
         assert_eq!(shell, failed(&format!("sh ended with exit code 1{advice}")));
         let other = execute(&["sh".into(), "-c".into(), "exit 2".into()]).unwrap_err();
         assert_eq!(other, failed("sh ended with exit code 2"));

@@ -64,7 +64,7 @@ impl Contender for Commands {
     }
 
     fn methods(&self) -> Vec<MethodLine> {
-        let every_work = ["newlines", "lines", "sum", "discard", "output"]
+        let every_work = ["newlines", "lines", "sum", "discard", "names", "stat", "output"]
             .map(|work| (work.to_owned(), vec!["-".to_owned()]));
         let method = |name: &str, about: &str, cache| MethodLine {
             method: name.to_owned(),

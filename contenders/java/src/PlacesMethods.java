@@ -41,11 +41,12 @@ final class PlacesMethods {
         PiecesTally found = new PiecesTally(PiecesTally.BLOCKS, work);
         long[] offsets = places.offsets();
         try {
-            ByteBuffer block = ByteBuffer.allocate(places.blockBytes());
+            ByteBuffer block = ByteBuffer.allocate(places.longest());
             for (int number = next.getAndIncrement(); number < offsets.length; number = next.getAndIncrement()) {
-                fill(block.clear(), channel, offsets[number]);
+                int length = places.length(number);
+                fill(block.clear().limit(length), channel, offsets[number]);
                 Tally tally = new Tally(work);
-                tally.take(block.array(), block.capacity());
+                tally.take(block.array(), length);
                 found.add(number, tally);
             }
         } finally {

@@ -62,7 +62,7 @@ pub(crate) fn all() -> Vec<Method> {
         method(
             "tokio-fs",
             "tokio::fs::File: read into a Vec in a loop, on the pool of a runtime that is made before",
-            &Work::ALL,
+            &Work::OF_BYTES,
             vec![TOKIO_BUFFER, TOKIO_MAX_BUF],
             tokio_file::open,
         ),
@@ -76,7 +76,7 @@ pub(crate) fn all() -> Vec<Method> {
         method(
             "async-fs",
             "async_fs::File, of smol: read into a Vec in a loop; a thread reads ahead into a pipe of 8 MiB",
-            &Work::ALL,
+            &Work::OF_BYTES,
             vec![BUFFER],
             async_fs_file::open,
         ),
@@ -85,7 +85,7 @@ pub(crate) fn all() -> Vec<Method> {
             ..method(
                 "compio",
                 "compio::fs::File: read_at into a Vec in a loop, on io_uring; the runtime is made before",
-                &Work::ALL,
+                &Work::OF_BYTES,
                 vec![BUFFER],
                 compio_file::open,
             )
@@ -95,7 +95,7 @@ pub(crate) fn all() -> Vec<Method> {
             ..method(
                 "monoio",
                 "monoio::fs::File: read_at into a Vec in a loop, on io_uring; the runtime is made before",
-                &Work::ALL,
+                &Work::OF_BYTES,
                 vec![BUFFER],
                 monoio_file::open,
             )
@@ -105,7 +105,7 @@ pub(crate) fn all() -> Vec<Method> {
             ..method(
                 "glommio",
                 "glommio::io::StreamReader over BufferedFile: read into a Vec in a loop; the executor is made before",
-                &Work::ALL,
+                &Work::OF_BYTES,
                 vec![GLOMMIO_BUFFER],
                 glommio_file::open,
             )
@@ -116,7 +116,7 @@ pub(crate) fn all() -> Vec<Method> {
             ..method(
                 "glommio-direct",
                 "glommio::io::DmaStreamReader over DmaFile: get_buffer_aligned; the executor is made before",
-                &Work::ALL,
+                &Work::OF_BYTES,
                 vec![DIRECT_BUFFER, READ_AHEAD],
                 glommio_direct::open,
             )

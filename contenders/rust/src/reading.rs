@@ -166,7 +166,8 @@ impl Reading {
         let (answer, window) = Window::around(|| self.read())?;
         let Traffic { requests, first_byte } = self.traffic();
         let first_byte_ns = first_byte.map(|at| window.until_ns(at));
-        Ok(SampleLine { requests, first_byte_ns, ..window.sample(answer) })
+        let read_bytes = self.reader.read_bytes();
+        Ok(SampleLine { requests, first_byte_ns, read_bytes, ..window.sample(answer) })
     }
 
     /// The latencies of single reads since the last call; `None` from a method that reads no

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use readlab_protocol::{BlockProof, Cache, Places, Reads};
+use readlab_protocol::{BlockBytes, BlockProof, Cache, Places, Reads};
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, ReadError, Reading, Work};
 use std::fs;
@@ -25,6 +25,16 @@ struct Blocks {
 
 impl Blocks {
     fn new(block_bytes: u64, offsets: &[u64]) -> Blocks {
+        Blocks::with_sizes(BlockBytes::Same(block_bytes), offsets)
+    }
+
+    /// Blocks of different lengths.
+    fn with_ranges(blocks: &[(u64, u64)]) -> Blocks {
+        let (offsets, lengths): (Vec<u64>, Vec<u64>) = blocks.iter().copied().unzip();
+        Blocks::with_sizes(BlockBytes::Each(lengths), &offsets)
+    }
+
+    fn with_sizes(block_bytes: BlockBytes, offsets: &[u64]) -> Blocks {
         let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let (file, list) = (home.path().join("f"), home.path().join("places"));
         let content: Vec<u8> =
@@ -37,14 +47,14 @@ impl Blocks {
 
     /// The correct answer for a work, with the proof of each block.
     fn truth(&self, work: Work) -> Answer {
-        let (mut proof, mut value_of_all) = (BlockProof::default(), 0);
-        for (number, &offset) in (0..).zip(&self.places.offsets) {
-            let block = &self.content[offset as usize..][..self.places.block_bytes as usize];
-            let value = naive::value(block, work);
-            proof = proof.merge(BlockProof::from_block(number, value));
+        let (mut proof, mut value_of_all, mut bytes) = (BlockProof::default(), 0, 0);
+        for number in 0..self.places.offsets.len() {
+            let range = self.places.range_of(number);
+            let value = naive::value(&self.content[range.start as usize..range.end as usize], work);
+            proof = proof.merge(BlockProof::from_block(number as u64, value));
             value_of_all += value;
+            bytes += range.end - range.start;
         }
-        let bytes = self.places.block_bytes * self.places.offsets.len() as u64;
         Answer { blocks: Some(proof), ..naive::answer(work, bytes, value_of_all) }
     }
 }
@@ -98,6 +108,75 @@ fn every_block_is_read_proven_and_timed_once() {
         }
     }
     assert!(read_by_some > 20);
+}
+
+#[test]
+fn ranges_of_any_length_are_read_proven_and_timed_apart_and_merged() {
+    let end = 64 * 1024;
+    // Ranges that touch, have gaps, contain each other or end with the file.
+    let ranges =
+        [(8192, 100), (8292, 50), (9000, 4096), (0, 1), (end - 1, 1), (8200, 20), (4095, 2), (0, end)];
+    let blocks = Blocks::with_ranges(&ranges);
+    let mut merged = 0;
+    for method in methods() {
+        let takes_merge = method.params.iter().any(|param| param.name == "merge_bytes");
+        for merge in [0, 1, 4096].into_iter().filter(|merge| *merge == 0 || takes_merge) {
+            let given: Vec<(&str, u64)> = takes_merge.then_some(("merge_bytes", merge)).into_iter().collect();
+            for direct in [0, 1].into_iter().filter(|direct| *direct == 0 || method.cache == Cache::ByParam) {
+                let given = given.iter().copied().chain((direct == 1).then_some(("direct", 1)));
+                let name = format!("{} merge={merge} direct={direct}", method.name);
+                let scan = method.scans(Work::Sum)[0];
+                let mut reading = Reading::new(method.name, scan, Work::Sum, &blocks.list, given).unwrap();
+                match read(&mut reading) {
+                    // A control proves no answer.
+                    Ok(answer) if method.cache == Cache::None => assert_eq!(answer.sum, None, "{name}"),
+                    Ok(answer) => assert_eq!(answer, blocks.truth(Work::Sum), "{name}"),
+                    Err(ReadError::Unavailable(reason)) => {
+                        eprintln!("SKIPPED: {name}: {reason}");
+                        continue;
+                    }
+                    Err(error) => panic!("{name}: {error}"),
+                }
+                assert_eq!(reading.take_latencies().unwrap().count(), ranges.len() as u64, "{name}");
+                merged += usize::from(merge > 0);
+            }
+        }
+    }
+    assert!(merged >= 8, "pread, preadv, ahead and the ring by two gaps each");
+}
+
+#[test]
+fn a_sample_counts_the_bytes_that_merged_reads_requested() {
+    let blocks = Blocks::with_ranges(&[(0, 10), (30, 10), (5000, 10)]);
+    for (merge, right) in [(0, 30), (20, 40 + 10), (5000, 5010)] {
+        let given = [("merge_bytes", merge)];
+        let mut reading = Reading::new("places-pread", "-", Work::Discard, &blocks.list, given).unwrap();
+        reading.prepare().unwrap();
+        let sample = reading.sample().unwrap();
+        assert_eq!((sample.read_bytes, sample.bytes), (Some(right), Some(30)), "merge={merge}");
+    }
+    let mut mapped = Reading::new("places-mmap", "touch", Work::Discard, &blocks.list, []).unwrap();
+    mapped.prepare().unwrap();
+    assert_eq!(mapped.sample().unwrap().read_bytes, None, "the kernel decides what it fetches");
+}
+
+#[test]
+fn a_range_beyond_the_end_fails_also_if_it_is_merged() {
+    let blocks = Blocks::with_ranges(&[(0, 10), (65_530, 7)]);
+    for method in methods().filter(|method| method.cache != Cache::None) {
+        let takes_merge = method.params.iter().any(|param| param.name == "merge_bytes");
+        let given = takes_merge.then_some(("merge_bytes", 1 << 20));
+        let scan = method.scans(Work::Sum)[0];
+        let mut reading = Reading::new(method.name, scan, Work::Sum, &blocks.list, given).unwrap();
+        match read(&mut reading) {
+            Err(ReadError::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
+            Err(error) => {
+                let file = blocks.places.file.display().to_string();
+                assert!(error.to_string().starts_with(&file), "{}: {error}", method.name);
+            }
+            Ok(_) => panic!("{}: it read beyond the end", method.name),
+        }
+    }
 }
 
 #[test]
@@ -158,7 +237,7 @@ fn a_place_behind_the_end_fails_with_the_file_and_the_byte() {
                     method.name
                 );
             }
-            Ok(_) => panic!("{}: it read behind the end", method.name),
+            Ok(_) => panic!("{}: it read beyond the end", method.name),
         }
     }
 }

@@ -60,6 +60,12 @@ mod lines;
 mod lz4_stream;
 #[path = "../snippets/mmap.rs"]
 mod mmap;
+#[path = "../snippets/names-getdents.rs"]
+mod names_getdents;
+#[path = "../snippets/names-readdir.rs"]
+mod names_readdir;
+#[path = "../snippets/names-threads.rs"]
+mod names_threads;
 #[path = "../snippets/places-ahead.rs"]
 mod places_ahead;
 #[path = "../snippets/places-direct.rs"]
@@ -70,6 +76,8 @@ mod places_io_uring;
 mod places_mmap;
 #[path = "../snippets/places-pread.rs"]
 mod places_pread;
+#[path = "../snippets/places-preadv.rs"]
+mod places_preadv;
 #[path = "../snippets/pread.rs"]
 mod pread;
 #[path = "../snippets/read.rs"]
@@ -84,6 +92,12 @@ mod read_until;
 mod snappy_stream;
 #[path = "../snippets/split.rs"]
 mod split;
+#[path = "../snippets/stat-io_uring.rs"]
+mod stat_io_uring;
+#[path = "../snippets/stat-readdir.rs"]
+mod stat_readdir;
+#[path = "../snippets/stat-threads.rs"]
+mod stat_threads;
 #[path = "../snippets/vectored.rs"]
 mod vectored;
 #[path = "../snippets/walk.rs"]
@@ -175,6 +189,20 @@ const TREES: &[(&str, Total)] = &[
     ("walk-sorted", |folder| walk_sorted::total(folder, naive)),
 ];
 
+/// The snippets that count the names below a folder.
+const NAMES: &[(&str, Total)] = &[
+    ("names-getdents", names_getdents::total),
+    ("names-readdir", names_readdir::total),
+    ("names-threads", names_threads::total),
+];
+
+/// The snippets that add up the sizes of the files below a folder, without opening one.
+const SIZES: &[(&str, Total)] = &[
+    ("stat-io_uring", stat_io_uring::total),
+    ("stat-readdir", stat_readdir::total),
+    ("stat-threads", stat_threads::total),
+];
+
 fn listed(folder: &Path) -> Vec<PathBuf> {
     walkdir::WalkDir::new(folder)
         .into_iter()
@@ -194,6 +222,7 @@ const BLOCKS: &[(&str, TotalOfBlocks)] = &[
     ("places-io_uring", |path, offsets| places_io_uring::total(path, offsets, naive)),
     ("places-mmap", |path, offsets| places_mmap::total(path, offsets, naive)),
     ("places-pread", |path, offsets| places_pread::total(path, offsets, naive)),
+    ("places-preadv", |path, offsets| places_preadv::total(path, offsets, naive)),
 ];
 
 /// Snippets that decode an archive.
@@ -272,7 +301,7 @@ fn every_method_and_scan_that_can_win_has_a_snippet_and_every_snippet_a_test() {
         .iter()
         .map(|(name, _)| *name)
         .chain(DECODERS.iter().map(|(name, _, _)| *name))
-        .chain(TREES.iter().map(|(name, _)| *name))
+        .chain([TREES, NAMES, SIZES].into_iter().flatten().map(|(name, _)| *name))
         .chain(BLOCKS.iter().map(|(name, _)| *name))
         .chain(["http", "http-ranged"]);
     let tested = sorted(tested.collect());
@@ -305,17 +334,24 @@ fn every_method_counts_correctly() {
 #[test]
 fn every_method_for_many_files_counts_correctly() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let mut right = 0;
+    let (mut right, mut sizes) = (0, 0);
     for (index, size) in (0..150_usize).zip([0, 1, 4095, 65_535, 65_536, 65_537, 200_000].into_iter().cycle())
     {
         let place = folder.path().join(["a", "a/b", "c"][index % 3]);
         fs::create_dir_all(&place).unwrap();
         fs::write(place.join(index.to_string()), text(size)).unwrap();
         right += naive(&text(size));
+        sizes += size as u64;
     }
     std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
     for (name, total) in TREES {
         assert_counted(name, total(folder.path()), right, "150 files");
+    }
+    for (name, total) in NAMES {
+        assert_counted(name, total(folder.path()), 150 + 3 + 1, "files, folders and a link");
+    }
+    for (name, total) in SIZES {
+        assert_counted(name, total(folder.path()), sizes, "the sizes of 150 files");
     }
 }
 
@@ -389,6 +425,7 @@ fn lacks_feature(name: &str, error: &io::Error) -> bool {
         "io_uring-vectored",
         "places-direct",
         "places-io_uring",
+        "stat-io_uring",
     ]
     .contains(&name);
     may_lack && error.raw_os_error().is_some_and(|code| lacking.contains(&code))

@@ -1,7 +1,7 @@
 //! Tests the methods that read URLs: correct answers from a correct server, and failures from
 //! servers that answer something else.
 
-use readlab_protocol::SampleLine;
+use readlab_protocol::{Part, SampleLine};
 use readlab_rust::{Reading, Work};
 use server::{Answer, Request, Server};
 use std::path::Path;
@@ -69,6 +69,59 @@ fn ranges_add_up_to_the_whole() {
                 let parts = size.div_ceil(PART_BYTES).max(1) as u64;
                 assert_eq!((sample.requests, sample.first_byte_ns.is_some()), (Some(parts), size > 0));
             }
+        }
+    }
+}
+
+#[test]
+fn only_the_part_is_requested_and_it_ends_with_the_content() {
+    let bytes = content(5 * PART_BYTES + 7);
+    let size = bytes.len() as u64;
+    let content = bytes.clone();
+    let server = Server::start(move |request| match request.range(&content) {
+        Some(_) => request.answer(&content),
+        None => Answer::new("400 Bad Request", "", b""),
+    });
+    let page = 4096;
+    for (start_bytes, length_bytes) in [
+        (0, page),
+        (page, 3 * PART_BYTES as u64),
+        (16 * page, size),
+        (size - 7, 7),
+        (page, 0),
+        (100 * page, page),
+    ] {
+        let part = Part { start_bytes, length_bytes };
+        let start = start_bytes.min(size);
+        let end = part.range().end.min(size);
+        let newlines = bytes[start as usize..end as usize].iter().filter(|byte| **byte == b'\n').count();
+        for method in METHODS {
+            let settings: &[(&str, u64)] =
+                if method == "http" { &[] } else { &[("part_bytes", PART_BYTES as u64)] };
+            let reading = reading(method, Work::Newlines, &server.url, settings).part(part).unwrap();
+            for sample in samples(reading) {
+                let found = (sample.bytes, sample.newlines);
+                assert_eq!(found, (Some(end - start), Some(newlines as u64)), "{method} {part:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_with_another_range_than_the_part_is_a_failure() {
+    for method in METHODS {
+        let whole = Server::start(|_| Answer::new("200 OK", "", &[b'x'; 9000]));
+        let moved = Server::start(|_| Answer::part(0..100, 9000, &[b'x'; 100]));
+        let short = Server::start(|_| Answer::part(4096..4196, 9000, &[b'x'; 99]));
+        for (server, why) in [
+            (whole, "status 200 OK to a range"),
+            (moved, "the answer is about another range"),
+            (short, "99 bytes instead of 100 in a range"),
+        ] {
+            let part = Part { start_bytes: 4096, length_bytes: 100 };
+            let reading = reading(method, Work::Sum, &server.url, &[]).part(part);
+            let error = reading.unwrap().read().unwrap_err().to_string();
+            assert!(error.ends_with(why), "{method}: {error}");
         }
     }
 }

@@ -5,10 +5,12 @@ pub mod compare;
 pub mod file_cost;
 pub mod fleet;
 pub mod latency;
+pub mod locations;
 pub mod noise;
 pub mod readers;
 mod rounds;
 pub mod scaling;
+pub mod settings;
 pub mod verdict;
 
 pub use readlab_stats as stats;

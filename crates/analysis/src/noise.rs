@@ -64,6 +64,23 @@ impl SharedNoise {
         self.shared.ratio_of_chosen(self.index_of(chosen)?, self.index_of(other)?, comparisons)
     }
 
+    /// The ratio over all these pairs of a trial and its reference.
+    pub fn ratio_over(&self, pairs: &[[TrialIndex; 2]]) -> Option<SharedRatio> {
+        self.shared.ratio_over(&self.indexes_of(pairs))
+    }
+
+    /// Whether the ratio of each of these pairs differs from the ratios of the others.
+    pub fn unlike_others(&self, pairs: &[[TrialIndex; 2]]) -> Vec<bool> {
+        self.shared.unlike_others(&self.indexes_of(pairs))
+    }
+
+    /// The pairs as the estimator counts trials. A trial that is not included gets an index that
+    /// the estimator does not have, so that its pair has no ratio.
+    fn indexes_of(&self, pairs: &[[TrialIndex; 2]]) -> Vec<[usize; 2]> {
+        let index_of = |trial| self.index_of(trial).unwrap_or(usize::MAX);
+        pairs.iter().map(|pair| pair.map(index_of)).collect()
+    }
+
     /// Whether a trial is slower than the first trial of a rank, faster or tied; `None` with fewer
     /// than two rounds that hold both.
     pub fn against_first(&self, first: TrialIndex, trial: TrialIndex) -> Option<Significance> {

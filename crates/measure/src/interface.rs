@@ -26,6 +26,11 @@ pub trait Sampler {
     /// once, another file is read.
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd>;
 
+    /// Applies the settings of the system under which a trial is read.
+    fn apply_settings(&mut self, _trial: TrialIndex) -> Result<(), TrialEnd> {
+        Ok(())
+    }
+
     /// Evicts the files of the plan and fills the cache from them. If `fill` is the number of the
     /// last fill, only files that lost pages since then are evicted and filled.
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd>;

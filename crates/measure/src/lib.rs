@@ -10,6 +10,7 @@ pub mod holders;
 pub mod inspect;
 pub mod interface;
 pub mod meters;
+pub mod names_cache;
 pub mod next_layer;
 pub mod plan;
 pub mod residency;
@@ -18,6 +19,8 @@ pub mod round;
 pub mod sampler;
 pub mod search;
 pub mod sequence;
+pub mod settings;
+mod shell_line;
 pub mod target;
 #[cfg(test)]
 mod testing;

@@ -4,6 +4,7 @@
 
 use super::cache::{CacheError, Eviction, PageCache, TargetCache};
 use super::holders::{Holder, Processes};
+use super::names_cache::NamesCache;
 use super::next_layer::NextLayer;
 use super::residency::ResidencyProof;
 use super::tree_cache::TreeCache;
@@ -11,10 +12,12 @@ use readlab_model::target::CACHE_UNKNOWN;
 use readlab_model::target::identity::Identity;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::oracle::Truth;
+use readlab_targets::target::tree::Tree;
 use readlab_targets::target::{Place, Target};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct MeasuredTarget<'a> {
@@ -54,6 +57,8 @@ pub enum CacheControl {
     },
     /// Many files of this machine, or a file and its copies.
     Tree { cache: TreeCache, next_layer: Option<NextLayer> },
+    /// The names and inodes below a folder. Its files are not read.
+    Names { cache: NamesCache },
     /// A foreign server.
     Web,
 }
@@ -85,11 +90,19 @@ impl CacheControl {
             return Ok(CacheControl::Tree { cache, next_layer });
         }
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };
-        let cache =
-            PageCache::open(path, eviction)?.with_files_below(&target.evictable).limited_to_part(target.part);
+        let cache = PageCache::open(path, eviction)?.with_files_below(&target.evictable);
+        let cache = match target.facts.range {
+            Some(_) => cache.limited_to_range(target.part),
+            None => cache.limited_to_part(target.part),
+        };
         let identity = Identity::of_path(path)
             .map_err(|cause| CacheControlError::Identity { path: path.to_owned(), cause })?;
         Ok(CacheControl::File { identity, cache, next_layer })
+    }
+
+    /// The control of names and inodes below a folder, for races that read no file.
+    pub fn for_names(tree: &Arc<Tree>, eviction: Eviction) -> CacheControl {
+        CacheControl::Names { cache: NamesCache::new(tree, eviction) }
     }
 
     pub fn evict(&self) -> Result<(), String> {
@@ -102,6 +115,7 @@ impl CacheControl {
         match self {
             CacheControl::File { cache, .. } => Some(cache),
             CacheControl::Tree { cache, .. } => Some(cache),
+            CacheControl::Names { cache } => Some(cache),
             CacheControl::Web => None,
         }
     }
@@ -110,7 +124,7 @@ impl CacheControl {
     pub fn identity(&self) -> Option<Identity> {
         match self {
             CacheControl::File { identity, .. } => Some(*identity),
-            CacheControl::Tree { .. } | CacheControl::Web => None,
+            CacheControl::Tree { .. } | CacheControl::Names { .. } | CacheControl::Web => None,
         }
     }
 }
@@ -129,6 +143,7 @@ impl MeasuredTarget<'_> {
     pub fn observe(&self) -> TargetState {
         match &self.cache_control {
             CacheControl::Tree { cache, .. } => cache.observe(),
+            CacheControl::Names { cache } => cache.observe(),
             CacheControl::File { .. } | CacheControl::Web => {
                 TargetState { change: self.change(), resident: self.residency() }
             }
@@ -141,7 +156,7 @@ impl MeasuredTarget<'_> {
             CacheControl::File { next_layer, .. } | CacheControl::Tree { next_layer, .. } => {
                 next_layer.as_ref()
             }
-            CacheControl::Web => None,
+            CacheControl::Names { .. } | CacheControl::Web => None,
         }
     }
 
@@ -154,8 +169,11 @@ impl MeasuredTarget<'_> {
             || other.target.facts.is_size_group()
     }
 
-    /// Bytes of the target in the page cache when it is warm.
+    /// Bytes of the target in the page cache when it is warm: none if no file is read.
     pub fn cached_bytes(&self) -> u64 {
+        if matches!(self.cache_control, CacheControl::Names { .. }) {
+            return 0;
+        }
         let copied = self.target.copies.as_ref().map(|copies| copies.all.facts.size_bytes);
         copied.unwrap_or_else(|| self.target.facts.cached_bytes())
     }
@@ -166,6 +184,7 @@ impl MeasuredTarget<'_> {
         match &self.cache_control {
             CacheControl::File { identity, .. } => now.holders(among, identity),
             CacheControl::Tree { cache, .. } => now.holders_of_any(among, &cache.tree),
+            CacheControl::Names { cache } => now.holders_of_any(among, &cache.tree),
             CacheControl::Web => Vec::new(),
         }
     }

@@ -7,20 +7,16 @@
 //! they are gone.
 
 use super::cache::{CacheError, Eviction, FillResult, PageCache, TargetCache, call_failed};
+use super::names_cache;
 use super::residency::{CountedDevice, Residency, ResidencyMeans, ResidencyProof};
 use super::target::TargetState;
 use readlab_model::target::identity::Identity;
 use readlab_model::units::Nanos;
 use readlab_system::machine::memory::Memory;
-use readlab_system::names;
-use readlab_system::page_cache;
 use readlab_targets::target::tree::{ChangedFile, Tree, processors, visit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Largest number of files, evenly spread, whose names are looked up to prove that they are cold.
-const LOOKUPS_MAX: usize = 256;
 
 /// Number of threads that fill; a device reads small files faster with many requests in flight.
 const FILLING_THREADS: usize = 16;
@@ -153,19 +149,6 @@ impl TreeCache {
         };
         self.after_each(FILLING_THREADS, fill).map(drop)
     }
-
-    /// Makes the names and inodes of all files cold, and proves it for a sample of them.
-    fn drop_metadata(&self) -> Result<(), CacheError> {
-        page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
-        let step = self.tree.len().div_ceil(LOOKUPS_MAX).max(1);
-        for path in self.tree.paths()?.step_by(step) {
-            let path = path?;
-            if names::is_cached(&path).map_err(|cause| CacheError::DropCaches { cause })? {
-                return Err(CacheError::NameRemains { path });
-            }
-        }
-        Ok(())
-    }
 }
 
 impl FileState {
@@ -183,7 +166,7 @@ impl TargetCache for TreeCache {
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
         let proof = self.evict_to_fill()?;
         if self.eviction == Eviction::OfSystem {
-            self.drop_metadata()?;
+            names_cache::drop_names(&self.tree)?;
         }
         Ok(proof)
     }

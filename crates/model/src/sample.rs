@@ -301,6 +301,10 @@ meters! {
         /// layer.
         #[serde(skip_serializing_if = "Option::is_none")]
         BelowReadBytes = "below_read_bytes", "bytes from the layer below", Bytes, Sum, Layer, Some("below_read_bytes"), below_read_bytes;
+        /// Number of bytes that the reads of blocks requested, as the contender reports it. It is more
+        /// than the bytes of the blocks if the contender merges blocks or rounds its reads out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ReadBytes = "read_bytes", "bytes that reads asked for", Bytes, Sum, WhereCounted, Some("read_bytes"), read_bytes;
     }
     request {
         /// Time to resolve the server's name for the first connection.

@@ -4,6 +4,7 @@
 //! By default a command answers with a number, as PROTOCOL.md requires; then the record has no
 //! rules for it.
 
+use readlab_model::trial::Work;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,9 @@ use serde::{Deserialize, Serialize};
 pub struct CommandRules {
     #[serde(default, skip_serializing_if = "Check::is_count")]
     pub check: Check,
+    /// Exit codes that are no failure; if empty, only 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub success: Vec<u8>,
     /// Command that runs once before the first reading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
@@ -52,6 +56,13 @@ impl Check {
 }
 
 impl CommandRules {
+    /// The work that the contender is asked for in a race for `work`. If the output is compared,
+    /// checked or ignored, the command only has to print it. The same applies to commands that may
+    /// read a part, because the part is not known before the command has ended.
+    pub fn requested_work(&self, work: Work) -> Work {
+        if work.may_read_part() || !self.check.is_count() { Work::Output } else { work }
+    }
+
     /// True if the user set no rule.
     pub fn is_default(&self) -> bool {
         *self == CommandRules::default()

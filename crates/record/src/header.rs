@@ -34,10 +34,21 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<ReferenceCandidate>,
     pub machine: Machine,
+    /// How the targets are compared, if trials read all of them in the same rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locations: Option<Locations>,
     /// The plan of the run, by which an interrupted run can be resumed; `None` for kinds of runs
     /// that cannot be resumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agenda: Option<ResumePlan>,
+}
+
+/// How the targets of a run are compared as locations of the same content, each with the first
+/// target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Locations {
+    /// Whether the user asserts that all targets have the same content.
+    pub same_content: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

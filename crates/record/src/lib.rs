@@ -38,14 +38,16 @@ pub use conduct::{LeftBehind, OwnScheduling, SideEffects};
 pub use file::{RecordError, RecordWriter};
 pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, ReaderTiming, ReadersTurn, Share, Witness};
 pub use header::{
-    Header, INDEPENDENT, Receipt, ReferenceCandidate, ReferenceReason, RunKind, SCHEMA, SCHEMA_VERSION,
+    Header, INDEPENDENT, Locations, Receipt, ReferenceCandidate, ReferenceReason, RunKind, SCHEMA,
+    SCHEMA_VERSION,
 };
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};
 pub use joint_sample::{joint_answer, joint_sample};
 pub use latencies::{Latencies, LatenciesError, LatencyCount, TurnLatencies};
 pub use limit::{Limit, LimitKind, LimitUnit};
 pub use line::{
-    EndReason, Fill, Line, Resumption, StopReason, Stopped, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
+    EndReason, Fill, Line, Resumption, SettingsApplied, StopReason, Stopped, WarmedUp, WarmupEnd, WriteTimes,
+    WriteWay,
 };
 pub use resume_plan::{Requested, ResumePlan, TargetRef};
 pub use rules::{Budget, Focus, Rules};
@@ -54,6 +56,7 @@ pub use sweep_series::{Point, SweepSeries};
 pub use touched::{Touch, VisitCost};
 pub use trial::{Contest, Count, Outcome, Prediction, Start, Trial, TrialRecord};
 pub use trials::Trials;
+pub use whole::PartRead;
 
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::TrialIndex;
@@ -68,6 +71,8 @@ pub struct Record {
     /// The trials with their findings, in the order in which they were announced.
     pub trials: Trials,
     pub fills: Vec<Fill>,
+    /// The changes of settings of the system, in order.
+    pub settings_applied: Vec<SettingsApplied>,
     /// The files that the lab wrote: number of the target, method of writing, and times.
     pub writes: Vec<(usize, WriteWay, WriteTimes)>,
     /// Limits that were not measured by a trial.
@@ -94,6 +99,7 @@ impl Record {
             contenders: Vec::new(),
             trials: Trials::default(),
             fills: Vec::new(),
+            settings_applied: Vec::new(),
             writes: Vec::new(),
             limits: Vec::new(),
             fleet: None,
@@ -111,6 +117,15 @@ impl Record {
         warnings.find(|text| has_ended && text.ends_with(WHILE_RACED))
     }
 
+    /// The name of a trial with the settings of the system under which it is read, if the run races
+    /// settings: `rust/read@buffer=64KiB+read-ahead=4MiB`.
+    pub fn trial_name(&self, trial: &Trial) -> String {
+        match self.targets.get(trial.target).and_then(TargetFacts::settings_words) {
+            Some(settings) => format!("{}+{settings}", trial.id),
+            None => trial.id.to_string(),
+        }
+    }
+
     pub fn trial(&self, index: TrialIndex) -> Option<&TrialRecord> {
         self.trials.get(index)
     }
@@ -123,6 +138,7 @@ impl Record {
             Line::Contender(receipt) => self.contenders.push(receipt),
             Line::Trial(trial) => self.trials.announce(*trial),
             Line::Fill(fill) => self.fills.push(fill),
+            Line::Settings(applied) => self.settings_applied.push(applied),
             Line::Write { target, how, times } => self.writes.push((target, how, times)),
             Line::Limit(limit) => self.limits.push(*limit),
             Line::Fleet(fleet) => self.fleet = Some(*fleet),

@@ -39,6 +39,8 @@ pub enum Line {
     Contender(Receipt),
     Trial(Box<Trial>),
     Fill(Fill),
+    /// Settings of the system were changed. All following readings are under these settings.
+    Settings(SettingsApplied),
     Warmup(WarmedUp),
     /// A file was written by the lab.
     Write {
@@ -150,6 +152,15 @@ pub struct Fill {
     pub wall_ns: u64,
     /// Share of the file's pages in the page cache afterwards.
     pub resident_after: Option<f64>,
+}
+
+/// A change of settings of the system: they were set, and read back as the target has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SettingsApplied {
+    /// Number of a target that is read under these settings.
+    pub target: usize,
+    /// Duration of setting them and reading them back.
+    pub wall_ns: u64,
 }
 
 /// The untimed readings of a contender that warms up until it is steady, after one of its starts.

@@ -4,7 +4,6 @@
 
 use super::Trial;
 use readlab_model::sample::{Delivered, Sample};
-use readlab_model::trial::Work;
 use std::collections::BTreeMap;
 
 /// A reading touched the bytes if it used at least this fraction (one third) of the CPU time of the
@@ -81,9 +80,9 @@ impl VisitCost {
 
     /// What is known about one reading of a trial.
     pub fn touch(&self, trial: &Trial, sample: &Sample) -> Touch {
-        // A command whose output is not counted may read only a part of the bytes, so it is not
-        // judged.
-        if trial.work == Work::Output {
+        // A command whose output is not counted may read only a part of the bytes, and a walk over
+        // names reads none, so neither is judged.
+        if trial.work.may_read_part() || trial.work.finds_names() {
             return Touch::Unknown;
         }
         if let Some(by) = sample.turn.delivered {
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
     use crate::{Line, testing};
     use readlab_model::sample::TurnSeen;
-    use readlab_model::trial::{Answer, CacheState};
+    use readlab_model::trial::{Answer, CacheState, Work};
     use readlab_protocol::Cache;
 
     const MS: u64 = 1_000_000;

@@ -144,6 +144,11 @@ impl Trial {
         self.id.method.scan.as_deref()
     }
 
+    /// The work that the contender is asked for, and that its samples prove.
+    pub fn requested_work(&self) -> Work {
+        self.command.requested_work(self.work)
+    }
+
     /// True for a control, which measures the machine or the lab and has no rank.
     pub fn is_control(&self) -> bool {
         self.cache == Cache::None

@@ -1,15 +1,15 @@
-//! Decides whether the readings of a trial read the whole target, so that size divided by time is a
-//! rate. Most trials prove this by their answer. The output of a command that is not counted proves
-//! nothing: the command may have stopped after the first lines, and counts of bytes or faults do
-//! not distinguish the file from a pipe, a library, or the same part read twice. For a cold
-//! reading, the share of the file in the page cache afterwards shows what was read. Warm, the same
-//! command reads the same bytes.
+//! Decides whether the readings of a trial read the whole target, or which part of it, so that the
+//! bytes read divided by time are a rate. Most trials prove the whole by their answer. The output of a
+//! command that is not counted proves nothing: the command may have stopped after the first lines, and
+//! counts of bytes or faults do not distinguish the file from a pipe, a library, or the same part read
+//! twice. For a cold reading, the share of the file in the page cache afterwards shows what was read.
+//! Warm, the same command reads the same bytes.
 
-use super::{Record, TrialRecord};
+use super::{Record, Trial, TrialRecord};
 use readlab_model::sample::{Delivered, Sample};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::least_fetched;
-use readlab_model::trial::{CacheState, Work};
+use readlab_model::trial::CacheState;
 
 /// Smallest share of the target that must be in the cache afterwards.
 const RESIDENT_MIN: f64 = 0.99;
@@ -17,21 +17,75 @@ const RESIDENT_MIN: f64 = 0.99;
 /// The kernel has read ahead at most this many windows beyond the point where reading ended.
 const READ_AHEAD_WINDOWS_MAX: u64 = 2;
 
-/// Read-ahead alone may account for at most one part in this many of the target's bytes.
+/// Read-ahead alone may account for at most one part in this many of the bytes that were read.
 const READ_AHEAD_PART: u64 = 50;
+
+/// Largest number of bytes that a command fetches besides the target, for its libraries and
+/// settings.
+const PROGRAM_FILES_BYTES_MAX: u64 = 1 << 20;
+
+/// The part of the target that a command reads whose output is not counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartRead {
+    /// The share of the target, 0 to 1: the median share that cold readings brought into an empty
+    /// cache, including the kernel's read-ahead.
+    pub share: f64,
+    /// Number of bytes that a reading of the trial takes; `None` if it may be fewer than the share. A
+    /// warm reading reads nothing ahead, and most of a small part may be read-ahead.
+    pub bytes: Option<u64>,
+}
 
 impl Record {
     /// The target of a trial if all its readings are known to have read the whole target.
     pub fn read_whole(&self, it: &TrialRecord) -> Option<&TargetFacts> {
-        let target = self.targets.get(it.trial.target)?;
-        let is_known = || match it.trial.state {
-            CacheState::Cold => it.filled_cache(target),
-            _ => self.trials.iter().any(|cold| {
-                let is_its_cold = cold.trial.state == CacheState::Cold && cold.trial.reads_like(&it.trial);
-                is_its_cold && cold.filled_cache(target)
-            }),
+        // A walk that finds names reads no file.
+        let target = self.targets.get(it.trial.target).filter(|_| !it.trial.work.finds_names())?;
+        let is_known = || self.cold_trials_like(it).any(|cold| cold.filled_cache(target));
+        (!it.trial.work.may_read_part() || is_known()).then_some(target)
+    }
+
+    /// The part of the target that a command reads whose output is not counted; `None` if no reading
+    /// shows it, and for trials that are known to read the whole target.
+    pub fn read_part(&self, it: &TrialRecord) -> Option<PartRead> {
+        let is_asked = it.trial.work.may_read_part() && !it.trial.is_control() && it.trial.decodes.is_none();
+        let target = self.targets.get(it.trial.target).filter(|_| is_asked)?;
+        if self.read_whole(it).is_some() {
+            return None;
+        }
+        let share = self.cold_trials_like(it).find_map(|cold| cold.share_brought_in(target))?;
+        let bytes = (share * target.size_bytes as f64) as u64;
+        let is_exact = it.trial.state == CacheState::Cold || is_beyond_read_ahead(bytes, target);
+        Some(PartRead { share, bytes: (bytes > 0 && is_exact).then_some(bytes) })
+    }
+
+    /// Bytes of the target that one reading reads, by all its readers together; `None` if that is not
+    /// known.
+    pub fn bytes_in(&self, it: &TrialRecord) -> Option<u64> {
+        self.bytes_read(it, Trial::bytes_in)
+    }
+
+    /// Bytes that one reading delivers, by all its readers together, from which rates are computed;
+    /// `None` if that is not known.
+    pub fn bytes_out(&self, it: &TrialRecord) -> Option<u64> {
+        self.bytes_read(it, Trial::bytes_out)
+    }
+
+    fn bytes_read(&self, it: &TrialRecord, of_whole: fn(&Trial, &TargetFacts) -> u64) -> Option<u64> {
+        match self.read_whole(it) {
+            Some(target) => Some(of_whole(&it.trial, target)),
+            None => self.read_part(it)?.bytes,
+        }
+    }
+
+    /// The cold trials that show what a trial reads: the trial itself if it is cold, otherwise the cold
+    /// trial of the same command.
+    fn cold_trials_like<'a>(&'a self, it: &'a TrialRecord) -> impl Iterator<Item = &'a TrialRecord> {
+        let is_its_cold = move |cold: &&TrialRecord| {
+            cold.trial.state == CacheState::Cold
+                && cold.trial.reads_like(&it.trial)
+                && (it.trial.state != CacheState::Cold || cold.trial.index == it.trial.index)
         };
-        (it.trial.work != Work::Output || is_known()).then_some(target)
+        self.trials.iter().filter(is_its_cold)
     }
 }
 
@@ -44,10 +98,30 @@ impl TrialRecord {
                 && came_from_device(sample, target)
         };
         target.together().is_none_or(|readers| readers == 1)
-            && target.places().is_none()
+            && target.blocks().is_none()
             && !self.samples.is_empty()
             && self.samples.iter().all(|sample| is_filled(&sample) && exceeds_read_ahead(&sample, target))
     }
+
+    /// The median share of the target that cold readings brought into the cache; `None` if some
+    /// readings do not show it. For several simultaneous readers it is not known which of them did.
+    fn share_brought_in(&self, target: &TargetFacts) -> Option<f64> {
+        let is_shown = target.together().is_none_or(|readers| readers == 1) && target.blocks().is_none();
+        let shares = self.samples.iter().filter(|_| is_shown).map(|sample| share_brought_in(&sample, target));
+        let mut shares = shares.collect::<Option<Vec<f64>>>()?;
+        shares.sort_by(f64::total_cmp);
+        shares.get(shares.len() / 2).copied()
+    }
+}
+
+/// The share of the target that a cold reading left in the cache; `None` if that is an estimate, or if
+/// more bytes came from the device than stayed, because some bypassed the cache or were evicted.
+fn share_brought_in(sample: &Sample, target: &TargetFacts) -> Option<f64> {
+    let share = sample.resident_after.filter(|_| !sample.resident_is_estimate)?;
+    let left = share * target.size_bytes as f64;
+    let programs_bytes = if share > 0.0 { PROGRAM_FILES_BYTES_MAX } else { 0 };
+    let has_stayed = |fetched: u64| fetched <= (left * 1.01) as u64 + programs_bytes;
+    sample.device_read_bytes.is_none_or(has_stayed).then_some(share)
 }
 
 fn came_from_device(sample: &Sample, target: &TargetFacts) -> bool {
@@ -59,24 +133,28 @@ fn came_from_device(sample: &Sample, target: &TargetFacts) -> bool {
 /// early: the target is large compared to the read-ahead, or as many bytes passed through read
 /// calls.
 fn exceeds_read_ahead(sample: &Sample, target: &TargetFacts) -> bool {
+    is_beyond_read_ahead(target.size_bytes, target) || sample.turn.delivered == Some(Delivered::Calls)
+}
+
+/// True if this many bytes of a target are far more than the kernel's read-ahead can add to them.
+fn is_beyond_read_ahead(bytes: u64, target: &TargetFacts) -> bool {
     let files = target.tree().map_or(1, |tree| tree.files);
     let window = target.read_ahead();
     let unasked_bytes =
         window.map(|window| window.bytes.saturating_mul(READ_AHEAD_WINDOWS_MAX).saturating_mul(files));
-    unasked_bytes.is_some_and(|bytes| bytes <= target.size_bytes / READ_AHEAD_PART)
-        || sample.turn.delivered == Some(Delivered::Calls)
+    unasked_bytes.is_some_and(|unasked| unasked <= bytes / READ_AHEAD_PART)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Line, Trial, testing};
+    use crate::{Line, testing};
     use readlab_model::sample::TurnSeen;
     use readlab_model::target::TargetKind;
     use readlab_model::target::device::{Device, ReadAhead};
     use readlab_model::target::extents::Extents;
     use readlab_model::target::tree::TreeFacts;
-    use readlab_model::trial::TrialIndex;
+    use readlab_model::trial::{TrialIndex, Work};
     use readlab_protocol::Cache;
 
     const MIB: u64 = 1 << 20;
@@ -84,6 +162,18 @@ mod tests {
     /// Adds a cold and a warm trial of one command, with one reading each, on a target with a
     /// read-ahead of 128 KiB; returns for each whether its rate is known.
     fn rates_known(name: &str, facts: TargetFacts, cold: Sample, warm: Sample) -> [bool; 2] {
+        let record = record_of_command(name, facts, cold, warm);
+        [0, 1].map(|index| record.read_whole(&record.trials[TrialIndex::new(index)]).is_some())
+    }
+
+    /// The parts that a cold and a warm trial of a command read.
+    fn parts_read(facts: TargetFacts, cold: Sample) -> [Option<PartRead>; 2] {
+        let record = record_of_command("command/head {}", facts, cold, sample_leaving(1.0, 0, None));
+        [0, 1].map(|index| record.read_part(&record.trials[TrialIndex::new(index)]))
+    }
+
+    /// A record with a cold and a warm trial of one command.
+    fn record_of_command(name: &str, facts: TargetFacts, cold: Sample, warm: Sample) -> Record {
         let mut record = Record::new(testing::header());
         let device = Device { read_ahead_bytes: Some(128 << 10), ..Device::default() };
         let extents = Some(Extents::default());
@@ -97,7 +187,7 @@ mod tests {
         for (index, sample) in [cold, warm].into_iter().enumerate() {
             record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(index), ..sample })));
         }
-        [0, 1].map(|index| record.read_whole(&record.trials[TrialIndex::new(index)]).is_some())
+        record
     }
 
     fn file(size_bytes: u64) -> TargetFacts {
@@ -170,6 +260,44 @@ mod tests {
         for (name, facts, cold, warm, is_whole) in cases {
             assert_eq!(rates_known(&format!("command/{name}"), facts, cold, warm), [is_whole; 2], "{name}");
         }
+    }
+
+    #[test]
+    fn a_part_is_the_share_that_was_cached_and_small_parts_have_no_warm_rate() {
+        let of_half = |share| Some(PartRead { share, bytes: Some(32 * MIB) });
+        assert_eq!(parts_read(file(64 * MIB), sample_leaving(0.5, 32 * MIB, None)), [of_half(0.5); 2]);
+        // Cold, the first line brings a window of read-ahead into the cache. Warm, it takes a page.
+        let [cold, warm] = parts_read(file(8 * MIB), sample_leaving(1.0 / 64.0, MIB / 8, None));
+        assert_eq!(cold.unwrap(), PartRead { share: 1.0 / 64.0, bytes: Some(MIB / 8) });
+        assert_eq!(warm.unwrap(), PartRead { share: 1.0 / 64.0, bytes: None });
+        let nothing = Some(PartRead { share: 0.0, bytes: None });
+        assert_eq!(parts_read(file(MIB), sample_leaving(0.0, 0, None)), [nothing; 2], "wc -c");
+        assert_eq!(
+            parts_read(file(64 * MIB), sample_leaving(1.0, 64 * MIB, Some(Delivered::Calls))),
+            [None; 2],
+            "the whole"
+        );
+    }
+
+    #[test]
+    fn a_part_is_unknown_if_fetched_bytes_left_the_cache_or_pages_were_sampled() {
+        for (cold, why) in [
+            (sample_leaving(0.5, 64 * MIB, None), "half of it bypassed the cache, or was evicted"),
+            (sample_leaving(0.0, 4096, None), "the fetched bytes are not in the cache"),
+            (Sample { resident_is_estimate: true, ..sample_leaving(0.5, 32 * MIB, None) }, "an estimate"),
+            (
+                Sample { resident_after: None, ..sample_leaving(0.5, 32 * MIB, None) },
+                "residency is not known",
+            ),
+        ] {
+            assert_eq!(parts_read(file(64 * MIB), cold), [None; 2], "{why}");
+        }
+        let readers = TargetFacts { readers: Some(2), ..file(64 * MIB) };
+        assert_eq!(
+            parts_read(readers, sample_leaving(0.5, 32 * MIB, None)),
+            [None; 2],
+            "which of two read it"
+        );
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(super) struct TableFacts {
     pub(super) pieces: Option<Pieces>,
     /// The highest rate, in bytes per second.
     pub(super) fastest: f64,
+    /// Whether some command reads only a part of the target.
+    pub(super) has_parts: bool,
 }
 
 enum Content {
@@ -126,11 +128,13 @@ pub(super) const COLUMNS: &[Column] = &[
     ),
     column(|table| if table.center == Center::Mean { "sd" } else { "±95 %" }, Row(scatter), Spare(8)),
     column(|_| "rate", Row(|row, _| Some(plain(words::rate(row.throughput, &row.wall)))), Spare(15)),
+    in_ranking(optional(column(|_| "reads", Row(share_read), Spare(16)))),
     in_ranking(optional(column(|_| "rate in", Row(rate_in), Spare(9)))),
     in_ranking(optional(column(|table| table.pieces.map_or("", Pieces::rate_title), Row(pieces), Spare(12)))),
     in_ranking(optional(column(|_| "p50", Latency("p50"), Spare(11)))),
     in_ranking(optional(column(|_| "p99", Latency("p99"), Spare(10)))),
     in_ranking(optional(column(|_| "p99.9", Latency("p99.9"), No))),
+    in_ranking(optional(column(|_| "amplified", Row(amplified), Spare(6)))),
     Column { in_markdown: false, ..text(column(|_| "", Row(bar), Spare(1))) },
     in_effort("user", column(|_| "user", Of(Meter::CpuUserNs), Spare(5))),
     in_effort("kernel", column(|_| "system", Of(Meter::CpuSystemNs), Spare(4))),
@@ -221,10 +225,13 @@ impl TableFacts {
         rows: impl IntoIterator<Item = &'a RankingRow> + Clone,
     ) -> TableFacts {
         let rates = rows.clone().into_iter().filter_map(|row| Some(row.throughput?.0));
+        let is_part = |row: &RankingRow| row.share_read.is_some_and(|share| share < 1.0);
+        let has_parts = rows.clone().into_iter().any(is_part);
         TableFacts {
             center,
             pieces: rows.into_iter().find_map(|row| row.pieces),
             fastest: rates.fold(f64::MIN_POSITIVE, f64::max),
+            has_parts,
         }
     }
 
@@ -246,6 +253,12 @@ fn scatter(row: &RankingRow, table: TableFacts) -> Option<Number> {
     Some(plain(words::scatter(&row.wall, table.center)))
 }
 
+/// The share of the target that a command reads; shown only if some command reads a part.
+fn share_read(row: &RankingRow, table: TableFacts) -> Option<Number> {
+    let share = row.share_read.filter(|_| table.has_parts)?;
+    Some(Number::new(words::percent(share), share))
+}
+
 /// The rate of encoded bytes. Only where something is decoded does it differ from the rate of
 /// decoded bytes.
 fn rate_in(row: &RankingRow, _: TableFacts) -> Option<Number> {
@@ -256,6 +269,12 @@ fn rate_in(row: &RankingRow, _: TableFacts) -> Option<Number> {
 fn pieces(row: &RankingRow, _: TableFacts) -> Option<Number> {
     let rate = row.pieces_per_s?;
     Some(Number::new(words::pieces_per_s(rate), rate))
+}
+
+/// The ratio of the bytes that were read to the useful bytes.
+fn amplified(row: &RankingRow, _: TableFacts) -> Option<Number> {
+    let times = row.amplification?;
+    Some(Number::new(words::factor(times), times))
 }
 
 fn bar(row: &RankingRow, table: TableFacts) -> Option<Number> {

@@ -27,7 +27,7 @@ enum Column {
 
 const COLUMNS: &[Column] = &[
     Column::Text("trial", |row| row.it.trial.index.to_string()),
-    Column::Text("id", |row| printable(&row.it.trial.id.to_string())),
+    Column::Text("id", |row| printable(&row.record.trial_name(&row.it.trial))),
     Column::Text("label", |row| printable(row.it.trial.label.as_deref().unwrap_or_default())),
     Column::Text("contender", |row| printable(row.it.trial.contender())),
     Column::Text("method", |row| printable(row.it.trial.method())),
@@ -53,19 +53,14 @@ const COLUMNS: &[Column] = &[
     Column::Text("lines", |row| known(row.sample.answer.lines)),
     Column::Text("sum", |row| known(row.sample.answer.sum)),
     Column::Text("decodes", |row| row.it.trial.decodes.map_or("", |archive| archive.word()).to_owned()),
-    Column::Text("bytes_in", |row| known(row.read_whole().map(|target| row.it.trial.bytes_in(target)))),
-    Column::Text("bytes_out", |row| known(row.read_whole().map(|target| row.it.trial.bytes_out(target)))),
+    Column::Text("bytes_in", |row| known(row.record.bytes_in(row.it))),
+    Column::Text("bytes_out", |row| known(row.record.bytes_out(row.it))),
     Column::Meters(Scope::Layer),
     Column::Text("cold_above", |row| printable(&row.cold_above().unwrap_or_default())),
     Column::Text("conduct", |row| row.it.remarks().join("; ")),
 ];
 
 impl Row<'_> {
-    /// The target, if the readings read all of it.
-    fn read_whole(&self) -> Option<&TargetFacts> {
-        self.record.read_whole(self.it)
-    }
-
     fn cold_above(&self) -> Option<String> {
         self.target.filter(|_| self.it.trial.state == CacheState::Cold).and_then(TargetFacts::cold_above)
     }

@@ -4,12 +4,13 @@
 use super::groups;
 use super::words::{files as counted_files, grouped, plural};
 use readlab_model::target::dictionary::Dictionary;
-use readlab_model::target::places::PlacesFacts;
+use readlab_model::target::places::{PlacesFacts, RangesFacts};
+use readlab_model::target::range::RangeFacts;
 use readlab_model::target::tree::TreeFacts;
 use readlab_model::target::{CACHE_UNKNOWN, Http, StoreFacts, TargetFacts};
 use readlab_model::trial::{Transport, TrialId};
 use readlab_model::units::Bytes;
-use readlab_record::{Check, CommandRules, Header, Receipt, Record};
+use readlab_record::{Check, CommandRules, Header, Receipt, Record, TrialRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -39,11 +40,12 @@ pub(super) fn made_by(header: &Header) -> String {
     format!("readlab {} ({}), seed {}", header.lab, header.revision, header.seed)
 }
 
-/// The titles of the targets: one line for each, or a single line if there are many.
+/// The titles of the targets: one line for each, or a single line if there are many and they are not
+/// different locations.
 pub(super) fn target_titles(record: &Record) -> Vec<String> {
     const LISTED_SINGLY: usize = 4;
     let targets = &record.targets;
-    if targets.len() <= LISTED_SINGLY {
+    if targets.len() <= LISTED_SINGLY || record.header.locations.is_some() {
         return targets.iter().map(target_title).collect();
     }
     let sizes = || targets.iter().map(|target| target.size_bytes);
@@ -67,7 +69,9 @@ fn storage_words(target: &TargetFacts) -> Option<String> {
 fn target_title(target: &TargetFacts) -> String {
     let mut facts = vec![target.path.clone(), Bytes(target.size_bytes).to_string()];
     facts.extend(target.tree().map(tree));
+    facts.extend(target.range.as_ref().map(range_words));
     facts.extend(target.places().map(places));
+    facts.extend(target.ranges().map(ranges_words));
     facts.extend(target.http().map(|http| server(target.transport(), http)));
     facts.extend(target.store().map(store));
     facts.extend(target.decoded.as_ref().map(|decoded| {
@@ -95,6 +99,12 @@ fn tree(tree: &TreeFacts) -> String {
     format!("{} {found}, {order} order; names and inodes {names}", counted_files(*files))
 }
 
+fn range_words(range: &RangeFacts) -> String {
+    let RangeFacts { start_bytes, length_bytes, file_bytes } = range;
+    let of_file = Bytes(*file_bytes);
+    format!("{} bytes from byte {} of {of_file} in the file", grouped(*length_bytes), grouped(*start_bytes))
+}
+
 fn places(places: &PlacesFacts) -> String {
     let PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes } = places;
     let again =
@@ -103,6 +113,23 @@ fn places(places: &PlacesFacts) -> String {
         "{} reads of {}, {pattern}, of {} in the file{again}",
         grouped(*reads),
         Bytes(*block_bytes).exact(),
+        Bytes(*file_bytes)
+    )
+}
+
+fn ranges_words(ranges: &RangesFacts) -> String {
+    let RangesFacts { list, is_sorted, reads, shortest_bytes, longest_bytes, repeated_bytes, file_bytes } =
+        ranges;
+    let order = if *is_sorted { "in the order of the file" } else { "in its order" };
+    let again = match repeated_bytes {
+        0 => String::new(),
+        bytes => format!(", {} of it read again", Bytes(*bytes)),
+    };
+    format!(
+        "{} ranges of {} to {}, listed by {list} and read {order}, of {} in the file{again}",
+        grouped(*reads),
+        Bytes(*shortest_bytes),
+        Bytes(*longest_bytes),
         Bytes(*file_bytes)
     )
 }
@@ -173,19 +200,38 @@ pub(super) fn counted(record: &Record) -> Vec<(String, Vec<String>)> {
 /// The options that the user set for commands run as they are, each once: how to check their
 /// output, what to run around them.
 pub(super) fn command_options(record: &Record) -> Vec<String> {
-    let lines = record.trials.iter().flat_map(|it| of_command(&it.trial.id, &it.trial.command));
-    groups::firsts(lines, String::clone)
+    let others_must_match = |id: &TrialId| {
+        let name = id.to_string();
+        let must_match = |rules: &CommandRules| matches!(&rules.check, Check::Same { of } if *of == name);
+        record.trials.iter().any(|it| it.trial.id != *id && must_match(&it.trial.command))
+    };
+    let of_trial =
+        |it: &TrialRecord| of_command(&it.trial.id, &it.trial.command, others_must_match(&it.trial.id));
+    groups::firsts(record.trials.iter().flat_map(of_trial), String::clone)
 }
 
-fn of_command(id: &TrialId, rules: &CommandRules) -> impl Iterator<Item = String> {
+fn of_command(
+    id: &TrialId,
+    rules: &CommandRules,
+    others_must_match: bool,
+) -> impl Iterator<Item = String> + use<> {
     let checked = match &rules.check {
         Check::Count => None,
-        Check::Same { of } if *of == id.to_string() => {
+        Check::Same { of } if *of == id.to_string() && others_must_match => {
             Some("its output is what the others must print".to_owned())
+        }
+        Check::Same { of } if *of == id.to_string() => {
+            Some("it must print the same in each reading".to_owned())
         }
         Check::Same { of } => Some(format!("it must print what {of} prints")),
         Check::Accepted { by } => Some(format!("it must print what '{by}' accepted")),
         Check::Unchecked => Some("its output was not checked".to_owned()),
+    };
+    let codes: Vec<String> = rules.success.iter().map(u8::to_string).collect();
+    let accepted = match &codes[..] {
+        [] => None,
+        [only] => Some(format!("it must end with exit code {only}")),
+        [others @ .., last] => Some(format!("it may end with exit code {} or {last}", others.join(", "))),
     };
     let run = |when: &str, line: &Option<String>| line.as_ref().map(|line| format!("{when}: {line}"));
     let around = [
@@ -194,5 +240,5 @@ fn of_command(id: &TrialId, rules: &CommandRules) -> impl Iterator<Item = String
         run("after the last reading of the run", &rules.cleanup),
     ];
     let id = id.to_string();
-    [checked].into_iter().chain(around).flatten().map(move |line| format!("{id}: {line}"))
+    [checked, accepted].into_iter().chain(around).flatten().map(move |line| format!("{id}: {line}"))
 }

@@ -32,7 +32,7 @@ impl Inside {
             .map(|it| Inside {
                 trial: it.trial.index,
                 language: languages.language_of(it.trial.contender()).to_owned(),
-                name: it.trial.id.to_string(),
+                name: record.trial_name(&it.trial),
                 short: names.short(&it.trial),
                 state: it.trial.state,
                 flame_graph: it.flame_graph.clone(),

@@ -11,10 +11,12 @@ use super::claims::ClaimsExport;
 use super::escaped::{self, Document};
 use super::file_cost::FileCostExport;
 use super::fleet::FleetExport;
+use super::locations::LocationsExport;
 use super::ranking::{Rank, Ranking, RankingRow, Reference, StateProof};
 use super::readers::ReadersExport;
 use super::scaling::ScalingExport;
 use super::search::SearchView;
+use super::settings::SettingEffectExport;
 use super::sweep::SweepView;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::stats::{FillSpread, IntervalRule, SharedRatio, Significance, Summary, whole};
@@ -22,7 +24,7 @@ use readlab_analysis::verdict::{self, Diagnosis, Parts, Verdict};
 use readlab_catalog::snippet::Snippet;
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
-use readlab_model::target::places::PlacesFacts;
+use readlab_model::target::places::{PlacesFacts, RangesFacts};
 use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
 use readlab_model::trial::{Answer, CacheState, Params, Transport, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
@@ -103,7 +105,12 @@ struct RunExport<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     readers: Vec<ReadersExport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    settings: Vec<SettingEffectExport<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     per_file: Vec<FileCostExport>,
+    /// The targets as places of the same content, each compared with the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locations: Option<LocationsExport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     claims: Vec<ClaimsExport<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,6 +175,9 @@ struct TrialExport<'a> {
     bytes_in: Option<u64>,
     bytes_out: Option<u64>,
     bytes_ratio: Option<f64>,
+    /// Share of the target that a command reads whose output is not counted, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share_read: Option<f64>,
     throughput_bytes_per_s: Option<u64>,
     throughput_in_bytes_per_s: Option<u64>,
     #[schemars(schema_with = "metrics")]
@@ -188,14 +198,29 @@ struct TrialExport<'a> {
     /// The caches that still hold the target when it is cold.
     #[serde(skip_serializing_if = "Option::is_none")]
     cold_above: Option<String>,
+    /// The settings of the system under which the trial is read, such as `read-ahead=4MiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     files_per_s: Option<Option<u64>>,
+    /// Number of names below the folder, if the work finds names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names_per_s: Option<Option<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     places: Option<&'a PlacesFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    ranges: Option<&'a RangesFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reads_per_s: Option<Option<u64>>,
+    /// The ratio of the bytes that were read to the useful bytes, if a part of the file is read: in
+    /// the cold state the bytes that the device read, in the warm state the bytes that the reads
+    /// requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amplification: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency: Option<Option<&'a LatencySummary>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -369,7 +394,9 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         break_even: BreakEven::all(&rankings),
         scaling: ScalingExport::all(record),
         readers: ReadersExport::all(record),
+        settings: SettingEffectExport::all(record),
         per_file: FileCostExport::all(record),
+        locations: LocationsExport::from_record(record),
         claims: judged.iter().map(ClaimsExport::new).collect(),
         fleet: record.fleet.as_ref().map(|fleet| FleetExport::new(fleet, record)),
     });
@@ -421,10 +448,10 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
     let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
-    let read_whole = record.read_whole(it);
     let cold = target.filter(|_| trial.state == CacheState::Cold);
     let tree = target.and_then(TargetFacts::tree);
-    let places = target.and_then(TargetFacts::places);
+    let names = target.filter(|_| trial.work.finds_names()).and_then(|target| target.answer?.names);
+    let blocks = target.and_then(TargetFacts::blocks);
     let pieces_per_s = row.and_then(|row| row.pieces_per_s).map(whole);
     // The count of a single untimed run is in `counts`.
     let again = row.filter(|_| it.count_runs.values().any(|runs| runs.len() > 1));
@@ -446,9 +473,10 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         reason: it.outcome.as_ref().and_then(Outcome::reason),
         answer: it.samples.iter().next().map(|sample| sample.answer),
         rank: row.and_then(|row| row.rank),
-        bytes_in: read_whole.map(|target| trial.bytes_in(target)),
-        bytes_out: read_whole.map(|target| trial.bytes_out(target)),
+        bytes_in: record.bytes_in(it),
+        bytes_out: record.bytes_out(it),
         bytes_ratio: target.and_then(|target| decoding_ratio(target, trial.decodes)),
+        share_read: row.and_then(|row| row.share_read),
         throughput_bytes_per_s: row.and_then(|row| row.throughput).map(|rate| whole(rate.0)),
         throughput_in_bytes_per_s: row.and_then(|row| row.rate_in).map(|rate| whole(rate.0)),
         summary: row.map(summary),
@@ -469,11 +497,16 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         missing: missing(it, row, reference),
         rejected: it.rejected.iter().map(|(round, reason)| Rejection { round: *round, reason }).collect(),
         cold_above: cold.and_then(TargetFacts::cold_above),
+        settings: target.and_then(TargetFacts::settings_words),
         files: tree.map(|tree| tree.files),
-        files_per_s: tree.map(|_| pieces_per_s),
-        places,
-        reads_per_s: places.map(|_| pieces_per_s),
-        latency: places.map(|_| row.and_then(|row| row.latency.as_ref())),
+        files_per_s: tree.filter(|_| !trial.work.finds_names()).map(|_| pieces_per_s),
+        names,
+        names_per_s: names.map(|_| pieces_per_s),
+        places: target.and_then(TargetFacts::places),
+        ranges: target.and_then(TargetFacts::ranges),
+        reads_per_s: blocks.map(|_| pieces_per_s),
+        amplification: row.and_then(|row| row.amplification),
+        latency: blocks.map(|_| row.and_then(|row| row.latency.as_ref())),
         predicted: it.outcome.as_ref().and_then(Outcome::prediction),
         command: &trial.command,
         conduct: &it.conduct,
@@ -582,7 +615,13 @@ fn trial_name(it: &AdvisedTrial) -> TrialName<'_> {
 }
 
 /// Why a command that is run as it is has no rate.
-const UNPROVEN_BYTES: &str = "its output does not prove that it read the whole target, and no cold reading shows it: it may have read a part";
+const UNPROVEN_BYTES: &str = "its output does not prove that it read the whole target, and no cold reading shows what it reads: it may have read a part";
+
+/// Why a command that reads a part has no rate.
+const PART_TOO_SMALL: &str = "the part that it reads is small beside what the kernel reads ahead, so that warm it may read less, or it is nothing";
+
+/// Why walks over names have no rate in bytes.
+const NO_BYTE_RATE: &str = "names are found, and no byte of a file is read";
 
 /// The fields that are computed from samples.
 const FROM_SAMPLES: [&str; 6] =
@@ -629,7 +668,11 @@ fn missing(
     explain(row.wall.median_ci95.is_none(), &["median_ci95", "interval"], why);
     explain(row.wall.sd.is_none(), &["sd"], "a single sample");
     let (why, sizes): (&str, &[&str]) = match it.trial.work {
-        Work::Output => (UNPROVEN_BYTES, &["bytes_in", "bytes_out"]),
+        Work::Output | Work::Part if row.share_read.is_some_and(|share| share < 1.0) => {
+            (PART_TOO_SMALL, &["bytes_in", "bytes_out"])
+        }
+        Work::Output | Work::Part => (UNPROVEN_BYTES, &["bytes_in", "bytes_out"]),
+        Work::Names | Work::Stat => (NO_BYTE_RATE, &["bytes_in", "bytes_out"]),
         _ => ("a control, or a target of no known bytes", &[]),
     };
     let no_rate = row.throughput.is_none();

@@ -6,7 +6,9 @@ use super::columns::{COLUMNS, Column, RANK, TableFacts};
 use super::inside::Inside;
 use super::page::Page;
 use super::ranking::{Rank, Ranking, RankingRow};
+use super::settings;
 use super::sweep::{Series, SizeRow, SweepView};
+use super::table::Table;
 use super::words::{self, NONE};
 use readlab_analysis::compare::Center;
 use readlab_system::markup::MARK;
@@ -21,12 +23,17 @@ pub fn markdown(page: &Page) -> String {
             blocks.push(advice.by_language.iter().map(language).collect::<Vec<_>>().join("\n"));
         }
     }
+    for located in &page.locations.tables {
+        let table = located.table(&page.rankings);
+        blocks.extend(table.map(|table| format!("{}\n\n{}", located.markdown_title(), table.markdown())));
+    }
     blocks.extend(page.sweep.iter().flat_map(sweep));
     if page.shows_code() {
         let snippets = page.advice.iter().flat_map(|advice| &advice.code);
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
     blocks.push(list(page.lines_of_many()));
+    blocks.extend(settings::table(&page.settings).as_ref().map(Table::markdown));
     let archives = page.archives.iter().map(|it| format!("Plain or packed: {}", it.sentence()));
     let break_evens = page.break_evens.iter().map(|it| format!("Break-even, {}", it.sentence()));
     blocks.push(list(archives.chain(break_evens)));

@@ -1,4 +1,5 @@
 //! Names of trials: short ones, without what all trials of a record share, and labels of rows.
+//! Names of targets: the ends of their paths.
 
 use super::inside::Inside;
 use super::ranking::RankingRow;
@@ -53,6 +54,34 @@ fn shortened(trial: &Trial, contenders: bool) -> String {
     if params.is_empty() { name } else { format!("{name} · {}", params.replace(',', " · ")) }
 }
 
+/// Short names of targets: the ends of their paths by which different targets are told apart. A name
+/// has as many folders before the file name as that takes.
+pub fn target_names(paths: &[&str]) -> Vec<String> {
+    let different: BTreeSet<&str> = paths.iter().copied().collect();
+    let mut names = BTreeMap::<&str, &str>::new();
+    for parts in 1..=paths.iter().map(|path| path.split('/').count()).max().unwrap_or_default() {
+        let mut owners = BTreeMap::<&str, usize>::new();
+        different.iter().for_each(|path| *owners.entry(last_parts_of(path, parts)).or_default() += 1);
+        for &path in &different {
+            let end = last_parts_of(path, parts);
+            if owners[end] == 1 {
+                names.entry(path).or_insert(end);
+            }
+        }
+        if names.len() == different.len() {
+            break;
+        }
+    }
+    paths.iter().map(|path| (*names.get(path).unwrap_or(path)).to_owned()).collect()
+}
+
+/// The last `parts` parts of a path; the whole path if it has fewer, or if all of them are empty.
+fn last_parts_of(path: &str, parts: usize) -> &str {
+    let trimmed = path.trim_end_matches('/');
+    let begin = trimmed.rmatch_indices('/').nth(parts - 1).map_or(0, |(at, _)| at + 1);
+    if trimmed.is_empty() { path } else { &trimmed[begin..] }
+}
+
 /// The label of a method's row in a table or chart. The filter of the page finds rows by the index
 /// of the trial, and the language sets the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,5 +102,25 @@ impl<'a> From<&'a RankingRow> for MethodLabel<'a> {
 impl<'a> From<&'a Inside> for MethodLabel<'a> {
     fn from(it: &'a Inside) -> MethodLabel<'a> {
         MethodLabel { trial: it.trial, short: &it.short, name: &it.name, language: &it.language }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn target_names_are_the_shortest_distinct_ends_of_their_paths() {
+        for (paths, names) in [
+            (&["/data/f.txt"][..], &["f.txt"][..]),
+            (&["/data/f.txt", "/data/f.zip"], &["f.txt", "f.zip"]),
+            (&["/ext4/f.txt", "/overlay/f.txt", "/g"], &["ext4/f.txt", "overlay/f.txt", "g"]),
+            (&["/a/x/f", "/b/x/f", "/b/y/f"], &["a/x/f", "b/x/f", "y/f"]),
+            (&["f", "/data/f"], &["f", "data/f"]),
+            (&["/data/f", "/data/f"], &["f", "f"]),
+            (&["pictures/", "pictures.tar", "/"], &["pictures", "pictures.tar", "/"]),
+        ] {
+            assert_eq!(target_names(paths), names, "{paths:?}");
+        }
     }
 }

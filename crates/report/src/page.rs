@@ -10,9 +10,11 @@ use super::fleet::FleetView;
 use super::headline::{self, Headline};
 use super::how_measured::{self, MissingMetric};
 use super::inside::Inside;
+use super::locations::LocationsView;
 use super::ranking::{Pieces, Ranking};
 use super::readers::ReadersRow;
 use super::scaling::{self, ScalingView};
+use super::settings::{self, SettingsRow};
 use super::sweep::SweepView;
 use super::warning::{self, UnsteadyStarts, WarningGroup};
 use super::words;
@@ -55,6 +57,8 @@ pub struct Page {
     pub archives: Vec<ArchiveRatio>,
     /// The rates of a device below which an archive is read faster than its content.
     pub break_evens: Vec<BreakEven>,
+    /// The locations from which the same content is read, each compared with the first.
+    pub locations: LocationsView,
     /// The rates of methods over the values of a parameter, where the record has enough settings.
     pub curves: Vec<Curve>,
     pub inside: Vec<Inside>,
@@ -62,6 +66,8 @@ pub struct Page {
     pub fleet: Option<FleetView>,
     pub scaling: Vec<ScalingView>,
     pub readers: Vec<ReadersRow>,
+    /// Each trial under settings of the system that differ from those found at the start.
+    pub settings: Vec<SettingsRow>,
     pub file_costs: Vec<FileCost>,
     pub contenders: Vec<String>,
     /// The options that the user set for commands run as they are.
@@ -87,11 +93,14 @@ pub struct Page {
 }
 
 impl Page {
-    /// Sentences on fleets, readers and scaling, and on the costs of files.
+    /// Sentences on locations, fleets, readers and scaling, on settings of the system, and on the costs of
+    /// files.
     pub(super) fn lines_of_many(&self) -> impl Iterator<Item = String> {
         let fleet = self.fleet.iter().flat_map(|view| &view.lines);
         let scaling = self.scaling.iter().flat_map(|view| &view.lines);
-        fleet.chain(scaling).cloned().chain(self.file_costs.iter().map(file_cost::line))
+        let others = settings::lines(&self.settings).into_iter();
+        let others = others.chain(self.file_costs.iter().map(file_cost::line));
+        self.locations.lines().chain(fleet.chain(scaling).cloned()).chain(others)
     }
 
     pub fn from_record(record: &Record) -> Page {
@@ -140,12 +149,14 @@ impl Page {
             advice,
             archives: ArchiveRatio::all(record, &rankings),
             break_evens: BreakEven::all(&rankings),
+            locations: LocationsView::from_record(record, &rankings),
             curves: rankings.iter().flat_map(Curve::all).collect(),
             rankings,
             inside: Inside::all(record),
             fleet,
             scaling,
             readers: ReadersRow::all(record),
+            settings: SettingsRow::all(record),
             file_costs: FileCost::all(record),
             sweep,
             contenders: how_measured::contenders(&record.contenders),
@@ -209,13 +220,23 @@ impl Ranking {
             }
             (Some(size), _) => size.to_string(),
         };
-        let words = match self.pieces {
-            Some(pieces @ Pieces::Files(_)) => format!("{} of {words}", pieces.words()),
-            Some(pieces @ Pieces::Reads { .. }) => format!("{} ({words})", pieces.words()),
+        let words = match self.range {
+            Some(range) => format!("{words} from byte {}", words::grouped(range.start_bytes)),
             None => words,
         };
-        match &self.together {
+        let words = match self.pieces {
+            Some(pieces @ (Pieces::Files(_) | Pieces::Names(_))) => format!("{} of {words}", pieces.words()),
+            Some(pieces @ (Pieces::Reads { .. } | Pieces::Ranges(_))) => {
+                format!("{} ({words})", pieces.words())
+            }
+            None => words,
+        };
+        let words = match &self.together {
             Some(together) => format!("{words} by {together}"),
+            None => words,
+        };
+        match &self.settings {
+            Some(settings) => format!("{words} under {settings}"),
             None => words,
         }
     }
@@ -229,10 +250,11 @@ impl Ranking {
             );
         }
         let touched = match (&self.touched, self.state) {
-            (Some(touched), CacheState::Warm) => format!("; {}", touched.words()),
+            (Some(touched), CacheState::Warm) if !self.work.finds_names() => format!("; {}", touched.words()),
             _ => String::new(),
         };
-        format!("proof: {}{touched}", proof.words(self.over))
+        let words = if self.work.finds_names() { proof.words_of_names() } else { proof.words(self.over) };
+        format!("proof: {words}{touched}")
     }
 
     /// What limits the fastest trial, in one line; `None` when nothing was measured.

@@ -19,6 +19,7 @@ mod interval;
 mod noise;
 mod number;
 mod observation;
+mod over_pairs;
 mod paired;
 mod ratio;
 mod regression;

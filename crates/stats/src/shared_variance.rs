@@ -63,11 +63,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// From this many pairs on, the interval of a ratio comes from the signed-rank test; from this many
 /// units on, that of a location comes from the sign test.
-const RANKS_FROM: usize = 6;
+pub(crate) const RANKS_FROM: usize = 6;
 
 /// The same number where the error is divided by the number of comparisons: with fewer pairs, the
 /// test has no interval at such an error.
-const RANKS_FROM_AGAINST_CHOSEN: usize = 8;
+pub(crate) const RANKS_FROM_AGAINST_CHOSEN: usize = 8;
 
 /// Locations of fewer trials have Student's interval.
 const LOCATION_TRIALS_MIN: usize = 8;
@@ -151,10 +151,10 @@ pub struct SharedLocation {
 
 /// The difference of two trials, in logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct LogDifference {
-    estimate: f64,
-    interval: Option<RuledInterval>,
-    pairs: usize,
+pub(crate) struct LogDifference {
+    pub(crate) estimate: f64,
+    pub(crate) interval: Option<RuledInterval>,
+    pub(crate) pairs: usize,
 }
 
 impl SharedVariance {
@@ -258,7 +258,7 @@ impl SharedVariance {
 
     /// How much less time the trial takes than the reference, in logarithms; `None` where no unit
     /// holds both.
-    fn compare(
+    pub(crate) fn compare(
         &self,
         trial: usize,
         reference: usize,
@@ -287,8 +287,14 @@ impl SharedVariance {
         Some(LogDifference { estimate, interval, pairs: sorted.len() })
     }
 
-    /// How much more time one trial takes than another in each unit that holds both, in logarithms.
+    /// The differences of [`SharedVariance::differences_by_unit`] as observations that all count
+    /// separately.
     fn differences(&self, one: usize, other: usize) -> Option<Vec<Observation>> {
+        Some(as_units(self.differences_by_unit(one, other)?.into_iter()))
+    }
+
+    /// How much more time one trial takes than another in each unit that holds both, in logarithms.
+    pub(crate) fn differences_by_unit(&self, one: usize, other: usize) -> Option<Vec<LogTime>> {
         let (one, other) = (&self.trials.get(one)?.calm, &self.trials.get(other)?.calm);
         let mut others = other.iter().peekable();
         let both = one.iter().filter_map(|time| {
@@ -296,7 +302,7 @@ impl SharedVariance {
             let other = others.next_if(|other| other.unit == time.unit)?;
             Some(LogTime { log: time.log - other.log, ..*time })
         });
-        Some(as_units(both))
+        Some(both.collect())
     }
 
     /// The reach η of a trial.
@@ -365,7 +371,7 @@ pub(crate) struct DistanceBehind {
 }
 
 impl LogDifference {
-    fn ratio(self) -> SharedRatio {
+    pub(crate) fn ratio(self) -> SharedRatio {
         let ratio = |it: RuledInterval| RuledInterval { ends: it.ends.map(finite_exp), ..it };
         SharedRatio { estimate: self.estimate.exp(), ci95: self.interval.map(ratio), pairs: self.pairs }
     }

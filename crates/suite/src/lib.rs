@@ -15,7 +15,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const BUILT_IN_SUITES: [(&str, &str); 8] = [
+const BUILT_IN_SUITES: [(&str, &str); 10] = [
     ("race", include_str!("../carried/suites/race.toml")),
     ("newlines", include_str!("../carried/suites/newlines.toml")),
     ("byte-stream", include_str!("../carried/suites/byte-stream.toml")),
@@ -24,6 +24,8 @@ const BUILT_IN_SUITES: [(&str, &str); 8] = [
     ("tune", include_str!("../carried/suites/tune.toml")),
     ("commands", include_str!("../carried/suites/commands.toml")),
     ("scale", include_str!("../carried/suites/scale.toml")),
+    ("names", include_str!("../carried/suites/names.toml")),
+    ("stat", include_str!("../carried/suites/stat.toml")),
 ];
 
 /// The controls that take part in every suite that does not set `controls = false`.
@@ -175,6 +177,13 @@ impl Suite {
         Suite::find("commands").expect("the built-in suites are checked by a test")
     }
 
+    /// The suite of a race for a work that finds names, in which nothing reads bytes; `None` for
+    /// other works.
+    pub fn for_names(work: Work) -> Option<Suite> {
+        let suite = || Suite::find(work.word()).expect("the built-in suites are checked by a test");
+        work.finds_names().then(suite)
+    }
+
     /// The suite of `readlab fleet scale`: a few trials, each read by every number of ranks.
     pub fn scale() -> Suite {
         Suite::find("scale").expect("the built-in suites are checked by a test")
@@ -297,9 +306,9 @@ mod tests {
         // A control that the suite names keeps its place and its work.
         let expected = ["rust/null", "rust/resident", "rust/faults", device, "rust/copy"];
         assert_eq!(trials(&own("rust/copy")), expected);
-        for name in Suite::names() {
-            let suite = Suite::find(name).unwrap();
-            assert!(suite.entries.iter().any(|it| it.trial.starts_with("rust/device@")), "{name}");
+        for suite in Suite::names().into_iter().map(|name| Suite::find(name).unwrap()) {
+            let has_controls = suite.entries.iter().any(|it| it.trial.starts_with("rust/device@"));
+            assert!(has_controls || !suite.controls, "{}", suite.name);
         }
     }
 
@@ -332,6 +341,16 @@ mod tests {
         assert_eq!((full.corpus, taking_part(&full)), (usual.corpus, full.entries.len()));
         assert!(taking_part(&usual) < full.entries.len());
         assert!(full.is_full && !usual.is_full && full.counts > usual.counts);
+    }
+
+    #[test]
+    fn only_works_that_find_names_have_their_own_suite() {
+        for work in [Work::Names, Work::Stat] {
+            let suite = Suite::for_names(work).unwrap();
+            assert_eq!((suite.work, suite.state, suite.controls), (Some(work), StateChoice::Warm, false));
+            assert!(suite.entries.iter().all(|entry| entry.over == Transport::Tree), "{work}");
+        }
+        assert!(Suite::for_names(Work::Newlines).is_none());
     }
 
     #[test]

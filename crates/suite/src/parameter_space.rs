@@ -45,6 +45,14 @@ impl Space {
         Space { in_flight_bytes_max: DEFAULT_IN_FLIGHT_BYTES, ..space }
     }
 
+    /// Adds values of a parameter. Without values the space stays unchanged.
+    pub fn with_values(mut self, name: &str, values: Vec<u64>) -> Space {
+        if !values.is_empty() {
+            self.values.entry(name.to_owned()).or_default().extend(values);
+        }
+        self
+    }
+
     /// The names that the user gave; empty for the default space, which is made for every method.
     pub fn names_given(&self) -> impl Iterator<Item = &str> {
         let is_given = self.in_flight_bytes_max != DEFAULT_IN_FLIGHT_BYTES;
@@ -198,6 +206,16 @@ mod tests {
         assert_eq!(spelled, ["buffer=8KiB", "buffer=8KiB,depth=2", "buffer=16KiB", "buffer=16KiB,depth=2"]);
         assert!(space.sets_any_of(&two) && !space.sets_any_of(&method(&[("direct", 0, 1)])));
         assert_eq!(space.settings(&method(&[])), [Params::default()]);
+    }
+
+    #[test]
+    fn values_of_a_parameter_are_added_to_a_space() {
+        let ranges = method(&[("merge_bytes", 0, 1 << 30)]);
+        let space: Space = "depth=1|2".parse().unwrap();
+        assert!(!space.clone().with_values("merge_bytes", Vec::new()).sets_any_of(&ranges));
+        let spelled = space.with_values("merge_bytes", vec![65_536, 0]).settings(&ranges);
+        let spelled: Vec<String> = spelled.iter().map(Params::to_string).collect();
+        assert_eq!(spelled, ["", "merge=64KiB"]);
     }
 
     #[test]

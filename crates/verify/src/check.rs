@@ -134,7 +134,7 @@ pub(super) fn is_control(method: &MethodLine) -> bool {
 
 /// Every work of a method with each of its scans; works that visit bytes come first.
 pub(super) fn work_scans(method: &MethodLine) -> Vec<WorkScan> {
-    let works = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard];
+    let works = [Work::Newlines, Work::Lines, Work::Sum, Work::Discard, Work::Names, Work::Stat];
     let scans = |work: Work| method.scans.get(work.word()).cloned().unwrap_or_default();
     let of_work = |work| scans(work).into_iter().map(move |scan| WorkScan { work, scan });
     works.into_iter().flat_map(of_work).collect()
@@ -239,6 +239,20 @@ impl ReadWords {
         let (answer, truth, work) = (Answer::from(sample), &case.truth, self.proves);
         if !answer.proves(work, &truth.answer) {
             return Some(answer.refusal(work, &truth.answer));
+        }
+        if work.finds_names() && !answer.has_every_kind() {
+            return Some(format!(
+                "it answered {answer}, and must say how many files, folders, links and others there are"
+            ));
+        }
+        match (sample.read_bytes, case.useful_bytes) {
+            (Some(_), None) => return Some("it has 'read_bytes', and reads no places".to_owned()),
+            (Some(said), Some(useful)) if said < useful => {
+                return Some(format!(
+                    "it says that its reads asked for {said} bytes, and the blocks have {useful}"
+                ));
+            }
+            _ => {}
         }
         let products = truth.products?;
         (!products.agree(work, &answer, true)).then(|| match answer.products {

@@ -134,6 +134,9 @@ fn check_group<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> i
     if reads_files && method.parts && method.decodes.is_empty() {
         checks.extend(places::part_checks(stage, &method)?);
     }
+    if servers::are_read_by(&method) && method.parts {
+        checks.extend(servers::part_checks(stage, &method, places::parts(stage)?));
+    }
     if method.lists || method.reads == Reads::List {
         checks.extend(several::list_checks(stage, &method)?);
     }

@@ -10,7 +10,7 @@ use super::reason_of;
 use super::settings::{self, DataAmount};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name, text};
 use readlab_protocol::places::places_word;
-use readlab_protocol::{Cache, MethodLine, Part, Places};
+use readlab_protocol::{BlockBytes, Cache, MethodLine, Part, Places};
 use readlab_system::memory::page_bytes;
 use readlab_targets::corpus::block_truth::truth_of_blocks;
 use readlab_targets::corpus::oracle;
@@ -75,7 +75,7 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Ve
     for name in [AWKWARD_NAME.into(), raw_name()] {
         let file = folder.join(&name);
         fs::copy(&data, &file)?;
-        let case = write_list(&folder, "of-a-name.list", &file, ALIGNED_BLOCK_BYTES, &[0, 4096])?;
+        let case = write_list(&folder, "of-a-name.list", &file, aligned_block_bytes(), &[0, 4096])?;
         checks.push(special_name_check(words.clone(), case, name));
     }
     if !is_control(method) {
@@ -117,12 +117,24 @@ fn content() -> Vec<u8> {
     (0..DATA_BYTES).map(byte).collect()
 }
 
-fn write_list(folder: &Path, name: &str, file: &Path, block_bytes: u64, offsets: &[u64]) -> io::Result<Case> {
+/// The size of blocks that a device can read directly.
+fn aligned_block_bytes() -> BlockBytes {
+    BlockBytes::Same(ALIGNED_BLOCK_BYTES)
+}
+
+fn write_list(
+    folder: &Path,
+    name: &str,
+    file: &Path,
+    block_bytes: BlockBytes,
+    offsets: &[u64],
+) -> io::Result<Case> {
     let places = Places { file: file.to_owned(), block_bytes, offsets: offsets.to_vec() };
     // Lists for other files would have the same name, so they are in other folders.
     let path = unused_path(folder, name);
     fs::write(&path, places.to_bytes())?;
-    Ok(Case { name: name.to_owned(), truth: truth_of_blocks(&places, &|_| Ok(()))?, path })
+    let (truth, useful_bytes) = (truth_of_blocks(&places, &|_| Ok(()))?, Some(places.useful_bytes()));
+    Ok(Case { name: name.to_owned(), path, truth, useful_bytes })
 }
 
 /// A path in the folder that does not exist yet.
@@ -133,7 +145,7 @@ fn unused_path(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// Places that repeat, are unordered, are not multiples of the block size, or are at the end of the
-/// file.
+/// file; and blocks of different lengths.
 fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
     let end = DATA_BYTES;
     let cases: [(&str, u64, Vec<u64>); 8] = [
@@ -147,12 +159,28 @@ fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
         // More places than the modulus of the proof, so that place numbers wrap.
         ("more-than-65521.list", 16, (0..70_000).map(|number| number * 16 % 3584).collect()),
     ];
-    let listed = |(name, block_bytes, offsets): (&str, u64, Vec<u64>)| {
+    let of_same = |(name, block_bytes, offsets): (&str, u64, Vec<u64>)| {
         let is_aligned = offsets.iter().chain([&block_bytes]).all(|number| number % ALIGNED_BLOCK_BYTES == 0);
-        let case = Arc::new(write_list(folder, name, data, block_bytes, &offsets)?);
+        let case = Arc::new(write_list(folder, name, data, BlockBytes::Same(block_bytes), &offsets)?);
         Ok(PlaceList { case, is_aligned, is_long: offsets.len() > 1000 })
     };
-    cases.into_iter().map(listed).collect()
+    let of_each = |(name, blocks): (&str, Vec<(u64, u64)>)| {
+        let (offsets, lengths): (Vec<u64>, Vec<u64>) = blocks.into_iter().unzip();
+        let case = Arc::new(write_list(folder, name, data, BlockBytes::Each(lengths), &offsets)?);
+        // Methods past the page cache read such blocks with the bytes around them.
+        Ok(PlaceList { case, is_aligned: true, is_long: offsets.len() > 1000 })
+    };
+    let ranges: [(&str, Vec<(u64, u64)>); 3] = [
+        ("one-range.list", vec![(1, end - 1)]),
+        // Ranges that touch, overlap, contain each other, have one byte or end with the file; the
+        // longest is not the first.
+        (
+            "ranges.list",
+            vec![(512, 4096), (4608, 1), (4000, 700), (4096, 65_536), (end - 3, 3), (9, 100_000), (0, 1)],
+        ),
+        ("ranges-with-gaps.list", (0..300).map(|number| (number * 9001 % end, number % 900 + 1)).collect()),
+    ];
+    cases.into_iter().map(of_same).chain(ranges.into_iter().map(of_each)).collect()
 }
 
 /// A turn that must succeed, and a turn after the file was truncated that must fail.
@@ -160,7 +188,7 @@ fn shrinking_file_check<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io
     let folder = stage.new_folder()?;
     let file = folder.join("shrinking");
     fs::copy(data, &file)?;
-    let case = write_list(&folder, "shrinking.list", &file, ALIGNED_BLOCK_BYTES, &[0, 4096])?;
+    let case = write_list(&folder, "shrinking.list", &file, aligned_block_bytes(), &[0, 4096])?;
     let words = words.with_target(case.path.as_os_str());
     Ok(Check::new(move |stage| {
         words.attempt(stage, "a file that is cut off between turns", || {
@@ -189,7 +217,7 @@ fn unreadable_checks<'s>(
     fs::create_dir(&nested)?;
     let with_threads = method.params.iter().any(|param| param.name == "threads" && param.max >= 3);
     let mut checks = Vec::new();
-    let bytes_of = |file: &Path, block_bytes: u64, offsets: &[u64]| {
+    let bytes_of = |file: &Path, block_bytes: BlockBytes, offsets: &[u64]| {
         Places { file: file.to_owned(), block_bytes, offsets: offsets.to_vec() }.to_bytes()
     };
     for (file, offsets) in [
@@ -200,7 +228,7 @@ fn unreadable_checks<'s>(
         (&data.to_owned(), &[0, u64::MAX]),
     ] {
         let path = unused_path(folder, "unreadable.list");
-        fs::write(&path, bytes_of(file, ALIGNED_BLOCK_BYTES, offsets))?;
+        fs::write(&path, bytes_of(file, aligned_block_bytes(), offsets))?;
         let named = format!("{}: ", file.display());
         let of = format!("places {offsets:?} of {}", file.file_name().unwrap_or_default().display());
         let threads = with_threads.then(|| "threads=3".to_owned());
@@ -209,14 +237,16 @@ fn unreadable_checks<'s>(
             checks.push(Check::refused(words, of.clone(), named.clone()));
         }
     }
-    let whole = bytes_of(&short, ALIGNED_BLOCK_BYTES, &[0, 4096]);
+    let whole = bytes_of(&short, aligned_block_bytes(), &[0, 4096]);
+    let ranges = bytes_of(data, BlockBytes::Each(vec![1, 2]), &[0, 4096]);
     let path_alone: Vec<u8> = data.as_os_str().as_encoded_bytes().to_vec();
-    let broken: [(&str, Vec<u8>); 5] = [
+    let broken: [(&str, Vec<u8>); 6] = [
         ("empty.list", Vec::new()),
         ("no-zero-byte.list", path_alone.clone()),
         ("no-numbers.list", [&path_alone[..], &[0]].concat()),
-        ("no-path.list", bytes_of(Path::new(""), ALIGNED_BLOCK_BYTES, &[0])),
+        ("no-path.list", bytes_of(Path::new(""), aligned_block_bytes(), &[0])),
         ("cut.list", whole[..whole.len() - 1].to_vec()),
+        ("no-last-length.list", ranges[..ranges.len() - 8].to_vec()),
     ];
     for (name, bytes) in broken {
         let path = folder.join(name);
@@ -227,7 +257,7 @@ fn unreadable_checks<'s>(
     checks.push(Check::refused(no_list, "no-such.list", "no-such.list: "));
     // No machine has enough memory for this block.
     let path = folder.join("blocks-too-large.list");
-    fs::write(&path, bytes_of(data, 1 << 60, &[0]))?;
+    fs::write(&path, bytes_of(data, BlockBytes::Same(1 << 60), &[0]))?;
     checks.push(Check::refused(words.with_target(path), "blocks-too-large.list", ""));
     Ok(checks)
 }
@@ -246,7 +276,7 @@ pub(super) fn part_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Resu
 }
 
 /// Parts of a file of sixteen pages and one byte, each with its true answer.
-fn parts(stage: &Stage) -> io::Result<Vec<(Part, Arc<Case>)>> {
+pub(super) fn parts(stage: &Stage) -> io::Result<Vec<(Part, Arc<Case>)>> {
     let page = usize::try_from(page_bytes()).map_err(io::Error::other)?;
     let content = text(16 * page as u64 + 1);
     let name = "sixteen-pages-and-a-byte";
@@ -257,7 +287,7 @@ fn parts(stage: &Stage) -> io::Result<Vec<(Part, Arc<Case>)>> {
         let read = &content[within(start)..within(start + length)];
         let truth = oracle::truth_of(|| Ok(read), &|_| Ok(()))?;
         let part = Part { start_bytes: start as u64, length_bytes: length as u64 };
-        Ok((part, Arc::new(Case { name: name.to_owned(), path: path.clone(), truth })))
+        Ok((part, Arc::new(Case { name: name.to_owned(), path: path.clone(), truth, useful_bytes: None })))
     };
     let parts = [
         (0, 2 * page),

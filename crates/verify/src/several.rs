@@ -5,11 +5,14 @@ use super::check::{Check, ReadWords, check_clean_exit, is_control, work_scans};
 use super::files::special_name_check;
 use super::settings::{self, DataAmount};
 use super::stage::{AWKWARD_NAME, Case, Stage, raw_name};
+use readlab_model::trial::Answer;
 use readlab_protocol::MethodLine;
 use readlab_protocol::files::list_word;
 use readlab_system::kernel_file::folder_with_unreadable_file;
 use readlab_system::open_file::make_pipe;
 use readlab_system::user;
+use readlab_targets::corpus::names_truth::truth_of_names;
+use readlab_targets::corpus::oracle::Truth;
 use readlab_targets::corpus::tree_truth::truth_of_files;
 use std::convert::Infallible;
 use std::fs;
@@ -78,7 +81,8 @@ pub(super) fn folder_checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Re
     checks.push(special_name_check(words.clone(), trees.raw.folder.clone(), raw_name()));
     let absent = words.with_target(stage.new_folder()?.join("absent"));
     checks.push(Check::refused(absent, "a folder that is absent", "absent"));
-    if let Some(unreadable) = unreadable_folder(stage)? {
+    // The name and the status of a file are visible even if its bytes cannot be read.
+    if let Some(unreadable) = unreadable_folder(stage)?.filter(|_| !visit.work.finds_names()) {
         let words = words.with_target(unreadable.as_os_str());
         let named = format!("{}/", unreadable.display());
         checks.push(Check::refused(words, "a folder with a file that cannot be read", named));
@@ -116,9 +120,12 @@ impl Tree {
     fn read(folder: PathBuf, files: Vec<PathBuf>) -> io::Result<Tree> {
         let list = folder.with_extension("list");
         fs::write(&list, list_of(&files))?;
-        let truth = truth(files)?;
-        let case = |path: PathBuf| Arc::new(Case::at(path, truth.clone()));
-        Ok(Tree { folder: case(folder), list: case(list) })
+        let of_files = truth(files)?;
+        let names = truth_of_names(&folder, &|_| Ok(()))?.answer;
+        let Answer { folders, links, others, .. } = names;
+        let answer = Answer { folders, links, others, names: names.names, ..of_files.answer };
+        let of_folder = Truth { answer, ..of_files.clone() };
+        Ok(Tree { folder: Arc::new(Case::at(folder, of_folder)), list: Arc::new(Case::at(list, of_files)) })
     }
 
     /// Files with unusual sizes and names, and entries that must not be read: symbolic links, a
@@ -175,7 +182,7 @@ impl Tree {
     }
 }
 
-fn truth(files: Vec<PathBuf>) -> io::Result<readlab_targets::corpus::oracle::Truth> {
+fn truth(files: Vec<PathBuf>) -> io::Result<Truth> {
     truth_of_files(files.into_iter().map(Ok::<_, Infallible>), &|_| Ok(()))
 }
 

@@ -37,13 +37,15 @@ pub(super) struct Case {
     pub name: String,
     pub path: PathBuf,
     pub truth: Truth,
+    /// Number of different bytes of the blocks; `None` if the case is no list of places.
+    pub useful_bytes: Option<u64>,
 }
 
 impl Case {
     /// A case that is named after its file.
     pub(super) fn at(path: PathBuf, truth: Truth) -> Case {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Case { name, path, truth }
+        Case { name, path, truth, useful_bytes: None }
     }
 
     /// A case for an existing file.

@@ -23,7 +23,7 @@
 //!     let whole = Method {
 //!         name: "whole",
 //!         about: "std::fs::read of the whole file",
-//!         works: &Work::ALL,
+//!         works: &Work::OF_BYTES,
 //!         cache: Cache::Through,
 //!         reads: Reads::File,
 //!         tls: false,

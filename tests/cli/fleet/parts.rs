@@ -6,7 +6,7 @@ use crate::home::Home;
 use readlab_record::{Outcome, Share, TrialRecord};
 
 /// The reason why a method takes no part.
-const WHOLE_FILES_REASON: &str = "it reads whole files, and each rank reads a part";
+const WHOLE_FILES_REASON: &str = "it reads whole files, and only a part of one is read";
 
 /// Lines of many lengths, more than two large pages, with an unterminated last line.
 fn text() -> String {

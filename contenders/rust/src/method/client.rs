@@ -7,6 +7,7 @@
 use super::Fault;
 use crate::source::Source;
 use crate::traffic::Traffic;
+use readlab_protocol::Part;
 use readlab_protocol::remote::{cacert, content_range, etag};
 use std::fs;
 use std::io::{self, Read};
@@ -72,15 +73,39 @@ impl Client {
         }
     }
 
-    /// Requests a range. Its answer is not checked, so that the caller can recognise empty content.
-    pub(super) fn get_range(&self, range: &Range<u64>) -> Result<Response<Body>, Fault> {
-        self.request(Some((RANGE, format!("bytes={}-{}", range.start, range.end - 1))))
+    /// Requests a part, up to the end of the content, and returns the answer with its range; `None`
+    /// if the content ends before the part. `close` if the connection is for this request only. An
+    /// answer with another range is a failure.
+    pub(super) fn get_part(
+        &self,
+        part: Part,
+        close: bool,
+    ) -> Result<Option<(Response<Body>, Range<u64>)>, Fault> {
+        let range = part.range();
+        let headers = close.then(|| (CONNECTION, "close".to_owned()));
+        let answer = self.request(headers.into_iter().chain([range_header(&range)]))?;
+        if is_empty(&answer) {
+            return Ok(None);
+        }
+        let (given, size_bytes) = range_of(&answer)?;
+        if given != (range.start..range.end.min(size_bytes)) {
+            return Err(failure("the answer is about another range"));
+        }
+        Ok(Some((answer, given)))
     }
 
-    fn request(&self, header: Option<(HeaderName, String)>) -> Result<Response<Body>, Fault> {
+    /// Requests a range. Its answer is not checked, so that the caller can recognise empty content.
+    pub(super) fn get_range(&self, range: &Range<u64>) -> Result<Response<Body>, Fault> {
+        self.request([range_header(range)])
+    }
+
+    fn request(
+        &self,
+        headers: impl IntoIterator<Item = (HeaderName, String)>,
+    ) -> Result<Response<Body>, Fault> {
         let mut request = self.agent.get(&self.url);
         let version = self.etag.iter().map(|etag| (IF_MATCH, etag.clone()));
-        for (name, value) in version.chain(header) {
+        for (name, value) in version.chain(headers) {
             request = request.header(name, value);
         }
         let answer = request.call().map_err(cause)?;
@@ -100,6 +125,11 @@ impl Client {
     }
 }
 
+/// The header that requests a range.
+fn range_header(range: &Range<u64>) -> (HeaderName, String) {
+    (RANGE, format!("bytes={}-{}", range.start, range.end - 1))
+}
+
 /// The range in an answer, and the size of the whole content.
 pub(super) fn range_of(answer: &Response<Body>) -> Result<(Range<u64>, u64), Fault> {
     if answer.status() != StatusCode::PARTIAL_CONTENT {
@@ -107,6 +137,15 @@ pub(super) fn range_of(answer: &Response<Body>) -> Result<(Range<u64>, u64), Fau
     }
     let value = answer.headers().get(CONTENT_RANGE).and_then(|value| value.to_str().ok());
     value.and_then(content_range).ok_or_else(|| failure("the answer has no Content-Range"))
+}
+
+/// Refuses a body that has fewer or more bytes than the range of its answer.
+pub(super) fn check_length(range: &Range<u64>, length: u64) -> Result<(), Fault> {
+    let wanted = range.end - range.start;
+    if length == wanted {
+        return Ok(());
+    }
+    Err(failure(format!("{length} bytes instead of {wanted} in a range")))
 }
 
 /// Whether an answer to the first range shows that the content is empty.

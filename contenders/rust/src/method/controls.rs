@@ -8,7 +8,7 @@ use crate::scan::Visit;
 use crate::source::Source;
 
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Answer, Cache, Reads};
+use readlab_protocol::{Answer, Cache, Reads, Work};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -17,6 +17,8 @@ pub(super) const NULL: Method = Method {
     name: "null",
     about: "control: opens and reads nothing; its window is empty",
     reads: Reads::Both,
+    // Any work can be requested, because this control does none.
+    feeding: Feeding::Own(&Work::ALL),
     parts: true,
     lists: true,
     build: |_| Ok(Box::new(Null)),

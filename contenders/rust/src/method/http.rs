@@ -3,7 +3,7 @@
 //! By default each reading makes a new client with a new connection, and requests that the server
 //! closes it, so no state is kept. With `kept=1` the client and its connection stay.
 
-use super::client::{CLIENT_BUFFER_BYTES, Client, ClientSettings, TimedBody};
+use super::client::{self, CLIENT_BUFFER_BYTES, Client, ClientSettings, TimedBody};
 use super::read::drain;
 use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
@@ -12,7 +12,7 @@ use crate::setting::Param;
 use crate::source::Source;
 use crate::traffic::Traffic;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Answer, Reads};
+use readlab_protocol::{Answer, Part, Reads};
 
 const BUFFER: Param = Param::new("buffer_bytes", CLIENT_BUFFER_BYTES as u64, 1, 1 << 30);
 const KEPT: Param = Param::switch("kept");
@@ -22,6 +22,7 @@ pub(super) const HTTP: Method = Method {
     about: "GET by the crate ureq, HTTP/1.1, the body read into one buffer; a client and a connection for each \
             reading, or with kept=1 for all",
     reads: Reads::Url,
+    parts: true,
     tls: true,
     params: &[BUFFER, KEPT],
     build: |settings| {
@@ -57,10 +58,25 @@ impl Reader for Http {
                 &made
             }
         };
-        let mut body = TimedBody::new(client.get(!self.is_kept)?.into_body().into_reader());
-        let mut buffer = Buffer::new(self.client.buffer_bytes)?;
         let mut consumer = Consumer::new(visit);
-        drain(&mut body, &mut buffer[..self.client.buffer_bytes], &mut consumer)?;
+        let part = match source.as_part() {
+            Some(Part { length_bytes: 0, .. }) => return Ok(consumer.finish()),
+            part => part,
+        };
+        let (answer, range) = match part.map(|part| client.get_part(part, !self.is_kept)).transpose()? {
+            None => (client.get(!self.is_kept)?, None),
+            Some(Some((answer, range))) => (answer, Some(range)),
+            Some(None) => {
+                self.traffic = Traffic { requests: Some(1), first_byte: None };
+                return Ok(consumer.finish());
+            }
+        };
+        let mut body = TimedBody::new(answer.into_body().into_reader());
+        let mut buffer = Buffer::new(self.client.buffer_bytes)?;
+        let length = drain(&mut body, &mut buffer[..self.client.buffer_bytes], &mut consumer)?;
+        if let Some(range) = range {
+            client::check_length(&range, length)?;
+        }
         self.traffic = body.traffic();
         Ok(consumer.finish())
     }

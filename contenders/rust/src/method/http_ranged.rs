@@ -13,7 +13,7 @@ use crate::setting::Param;
 use crate::source::Source;
 use crate::traffic::Traffic;
 use readlab_auto::buffer::Buffer;
-use readlab_protocol::{Answer, Reads};
+use readlab_protocol::{Answer, Part, Reads};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use ureq::Body;
@@ -29,6 +29,7 @@ pub(super) const HTTP_RANGED: Method = Method {
             or with kept=1 for all",
     reads: Reads::Url,
     feeding: Feeding::AnyOrder,
+    parts: true,
     tls: true,
     params: &[CONCURRENCY, KEPT, PART],
     build: |settings| {
@@ -71,14 +72,23 @@ impl Reader for RangedReader {
                 &made
             }
         };
-        let first = client.get_range(&(0..self.part_bytes))?;
+        let asked = source.as_part().map_or(0..u64::MAX, Part::range);
+        if asked.is_empty() {
+            return Ok(Consumer::new(visit).finish());
+        }
+        let first_end = asked.end.min(asked.start.saturating_add(self.part_bytes));
+        let first = client.get_range(&(asked.start..first_end))?;
         if client::is_empty(&first) {
             self.traffic = Traffic { requests: Some(1), first_byte: None };
             return Ok(Consumer::new(visit).finish());
         }
         let (_, size_bytes) = client::range_of(&first)?;
-        let content = Content { client, size_bytes, first: Mutex::new(Some(first)) };
-        let parts = Segments::new(0..size_bytes, self.part_bytes)
+        let start = asked.start;
+        if size_bytes < start {
+            return Err(client::failure("the answer is about another range"));
+        }
+        let content = Content { client, size_bytes, start, first: Mutex::new(Some(first)) };
+        let parts = Segments::new(start..asked.end.min(size_bytes), self.part_bytes)
             .share(self.threads, |segments| content.visit(segments, visit))?;
         let (answers, traffic): (Vec<Answer>, Vec<Traffic>) = parts.into_iter().unzip();
         self.traffic = traffic.into_iter().fold(Traffic::default(), Traffic::merge);
@@ -94,6 +104,8 @@ impl Reader for RangedReader {
 struct Content<'a> {
     client: &'a Client,
     size_bytes: u64,
+    /// Offset of the first range.
+    start: u64,
     /// The answer to the request for the first range, until a thread takes it.
     first: Mutex<Option<Response<Body>>>,
 }
@@ -108,10 +120,7 @@ impl Content<'_> {
             let mut body = TimedBody::new(self.answer(&range)?.into_body().into_reader());
             let length = drain(&mut body, &mut buffer[..CLIENT_BUFFER_BYTES], &mut consumer)
                 .map_err(|fault| fault_in_whole(&range, fault))?;
-            if length != range.end - range.start {
-                let wanted = range.end - range.start;
-                return Err(client::failure(format!("{length} bytes instead of {wanted} in a range")));
-            }
+            client::check_length(&range, length)?;
             traffic = traffic.merge(body.traffic());
         }
         Ok((consumer.finish(), traffic))
@@ -119,10 +128,9 @@ impl Content<'_> {
 
     /// The answer to the request for a range, which must have that range.
     fn answer(&self, range: &Range<u64>) -> Result<Response<Body>, Fault> {
-        let first = match range.start {
-            0 => self.first.lock().unwrap_or_else(PoisonError::into_inner).take(),
-            _ => None,
-        };
+        let is_first = range.start == self.start;
+        let first = is_first.then(|| self.first.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let first = first.flatten();
         let answer = first.map_or_else(|| self.client.get_range(range), Ok)?;
         if client::range_of(&answer)? != (range.clone(), self.size_bytes) {
             return Err(client::failure("the answer is about another range"));

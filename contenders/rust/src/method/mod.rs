@@ -27,12 +27,14 @@ mod list_reader;
 mod memory;
 mod memory_check;
 mod mmap;
+mod names;
 mod opens;
 mod places;
 mod pread;
 mod read;
 pub mod registry;
 mod server_limits;
+mod stat;
 mod stream;
 mod vectored;
 mod walk;
@@ -120,6 +122,12 @@ pub(crate) trait Reader: Send {
     /// The latencies of single reads since the last call; `None` from a method that reads no
     /// places.
     fn take_latencies(&mut self) -> Option<Latencies> {
+        None
+    }
+
+    /// Number of bytes that the reads of the last reading requested; `None` from a method that
+    /// reads no places, or that does not know the number.
+    fn read_bytes(&self) -> Option<u64> {
         None
     }
 
@@ -222,7 +230,7 @@ impl Method {
 
     /// Defaults of a control, which does every work itself and does not use the page cache.
     const CONTROL: Method =
-        Method { cache: Cache::None, feeding: Feeding::Own(&Work::ALL), ..Method::DEFAULT };
+        Method { cache: Cache::None, feeding: Feeding::Own(&Work::OF_BYTES), ..Method::DEFAULT };
 
     /// The names of the scans that this method offers on this machine for one work, best first. The
     /// list is [`NO_SCAN`] if there is no choice, and empty if the method cannot do the work.

@@ -11,6 +11,7 @@ pub(crate) fn value(bytes: &[u8], work: Work) -> u64 {
         Work::Lines => newlines() + u64::from(bytes.last().is_some_and(|last| *last != b'\n')),
         Work::Sum => bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)).into(),
         Work::Discard => bytes.len() as u64,
+        Work::Names | Work::Stat => 0,
     }
 }
 

@@ -98,16 +98,22 @@ pub(super) fn is_above_cache(target: &TargetFacts) -> Option<bool> {
 fn case(record: &Record, it: &TrialRecord) -> Case {
     let trial = &it.trial;
     let target = record.targets.get(trial.target);
-    let id = trial.id.to_string();
+    // Under the settings that were found at the start, the trial is also comparable with the same
+    // trial of a run that raced no settings.
+    let has_found_settings = target.is_none_or(TargetFacts::has_found_settings);
+    let id = has_found_settings.then(|| trial.id.to_string());
+    let (name, label) = (record.trial_name(trial), trial.label.clone().filter(|_| has_found_settings));
     let is_accepted = it.is_accepted();
-    let whole = record.read_whole(it);
-    let bytes = whole.map_or(0, |target| trial.bytes_in(target));
+    let bytes = record.bytes_in(it).unwrap_or(0);
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     let measures = Measure::value_variants().iter().copied();
     Case {
-        name: trial.label.clone().unwrap_or_else(|| id.clone()),
+        name: label.clone().or_else(|| id.clone()).unwrap_or_else(|| name.clone()),
         // A trial that is started for each reading is not the same case as one that keeps running.
-        names: trial.label.iter().cloned().chain((trial.start == Start::Kept).then_some(id)).collect(),
+        names: label
+            .into_iter()
+            .chain(id.into_iter().chain([name]).filter(|_| trial.start == Start::Kept))
+            .collect(),
         key: ComparisonKey {
             path: target.map(|target| target.path.clone()),
             over: target.map(TargetFacts::transport),

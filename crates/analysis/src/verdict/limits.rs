@@ -120,7 +120,7 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     }
     let counted = match kind {
         LimitKind::Opens => target.tree().map(|tree| tree.files),
-        LimitKind::Timing => target.places().map(|places| places.reads),
+        LimitKind::Timing => target.blocks().map(|blocks| blocks.reads),
         _ => trial.params.0.get("calls").copied(),
     };
     let bytes = match kind {

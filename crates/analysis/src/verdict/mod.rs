@@ -34,6 +34,7 @@ use crate::stats::{SharedRatio, Significance};
 use parts::{LimitShare, TrialFacts};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::{IoQuota, ReadAhead};
+use readlab_model::trial::CacheState;
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -185,7 +186,14 @@ pub enum DeviceUse {
         ahead: ReadAhead,
     },
     /// The requests are too small or too few, and no pair of trials in this record shows which.
-    TooLittle,
+    TooLittle {
+        /// The kernel's read-ahead for the reading; `None` if there is none or it is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ahead: Option<ReadAhead>,
+        /// The same method under a larger read-ahead, if that was raced and is faster.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        remedy: Option<Remedy>,
+    },
 }
 
 /// Another trial of the same record that is faster.
@@ -244,6 +252,9 @@ pub fn judge(record: &Record, limits: &[Limit], noise: &SharedNoise, it: &TrialR
 /// Tries the rules in order; the first that applies gives the verdict.
 fn decide(judged: &JudgedTrial) -> Verdict {
     let facts = &judged.facts;
+    if judged.it.trial.work.finds_names() {
+        return verdict_on_names(judged);
+    }
     if facts.size_bytes == 0 {
         return Verdict::Unknown { why: "the target has no bytes".to_owned() };
     }
@@ -304,6 +315,41 @@ fn decide(judged: &JudgedTrial) -> Verdict {
         }
         _ => Verdict::Mixed { shares },
     }
+}
+
+/// The verdict on a walk that reads no file. Limits of bytes do not apply, and all kernel time is the
+/// search for names and inodes.
+fn verdict_on_names(judged: &JudgedTrial) -> Verdict {
+    let facts = &judged.facts;
+    if let Some(quota) = quota::processor_quota(judged) {
+        return quota;
+    }
+    let Some(parts) = facts.parts else {
+        return Verdict::Unknown { why: format!("no CPU times: {}", facts.why_no_cpu) };
+    };
+    let of = |all: &[TimeShare]| all.iter().map(|part| parts.of(*part)).sum::<f64>();
+    let (queued, waiting, user) =
+        (of(&[TimeShare::Queued]), of(&[TimeShare::Waiting]), of(&[TimeShare::User]));
+    if queued >= DOMINANT_SHARE_MIN {
+        return Verdict::Scheduler { share: queued, quota: judged.record.header.machine.quota() };
+    }
+    if parts.reaches_share(waiting, DOMINANT_SHARE_MIN) && judged.it.trial.state == CacheState::Cold {
+        let why =
+            "it waits for the tables of its file system, and no control shows how fast these come at best";
+        return Verdict::Unknown { why: why.to_owned() };
+    }
+    if parts.reaches_share(waiting, DOMINANT_SHARE_MIN) {
+        return Verdict::Latency;
+    }
+    let kernel =
+        [TimeShare::Kernel, TimeShare::Opens, TimeShare::Copy, TimeShare::Faults, TimeShare::NewMemory];
+    if parts.reaches_share(of(&kernel), DOMINANT_SHARE_MIN) {
+        return Verdict::Metadata;
+    }
+    if parts.reaches_share(user, DOMINANT_SHARE_MIN) {
+        return Verdict::Processing { lift: judged.remedy_by_scan() };
+    }
+    Verdict::Mixed { shares: parts.largest_first() }
 }
 
 /// The verdict on a reading that is near a limit for which there is no other explanation.

@@ -145,7 +145,7 @@ pub(super) struct TrialFacts<'a> {
     pub(super) why_no_cpu: String,
     /// The limits that apply to this trial.
     near: Vec<LimitShare<'a>>,
-    it: &'a TrialRecord,
+    pub(super) it: &'a TrialRecord,
 }
 
 /// A limit, and the share of it that a trial reaches.
@@ -211,7 +211,8 @@ impl<'a> TrialFacts<'a> {
         let encoded = target.extents.as_ref().map_or(0, |extents| extents.encoded_bytes);
         Some(TrialFacts {
             size_bytes: target.size_bytes,
-            near: if size > 0.0 { near.collect() } else { Vec::new() },
+            // Limits of bytes do not apply to walks that find names.
+            near: if size > 0.0 && !it.trial.work.finds_names() { near.collect() } else { Vec::new() },
             encoded_share: float(encoded) / size.max(1.0),
             is_stored_compressed: cold && is_stored_compressed(target, device_bytes),
             device_busy: scaled_turn_time_ns(it, |sample| sample.turn.device_busy_ns).map(|ns| ns / wall_ns),
@@ -223,7 +224,7 @@ impl<'a> TrialFacts<'a> {
             device_bytes,
             device_rate,
             fetched_times: times
-                .filter(|times| cold && target.places().is_some() && *times > FETCHED_TIMES_MIN),
+                .filter(|times| cold && target.blocks().is_some() && *times > FETCHED_TIMES_MIN),
             busy,
             parts,
             it,

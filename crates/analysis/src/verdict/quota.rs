@@ -79,9 +79,9 @@ pub(super) fn quota_of_reads(judged: &JudgedTrial) -> Option<Verdict> {
     let quota = target.io_quotas.iter().filter(|quota| quota.reads_per_s.is_some());
     let quota = quota.min_by_key(|quota| quota.reads_per_s)?;
     let granted = at_least_one(quota.reads_per_s?);
-    let share = match target.places() {
-        Some(places) => {
-            let share = at_least_one(places.reads) * facts.rate / at_least_one(target.size_bytes) / granted;
+    let share = match target.blocks() {
+        Some(blocks) => {
+            let share = at_least_one(blocks.reads) * facts.rate / at_least_one(target.size_bytes) / granted;
             let share = Some(share).filter(|share| (AT_QUOTA..=ABOVE_QUOTA).contains(share))?;
             Some(share.min(1.0))
         }

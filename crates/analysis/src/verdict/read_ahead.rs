@@ -4,7 +4,8 @@
 use super::page_faults::reads_by_calls;
 use super::parts::median;
 use super::{JudgedTrial, Remedy, Verdict};
-use crate::stats::float;
+use crate::settings::{SettingEffect, setting_effects};
+use crate::stats::{Significance, float};
 use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::ReadAhead;
@@ -17,9 +18,8 @@ const AMPLIFICATION_MIN: f64 = 2.0;
 /// the requested bytes.
 pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, target, facts, .. } = judged;
-    let places = target.places().filter(|_| it.trial.state == CacheState::Cold)?;
-    let asked_bytes = target.size_bytes.saturating_sub(places.repeated_bytes()).max(1);
-    let times = facts.device_bytes? / float(asked_bytes);
+    target.blocks().filter(|_| it.trial.state == CacheState::Cold)?;
+    let times = facts.device_bytes? / float(target.useful_bytes().max(1));
     let is_mapped = !reads_by_calls(it);
     (times >= AMPLIFICATION_MIN).then(|| Verdict::ReadAhead {
         times,
@@ -36,10 +36,25 @@ fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
     }))
 }
 
+/// The same method under the larger read-ahead with which it is fastest, if several values were raced
+/// and it is clearly faster than under the value that was found at the start.
+pub(super) fn larger_and_faster(judged: &JudgedTrial) -> Option<Remedy> {
+    let JudgedTrial { record, it, target, .. } = judged;
+    let own_bytes = target.read_ahead()?.bytes;
+    let is_larger = |effect: &SettingEffect| {
+        effect.found.trial.index == it.trial.index
+            && effect.significance() == Some(Significance::Faster)
+            && effect.target.read_ahead().is_some_and(|ahead| ahead.bytes > own_bytes)
+    };
+    let larger = setting_effects(record).into_iter().filter(is_larger);
+    let best = larger.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))?;
+    Some(Remedy { name: best.target.settings_words()?, times: best.ratio.estimate })
+}
+
 /// The kernel's read-ahead for a sequential reading through the page cache, where it is less than
 /// the default. Files that are no larger than the read-ahead are not affected.
 pub(super) fn shorter_than_default(target: &TargetFacts) -> Option<ReadAhead> {
     let file_bytes = target.tree().map_or(u64::MAX, |tree| target.size_bytes / tree.files.max(1));
     let is_short = |ahead: &ReadAhead| ahead.is_short() && ahead.bytes < file_bytes;
-    target.read_ahead().filter(|ahead| target.places().is_none() && is_short(ahead))
+    target.read_ahead().filter(|ahead| target.blocks().is_none() && is_short(ahead))
 }

@@ -20,7 +20,9 @@ impl fmt::Display for Remedy {
 /// The verdict in one sentence.
 pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
     let has_times = match verdict {
-        Verdict::Device { pace } => matches!(pace, DeviceUse::ReadAhead { .. } | DeviceUse::TooLittle),
+        Verdict::Device { pace } => {
+            matches!(pace, DeviceUse::ReadAhead { .. } | DeviceUse::TooLittle { .. })
+        }
         Verdict::Unknown { .. } => false,
         _ => true,
     };
@@ -95,6 +97,9 @@ fn what_stops(verdict: &Verdict, facts: &TrialFacts) -> String {
                  maps; use one buffer again{}",
                 faster.unwrap_or_default()
             )
+        }
+        Verdict::Metadata if facts.it.trial.work.finds_names() => {
+            "stopped by the kernel's search for names and inodes".to_owned()
         }
         Verdict::Metadata => "stopped by opening and closing files, not by their bytes".to_owned(),
         Verdict::Mixed { .. } => "no single thing stops it".to_owned(),
@@ -198,9 +203,23 @@ fn device(pace: &DeviceUse, facts: &TrialFacts) -> String {
         DeviceUse::SmallBlocks { remedy } => format!("its blocks are too small: {remedy}"),
         DeviceUse::Shallow { remedy } => format!("it has too few reads in flight: {remedy}"),
         DeviceUse::ReadAhead { ahead } => short_read_ahead(ahead),
-        DeviceUse::TooLittle => "it asks for too little at a time".to_owned(),
+        DeviceUse::TooLittle { ahead, remedy } => too_little_words(ahead.as_ref(), remedy.as_ref()),
     };
     format!("waits for a device that has room: {used}; {why}")
+}
+
+/// Says that a reading asks for too little, and how to make the kernel ask for more.
+fn too_little_words(ahead: Option<&ReadAhead>, remedy: Option<&Remedy>) -> String {
+    let ahead = ahead.map_or_else(String::new, |ahead| {
+        let bytes = Bytes(ahead.bytes).binary();
+        let (large, command) =
+            (Bytes(ReadAhead::LARGE_BYTES).binary(), ahead.command_for(ReadAhead::LARGE_BYTES));
+        let larger = (ahead.bytes < ReadAhead::LARGE_BYTES).then(|| format!(", and {command} sets {large}"));
+        format!(": the kernel reads ahead {bytes} for it{}", larger.unwrap_or_default())
+    });
+    let faster =
+        remedy.map(|Remedy { name, times }| format!("; under {name} it is {times:.1} times as fast"));
+    format!("it asks for too little at a time{ahead}{}", faster.unwrap_or_default())
 }
 
 pub(super) fn short_read_ahead(ahead: &ReadAhead) -> String {
@@ -279,7 +298,7 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::Device { pace: DeviceUse::SmallBlocks { .. } } => "small blocks".to_owned(),
         Verdict::Device { pace: DeviceUse::Shallow { .. } } => "shallow depth".to_owned(),
         Verdict::Device { pace: DeviceUse::ReadAhead { .. } } => "short read-ahead".to_owned(),
-        Verdict::Device { pace: DeviceUse::TooLittle } => "too little in flight".to_owned(),
+        Verdict::Device { pace: DeviceUse::TooLittle { .. } } => "too little in flight".to_owned(),
         Verdict::Copy => share("copy"),
         Verdict::Memory => share("memory"),
         Verdict::Processing { lift: Some(Remedy { times, .. }) } => {

@@ -22,7 +22,7 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     if let Some(verdict) = read_ahead::unrequested_bytes(judged) {
         return verdict;
     }
-    let is_of_many = target.tree().is_some() || target.places().is_some();
+    let is_of_many = target.tree().is_some() || target.blocks().is_some();
     let shallow = is_of_many.then(|| remedy_by_more_in_flight(judged)).flatten();
     let shallow = shallow.map(|remedy| Verdict::Device { pace: DeviceUse::Shallow { remedy } });
     let short = || read_ahead::shorter_than_default(target);
@@ -75,7 +75,7 @@ pub(super) fn decoding_or_device(facts: &TrialFacts) -> Verdict {
 /// slower than one with several in flight. For places, the depth of both is known and must be
 /// greater.
 fn remedy_by_more_in_flight(judged: &JudgedTrial) -> Option<Remedy> {
-    let of_places = judged.target.places().is_some();
+    let of_places = judged.target.blocks().is_some();
     let is_deeper = |other: &TrialRecord| !of_places || in_flight(other).1 > in_flight(judged.it).1;
     let others = judged.rivals().filter(|other| other.trial.index != judged.it.trial.index);
     judged.clear_remedy(others.filter(|other| is_deeper(other)))
@@ -85,8 +85,12 @@ fn remedy_by_more_in_flight(judged: &JudgedTrial) -> Option<Remedy> {
 fn device_use(judged: &JudgedTrial) -> DeviceUse {
     let JudgedTrial { record, it, target, .. } = judged;
     if !it.trial.bypasses_cache() {
+        let too_little = || DeviceUse::TooLittle {
+            ahead: target.read_ahead().filter(|_| target.blocks().is_none()),
+            remedy: read_ahead::larger_and_faster(judged),
+        };
         let short = read_ahead::shorter_than_default(target);
-        return short.map_or(DeviceUse::TooLittle, |ahead| DeviceUse::ReadAhead { ahead });
+        return short.map_or_else(too_little, |ahead| DeviceUse::ReadAhead { ahead });
     }
     let past_cache = record.trials.iter().filter(|other| {
         let is_past = other.trial.bypasses_cache() || other.trial.limit() == Some(LimitKind::Device);
@@ -105,7 +109,7 @@ fn device_use(judged: &JudgedTrial) -> DeviceUse {
         (Some(larger), Some(deeper)) if deeper.times > larger.times => DeviceUse::Shallow { remedy: deeper },
         (Some(remedy), _) => DeviceUse::SmallBlocks { remedy },
         (None, Some(remedy)) => DeviceUse::Shallow { remedy },
-        (None, None) => DeviceUse::TooLittle,
+        (None, None) => DeviceUse::TooLittle { ahead: None, remedy: None },
     }
 }
 

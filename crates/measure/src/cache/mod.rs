@@ -111,6 +111,15 @@ pub enum CacheError {
     /// The kernel still has the file's name (dentry) or inode in memory.
     #[error("{}: its name and inode are not cold: the kernel kept them", display_path(.path))]
     NameRemains { path: PathBuf },
+    /// Names can only be dropped with the caches of the whole machine, and only by root.
+    #[error(
+        "{}: names and inodes are cold only where the caches of the whole machine are dropped: --metadata cold (root only)",
+        display_path(.path)
+    )]
+    NamesNeedRoot { path: PathBuf },
+    /// The kernel dropped names after the fill.
+    #[error("{}: not warm, {proof} after each was asked for: the kernel dropped some", display_path(.path))]
+    NamesNotKept { path: PathBuf, proof: ResidencyProof },
     #[error("{cause}")]
     List { cause: String },
     #[error(transparent)]
@@ -173,6 +182,8 @@ pub trait TargetCache: std::fmt::Debug {
 pub struct PageCache {
     residency: Residency,
     eviction: Eviction,
+    /// The part that is evicted first; `None` if the whole file is evicted.
+    evicted_part: Option<Part>,
     /// Files below this one, for example the image of a loop device. Their pages would serve a
     /// reading that finds none of this file's pages.
     below: Vec<PathBuf>,
@@ -189,7 +200,7 @@ impl PageCache {
     }
 
     pub(super) fn new(residency: Residency, eviction: Eviction) -> PageCache {
-        PageCache { residency, eviction, below: Vec::new() }
+        PageCache { residency, eviction, evicted_part: None, below: Vec::new() }
     }
 
     /// Adds files below, which [`PageCache::evict`] makes cold too.
@@ -197,7 +208,16 @@ impl PageCache {
         PageCache { below: below.to_vec(), ..self }
     }
 
+    /// Restricts the cache to the part of one of several readers. Pages outside of the part are in the
+    /// page cache for the other readers, so they are not evicted.
     pub fn limited_to_part(self, part: Option<Part>) -> PageCache {
+        PageCache { evicted_part: part, ..self.limited_to_range(part) }
+    }
+
+    /// Restricts the cache to a part outside of which no reader reads. The whole file is evicted,
+    /// because pages that the kernel read ahead behind the part must not be in the page cache before
+    /// the next cold reading.
+    pub fn limited_to_range(self, part: Option<Part>) -> PageCache {
         PageCache { residency: self.residency.limited_to_part(part), ..self }
     }
 
@@ -232,7 +252,7 @@ impl PageCache {
         let mut pause = FIRST_PAUSE;
         let mut tries = 0;
         loop {
-            self.advise_eviction(self.residency.part.filter(|_| tries == 0), eviction)?;
+            self.advise_eviction(self.evicted_part.filter(|_| tries == 0), eviction)?;
             tries += 1;
             let proof = self.residency.prove()?;
             // A probed page stands for many pages: an estimate must find none.

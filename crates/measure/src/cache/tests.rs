@@ -4,6 +4,8 @@
 use super::{CacheError, Eviction, PageCache, TargetCache};
 use crate::residency::ResidencyMeans;
 use crate::testing;
+use readlab_protocol::Part;
+use readlab_system::memory::page_bytes;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, Permissions};
@@ -33,6 +35,20 @@ fn an_evicted_file_is_cold_and_a_filled_file_is_warm() {
         assert!(filled.wall_ns > 0);
         assert_eq!([filled.proof.share(), cache.residency().unwrap().share()], [Some(1.0); 2]);
     }
+}
+
+#[test]
+fn a_range_is_filled_alone_and_evicted_with_the_whole_file() {
+    let Some((_folder, path)) = disk_file() else { return };
+    let page = page_bytes();
+    let range = Part { start_bytes: 4 * page, length_bytes: 8 * page };
+    let whole = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let cache = PageCache::open(&path, Eviction::OfFile).unwrap().limited_to_range(Some(range));
+    whole.refill().unwrap();
+    assert!(cache.evict().unwrap().is_cold());
+    assert!(whole.residency().unwrap().is_cold());
+    let filled = cache.refill().unwrap().proof;
+    assert_eq!((filled.file_pages, filled.share()), (8, Some(1.0)));
 }
 
 #[test]

@@ -45,6 +45,9 @@ pub struct PlannedTrial {
     /// Whether the contender collects garbage between a turn's readings and its answer.
     pub collects: bool,
     pub role: Role,
+    /// The block of each round in which the trial is read. Trials of one block are read under the
+    /// same settings of the system.
+    pub block: usize,
     /// Whether this is the first trial of something that the user named. If time is short, such a
     /// trial is read once before any other trial is read twice.
     pub is_first_named: bool,
@@ -100,6 +103,26 @@ impl Plan {
         named.for_each(|planned| planned.role = Role::Baseline);
     }
 
+    /// Joins this plan with the plan of another target. A trial is beside the trial of the other
+    /// target that has the same name and state, so that trials for which there is no time are left
+    /// out on both targets.
+    pub fn joined_with(mut self, other: Plan) -> Plan {
+        self.trials.extend(other.trials);
+        self.absent.extend(other.absent);
+        let is_new = |state: &CacheState| !self.states.contains(state);
+        let states: Vec<CacheState> = other.states.into_iter().filter(is_new).collect();
+        self.states.extend(states);
+        let named: Vec<(CacheState, TrialId)> =
+            self.trials.iter().map(|planned| (planned.trial.state, planned.trial.id.clone())).collect();
+        let first_of_name = |planned: &PlannedTrial| {
+            let own = (planned.trial.state, &planned.trial.id);
+            named.iter().position(|(state, id)| (*state, id) == own)
+        };
+        self.trials.sort_by_cached_key(first_of_name);
+        self.number_trials();
+        self
+    }
+
     /// Renumbers all trials; those that can be measured come first.
     pub fn number_trials(&mut self) {
         let absent = self.absent.iter_mut().map(|(trial, _)| trial);
@@ -147,14 +170,60 @@ impl Plan {
         }
     }
 
+    /// Number of blocks of each round; 1 if no settings of the system are raced.
+    pub fn block_count(&self) -> usize {
+        self.trials.iter().map(|planned| planned.block + 1).max().unwrap_or(1)
+    }
+
     /// The order of one round: shuffles `live`, indexes into a list of trials, by the seed, the
-    /// state and the round alone, so that the order can be reproduced.
-    pub fn order(&self, state: CacheState, round: u32, live: &[usize]) -> Vec<usize> {
-        // A record has either known or unknown states, never both.
+    /// state and the round alone, so that the order can be reproduced. Blocks are shuffled too, and
+    /// the trials of a block stay together.
+    pub fn order(
+        &self,
+        state: CacheState,
+        round: u32,
+        live: &[usize],
+        block_of: impl Fn(usize) -> usize,
+    ) -> Vec<usize> {
+        // Cold and unknown states belong to different targets, so nothing compares their orders.
         let stream = u64::from(round) << 1 | u64::from(state == CacheState::Warm);
         let seed = self.rules.seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut order = live.to_vec();
-        order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let (mut order, mut blocks) = (live.to_vec(), (0..self.block_count()).collect::<Vec<_>>());
+        order.shuffle(&mut random);
+        blocks.shuffle(&mut random);
+        order.sort_by_key(|&at| blocks.iter().position(|&block| block == block_of(at)));
         order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{COLD, WARM, plan, rules_of_runs};
+    use super::*;
+
+    #[test]
+    fn a_joined_plan_has_the_same_trial_of_two_targets_side_by_side() {
+        let here = plan(rules_of_runs(3), &[("a", COLD), ("b", COLD), ("a", WARM)]);
+        let mut there = plan(rules_of_runs(3), &[("b", COLD), ("c", COLD), ("a", COLD), ("a", WARM)]);
+        there.trials = there.trials.iter().map(|planned| planned.on_target(1)).collect();
+        let both = here.joined_with(there);
+        let trials = both.trials.iter().map(|planned| &planned.trial);
+        let found: Vec<_> = trials.clone().map(|it| (it.method(), it.target, it.state)).collect();
+        let expected = [
+            ("a", 0, COLD),
+            ("a", 1, COLD),
+            ("b", 0, COLD),
+            ("b", 1, COLD),
+            ("a", 0, WARM),
+            ("a", 1, WARM),
+            ("c", 1, COLD),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(
+            trials.map(|it| it.index).collect::<Vec<_>>(),
+            (0..7).map(TrialIndex::new).collect::<Vec<_>>()
+        );
+        assert_eq!(both.states, [COLD, WARM]);
     }
 }

@@ -62,5 +62,14 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> PlannedTrial {
     };
     let choice = ResolvedMethod { id: trial.id.method.clone(), params: Params::default(), method };
     let (trial, warmup, role) = (*trial, Warmup::Readings, Role::Candidate);
-    PlannedTrial { trial, choice, warmup, collects: false, role, is_first_named: false, wait_reason: None }
+    PlannedTrial {
+        trial,
+        choice,
+        warmup,
+        collects: false,
+        role,
+        block: 0,
+        is_first_named: false,
+        wait_reason: None,
+    }
 }

@@ -31,6 +31,8 @@ pub enum ResidencyMeans {
     Mincore,
     /// `preadv2(RWF_NOWAIT)` of one byte on pages spread evenly: an estimate.
     Probe,
+    /// Lookups of names in memory alone, instead of pages ([`crate::names_cache`]).
+    Lookup,
 }
 
 /// Residency of a file in the page cache at one moment.
@@ -112,7 +114,11 @@ impl ResidencyProof {
 
 impl fmt::Display for ResidencyProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.is_estimate() { "probed pages" } else { "pages" };
+        let kind = match self.means {
+            ResidencyMeans::Lookup => "names",
+            _ if self.is_estimate() => "probed pages",
+            _ => "pages",
+        };
         write!(f, "{} of {} {kind} resident", self.resident, self.pages)
     }
 }
@@ -237,7 +243,8 @@ impl Residency {
                 let resident = counted.map_or(whole, |counted| counted.resident.max(whole)).min(file_pages);
                 Ok(ResidencyProof { resident, ..empty })
             }
-            ResidencyMeans::Probe => self.probe(range.start, file_pages),
+            // Lookups are only used for names, never for a file.
+            ResidencyMeans::Probe | ResidencyMeans::Lookup => self.probe(range.start, file_pages),
         }
     }
 

@@ -58,7 +58,8 @@ impl Run<'_> {
     /// Whether the readings of a trial will be kept, as far as is known by now.
     fn may_beat_a_limit(&self, it: &TrialProgress) -> bool {
         let trial = &self.planned_trial(it).trial;
-        let refused = it.fastest_ns.is_none_or(|ns| self.plausibility.is_beyond_ceiling(trial, ns));
+        let bytes = self.visited_bytes(it.trial);
+        let refused = it.fastest_ns.is_none_or(|ns| self.plausibility.is_beyond_ceiling(trial, bytes, ns));
         !it.ended && !trial.is_control() && !refused
     }
 

@@ -118,6 +118,8 @@ impl<'a> Run<'a> {
         // The clean-up also runs if the record can no longer be written.
         let cleaned = self.sampler.clean_up();
         let mut reason = end_reason(ended)?;
+        // The clean-up notes that it restored settings.
+        self.sampler.notes().into_iter().try_for_each(|line| self.sink.append(line))?;
         if let Err(CleanUpError { end, text }) = cleaned {
             self.sink.append(Line::Warning { text })?;
             reason = if reason == EndReason::Interrupted { reason } else { end };
@@ -173,7 +175,7 @@ impl<'a> Run<'a> {
         let progresses = trials.into_iter().map(progress).collect();
         let parts = states_left + usize::from(self.sampler.inspects());
         let clock = StateClock::start(self.plan, state, self.sampler.elapsed_ns(), parts);
-        StateRun { state, progresses, clock, longest_start_ns: 0, turns: 0, turns_ns: 0 }
+        StateRun::new(state, progresses, clock)
     }
 
     fn measure_state(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {

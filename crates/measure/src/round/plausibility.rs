@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{COMMAND, CacheState};
 use readlab_record::{Trial, VisitCost};
+use std::collections::BTreeMap;
 
 /// Number of readings that did not touch the bytes for which a trial is refused.
 const UNTOUCHED_READINGS_MIN: usize = 2;
@@ -31,26 +32,30 @@ pub(super) fn why_window_is_zero(trial: &Trial, samples: &[Sample]) -> Option<St
 /// The highest plausible rate of a window: the rate of visiting bytes in memory.
 #[derive(Default)]
 struct VisitingCeiling {
-    /// Shortest time in which a control visited the bytes; `None` before the first such turn.
-    visit_ns: Option<u64>,
+    /// Shortest time in which a control visited the bytes, by the number of bytes. Targets of one run
+    /// may differ in size; visiting more bytes takes at least as long.
+    visit_ns: BTreeMap<u64, u64>,
 }
 
 impl VisitingCeiling {
     /// Learns from a turn of a control, if its answers prove that it visited the bytes.
-    fn raise(&mut self, trial: &Trial, samples: &[Sample]) {
+    fn raise(&mut self, trial: &Trial, bytes: u64, samples: &[Sample]) {
         if trial.is_control() && samples.iter().all(|sample| sample.answer.proves(trial.work, &sample.answer))
         {
             let fastest = samples.iter().map(|sample| undisturbed_ns(trial, sample)).min();
-            self.visit_ns = self.visit_ns.into_iter().chain(fastest).min();
+            if let Some(fastest_ns) = fastest {
+                let visit_ns = self.visit_ns.entry(bytes).or_insert(fastest_ns);
+                *visit_ns = fastest_ns.min(*visit_ns);
+            }
         }
     }
 
     /// Why this window cannot be true, if it is shorter than visiting the bytes in memory.
-    fn why_beyond(&self, trial: &Trial, fastest_ns: u64) -> Option<String> {
+    fn why_beyond(&self, trial: &Trial, bytes: u64, fastest_ns: u64) -> Option<String> {
         if trial.is_control() || !trial.work.touches_bytes() {
             return None;
         }
-        let ceiling_ns = self.visit_ns?;
+        let ceiling_ns = self.visit_ns.range(..=bytes).map(|(_, visit_ns)| *visit_ns).max()?;
         #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
         let why_beyond = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
         why_beyond.then(|| {
@@ -81,25 +86,31 @@ pub(super) struct Plausibility {
 }
 
 impl Plausibility {
-    pub(super) fn learn(&mut self, trial: &Trial, samples: &[Sample]) {
-        self.ceiling.raise(trial, samples);
+    /// Learns from a turn of a trial whose readings visit this number of bytes.
+    pub(super) fn learn(&mut self, trial: &Trial, bytes: u64, samples: &[Sample]) {
+        self.ceiling.raise(trial, bytes, samples);
         self.reply_overhead.learn(trial, samples);
         samples.iter().for_each(|sample| self.visit.learn(trial, sample));
     }
 
-    pub(super) fn is_beyond_ceiling(&self, trial: &Trial, fastest_ns: u64) -> bool {
-        self.ceiling.why_beyond(trial, fastest_ns).is_some()
+    pub(super) fn is_beyond_ceiling(&self, trial: &Trial, bytes: u64, fastest_ns: u64) -> bool {
+        self.ceiling.why_beyond(trial, bytes, fastest_ns).is_some()
     }
 
-    /// Why the results of a trial cannot be true, judged by the controls so far; `None` if they
-    /// can.
-    pub(super) fn why_implausible(&self, plan: &Plan, progress: &TrialProgress) -> Option<String> {
+    /// Why the results of a trial whose readings visit this number of bytes cannot be true, judged
+    /// by the controls so far; `None` if they can.
+    pub(super) fn why_implausible(
+        &self,
+        plan: &Plan,
+        bytes: u64,
+        progress: &TrialProgress,
+    ) -> Option<String> {
         let trial = &plan.planned_trial(progress.trial).trial;
         if trial.is_control() {
             return None;
         }
         let why_beyond =
-            progress.fastest_ns.and_then(|fastest_ns| self.ceiling.why_beyond(trial, fastest_ns));
+            progress.fastest_ns.and_then(|fastest_ns| self.ceiling.why_beyond(trial, bytes, fastest_ns));
         why_beyond
             .or_else(|| self.why_time_left_out(plan, progress))
             .or_else(|| self.why_untouched(trial, progress))
@@ -138,5 +149,44 @@ impl Plausibility {
                 least.cpu_most_ns
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::trial::Answer;
+    use readlab_protocol::Cache;
+    use readlab_record::{Line, testing};
+
+    fn warm_trial(name: &str, cache: Cache) -> Trial {
+        let Line::Trial(trial) = testing::trial(0, name, CacheState::Warm, cache) else { panic!("a trial") };
+        *trial
+    }
+
+    #[test]
+    fn a_window_is_compared_with_visits_of_as_many_bytes_or_fewer() {
+        let control = warm_trial("rust/resident", Cache::None);
+        let method = warm_trial("rust/read", Cache::Through);
+        let answer = Answer { newlines: Some(1), ..Answer::default() };
+        let mut plausibility = Plausibility::default();
+        for (bytes, wall_ns) in [(1_000_000, 90_000), (1_000, 90), (1_000, 300)] {
+            plausibility.learn(&control, bytes, &[Sample { wall_ns, answer, ..Sample::default() }]);
+        }
+        for (bytes, fastest_ns, is_beyond) in [
+            (1_000_000, 29_999, true),
+            (1_000_000, 30_000, false),
+            (1_000, 30, false),
+            (1_000, 29, true),
+            (500_000, 29, true),
+            (500_000, 30, false),
+            (10, 1, false),
+        ] {
+            assert_eq!(
+                plausibility.is_beyond_ceiling(&method, bytes, fastest_ns),
+                is_beyond,
+                "{bytes} {fastest_ns}"
+            );
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! The rounds of one state: fills, blocks of rounds for which contenders are started together,
-//! single rounds in shuffled order, and turns, whose cache state is proven and whose readings are
-//! recorded. `refutation` decides whether the numbers of a trial can be true, at the end of a
-//! state, or at once in a search.
+//! The rounds of one state: fills, spans of rounds for which contenders are started together,
+//! single rounds in shuffled order, block by block if several settings of the system are raced, and
+//! turns, whose cache state is proven and whose readings are recorded. `refutation` decides whether
+//! the numbers of a trial can be true, at the end of a state, or at once in a search.
 
 use super::plausibility::why_window_is_zero;
 use super::resume_state::NextRound;
@@ -28,25 +28,24 @@ const STARTS_PER_TURN: u64 = 4;
 const TURNS_MIN: u64 = 3;
 
 /// Rounds for which contenders are started together.
-struct Block {
+struct RoundSpan {
     fill: u32,
-    /// Number of blocks before this one in this part of the run.
-    blocks_before: u32,
+    /// Number of spans before this one in this part of the run.
+    spans_before: u32,
     rounds: Range<u32>,
 }
 
 impl Run<'_> {
     /// Takes rounds from `first` on until every trial is settled or time is up: cold rounds in one
-    /// block, warm rounds over several fills. Then measures beaten limits again.
+    /// span, warm rounds over several fills. Then measures beaten limits again.
     pub(crate) fn measure_from(
         &mut self,
         first: NextRound,
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
         let end = match state_run.state {
-            CacheState::Cold | CacheState::Unknown => {
-                self.run_block(&Block { fill: 0, blocks_before: 0, rounds: first.round..u32::MAX }, state_run)
-            }
+            CacheState::Cold | CacheState::Unknown => self
+                .run_span(&RoundSpan { fill: 0, spans_before: 0, rounds: first.round..u32::MAX }, state_run),
             CacheState::Warm => self.measure_over_fills(first, state_run),
         };
         let end = end?;
@@ -60,18 +59,22 @@ impl Run<'_> {
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
         let rounds_per_fill = self.plan.rules.rounds_per_fill();
-        for blocks_before in 0_u32.. {
-            let begin = first.round.saturating_add(blocks_before.saturating_mul(rounds_per_fill));
+        for spans_before in 0_u32.. {
+            let begin = first.round.saturating_add(spans_before.saturating_mul(rounds_per_fill));
             if self.is_time_up(|now_ns| state_run.clock.is_up(begin, now_ns))? {
                 return Ok(EndReason::Budget);
             }
-            let fill = first.fill.saturating_add(blocks_before);
-            if !self.try_fill(fill, state_run)? {
+            let fill = first.fill.saturating_add(spans_before);
+            // If a round has several blocks, the cache is filled for each of them.
+            if self.plan.block_count() == 1 && !self.try_fill(fill, state_run)? {
                 return Ok(EndReason::Settled);
             }
-            let block = Block { fill, blocks_before, rounds: begin..begin.saturating_add(rounds_per_fill) };
-            let end = self.run_block(&block, state_run)?;
-            if end != EndReason::Settled || state_run.live_trials(self.plan).is_empty() {
+            let span = RoundSpan { fill, spans_before, rounds: begin..begin.saturating_add(rounds_per_fill) };
+            let end = self.run_span(&span, state_run)?;
+            if end != EndReason::Settled
+                || state_run.is_unfillable
+                || state_run.live_trials(self.plan).is_empty()
+            {
                 return Ok(end);
             }
         }
@@ -113,15 +116,15 @@ impl Run<'_> {
     }
 
     /// Starts the contenders that are due, then takes rounds until all trials are settled, the
-    /// rounds of the block are done, or time is up. Contenders that a firm budget left unstarted
+    /// rounds of the span are done, or time is up. Contenders that a firm budget left unstarted
     /// are started when all others are settled.
-    fn run_block(&mut self, block: &Block, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
-        if block.blocks_before.is_multiple_of(FILLS_PER_START) {
+    fn run_span(&mut self, span: &RoundSpan, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+        if span.spans_before.is_multiple_of(FILLS_PER_START) {
             let mut due = state_run.live_trials(self.plan);
             due.retain(|&at| !self.is_waiting(&state_run.progresses[at]));
             self.start_trials(&due, state_run)?;
         }
-        for round in block.rounds.clone() {
+        for round in span.rounds.clone() {
             self.start_named_trials(state_run)?;
             self.start_waiting_trials(state_run)?;
             let mut live = state_run.live_trials_among(self.plan, |it| it.announced);
@@ -141,10 +144,10 @@ impl Run<'_> {
             }
             let state = state_run.state;
             // If the cache is not filled, every round counts as a fill.
-            let fill = if state == CacheState::Warm { block.fill } else { round };
+            let fill = if state == CacheState::Warm { span.fill } else { round };
             let begin = Slot { state, fill, round, position: 0, rung: None };
-            if self.run_round(begin, &live, state_run)? == EndReason::Budget {
-                return Ok(EndReason::Budget);
+            if let Some(end) = self.run_round(begin, &live, state_run)? {
+                return Ok(end);
             }
             self.qualify(state_run)?;
             let progress = self.progress(state_run, round + 1);
@@ -266,31 +269,59 @@ impl Run<'_> {
 
     /// Takes a turn of every live trial in the shuffled order of the round; `begin` is the round's
     /// first slot. If a firm budget may end in this round, trials that the user named and that have
-    /// no reading come first.
+    /// no reading come first. Returns why the state ends, if it ends in this round.
     fn run_round(
         &mut self,
         begin: Slot,
         live: &[usize],
         state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
-        let mut order = self.plan.order(begin.state, begin.round, live);
+    ) -> Result<Option<EndReason>, RunStop> {
+        let block_of = |at: usize| self.planned_trial(&state_run.progresses[at]).block;
+        let mut order = self.plan.order(begin.state, begin.round, live, block_of);
         let round_ns = state_run.longest_start_ns.saturating_mul(STARTS_PER_TURN * order.len() as u64);
         if state_run.clock.ends_within(self.sampler.elapsed_ns(), round_ns) {
             order = self.named_trials_first(&order, state_run);
         }
         let of = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let (blocks, mut slot, mut last) = (self.plan.block_count(), begin, None);
         for (position, at) in (0..).zip(order) {
             if self.is_firmly_up(&state_run.clock)? {
-                return Ok(EndReason::Budget);
+                return Ok(Some(EndReason::Budget));
+            }
+            let block = self.planned_trial(&state_run.progresses[at]).block;
+            if blocks > 1 && last.replace(block) != Some(block) {
+                slot.fill = block_fill_number(&begin, block, blocks);
+                if !self.begin_block(&slot, at, state_run)? {
+                    return Ok(Some(EndReason::Settled));
+                }
             }
             let progress = &mut state_run.progresses[at];
+            // The trial may have ended when its block began.
+            if progress.ended {
+                continue;
+            }
             self.sink.announce_step(Step::Turn { trial: progress.trial, round: begin.round, position, of });
             let begun_ns = self.sampler.elapsed_ns();
-            self.take_turn(&Slot { position, ..begin }, progress)?;
+            self.take_turn(&Slot { position, ..slot }, progress)?;
             state_run.turns += 1;
             state_run.turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
         }
-        Ok(EndReason::Settled)
+        Ok(None)
+    }
+
+    /// Applies the settings of the block whose first trial is at index `at`. In the warm state, fills
+    /// the cache under these settings, and returns `false` if it cannot be filled.
+    fn begin_block(&mut self, slot: &Slot, at: usize, state_run: &mut StateRun) -> Result<bool, RunStop> {
+        let progress = &mut state_run.progresses[at];
+        let applied = self.sampler.apply_settings(progress.trial);
+        self.write_notes()?;
+        if let Err(end) = applied {
+            self.handle_end(progress, end)?;
+        }
+        if slot.state == CacheState::Warm {
+            state_run.is_unfillable = !self.try_fill(slot.fill, state_run)?;
+        }
+        Ok(!state_run.is_unfillable)
     }
 
     /// Takes one turn of one trial, repeated while its cache state cannot be proven.
@@ -343,6 +374,16 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The number of the fill of a block of a round. No other block of any round has it. If the cache is
+/// not filled, it is the number of the round.
+fn block_fill_number(begin: &Slot, block: usize, blocks: usize) -> u32 {
+    let (block, blocks) = (u32::try_from(block), u32::try_from(blocks));
+    match (begin.state, block, blocks) {
+        (CacheState::Warm, Ok(block), Ok(blocks)) => begin.round.saturating_mul(blocks).saturating_add(block),
+        _ => begin.fill,
     }
 }
 

@@ -17,9 +17,24 @@ pub(crate) struct StateRun {
     /// to a turn.
     pub(super) turns: u64,
     pub(super) turns_ns: u64,
+    /// Whether the cache could not be filled under the settings of some block.
+    pub(super) is_unfillable: bool,
 }
 
 impl StateRun {
+    /// A state of which this run has started no trial yet.
+    pub(super) fn new(state: CacheState, progresses: Vec<TrialProgress>, clock: StateClock) -> StateRun {
+        StateRun {
+            state,
+            progresses,
+            clock,
+            longest_start_ns: 0,
+            turns: 0,
+            turns_ns: 0,
+            is_unfillable: false,
+        }
+    }
+
     /// The trials of the next round, as indexes into `progresses`: trials that are not settled, and
     /// the controls, because every round is compared with them.
     pub(super) fn live_trials(&self, plan: &Plan) -> Vec<usize> {
@@ -90,8 +105,7 @@ mod tests {
         let plan = plan(rules_of_runs(2), &[("null", WARM), ("a", WARM), ("b", WARM)]);
         let progresses = plan.trials_of(WARM).into_iter().map(TrialProgress::new).collect();
         let clock = StateClock::start(&plan, WARM, 0, 1);
-        let mut state_run =
-            StateRun { state: WARM, progresses, clock, longest_start_ns: 0, turns: 0, turns_ns: 0 };
+        let mut state_run = StateRun::new(WARM, progresses, clock);
         assert_eq!(state_run.live_trials(&plan), [0, 1, 2]);
         state_run.progresses[1].ended = true;
         assert_eq!(state_run.live_trials(&plan), [0, 2]);

@@ -43,6 +43,8 @@ pub(crate) struct ScriptedSampler {
     pub(crate) counted: BTreeSet<String>,
     pub(crate) counted_again: BTreeMap<TrialIndex, u64>,
     pub(crate) fills: VecDeque<Result<(), TrialEnd>>,
+    /// The failures when the settings of these trials are applied.
+    pub(crate) settings: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) missing: VecDeque<Vec<(&'static str, String)>>,
     /// Additional time of a start.
     pub(crate) start_ns: u64,
@@ -145,6 +147,11 @@ impl Sampler for ScriptedSampler {
     fn warm_up(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
         self.log_call("rehearse", trial);
         self.warm_ups.remove(&trial).map_or(Ok(()), Err)
+    }
+
+    fn apply_settings(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
+        self.log_call("settings of", trial);
+        self.settings.remove(&trial).map_or(Ok(()), Err)
     }
 
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {

@@ -10,6 +10,7 @@ use super::trials::Trials;
 use crate::cache::{CacheError, FILL_OF_EVICTED_FILES, FILL_WITHOUT_EVICTION, FillResult, STANDARD_FILL};
 use crate::holders::{Hold, Processes};
 use crate::interface::{SampleError, TrialEnd};
+use crate::names_cache::FILL_OF_NAMES;
 use crate::residency::ResidencyProof;
 use crate::target::CacheControl;
 use readlab_model::trial::{CacheState, TrialIndex};
@@ -32,6 +33,11 @@ pub(super) struct CacheStates {
 }
 
 impl CacheStates {
+    /// Makes the next fill a full one, whatever its number.
+    pub(super) fn forget_fill(&mut self) {
+        self.last_fill = None;
+    }
+
     pub(super) fn check_not_refused(&self, trial: TrialIndex) -> Result<(), TrialEnd> {
         self.holders.refusal(trial).map_or(Ok(()), |refused| Err(TrialEnd::Trial(refused)))
     }
@@ -105,6 +111,8 @@ impl StateMaker<'_, '_> {
                 Some(Err(CacheError::NotFilled { .. })) | None => self.fill_one(target)?,
                 Some(Err(error)) => return Err(error.into()),
             };
+            let finds_names = matches!(file.cache_control, CacheControl::Names { .. });
+            let how = if finds_names { FILL_OF_NAMES } else { how };
             let resident_after = filled.proof.share();
             fills.push(Fill { fill, target, how: how.to_owned(), wall_ns: filled.wall_ns, resident_after });
         }
@@ -130,7 +138,11 @@ impl StateMaker<'_, '_> {
                 Err(error) => Err(error),
             };
             match how.and_then(|how| Ok((self.trials.page_cache(target).fill_evicted()?, how))) {
-                Err(CacheError::NotFilled { .. } | CacheError::PagesRemain { .. }) if tries < FILL_TRIES => {
+                Err(
+                    CacheError::NotFilled { .. }
+                    | CacheError::NamesNotKept { .. }
+                    | CacheError::PagesRemain { .. },
+                ) if tries < FILL_TRIES => {
                     tries += 1;
                 }
                 filled => return filled,
@@ -143,7 +155,9 @@ impl StateMaker<'_, '_> {
         let mut tries = 1;
         loop {
             match self.trials.page_cache(target).refill() {
-                Err(CacheError::NotFilled { .. }) if tries < FILL_TRIES => tries += 1,
+                Err(CacheError::NotFilled { .. } | CacheError::NamesNotKept { .. }) if tries < FILL_TRIES => {
+                    tries += 1;
+                }
                 filled => return filled.map(drop),
             }
         }

@@ -4,8 +4,8 @@
 //! Each module owns one thing: `trials` what is read, `session_pool` the started contenders and
 //! their meters, `cache_states` the state of the page cache, `runtime_counters` the counts of what
 //! contenders do inside, `inspector` flame graphs and traces, `single_reads` the files that are
-//! read only once, `notes` lines for the record that are no samples. [`super::round`] decides the
-//! order of turns.
+//! read only once, `notes` lines for the record that are no samples, [`super::settings`] the
+//! settings of the system. [`super::round`] decides the order of turns.
 
 mod cache_states;
 mod claims;
@@ -29,6 +29,7 @@ mod warm_up;
 use super::interface::{CleanUpError, SampleError, Sampler, Slot, StartingGate, TrialEnd};
 use super::plan::Plan;
 use super::residency::ResidencyProof;
+use super::settings::SettingControl;
 use super::target::{MeasuredTarget, SweepTarget, TargetState};
 use super::warm_up_file::WarmUpFile;
 use cache_states::{CacheStates, StateMaker};
@@ -39,10 +40,10 @@ use observed_turn::CacheBeforeAfter;
 use own_commands::{OwnCommands, run_prepare_hook};
 use readlab_catalog::roster::Warmup;
 use readlab_model::sample::Sample;
-use readlab_model::trial::{Answer, Params, TrialIndex};
+use readlab_model::trial::{Answer, CacheState, Params, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
-use readlab_record::{Count, EndReason, Fill, Line, Outcome, Start, Trial};
+use readlab_record::{Count, EndReason, Fill, Line, Outcome, SettingsApplied, Start, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::session::Turn;
 use runtime_counters::RuntimeCounters;
@@ -65,6 +66,8 @@ pub struct ProcessSampler<'a> {
     single_reads: Option<SingleReads<'a>>,
     /// The gate at which turns wait for turns of other hosts.
     gate: Option<Box<dyn StartingGate>>,
+    /// The settings of the system, if different values of them are raced.
+    settings: Option<SettingControl>,
 }
 
 impl<'a> ProcessSampler<'a> {
@@ -84,6 +87,7 @@ impl<'a> ProcessSampler<'a> {
             notes: Notes::default(),
             single_reads: None,
             gate: None,
+            settings: None,
         }
     }
 
@@ -123,6 +127,12 @@ impl<'a> ProcessSampler<'a> {
         self
     }
 
+    /// The same sampler, which reads trials under these settings of the system: each trial under the
+    /// point that has the number of the trial's block.
+    pub fn with_settings(self, settings: Option<SettingControl>) -> ProcessSampler<'a> {
+        ProcessSampler { settings, ..self }
+    }
+
     pub fn with_earlier_time(mut self, earlier: Duration) -> ProcessSampler<'a> {
         self.trials.clock.earlier = earlier;
         self
@@ -145,6 +155,42 @@ impl<'a> ProcessSampler<'a> {
         let turns = turns?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
         self.proven_samples(trial, slot, turns, CacheBeforeAfter { before, after, below, device_busy })
+    }
+
+    /// Applies the settings under which a trial is read; returns whether any of them had to be
+    /// changed.
+    fn change_settings(&mut self, trial: TrialIndex) -> Result<bool, TrialEnd> {
+        let Some(settings) = &mut self.settings else { return Ok(false) };
+        let (point, begun) = (self.trials.plan.planned_trial(trial).block, Instant::now());
+        if !settings.apply_point(point)? {
+            return Ok(false);
+        }
+        let wall_ns = Nanos::from(begun.elapsed()).0;
+        self.states.forget_fill();
+        let target = point * self.trials.target_count();
+        self.notes.add(Line::Settings(SettingsApplied { target, wall_ns }));
+        Ok(true)
+    }
+
+    /// Checks after a turn that its settings are still in force.
+    fn check_settings(&mut self) -> Result<(), SampleError> {
+        let changed = self.settings.as_mut().map(SettingControl::find_change).transpose();
+        match changed.map_err(TrialEnd::from)?.flatten() {
+            Some(what) => Err(SampleError::Unproven(what)),
+            None => Ok(()),
+        }
+    }
+
+    /// Restores the settings that were found at the start.
+    fn restore_settings(&mut self) -> Result<(), CleanUpError> {
+        let (Some(settings), begun) = (&mut self.settings, Instant::now()) else { return Ok(()) };
+        settings.restore().map_err(|error| {
+            let text = format!("the settings of the system could not be restored: {error}");
+            CleanUpError { end: EndReason::CommandFailed, text }
+        })?;
+        let wall_ns = Nanos::from(begun.elapsed()).0;
+        self.notes.add(Line::Settings(SettingsApplied { target: 0, wall_ns }));
+        Ok(())
     }
 
     fn state_maker(&mut self) -> StateMaker<'_, 'a> {
@@ -286,6 +332,10 @@ impl Sampler for ProcessSampler<'_> {
         }
     }
 
+    fn apply_settings(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
+        self.change_settings(trial).map(drop)
+    }
+
     fn fill(&mut self, fill: u32) -> Result<Fill, TrialEnd> {
         if readlab_system::interrupt::requested() {
             return Err(TrialEnd::Run(EndReason::Interrupted));
@@ -296,12 +346,16 @@ impl Sampler for ProcessSampler<'_> {
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {
         let planned = self.trials.trial(trial);
         self.states.check_not_refused(trial)?;
+        if self.change_settings(trial)? && planned.state == CacheState::Warm {
+            return Err(SampleError::Unproven("the cache was filled under other settings".to_owned()));
+        }
         match planned.start {
             Start::Kept => self.ensure_running(planned)?,
             Start::EachReading => drop(self.pool.restart(&self.trials, trial)?),
         }
         self.notes.begin_turn();
         let samples = self.proven_turn(planned, slot);
+        let samples = samples.and_then(|samples| self.check_settings().map(|()| samples));
         self.release_if_low_memory(trial);
         samples.map_err(|error| match error {
             SampleError::TrialEnd(end) => SampleError::TrialEnd(self.with_read_offset(trial, end)),
@@ -326,6 +380,8 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
+        // The readings of an inspection are under the settings of their trial, too.
+        self.change_settings(trial).or_else(|end| end.outcome().map(|_| false))?;
         let (states, pool, notes) = (&mut self.states, &mut self.pool, &mut self.notes);
         let maker = StateMaker { states, trials: &self.trials, pool, notes };
         self.inspected.inspect(Inspection { trial: self.trials.trial(trial), maker })
@@ -353,7 +409,8 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn clean_up(&mut self) -> Result<(), CleanUpError> {
-        self.own_commands.clean_up(&self.trials)
+        let cleaned = self.own_commands.clean_up(&self.trials);
+        cleaned.and(self.restore_settings())
     }
 
     fn notes(&mut self) -> Vec<Line> {

@@ -127,6 +127,7 @@ impl ObservedTurn<'_> {
             cpu_user_ns: cpu(line.cpu_user_ns, Meter::CpuUserNs, |split| split.user_ns),
             cpu_system_ns: cpu(line.cpu_system_ns, Meter::CpuSystemNs, |split| split.system_ns),
             peak_rss_bytes: common.peak_rss_bytes.or(line.peak_rss_bytes),
+            read_bytes: line.read_bytes,
             request: RequestMeters::from(line),
             answer: Answer::from(line),
             ..common.clone()

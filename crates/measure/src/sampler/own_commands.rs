@@ -6,14 +6,14 @@
 
 use super::trials::Trials;
 use crate::interface::{CleanUpError, SampleError, TrialEnd};
+use crate::shell_line::{self, LineError, ProgramRunner};
 use readlab_model::trial::{TrialId, TrialIndex};
 use readlab_protocol::{CHECK_VARIABLE, TurnRequest};
 use readlab_record::{Check, EndReason, Outcome, Trial, WHILE_RACED};
 use readlab_roster::session::Turn;
-use readlab_system::program::{self, CommandLine, ReadError};
+use readlab_system::program;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
 use std::time::Duration;
 
 /// Longest time of a hook, unless the user's budget ends it earlier.
@@ -21,10 +21,10 @@ const HOOK_TIME_LIMIT: Duration = Duration::from_secs(3600);
 
 #[derive(Default)]
 pub(super) struct OwnCommands {
-    /// One trial of each command that was set up, in order.
+    /// One trial of each command that was set up on a target, in order.
     set_up: Vec<TrialIndex>,
-    /// Digest of the output that each command must print.
-    outputs: BTreeMap<TrialId, u64>,
+    /// Digest of the output that each command must print, by the target that it reads.
+    outputs: BTreeMap<(usize, TrialId), u64>,
 }
 
 impl OwnCommands {
@@ -35,7 +35,7 @@ impl OwnCommands {
             Check::Count | Check::Unchecked => Ok(()),
             Check::Accepted { by } => self.find_output(trial, Some(by), trials),
             Check::Same { of } => {
-                let first = trials.trial_named(of).unwrap_or(trial);
+                let first = trials.trial_named(of, trial.target).unwrap_or(trial);
                 self.set_up(first, trials)?;
                 self.find_output(first, None, trials).map_err(|end| end_after_first(end, first, trial))
             }
@@ -48,7 +48,11 @@ impl OwnCommands {
     }
 
     fn was_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
-        self.set_up.iter().any(|&other| trials.trial(other).id == trial.id)
+        // Targets that differ only in the number of readers are the same file.
+        let file = |trial: TrialIndex| trials.target_of(trial).target.name();
+        let is_same_command =
+            |&other: &TrialIndex| trials.trial(other).id == trial.id && file(other) == file(trial.index);
+        self.set_up.iter().any(is_same_command)
     }
 
     fn set_up(&mut self, trial: &Trial, trials: &Trials) -> Result<(), TrialEnd> {
@@ -63,7 +67,8 @@ impl OwnCommands {
 
     /// Reads once untimed, and keeps the digest of the output if the check accepts it.
     fn find_output(&mut self, trial: &Trial, check: Option<&str>, trials: &Trials) -> Result<(), TrialEnd> {
-        if self.outputs.contains_key(&trial.id) {
+        let key = (trial.target, trial.id.clone());
+        if self.outputs.contains_key(&key) {
             return Ok(());
         }
         run_prepare_hook(trial, trials)?;
@@ -71,7 +76,7 @@ impl OwnCommands {
         let (mut session, _) = trials.start(trial.index, env.into_iter().collect::<Vec<_>>().into())?;
         let turn = session.turn(TurnRequest { lead: 0, count: 1 }, trials.time_limit(trial.index, 1))?;
         let output = turn.samples.first().and_then(|sample| sample.output);
-        self.outputs.extend(output.map(|output| (trial.id.clone(), output)));
+        self.outputs.extend(output.map(|output| (key, output)));
         Ok(())
     }
 
@@ -87,7 +92,7 @@ impl OwnCommands {
                 (Some(trial.id.clone()), reason.to_owned())
             }
         };
-        let right = right.and_then(|id| self.outputs.get(&id));
+        let right = right.and_then(|id| self.outputs.get(&(trial.target, id)));
         let is_right = turn.samples.iter().all(|sample| sample.output.as_ref() == right && right.is_some());
         if is_right { Ok(()) } else { Err(SampleError::refused(reason)) }
     }
@@ -126,9 +131,6 @@ pub(super) fn run_prepare_hook(trial: &Trial, trials: &Trials) -> Result<(), Tri
     run_hook("--prepare", line, trial, trials, program::run_to_end)
 }
 
-type ProgramRunner =
-    fn(&CommandLine, &Path, &std::fs::File, Duration) -> Result<std::process::ExitStatus, ReadError>;
-
 /// Runs a shell command line in which `{}` is the path, until it ends or its time is up. If it
 /// fails, the run ends.
 fn run_hook(
@@ -142,26 +144,16 @@ fn run_hook(
         let reason = format!("{option} '{line}' {what}");
         TrialEnd::Both(Outcome::Failed { reason }, EndReason::CommandFailed)
     };
-    // The output goes to an unnamed file, so that nothing is left behind however readlab ends.
-    let said = tempfile::tempfile().map_err(|error| failed(format!("has nowhere to write to: {error}")))?;
-    let script = readlab_protocol::command_line::script(line);
-    let args = vec!["-c".into(), script.into(), "sh".into(), trials.target_of(trial.index).target.name()];
-    let shell = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
+    let path = trials.target_of(trial.index).target.name();
     let time_limit = trials.clock.wait_limit(HOOK_TIME_LIMIT, Duration::ZERO);
-    let status = runner(&shell, Path::new("."), &said, time_limit).map_err(|error| match error {
-        ReadError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
-        ReadError::Timeout(limit) if limit < HOOK_TIME_LIMIT => {
+    shell_line::run_line(line, path, time_limit, runner).map(drop).map_err(|error| match error {
+        LineError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
+        LineError::Timeout(limit) if limit < HOOK_TIME_LIMIT => {
             failed(format!("was ended after {limit:.1?}, by when the budget was over"))
         }
-        ReadError::Timeout(limit) => failed(format!("was ended after {limit:.0?}")),
-        other => failed(format!("could not be run: {other}")),
-    })?;
-    if status.success() {
-        return Ok(());
-    }
-    let last = program::last_line(said).map_or_else(String::new, |line| format!(": {line}"));
-    let how = status.code().map_or_else(|| status.to_string(), |code| format!("ended with exit code {code}"));
-    Err(failed(format!("{how}{last}")))
+        LineError::Timeout(limit) => failed(format!("was ended after {limit:.0?}")),
+        LineError::Failed(what) => failed(what),
+    })
 }
 
 /// The end of a trial whose expected output comes from the first trial, when the first trial ends.

@@ -8,7 +8,7 @@ use crate::meters::MeterError;
 use crate::next_layer::{LayerBytes, NextLayer};
 use readlab_model::sample::Sample;
 use readlab_model::target::cold_bytes::least_fetched;
-use readlab_model::trial::{CacheState, Work};
+use readlab_model::trial::CacheState;
 use readlab_system::memory::page_bytes;
 
 impl ObservedTurn<'_> {
@@ -18,7 +18,13 @@ impl ObservedTurn<'_> {
 
     /// Why these samples did not start from the cache state that they claim; `None` if they did.
     fn state_violation(&self, samples: &[Sample]) -> Option<String> {
-        if self.trial.is_control() || self.facts.size_bytes == 0 {
+        if self.trial.is_control() {
+            return None;
+        }
+        if self.trial.work.finds_names() {
+            return self.names_violation(samples);
+        }
+        if self.facts.size_bytes == 0 {
             return None;
         }
         match self.trial.state {
@@ -36,6 +42,33 @@ impl ObservedTurn<'_> {
                     .arrival_violation(NextLayer::why_not_cold)
                     .or_else(|| samples.iter().find_map(|sample| self.cold_violation(sample))),
             },
+        }
+    }
+
+    /// Why samples that find names did not start from the cache state that they claim. The number of
+    /// bytes that a file system fetches for names is not known. It must be at least one when cold,
+    /// and zero when warm.
+    fn names_violation(&self, samples: &[Sample]) -> Option<String> {
+        match self.trial.state {
+            CacheState::Warm => samples.iter().find_map(|sample| self.warm_violation(sample)),
+            CacheState::Unknown => None,
+            CacheState::Cold => match &self.around.before {
+                Some(proof) if !proof.is_cold() => Some(format!("{proof} before the reading")),
+                None => Some("which names are in memory is not known".to_owned()),
+                Some(_) => samples.iter().find_map(|sample| self.names_cold_violation(sample)),
+            },
+        }
+    }
+
+    fn names_cold_violation(&self, sample: &Sample) -> Option<String> {
+        match sample.device_read_bytes {
+            None => Some(
+                "how many bytes came from the device cannot be read, and names leave no other trace".into(),
+            ),
+            Some(0) if self.facts.device.is_some() => {
+                Some("no byte came from the device: what the folders list was still in memory".into())
+            }
+            Some(_) => None,
         }
     }
 
@@ -62,7 +95,7 @@ impl ObservedTurn<'_> {
     }
 
     fn reads_part(&self) -> bool {
-        self.trial.work == Work::Output && self.trial.state == CacheState::Cold
+        self.trial.work.may_read_part() && self.trial.state == CacheState::Cold
     }
 
     /// Smallest number of bytes that a cold reading must fetch from the device; `None` if that is
@@ -157,6 +190,7 @@ mod tests {
     use readlab_model::target::TargetFacts;
     use readlab_model::target::device::Device;
     use readlab_model::target::extents::Extents;
+    use readlab_model::trial::Work;
     use readlab_record::Trial;
     use readlab_system::process::FamilyError;
 
@@ -285,6 +319,22 @@ mod tests {
         assert_eq!(violation(WARM, [10, 10], 0), None);
         let why = violation(WARM, [10, 10], 40_960).unwrap();
         assert!(why.contains("came over the network during the reading"), "{why}");
+    }
+
+    #[test]
+    fn names_are_cold_if_none_was_cached_and_the_device_was_read_and_warm_otherwise() {
+        let of = |state, pages, device_read_bytes| {
+            let sample = Sample { device_read_bytes, ..Sample::default() };
+            let device = Some(Device::default());
+            Case { work: Work::Stat, sample, device, ..Case::new(state, pages) }.violation()
+        };
+        assert_eq!(of(COLD, [0, 3], Some(4096)), None, "a reading may leave any names in memory");
+        assert!(of(COLD, [1, 3], Some(4096)).unwrap().contains("before the reading"));
+        assert!(of(COLD, [0, 3], Some(0)).unwrap().contains("still in memory"));
+        assert!(of(COLD, [0, 3], None).unwrap().contains("cannot be read"));
+        assert_eq!(of(WARM, [10, 10], Some(0)), None);
+        assert!(of(WARM, [9, 10], Some(0)).unwrap().contains("before the reading"));
+        assert_eq!(of(WARM, [10, 10], Some(512)).unwrap(), "512 bytes came from the device");
     }
 
     #[test]

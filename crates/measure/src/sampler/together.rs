@@ -39,9 +39,14 @@ impl ProcessSampler<'_> {
     pub(super) fn check_turn(&mut self, trial: &Trial, turn: &MeteredTurn) -> Result<(), SampleError> {
         self.compare_turn(trial, &turn.answer)?;
         self.note_adjusted(trial, &turn.answer);
-        let claim = claims::refute_claims(turn).filter(|_| !trial.is_control());
-        let places = self.trials.facts(trial.index).places();
-        if let Some(reason) = claim.or_else(|| claims::refute_latencies(&turn.answer, places)) {
+        let facts = self.trials.facts(trial.index);
+        let blocks = facts.blocks();
+        let useful_bytes = blocks.map(|_| facts.useful_bytes());
+        let claim = claims::refute_claims(turn)
+            .filter(|_| !trial.is_control())
+            .or_else(|| claims::refute_latencies(&turn.answer, blocks))
+            .or_else(|| claims::refute_read_bytes(&turn.answer, useful_bytes));
+        if let Some(reason) = claim {
             return Err(SampleError::refused(reason));
         }
         self.counters.add(trial.index, turn);

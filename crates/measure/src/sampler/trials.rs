@@ -16,8 +16,8 @@ use readlab_model::target::TargetFacts;
 use readlab_model::trial::{Answer, COMMAND, CacheState, Params, TrialIndex, Work};
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
-use readlab_protocol::{Reads, TurnRequest};
-use readlab_record::{EndReason, Outcome, Start, Trial, WHILE_RACED};
+use readlab_protocol::{Reads, SUCCESS_VARIABLE, TurnRequest};
+use readlab_record::{CommandRules, EndReason, Outcome, Start, Trial, WHILE_RACED};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::session::{LaunchedSession, START_TIMEOUT, Session, SessionError, Turn};
 use readlab_system::block_device::busy_ns;
@@ -57,6 +57,9 @@ const UNTIMED_READINGS_MAX: u64 = 64;
 
 /// Fixed part of the assumed time of a short reading; the rest is its size at 4 GB/s.
 const SHORT_READING_FIXED_NS: u64 = 2_000;
+
+/// Assumed time to find one name.
+const NAME_LOOKUP_NS: u64 = 200;
 
 /// Variables that keep clients from using a proxy, because every method must use the same server.
 const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
@@ -119,15 +122,20 @@ impl<'a> Trials<'a> {
         &self.plan.planned_trial(trial).trial
     }
 
-    /// The trial with this name, in any cache state.
-    pub(super) fn trial_named(&self, name: &str) -> Option<&'a Trial> {
+    /// The trial with this name that reads this target, in any cache state.
+    pub(super) fn trial_named(&self, name: &str, target: usize) -> Option<&'a Trial> {
         let mut trials = self.plan.trials.iter().map(|planned| &planned.trial);
-        trials.find(|trial| trial.id.to_string() == name)
+        trials.find(|trial| trial.target == target && trial.id.to_string() == name)
     }
 
     pub(super) fn target(&self, target: usize) -> &MeasuredTarget<'a> {
         let found = self.targets.iter().find(|measured| measured.index == target);
         found.expect("the sampler gets every target of its plan")
+    }
+
+    /// Number of targets that are read, not counted again for different settings of the system.
+    pub(super) fn target_count(&self) -> usize {
+        self.targets.len()
     }
 
     pub(super) fn target_of(&self, trial: TrialIndex) -> &MeasuredTarget<'a> {
@@ -225,7 +233,8 @@ impl<'a> Trials<'a> {
     pub(super) fn turn_request(&self, trial: &Trial) -> TurnRequest {
         let facts = self.facts(trial.index);
         let bytes = facts.size_bytes.max(facts.bytes_out(trial.decodes));
-        let reading_ns = SHORT_READING_FIXED_NS + bytes / 4;
+        let names = self.truth(trial.index).answer.names.filter(|_| trial.work.finds_names());
+        let reading_ns = SHORT_READING_FIXED_NS + names.map_or(bytes / 4, |names| names * NAME_LOOKUP_NS);
         let is_single = self.reads_singly
             || trial.start == Start::EachReading
             || trial.command.prepare.is_some()
@@ -275,7 +284,7 @@ impl<'a> Trials<'a> {
         };
         let request = target.request_of(reader, reads);
         let request = request.map_err(|error| SessionError::Unavailable(error.to_string()))?;
-        let mut command = contender.read_command(method, self.trial(trial).work, &request);
+        let mut command = contender.read_command(method, self.trial(trial).requested_work(), &request);
         // For a tree, all contenders except walkers and commands get the list of files.
         if target.tree().is_some() && !matches!(method.method.reads, Reads::Folder | Reads::Both) {
             command.args.push(list_word().into());
@@ -284,6 +293,7 @@ impl<'a> Trials<'a> {
             command.args.push(places_word().into());
         }
         command.args.extend(target.part.into_iter().flat_map(|part| part.words().map(OsString::from)));
+        command.env.extend(success_variable(&self.trial(trial).command));
         command.env.extend(additions.env);
         command.creates = additions.creates;
         if target.remote().is_some() {
@@ -320,8 +330,8 @@ impl<'a> Trials<'a> {
             if trial.is_control() && suits_control {
                 continue;
             }
-            if !answer.proves(trial.work, truth) {
-                let why = answer.refusal(trial.work, truth);
+            if !answer.proves(trial.requested_work(), truth) {
+                let why = answer.refusal(trial.requested_work(), truth);
                 let hint = match self.is_about_content(trial, &answer) {
                     true => Some("it is right about what comes out: --commands-decode".to_owned()),
                     false => self.lone_returns_hint(trial, &answer, truth),
@@ -330,7 +340,11 @@ impl<'a> Trials<'a> {
                 return Err(SampleError::refused(why + &hint));
             }
             let must_prove = trial.contender() != COMMAND;
-            if products.is_some_and(|products| !products.agree(trial.work, &answer, must_prove)) {
+            if must_prove && trial.work.finds_names() && !answer.has_every_kind() {
+                let why = "it must say how many files, folders, links and others it found";
+                return Err(SampleError::refused(format!("it answered {answer}: {why}")));
+            }
+            if products.is_some_and(|products| !products.agree(trial.requested_work(), &answer, must_prove)) {
                 let why = "its products do not prove that it read each file or block once";
                 return Err(SampleError::refused(format!("it answered {answer}: {why}")));
             }
@@ -341,7 +355,8 @@ impl<'a> Trials<'a> {
     /// Whether a command was asked about an archive's bytes and answers about its decoded content.
     fn is_about_content(&self, trial: &Trial, answer: &Answer) -> bool {
         let decoded = self.target_of(trial.index).decoded.filter(|_| trial.contender() == COMMAND);
-        trial.decodes.is_none() && decoded.is_some_and(|content| answer.proves(trial.work, &content.answer))
+        trial.decodes.is_none()
+            && decoded.is_some_and(|content| answer.proves(trial.requested_work(), &content.answer))
     }
 
     /// Whether a turn of this trial needs no cache state: it is a control that reads nothing, and
@@ -388,6 +403,12 @@ impl<'a> Trials<'a> {
         let refused = Outcome::Refused { reason };
         Err(TrialEnd::Both(refused, EndReason::TargetChanged).into())
     }
+}
+
+/// The environment variable with the exit codes that are no failure, if the user names any.
+fn success_variable(rules: &CommandRules) -> Option<(OsString, OsString)> {
+    let codes: Vec<String> = rules.success.iter().map(u8::to_string).collect();
+    (!codes.is_empty()).then(|| (SUCCESS_VARIABLE.into(), codes.join(",").into()))
 }
 
 #[cfg(test)]

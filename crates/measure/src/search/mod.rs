@@ -227,7 +227,7 @@ impl Run<'_> {
         let live: Vec<usize> = (0..progresses.len()).filter(|&at| takes_part(&progresses[at])).collect();
         let begin = Slot { state: state_run.state, fill: rung, round: rung, position: 0, rung: Some(rung) };
         let of = u32::try_from(live.len()).unwrap_or(u32::MAX);
-        for (position, at) in (0..).zip(self.plan.order(begin.state, rung, &live)) {
+        for (position, at) in (0..).zip(self.plan.order(begin.state, rung, &live, |_| 0)) {
             if self.is_firmly_up(&searching.clock)? {
                 return Ok(EndReason::Budget);
             }

@@ -28,6 +28,9 @@ impl ReadAhead {
     /// The kernel's default read-ahead.
     const DEFAULT_BYTES: u64 = 128 << 10;
 
+    /// A read-ahead with which a sequential reading keeps most devices busy.
+    pub const LARGE_BYTES: u64 = 4 << 20;
+
     /// True if the read-ahead is set to less than the kernel's default.
     pub fn is_short(&self) -> bool {
         self.bytes < ReadAhead::DEFAULT_BYTES
@@ -35,10 +38,15 @@ impl ReadAhead {
 
     /// The command that sets the kernel's default.
     pub fn command_for_default(&self) -> String {
+        self.command_for(ReadAhead::DEFAULT_BYTES)
+    }
+
+    /// The command that sets the read-ahead to this number of bytes.
+    pub fn command_for(&self, bytes: u64) -> String {
         let ReadAhead { setting, .. } = self;
         match setting.starts_with("/dev/") {
-            true => format!("blockdev --setra {} {setting}", ReadAhead::DEFAULT_BYTES / 512),
-            false => format!("echo {} >{setting}", ReadAhead::DEFAULT_BYTES / 1024),
+            true => format!("blockdev --setra {} {setting}", bytes / 512),
+            false => format!("echo {} >{setting}", bytes / 1024),
         }
     }
 }

@@ -8,6 +8,8 @@ pub mod hidden_cache;
 pub mod identity;
 pub mod layers;
 pub mod places;
+pub mod range;
+pub mod setting;
 pub mod tree;
 
 use crate::trial::{Answer, Transport};
@@ -16,10 +18,12 @@ use dictionary::Dictionary;
 use extents::Extents;
 use hidden_cache::HiddenCache;
 use layers::{Layer, LayerKind};
-use places::PlacesFacts;
+use places::{BlockReads, PlacesFacts, RangesFacts};
+use range::RangeFacts;
 use readlab_protocol::Archive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use setting::SettingValue;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -95,7 +99,15 @@ pub struct TargetFacts {
     /// readers read the same file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copies_in: Option<String>,
+    /// The settings of the system under which the target is read, if the run races different values
+    /// of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingValue>,
     pub size_bytes: u64,
+    /// The range of the file that is read; `size_bytes` is then the size of this range. `None` if
+    /// the user chose no range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<RangeFacts>,
     /// The file system's type, such as `ext4`; for a type without a known name its number, in
     /// hexadecimal.
     pub filesystem: Option<String>,
@@ -140,6 +152,8 @@ pub enum TargetKind {
     File,
     /// Blocks at several places of one file.
     Places(PlacesFacts),
+    /// Ranges of one file that a list names.
+    Ranges(RangesFacts),
     Tree(TreeFacts),
     /// What a server sends for a URL. Readlab's own server sends a file.
     Url(Http),
@@ -158,6 +172,8 @@ struct KindFields {
     tree: Option<TreeFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     places: Option<PlacesFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranges: Option<RangesFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<StoreFacts>,
 }
@@ -178,6 +194,7 @@ impl From<KindFields> for TargetKind {
             KindFields { http: Some(http), store, .. } => TargetKind::sent_by(http, store),
             KindFields { tree: Some(tree), .. } => TargetKind::Tree(tree),
             KindFields { places: Some(places), .. } => TargetKind::Places(places),
+            KindFields { ranges: Some(ranges), .. } => TargetKind::Ranges(ranges),
             _ => TargetKind::File,
         }
     }
@@ -185,10 +202,11 @@ impl From<KindFields> for TargetKind {
 
 impl From<TargetKind> for KindFields {
     fn from(kind: TargetKind) -> KindFields {
-        let none = KindFields { http: None, tree: None, places: None, store: None };
+        let none = KindFields { http: None, tree: None, places: None, ranges: None, store: None };
         match kind {
             TargetKind::File => none,
             TargetKind::Places(places) => KindFields { places: Some(places), ..none },
+            TargetKind::Ranges(ranges) => KindFields { ranges: Some(ranges), ..none },
             TargetKind::Tree(tree) => KindFields { tree: Some(tree), ..none },
             TargetKind::Url(http) => KindFields { http: Some(http), ..none },
             TargetKind::Object { http, store } => KindFields { http: Some(http), store: Some(store), ..none },
@@ -233,7 +251,7 @@ impl TargetFacts {
     pub fn transport(&self) -> Transport {
         match self.kind {
             TargetKind::File => Transport::File,
-            TargetKind::Places(_) => Transport::Places,
+            TargetKind::Places(_) | TargetKind::Ranges(_) => Transport::Places,
             TargetKind::Tree(_) => Transport::Tree,
             TargetKind::Url(_) => Transport::Http,
             TargetKind::Object { .. } => Transport::S3,
@@ -248,9 +266,26 @@ impl TargetFacts {
         if let TargetKind::Tree(tree) = &mut self.kind { Some(tree) } else { None }
     }
 
-    /// The places of the file that a reading reads; `None` if it reads the whole file.
+    /// The places of the file that a reading reads, if a pattern picks them.
     pub fn places(&self) -> Option<&PlacesFacts> {
         if let TargetKind::Places(places) = &self.kind { Some(places) } else { None }
+    }
+
+    /// The ranges of the file that a reading reads, if a list names them.
+    pub fn ranges(&self) -> Option<&RangesFacts> {
+        if let TargetKind::Ranges(ranges) = &self.kind { Some(ranges) } else { None }
+    }
+
+    /// The blocks of the file that a reading reads, at places or in ranges; `None` if it reads the
+    /// whole file.
+    pub fn blocks(&self) -> Option<BlockReads> {
+        self.places().map(BlockReads::from).or_else(|| self.ranges().map(BlockReads::from))
+    }
+
+    /// Number of different bytes that a reading must read: a byte that several blocks contain counts
+    /// once.
+    pub fn useful_bytes(&self) -> u64 {
+        self.size_bytes.saturating_sub(self.blocks().map_or(0, |blocks| blocks.repeated_bytes))
     }
 
     /// The server from which the target is read; `None` for files that contenders open themselves.
@@ -290,6 +325,17 @@ impl TargetFacts {
         self.ranks.or(self.readers)
     }
 
+    /// The settings of the system under which the target is read, such as `read-ahead=4MiB`; `None`
+    /// if none are raced.
+    pub fn settings_words(&self) -> Option<String> {
+        setting::settings_text(&self.settings)
+    }
+
+    /// Whether the target is read under the settings that were found at the start of the run.
+    pub fn has_found_settings(&self) -> bool {
+        self.settings.iter().all(|it| it.is_found)
+    }
+
     /// The names of the caches below that stay filled when the target is made cold; `None` if none
     /// is known.
     pub fn cold_above(&self) -> Option<String> {
@@ -318,11 +364,11 @@ impl TargetFacts {
     /// known. Holes, unwritten, inline and encoded bytes count nothing.
     pub fn expected_device_bytes(&self) -> Option<u64> {
         let extents = self.extents.as_ref()?;
-        if let Some(places) = self.places() {
+        if let Some(BlockReads { file_bytes, .. }) = self.blocks() {
             // It is not known where in the file holes or encoded extents are, so there must be
             // none.
-            let is_whole = extents.least_device_bytes(places.file_bytes) == places.file_bytes;
-            return is_whole.then(|| self.size_bytes - places.repeated_bytes());
+            let is_whole = extents.least_device_bytes(file_bytes) == file_bytes;
+            return is_whole.then(|| self.useful_bytes());
         }
         let repeated_bytes = self.tree().map_or(0, |tree| tree.repeated_bytes);
         Some(extents.least_device_bytes(self.size_bytes.saturating_sub(repeated_bytes)))
@@ -330,6 +376,6 @@ impl TargetFacts {
 
     /// Bytes that are in the page cache when the target is warm.
     pub fn cached_bytes(&self) -> u64 {
-        self.places().map_or(self.size_bytes, |places| places.file_bytes)
+        self.blocks().map_or(self.size_bytes, |blocks| blocks.file_bytes)
     }
 }

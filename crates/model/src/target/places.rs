@@ -1,4 +1,5 @@
-//! Places of one file: the blocks that one reading reads, in the order that a pattern defines.
+//! Blocks of one file that one reading reads instead of the whole file: at places, in the order that
+//! a pattern defines, or the ranges of a list.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,45 @@ pub struct PlacesFacts {
     /// How many different blocks one reading reads.
     pub distinct: u64,
     pub file_bytes: u64,
+}
+
+/// The ranges of a list, as a record keeps them. The size of the target is the sum of their lengths.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RangesFacts {
+    /// Path of the list; `-` is standard input.
+    pub list: String,
+    /// Whether the ranges are read in the order of the file instead of the order of the list.
+    pub is_sorted: bool,
+    /// Number of ranges that one reading reads.
+    pub reads: u64,
+    pub shortest_bytes: u64,
+    pub longest_bytes: u64,
+    /// Number of bytes that a reading reads again, because ranges overlap.
+    pub repeated_bytes: u64,
+    pub file_bytes: u64,
+}
+
+/// Facts about the blocks that one reading reads, which are places or ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockReads {
+    pub reads: u64,
+    /// Bytes that are read more than once in one reading.
+    pub repeated_bytes: u64,
+    pub file_bytes: u64,
+}
+
+impl From<&PlacesFacts> for BlockReads {
+    fn from(places: &PlacesFacts) -> BlockReads {
+        let &PlacesFacts { reads, file_bytes, .. } = places;
+        BlockReads { reads, repeated_bytes: places.repeated_bytes(), file_bytes }
+    }
+}
+
+impl From<&RangesFacts> for BlockReads {
+    fn from(ranges: &RangesFacts) -> BlockReads {
+        let &RangesFacts { reads, repeated_bytes, file_bytes, .. } = ranges;
+        BlockReads { reads, repeated_bytes, file_bytes }
+    }
 }
 
 impl PlacesFacts {

@@ -22,9 +22,21 @@ pub struct Answer {
     /// Wrapping sum of all bytes, 0 to 255.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sum: Option<u64>,
-    /// How many files were read, for a target with several files.
+    /// How many files were read, for a target with several files, or found by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
+    /// Number of folders that were found below the target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folders: Option<u64>,
+    /// Number of symbolic links that were found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<u64>,
+    /// Number of names that were found of anything else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<u64>,
+    /// Number of all names, without the target itself, which a command may count, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<u64>,
     /// How many blocks were read, for places of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
@@ -46,21 +58,39 @@ impl Answer {
             Work::Newlines | Work::Lines => self.newlines.or(self.lines),
             Work::Sum => self.sum,
             Work::Discard => self.bytes,
-            Work::Output => self.output,
+            Work::Names => self.files.or(self.names),
+            Work::Stat => self.bytes,
+            Work::Output | Work::Part => self.output,
         };
         let mut both = self.named_numbers().into_iter().zip(truth.named_numbers());
         let agree = both.all(|((_, mine), (_, theirs))| mine.is_none() || theirs.is_none() || mine == theirs);
-        proof.is_some() && agree
+        proof.is_some() && agree && self.agrees_on_names(truth)
+    }
+
+    /// True if the number of all names is right, or not given. `find` counts the folder itself, and
+    /// `fd` does not.
+    fn agrees_on_names(&self, truth: &Answer) -> bool {
+        self.names
+            .zip(truth.names)
+            .is_none_or(|(own, right)| own == right || right.checked_add(1) == Some(own))
+    }
+
+    /// True if the answer has the number of names of each kind, which only commands may omit.
+    pub fn has_every_kind(&self) -> bool {
+        [self.files, self.folders, self.links, self.others].iter().all(Option::is_some)
     }
 
     /// The fields that can be right or wrong independently, with their names.
-    fn named_numbers(&self) -> [(&'static str, Option<u64>); 6] {
+    fn named_numbers(&self) -> [(&'static str, Option<u64>); 9] {
         [
             ("bytes", self.bytes),
             ("newlines", self.newlines),
             ("lines", self.lines),
             ("sum", self.sum),
             ("files", self.files),
+            ("folders", self.folders),
+            ("links", self.links),
+            ("others", self.others),
             ("blocks", self.blocks),
         ]
     }
@@ -98,8 +128,9 @@ impl Answer {
 
 impl From<&SampleLine> for Answer {
     fn from(sample: &SampleLine) -> Answer {
-        let SampleLine { bytes, newlines, lines, sum, files, blocks, products, output, .. } = *sample;
-        Answer { bytes, newlines, lines, sum, files, blocks, products, output }
+        let SampleLine { bytes, newlines, lines, sum, files, folders, links, others, .. } = *sample;
+        let SampleLine { names, blocks, products, output, .. } = *sample;
+        Answer { bytes, newlines, lines, sum, files, folders, links, others, names, blocks, products, output }
     }
 }
 
@@ -109,6 +140,7 @@ impl fmt::Display for Answer {
             .named_numbers()
             .into_iter()
             .filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
+        let known = known.chain(self.names.map(|names| format!("{names} names")));
         let printed = self.output.map(|digest| format!("output of digest {digest:014x}"));
         let known: Vec<String> = known.chain(printed).collect();
         f.pad(&if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })
@@ -132,6 +164,28 @@ mod tests {
         assert!(!newlines(3).proves(Work::Lines, &truth));
         assert!(!Answer { bytes: Some(9), ..newlines(2) }.proves(Work::Newlines, &truth));
         assert!(!Answer::default().proves(Work::Discard, &truth));
+    }
+
+    #[test]
+    fn names_are_proven_by_kind_or_in_all_and_statuses_by_the_sum_of_sizes() {
+        let truth = Answer {
+            bytes: Some(70),
+            files: Some(3),
+            folders: Some(2),
+            links: Some(1),
+            others: Some(0),
+            names: Some(6),
+            ..Answer::default()
+        };
+        let walked = Answer { names: None, ..truth };
+        assert!(walked.proves(Work::Names, &truth) && walked.proves(Work::Stat, &truth));
+        assert!(walked.has_every_kind() && !Answer { others: None, ..walked }.has_every_kind());
+        assert!(!Answer { folders: Some(3), ..walked }.proves(Work::Names, &truth));
+        assert!(!Answer { bytes: Some(71), ..walked }.proves(Work::Stat, &truth));
+        assert!(!Answer { bytes: None, ..walked }.proves(Work::Stat, &truth), "no status was requested");
+        let command = |names| Answer { names: Some(names), ..Answer::default() }.proves(Work::Names, &truth);
+        assert_eq!([5, 6, 7, 8].map(command), [false, true, true, false]);
+        assert_eq!(Answer { names: Some(6), ..Answer::default() }.to_string(), "6 names");
     }
 
     #[test]

@@ -73,6 +73,12 @@ pub enum Work {
     /// Print something, as commands do that are taken as they are.
     #[value(skip)]
     Output,
+    /// Find every name below a folder, without reading a file.
+    Names,
+    /// Find every name below a folder and request its status (size and times).
+    Stat,
+    /// Print an output that needs only a part of the bytes, as `head` and `grep -m 1` do.
+    Part,
 }
 
 /// Where the file's bytes are when the clock starts.
@@ -118,7 +124,7 @@ pub enum Transport {
 }
 
 crate::worded! {
-    Work { Newlines = "newlines", Lines = "lines", Sum = "sum", Discard = "discard", Output = "output" }
+    Work { Newlines = "newlines", Lines = "lines", Sum = "sum", Discard = "discard", Names = "names", Stat = "stat", Output = "output", Part = "part" }
     CacheState { Cold = "cold", Warm = "warm", Unknown = "unknown" }
     Transport { File = "file", Http = "http", S3 = "s3", Tree = "tree", Places = "places" }
 }
@@ -126,7 +132,17 @@ crate::worded! {
 impl Work {
     /// True if the work visits every byte, so that its rate cannot exceed the rate of memory.
     pub fn touches_bytes(self) -> bool {
-        !matches!(self, Work::Discard | Work::Output)
+        matches!(self, Work::Newlines | Work::Lines | Work::Sum)
+    }
+
+    /// True if the work finds names and inodes, and reads no byte of a file.
+    pub fn finds_names(self) -> bool {
+        matches!(self, Work::Names | Work::Stat)
+    }
+
+    /// True for the works of commands whose output is not counted, which may read only a part.
+    pub fn may_read_part(self) -> bool {
+        matches!(self, Work::Output | Work::Part)
     }
 }
 

@@ -123,6 +123,9 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
             "--share split: fleet scale compares ranks that read as much each, however many read: same, or own"
         );
     }
+    if let Some(work) = race.selection.work.filter(|work| work.finds_names()) {
+        bail!("--work {work}: a fleet reads files");
+    }
     let suite = if counts.is_some() { Suite::scale() } else { Suite::race() };
     let config = config_of(race, suite)?;
     let target = |reader: u32, readers: NonZero<u32>| {

@@ -68,7 +68,7 @@ fn describe_contender(text: &mut String, contender: &Contender, about: &str, wor
                 Reads::Object => "objects of S3 stores",
                 Reads::List => "files of a list",
                 Reads::Folder => "files of a folder",
-                Reads::Places => "places of a file (--pattern)",
+                Reads::Places => "places of a file (--pattern, --ranges)",
             };
             let _ = writeln!(text, "      reads     {what}");
         }

@@ -25,6 +25,7 @@ pub mod report;
 pub mod request;
 pub mod schema;
 pub mod serve;
+pub mod settings;
 pub mod share;
 pub mod suite;
 pub mod sweep;

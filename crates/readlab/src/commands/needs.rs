@@ -21,6 +21,8 @@ struct RequestedRun {
     has_server: bool,
     has_commands: bool,
     has_several_readers: bool,
+    reads_blocks: bool,
+    has_several_targets: bool,
     reads_cold: bool,
     has_exact_runs: bool,
     reads_all_alike: bool,
@@ -60,6 +62,10 @@ const NEEDS_SEVERAL_READERS: Need = need(
     |run| run.has_several_readers,
     " is about the readers beside the first, and --readers has no number above 1",
 );
+const NEEDS_BLOCKS: Need =
+    need(|run| run.reads_blocks, " is about blocks of a file, and none are read: --pattern or --ranges");
+const NEEDS_SEVERAL_TARGETS: Need =
+    need(|run| run.has_several_targets, " is about several targets, and there is one");
 const NEEDS_COLD: Need = need(|run| run.reads_cold, " is about cold readings, and --state warm has none");
 const NEEDS_NO_EXACT_RUNS: Need = need(
     |run| !run.has_exact_runs,
@@ -76,8 +82,11 @@ const NEEDS_TABLES: Need = need(
 const READS_FILES: Need = never_met(": a fleet reads files");
 const READS_ONE: Need = never_met(": a fleet reads one file, or one a rank with {rank} in its path");
 const READS_WHOLE: Need = never_met(": the ranks of a fleet read whole files or parts, not places");
+const READS_ITS_PART: Need = never_met(": the ranks of a fleet read whole files, or parts by --share split");
 const READS_TOGETHER: Need =
     never_met(": the ranks of a fleet read together already; start more of them on a host");
+const READS_UNDER_HOST_SETTINGS: Need =
+    never_met(": the ranks of a fleet read under the settings that their hosts have");
 const DECODES_ALONE: Need = never_met(": the ranks of a fleet decode without a dictionary");
 
 const fn need(is_met: fn(&RequestedRun) -> bool, why: &'static str) -> Need {
@@ -98,7 +107,13 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
     OptionNeeds { verbs: FLEET_VERBS, options: "http s3", needs: &[READS_FILES] },
     OptionNeeds { verbs: FLEET_VERBS, options: "files_from", needs: &[READS_ONE] },
     OptionNeeds { verbs: FLEET_VERBS, options: "pattern", needs: &[READS_WHOLE] },
+    OptionNeeds { verbs: FLEET_VERBS, options: "range ranges", needs: &[READS_ITS_PART] },
     OptionNeeds { verbs: FLEET_VERBS, options: "readers", needs: &[READS_TOGETHER] },
+    OptionNeeds {
+        verbs: FLEET_VERBS,
+        options: "settings setting_commands apply read",
+        needs: &[READS_UNDER_HOST_SETTINGS],
+    },
     OptionNeeds { verbs: FLEET_VERBS, options: "per_file", needs: &[NEEDS_TREE] },
     OptionNeeds { verbs: FLEET_VERBS, options: "dictionary", needs: &[DECODES_ALONE] },
     OptionNeeds { verbs: &["serve"], options: "s3", needs: &[] },
@@ -110,25 +125,27 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
     OptionNeeds { verbs: &[], options: "order", needs: &[NEEDS_TREE] },
     OptionNeeds { verbs: &[], options: "metadata", needs: &[NEEDS_TREE, NEEDS_COLD] },
     OptionNeeds { verbs: &[], options: "copies", needs: &[NEEDS_SEVERAL_READERS] },
+    OptionNeeds { verbs: &[], options: "apart same_content", needs: &[NEEDS_SEVERAL_TARGETS] },
     OptionNeeds { verbs: &[], options: "endpoint no_sign_request", needs: &[NEEDS_SERVER, NEEDS_OBJECT] },
     OptionNeeds { verbs: &[], options: "cacert", needs: &[NEEDS_SERVER, NEEDS_ENCRYPTION] },
     OptionNeeds { verbs: &[], options: "commands_get_credentials", needs: &[NEEDS_SERVER, NEEDS_COMMANDS] },
     OptionNeeds {
         verbs: &[],
-        options: "check cleanup commands_decode parameter_list parameter_scan prepare setup",
+        options: "check cleanup commands_decode parameter_list parameter_scan prepare setup success",
         needs: &[NEEDS_COMMANDS],
     },
+    OptionNeeds { verbs: &[], options: "depth", needs: &[NEEDS_BLOCKS] },
     OptionNeeds { verbs: &[], options: "precision", needs: &[NEEDS_NO_EXACT_RUNS] },
     OptionNeeds { verbs: &[], options: "indifference", needs: &[NEEDS_ONE_FASTEST] },
     OptionNeeds { verbs: &[], options: "percentiles", needs: &[NEEDS_TABLES] },
     OptionNeeds {
         verbs: &[],
-        options: "all block budget claims color commands deadline depth dictionary dir drop_caches export_csv \
+        options: "all apply block budget claims color commands deadline dictionary dir drop_caches export_csv \
             export_json export_markdown file files_from fill fills flamegraph full hide_hosts hosts jobs json \
-            keep languages max_bytes max_runs max_time methods min_runs names no_progress output \
-            parameter_step_size params pattern per_file place primed quiet read_only readers reads reference \
-            repeat resume rosters runs save seed share size sizes space state stats suite target targets trace \
-            warmup work write",
+            keep languages max_bytes max_runs max_time merge methods min_runs names no_progress output \
+            parameter_step_size params pattern per_file place primed quiet range ranges read read_only readers reads \
+            reference repeat resume rosters runs save seed setting_commands settings share size sizes sorted space \
+            state stats suite target targets trace warmup work write",
         needs: &[],
     },
 ];
@@ -164,6 +181,8 @@ impl RequestedRun {
             has_list: given.has("files_from"),
             has_commands: given.has("commands"),
             has_several_readers: given.words("readers").any(|count| count != "1"),
+            reads_blocks: given.has("pattern") || given.has("ranges"),
+            has_several_targets: given.words("targets").chain(given.words("files_from")).count() > 1,
             reads_cold: given.word("state") != Some("warm"),
             has_exact_runs: given.has("runs"),
             reads_all_alike: given.has("runs") || given.has("min_runs"),
@@ -274,17 +293,23 @@ mod tests {
             ("limits f --size 1MiB", "--size is about the file that is made in a folder"),
             ("limits s3://b/k --size 1MiB", "--size is about the file that is made in a folder"),
             ("race f --readers 1 --copies .", "--copies is about the readers beside the first"),
+            ("race f --depth 8", "--depth is about blocks of a file"),
+            ("race f --apart", "--apart is about several targets, and there is one"),
+            ("race --files-from l --same-content", "--same-content is about several targets"),
             ("race f --order name", "--order is about the files of a folder"),
             ("race --files-from l --follow", "--follow is about what is below a folder"),
             ("race FOLDER --state warm --metadata cold", "--metadata is about cold readings"),
             ("race f --runs 3 --precision 2%", "--precision is about when a trial may stop"),
             ("race f --min-runs 3 --indifference 5%", "--indifference is about which trials stop first"),
             ("race f --check none", "--check is about commands, and there is none: -c"),
+            ("race f --success 0,1", "--success is about commands, and there is none: -c"),
             ("race f --prepare true", "--prepare is about commands, and there is none: -c"),
             ("race f --quiet --percentiles", "--percentiles is about tables"),
             ("fleet race f --http", "--http: a fleet reads files"),
+            ("fleet race f --range 0:1MiB", "--range: the ranks of a fleet read whole files"),
             ("fleet race f --files-from l", "--files-from: a fleet reads one file"),
             ("fleet scale f --dictionary d", "--dictionary: the ranks of a fleet"),
+            ("fleet race f --setting scheduler", "--setting: the ranks of a fleet"),
             ("fleet race FOLDER --per-file", "--per-file is about the files of a folder"),
         ] {
             let said = error_for(&format!("readlab {words}"));
@@ -301,7 +326,11 @@ mod tests {
             "race f https://h/f --http",
             "race FOLDER --order name --follow --metadata cold",
             "race --files-from l --order name",
+            "race f --ranges l --depth 8",
+            "race f --pattern random --depth 8",
             "race f --readers 1,2 --copies .",
+            "race f g --apart",
+            "race f --files-from l --same-content",
             "race f --state cold --drop-caches --runs 3 --fills 1",
             "race f --state warm --drop-caches",
             "suite mine.toml s3://b/k --commands-get-credentials",

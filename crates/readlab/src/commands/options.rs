@@ -5,18 +5,24 @@
 //! output.
 
 use super::exports::{EXPORT_JSON, EXPORT_MARKDOWN, Export, Exports};
+use anyhow::{bail, ensure};
 use clap::{Args, ValueEnum};
 use readlab_analysis::compare::Center;
 use readlab_model::target::ServerOptions;
 use readlab_model::target::places::Pattern;
+use readlab_model::target::range::FileRange;
 use readlab_model::target::tree::TreeOrder;
-use readlab_model::trial::{Params, Transport};
+use readlab_model::trial::{Params, Transport, Work};
 use readlab_model::units::Bytes;
 use readlab_record::Record;
 use readlab_record::history::SaveName;
 use readlab_report::{self as report, Page};
+use readlab_run::experiment::target_spec::TargetSpec;
 use readlab_system::folder::output_file::OutputFile;
-use readlab_targets::target::places::PlacesRequest;
+use readlab_system::terminal::printable::display_path;
+use readlab_targets::target::places::{PlacesRequest, RangesRequest};
+use readlab_targets::target::secret;
+use readlab_targets::target::source::is_remote;
 use std::path::PathBuf;
 
 /// Options for many files: which are read, and how they are found.
@@ -55,6 +61,36 @@ pub enum MetadataState {
     Warm,
 }
 
+/// Options for reading ranges of a file instead of all of it.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Parts of a file")]
+pub struct PartOptions {
+    /// Read only this range of the file: START:LENGTH in bytes (4MiB:64KiB) or percent (50%:10%);
+    /// -START counts from the end, and without LENGTH the range ends with the file. It is read from
+    /// the page in which it begins
+    #[arg(long, value_name = "START:LENGTH", allow_hyphen_values = true)]
+    pub range: Option<FileRange>,
+    /// Read only the ranges of this list, each by a read of its own: offset and length a line; `-` is
+    /// standard input
+    #[arg(long, value_name = "LIST", conflicts_with = "range")]
+    pub ranges: Option<PathBuf>,
+    /// Read the ranges in the order of the file instead of that of the list
+    #[arg(long, requires = "ranges")]
+    pub sorted: bool,
+    /// Merge ranges that follow each other with at most so many bytes between them into one read; of
+    /// several sizes, for example 0,64KiB,1MiB, each takes part; 0 merges none
+    #[arg(long, value_name = "SIZE,…", value_delimiter = ',', requires = "ranges", value_parser = parse_gap)]
+    pub merge: Vec<Bytes>,
+}
+
+/// The part of each target that is read.
+#[derive(Debug, Clone)]
+pub(super) enum FilePart {
+    Whole,
+    Range(FileRange),
+    Ranges(RangesRequest),
+}
+
 /// Options for reading blocks of a file instead of all of it.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Random places")]
@@ -62,7 +98,7 @@ pub struct PlacesOptions {
     /// Read blocks of the file instead of all of it, at places that are picked by this pattern:
     /// random, zipf (zipf:0.99, or another exponent), stride (spread over the file) or
     /// stride:BLOCKS. Each reading reads the same places, and each read is timed
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["range", "ranges"])]
     pub pattern: Option<Pattern>,
     /// Size of a block
     #[arg(long, value_name = "SIZE", default_value = "4KiB", requires = "pattern", value_parser = parse_block)]
@@ -72,7 +108,7 @@ pub struct PlacesOptions {
     pub reads: u64,
     /// Number of reads in flight; a method that reads one block after the other uses as many
     /// threads [default: several numbers race]
-    #[arg(long, value_name = "N", requires = "pattern", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub depth: Option<u64>,
 }
 
@@ -104,6 +140,68 @@ pub struct ServerFlags {
     /// where `{}` is a signed URL, on their command line, which every user of this machine can see
     #[arg(long)]
     pub commands_get_credentials: bool,
+}
+
+impl PartOptions {
+    /// The option that names the part; `None` if whole files are read.
+    pub(super) fn given_option(&self) -> Option<&'static str> {
+        self.range.map(|_| "--range").or(self.ranges.as_ref().map(|_| "--ranges"))
+    }
+
+    /// Refuses targets and options for which no part can be read.
+    pub(super) fn check_targets(
+        &self,
+        targets: &[PathBuf],
+        over: Transport,
+        decodes: bool,
+        work: Option<Work>,
+    ) -> anyhow::Result<()> {
+        let Some(option) = self.given_option() else { return Ok(()) };
+        if let Some(other) = targets.iter().find(|word| word.is_dir() || is_remote(word)) {
+            let other = display_path(other);
+            bail!("{}: {option} reads a part of a file, and this is none", secret::redact_url(&other));
+        }
+        let is_served = over != Transport::File;
+        ensure!(
+            !is_served || self.range.is_some(),
+            "{option} reads ranges of a file: not with --http or --s3"
+        );
+        ensure!(!decodes, "{option} reads bytes as they are: not with --dictionary");
+        if let Some(work) = work.filter(|work| work.may_read_part()) {
+            bail!("--work {work} is about commands, which read whole files: not with {option}");
+        }
+        if self.ranges.is_some() && work == Some(Work::Lines) {
+            bail!(
+                "--work lines: a line may begin before a range; --ranges reads for newlines, sum or discard"
+            );
+        }
+        Ok(())
+    }
+
+    /// The part that is read. Reads the list of ranges, if one is given.
+    pub(super) fn read_part(&self) -> anyhow::Result<FilePart> {
+        Ok(match (self.range, &self.ranges) {
+            (Some(range), _) => FilePart::Range(range),
+            (None, Some(list)) => FilePart::Ranges(RangesRequest::read(list, self.sorted)?),
+            (None, None) => FilePart::Whole,
+        })
+    }
+
+    /// The gaps up to which ranges are merged.
+    pub(super) fn merge_gaps(&self) -> Vec<u64> {
+        self.merge.iter().map(|gap| gap.0).collect()
+    }
+}
+
+impl FilePart {
+    /// Restricts a target to this part.
+    pub(super) fn restrict(&self, target: TargetSpec) -> TargetSpec {
+        match self {
+            FilePart::Whole => target,
+            FilePart::Range(range) => target.in_range(*range),
+            FilePart::Ranges(request) => target.in_ranges(request.clone()),
+        }
+    }
 }
 
 impl PlacesOptions {
@@ -231,6 +329,12 @@ pub(super) fn transport(http: bool, s3: bool) -> Transport {
         (_, true) => Transport::S3,
         _ => Transport::File,
     }
+}
+
+/// Parses the largest gap between two ranges that are merged.
+fn parse_gap(text: &str) -> Result<Bytes, String> {
+    let bytes: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    if bytes.0 <= BLOCK_BYTES_MAX { Ok(bytes) } else { Err(format!("'{text}' is more than 1 GiB")) }
 }
 
 /// Size of the largest block: 1 GiB.

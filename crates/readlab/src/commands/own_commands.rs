@@ -3,10 +3,16 @@
 
 use anyhow::{bail, ensure};
 use clap::Args;
+use readlab_model::trial::Work;
 use readlab_record::{Check, CommandRules};
 use readlab_run::experiment::command_parameters::{Parameter, expand_parameters};
 use readlab_run::experiment::options::OwnCommand;
 use readlab_run::experiment::template::check_line;
+use std::collections::BTreeSet;
+
+/// The values of `--check` for output that is a number, and for output that is ignored.
+const CHECK_COUNT: &str = "count";
+const CHECK_NONE: &str = "none";
 
 /// The user's own commands.
 #[derive(Debug, Clone, Args)]
@@ -14,9 +20,13 @@ use readlab_run::experiment::template::check_line;
 pub struct CommandOptions {
     /// How the output of the commands is checked: `count`, its first whole number; `same`, all
     /// print what the first prints; `none`, not at all; or a program that gets the output on its
-    /// standard input and ends with 0 if it is right
-    #[arg(long, value_name = "count|same|none|PROGRAM", default_value = "count")]
-    pub check: String,
+    /// standard input and ends with 0 if it is right [default: count; with --work part none]
+    #[arg(long, value_name = "count|same|none|PROGRAM")]
+    pub check: Option<String>,
+    /// The exit codes with which a command may end, for example 0,1 for `grep`, which ends with 1
+    /// if it finds nothing [default: 0]
+    #[arg(long, value_name = "CODE,…", value_delimiter = ',')]
+    pub success: Vec<u8>,
     /// The commands decode the target, which is an archive: their output is about its decoded
     /// content, and they are ranked with methods that decode
     #[arg(long)]
@@ -31,7 +41,8 @@ pub struct CommandOptions {
     /// Run after the last reading of the run; one for all commands, or one for each
     #[arg(long, value_name = "COMMAND")]
     pub cleanup: Vec<String>,
-    /// Race each command with `{NAME}` in it once for each value; may be repeated
+    /// Race each command with `{NAME}` in it once for each value. If `{NAME}` is only in commands
+    /// around the readings, a comment behind the command names the value. May be repeated
     #[arg(short = 'L', long, num_args = 2, value_names = ["NAME", "VALUE,…"])]
     pub parameter_list: Vec<String>,
     /// Race each command with `{NAME}` in it once for each number from MIN to MAX; may be repeated
@@ -49,19 +60,23 @@ pub struct CommandOptions {
 }
 
 impl CommandOptions {
-    /// The commands with their hooks, one for each combination of the parameters.
-    pub fn commands(&self, commands: &[OwnCommand]) -> anyhow::Result<Vec<OwnCommand>> {
-        ensure!(!self.check.trim().is_empty(), "--check is empty: count, same, none or a program");
-        let check = self.output_check();
+    /// The commands with their hooks, one for each combination of the parameters, in a race for this
+    /// work.
+    pub fn commands(&self, commands: &[OwnCommand], work: Option<Work>) -> anyhow::Result<Vec<OwnCommand>> {
+        let check = self.check_option(work);
+        ensure!(!check.trim().is_empty(), "--check is empty: count, same, none or a program");
+        let check = output_check(check);
         if let Check::Accepted { by } = &check {
             check_line(by)?;
         }
+        let success: BTreeSet<u8> = self.success.iter().copied().collect();
         let mut commands = commands.to_vec();
         let count = commands.len();
         for (at, own) in commands.iter_mut().enumerate() {
             let hook = |option, given: &[String]| hook(option, given, count, at);
             own.rules = CommandRules {
                 check: check.clone(),
+                success: success.iter().copied().collect(),
                 setup: hook("--setup", &self.setup)?,
                 prepare: hook("--prepare", &self.prepare)?,
                 cleanup: hook("--cleanup", &self.cleanup)?,
@@ -70,20 +85,16 @@ impl CommandOptions {
         expand_parameters(commands, &self.parameters()?)
     }
 
-    /// Whether the answers are numbers, like those of all other contenders.
-    pub fn is_count(&self) -> bool {
-        self.check == "count"
+    /// The `--check` of a race for this work. Without the option, the output is a number, except in a
+    /// race for a part, of which no number is known.
+    pub fn check_option(&self, work: Option<Work>) -> &str {
+        let default = if work == Some(Work::Part) { CHECK_NONE } else { CHECK_COUNT };
+        self.check.as_deref().unwrap_or(default)
     }
 
-    /// The check of the output; the name of the first command, which others must match, is not
-    /// known yet.
-    fn output_check(&self) -> Check {
-        match self.check.as_str() {
-            "count" => Check::Count,
-            "same" => Check::Same { of: String::new() },
-            "none" => Check::Unchecked,
-            program => Check::Accepted { by: program.to_owned() },
-        }
+    /// Whether the answers are numbers, like those of all other contenders.
+    pub fn is_count(&self, work: Option<Work>) -> bool {
+        self.check_option(work) == CHECK_COUNT
     }
 
     fn parameters(&self) -> anyhow::Result<Vec<Parameter>> {
@@ -92,6 +103,16 @@ impl CommandOptions {
         let scans = self.parameter_scan.chunks_exact(3);
         let scans = scans.map(|words| Parameter::of_range(&words[0], [&words[1], &words[2]], step));
         lists.chain(scans).collect()
+    }
+}
+
+/// The check of the output; the name of the first command, which others must match, is not known yet.
+fn output_check(check: &str) -> Check {
+    match check {
+        CHECK_COUNT => Check::Count,
+        "same" => Check::Same { of: String::new() },
+        CHECK_NONE => Check::Unchecked,
+        program => Check::Accepted { by: program.to_owned() },
     }
 }
 

@@ -2,21 +2,23 @@
 //! folder, cold and warm, or on a URL or an object of an S3 store.
 
 use super::options::{
-    CompressedOptions, MetadataState, OutputOptions, PlacesOptions, ServerFlags, TreeOptions, transport,
+    CompressedOptions, MetadataState, OutputOptions, PartOptions, PlacesOptions, ServerFlags, TreeOptions,
+    transport,
 };
 use super::output;
 use super::own_commands::CommandOptions;
+use super::settings::SettingOptions;
 use anyhow::{bail, ensure};
 use clap::Args;
 use readlab_model::trial::{Transport, Work};
-use readlab_record::RunKind;
+use readlab_record::{Locations, RunKind};
 use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::options::{
     InspectOptions, SamplingOptions, SelectionOptions, UserOptions, parse_share_or_zero,
 };
 use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
 use readlab_run::experiment::together::ReaderGroup;
-use readlab_suite::Suite;
+use readlab_suite::{StateChoice, Suite};
 use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::secret;
@@ -27,10 +29,18 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub struct RaceArgs {
-    /// The files, folders, URLs (http://, https://) or objects (s3://BUCKET/KEY) to read; each is a
-    /// separate race, and of a folder all files are read
+    /// The files, folders, URLs (http://, https://) or objects (s3://BUCKET/KEY) to read; all files
+    /// of a folder are read. Several targets take part in every round, and those with the same
+    /// content as the first are compared with it
     #[arg(required_unless_present_any = ["resume", "files_from"], value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
+    /// Race several targets one after the other, each in a separate run
+    #[arg(long, conflicts_with = "same_content")]
+    pub apart: bool,
+    /// Compare all targets with the first, even if readlab cannot see that their content is the
+    /// same, such as a folder and its tar
+    #[arg(long)]
+    pub same_content: bool,
     /// Read the files over HTTP from readlab's own server on 127.0.0.1
     #[arg(long)]
     pub http: bool,
@@ -39,6 +49,8 @@ pub struct RaceArgs {
     pub s3: bool,
     #[command(flatten)]
     pub tree: TreeOptions,
+    #[command(flatten)]
+    pub part: PartOptions,
     #[command(flatten)]
     pub places: PlacesOptions,
     #[command(flatten)]
@@ -58,7 +70,7 @@ pub struct RaceArgs {
     pub all: bool,
     /// Resume an interrupted run with the plan in its record: the record's path, `last`, or a name
     /// given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "TreeOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "ServerFlags", "SamplingOptions", "indifference", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "apart", "same_content", "TreeOptions", "PartOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "SettingOptions", "ServerFlags", "SamplingOptions", "indifference", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     #[command(flatten)]
     pub sampling: SamplingOptions,
@@ -76,6 +88,8 @@ pub struct RaceArgs {
     pub selection: SelectionOptions,
     #[command(flatten)]
     pub own: CommandOptions,
+    #[command(flatten)]
+    pub setting: SettingOptions,
     #[command(flatten)]
     pub server: ServerFlags,
     #[command(flatten)]
@@ -102,7 +116,7 @@ pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
     output::run(&config, &runs, &output)
 }
 
-/// The targets, each for a separate run.
+/// The targets, all for one run or each for a separate run.
 fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<TargetSpecs>> {
     if over != Transport::File {
         if let Some(folder) = args.targets.iter().find(|word| word.is_dir()) {
@@ -116,10 +130,20 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
         check_targets(args, Path::is_dir, "--per-file is for the files of a folder")?;
         ensure!(args.readers.is_empty(), "--per-file: not with --readers");
     }
+    args.part.check_targets(
+        &args.targets,
+        over,
+        args.compressed.dictionary.is_some(),
+        args.selection.work,
+    )?;
+    if let (Some(option), Some(list)) = (args.part.given_option(), &args.tree.files_from) {
+        bail!("{}: a list of files, and {option} reads a part of one file", display_path(list));
+    }
     let places = args.places.request(seed);
     if places.is_some() {
         check_places(args, over)?;
     }
+    let part = args.part.read_part()?;
     let order = args.tree.order.unwrap_or_default();
     let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
     let (follows_links, own) = (args.tree.follow, OwnPaths::of_run(outputs.map(PathBuf::as_path)));
@@ -127,13 +151,34 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
         |source| TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own: own.clone() });
     let target = |word: &PathBuf| match (word.is_dir(), places) {
         (true, _) => tree(ListSource::Folder(word.clone())),
-        (false, None) => TargetSpec::plain(word, over),
+        (false, None) => part.restrict(TargetSpec::plain(word, over)),
         (false, Some(places)) => TargetSpec::plain(word, over).at_places(places),
     };
     let listed = args.tree.files_from.iter().map(|list| tree(ListSource::list(list)));
     let dictionary = args.compressed.dictionary.as_deref();
-    let runs = args.targets.iter().map(target).chain(listed);
-    Ok(runs.map(|spec| vec![spec.decoded_with(dictionary)]).collect())
+    let specs = args.targets.iter().map(target).chain(listed).map(|spec| spec.decoded_with(dictionary));
+    Ok(if compared_locations(args)?.is_some() {
+        vec![specs.collect()]
+    } else {
+        specs.map(|spec| vec![spec]).collect()
+    })
+}
+
+/// How several targets are compared; `None` if each run has only one target.
+fn compared_locations(args: &RaceArgs) -> anyhow::Result<Option<Locations>> {
+    let targets = args.targets.len() + usize::from(args.tree.files_from.is_some());
+    if targets < 2 || args.apart {
+        return Ok(None);
+    }
+    for (option, is_given) in [("--readers", !args.readers.is_empty()), ("--per-file", args.tree.per_file)] {
+        ensure!(!is_given, "{option}: several targets only with --apart");
+    }
+    let mut words = args.targets.iter().enumerate();
+    if let Some((_, word)) = words.find(|(index, word)| args.targets[..*index].contains(word)) {
+        let word = secret::redact_url(&display_path(word));
+        bail!("{word}: named twice, and targets are compared with each other; --apart races it twice");
+    }
+    Ok(Some(Locations { same_content: args.same_content }))
 }
 
 /// Refuses a target to which an option does not apply.
@@ -163,8 +208,24 @@ fn reader_group(args: &RaceArgs) -> anyhow::Result<ReaderGroup> {
         if is_other || args.places.pattern.is_some() || args.sampling.allow_device {
             bail!("--copies: not with --http, --s3, --files-from, --pattern or --allow-device");
         }
+        if let Some(option) = args.part.given_option() {
+            bail!("--copies: not with {option}");
+        }
     }
-    Ok(ReaderGroup::of_readers(args.readers.iter().copied(), args.copies.clone()))
+    let settings_group = args.setting.reader_group()?;
+    if settings_group.is_some() {
+        let targets = args.targets.len() + args.tree.files_from.iter().len();
+        ensure!(
+            args.readers.is_empty() && !args.tree.per_file,
+            "--setting: not with --readers or --per-file"
+        );
+        ensure!(
+            targets == 1,
+            "--setting: not with several targets, because each value is compared with the others on one"
+        );
+    }
+    let readers_group = || ReaderGroup::of_readers(args.readers.iter().copied(), args.copies.clone());
+    Ok(settings_group.unwrap_or_else(readers_group))
 }
 
 /// Whether a target is neither a folder nor on a server.
@@ -172,33 +233,127 @@ fn is_file(word: &Path) -> bool {
     !word.is_dir() && !is_remote(word)
 }
 
+/// Refuses a work that does not suit the check of the output.
+fn check_work(args: &RaceArgs) -> anyhow::Result<()> {
+    let work = args.selection.work;
+    let is_count = args.own.is_count(work);
+    match work {
+        Some(Work::Part) if is_count => {
+            bail!(
+                "--work part: --check count looks at a number, and that of a part is not known: --check none or same"
+            )
+        }
+        Some(Work::Part) if args.selection.commands.is_empty() => {
+            bail!("--work part is about commands: -c 'head -n 10 {{}}'")
+        }
+        Some(Work::Part) | None => Ok(()),
+        Some(work) if work.finds_names() => check_options_of_names(args, work),
+        Some(_) if is_count => Ok(()),
+        Some(_) => {
+            bail!(
+                "--work is what a number counts, and --check {} looks at no number",
+                args.own.check_option(work)
+            )
+        }
+    }
+}
+
+/// Refuses targets and options that have no meaning in a race that finds names and reads no file.
+fn check_options_of_names(args: &RaceArgs, work: Work) -> anyhow::Result<()> {
+    check_targets(args, Path::is_dir, &format!("--work {work} is about what is below a folder"))?;
+    for (option, is_given) in [
+        ("--files-from", args.tree.files_from.is_some()),
+        ("--follow", args.tree.follow),
+        ("--per-file", args.tree.per_file),
+        ("--order", args.tree.order.is_some()),
+        ("--readers", !args.readers.is_empty()),
+        ("--pattern", args.places.pattern.is_some()),
+        ("--range", args.part.range.is_some()),
+        ("--ranges", args.part.ranges.is_some()),
+    ] {
+        ensure!(!is_given, "{option}: --work {work} finds the names of a folder and reads no file");
+    }
+    let asks_for_cold = matches!(args.sampling.state, Some(StateChoice::Cold | StateChoice::Both));
+    if asks_for_cold && !drops_caches(args) {
+        bail!(
+            "--work {work}: names and inodes are cold only with --metadata cold, for which root drops the caches of the machine"
+        );
+    }
+    Ok(())
+}
+
+/// Whether names and inodes are cold before cold readings.
+fn drops_caches(args: &RaceArgs) -> bool {
+    args.sampling.drop_caches || args.tree.metadata == Some(MetadataState::Cold)
+}
+
 /// The configuration of a race with these options and this suite; a suite of commands is used if
 /// commands are raced as they are.
 pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConfig> {
-    let commands = args.own.commands(&args.selection.commands)?;
-    if !args.own.is_count() && args.selection.work.is_some() {
-        bail!("--work is what a number counts, and --check {} looks at no number", args.own.check);
-    }
+    let work = args.selection.work;
+    let commands = args.own.commands(&args.selection.commands, work)?;
+    let is_count = args.own.is_count(work);
+    check_work(args)?;
     let mut selection = SelectionOptions { commands, ..args.selection.clone() };
     selection.params.0.extend(args.places.params().0);
-    let is_cold = args.tree.metadata == Some(MetadataState::Cold);
+    let names_suite = work.and_then(Suite::for_names);
+    // Names can only be made cold by dropping the caches.
+    let states = names_suite.as_ref().filter(|_| drops_caches(args)).map(|_| StateChoice::Both);
     let user = UserOptions {
         targets: args.targets.clone(),
         sampling: SamplingOptions {
             indifference: args.indifference,
-            drop_caches: args.sampling.drop_caches || is_cold,
+            drop_caches: drops_caches(args),
+            state: args.sampling.state.or(states),
             ..args.sampling.clone()
         },
         selection,
+        merge_gaps: args.part.merge_gaps(),
         all: args.all,
         commands_decode: args.own.commands_decode,
         shape: reader_group(args)?,
+        locations: compared_locations(args)?,
         per_file: args.tree.per_file,
         inspect: args.inspect.clone(),
         space: None,
         server: args.server.server_options(),
         quiet: args.output.quiet,
     };
-    let suite = if args.own.is_count() { suite } else { Suite::commands() };
+    let bytes_suite = || if is_count { suite } else { Suite::commands() };
+    let suite = names_suite.unwrap_or_else(bytes_suite);
     RunConfig::merge(RunKind::Race, suite, user)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, FromArgMatches};
+
+    /// The group of readers of a race with these words, separated by spaces.
+    fn reader_group_of(words: &str) -> anyhow::Result<ReaderGroup> {
+        let matches = RaceArgs::augment_args(Command::new("race")).try_get_matches_from(words.split(' '));
+        reader_group(&RaceArgs::from_arg_matches(&matches.unwrap()).unwrap())
+    }
+
+    #[test]
+    fn settings_are_raced_for_one_target_without_readers() {
+        for words in ["race f --setting scheduler", "race --files-from l --setting scheduler"] {
+            assert!(matches!(reader_group_of(words), Ok(ReaderGroup::Settings(_))), "{words}");
+        }
+        let by_command = "--setting-command x=1,2 --apply {x}";
+        for (words, why) in [
+            ("race f --readers 2 --setting scheduler".to_owned(), "--setting: not with --readers"),
+            (
+                "race d --per-file --setting scheduler".to_owned(),
+                "--setting: not with --readers or --per-file",
+            ),
+            ("race f g --setting scheduler".to_owned(), "--setting: not with several targets"),
+            ("race f --files-from l --setting scheduler".to_owned(), "--setting: not with several targets"),
+            ("race f g --apart --setting scheduler".to_owned(), "--setting: not with several targets"),
+            (format!("race f g {by_command}"), "--setting: not with several targets"),
+        ] {
+            let said = reader_group_of(&words).unwrap_err().to_string();
+            assert!(said.starts_with(why) && !said.contains('\n'), "{words}: {said}");
+        }
+    }
 }

@@ -2,8 +2,10 @@
 //! the readings that measuring all of them would take. Shows which settings to use, how certain
 //! that is, and the code for them.
 
-use super::options::{CompressedOptions, OutputOptions, ServerFlags, transport};
+use super::options::{CompressedOptions, OutputOptions, PartOptions, ServerFlags, transport};
 use super::output;
+use super::settings::SettingOptions;
+use anyhow::{bail, ensure};
 use clap::Args;
 use readlab_analysis::stats::EXHAUSTIVE_READINGS;
 use readlab_analysis::verdict;
@@ -15,7 +17,7 @@ use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::options::{
     InspectOptions, SamplingOptions, SelectionOptions, UserOptions, seed_of_now,
 };
-use readlab_run::experiment::target_spec::TargetSpec;
+use readlab_run::experiment::target_spec::{TargetSpec, examine_all};
 use readlab_run::experiment::together::ReaderGroup;
 use readlab_suite::parameter_space::Space;
 use readlab_suite::{StateChoice, Suite};
@@ -58,6 +60,9 @@ pub struct TuneArgs {
     /// commas, for example 1,2,4,8; the search and the race get half of --budget each
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Searching", conflicts_with_all = ["export_json", "export_csv", "export_markdown", "claims"])]
     pub readers: Vec<u32>,
+    // Options of the race after the search.
+    #[command(flatten)]
+    pub setting: SettingOptions,
     /// Time for the whole run; the search takes at most seven tenths of it
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Searching")]
     pub budget: Nanos,
@@ -74,6 +79,8 @@ pub struct TuneArgs {
     #[arg(long = "roster", value_name = "FILE", help_heading = "Searching")]
     pub rosters: Vec<PathBuf>,
     #[command(flatten)]
+    pub part: PartOptions,
+    #[command(flatten)]
     pub compressed: CompressedOptions,
     #[command(flatten)]
     pub server: ServerFlags,
@@ -87,18 +94,30 @@ pub struct TuneArgs {
 }
 
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    let space = Some(args.space.clone().unwrap_or_else(Space::default_space));
+    if let Some(work) = args.work.filter(|work| work.finds_names() || work.may_read_part()) {
+        bail!("--work {work}: tune searches for the fastest way to read all bytes");
+    }
+    let space = args.space.clone().unwrap_or_else(Space::default_space);
+    let space = Some(space.with_values("merge_bytes", args.part.merge_gaps()));
     let config =
         RunConfig::merge(RunKind::Tune, Suite::find("tune")?, UserOptions { space, ..args.options() })?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
-    let target = TargetSpec::plain(&args.target, transport(false, args.s3));
-    let runs = [vec![target.decoded_with(args.compressed.dictionary.as_deref())]];
+    let (over, dictionary) = (transport(false, args.s3), args.compressed.dictionary.as_deref());
+    args.part.check_targets(std::slice::from_ref(&args.target), over, dictionary.is_some(), args.work)?;
+    let after = args.group_after_search()?;
+    let target = args.part.read_part()?.restrict(TargetSpec::plain(&args.target, over));
+    let runs = [vec![target.decoded_with(dictionary)]];
+    if let Some(shape @ ReaderGroup::Settings(_)) = &after {
+        // Settings that cannot be changed are refused before the search, not after it.
+        examine_all(&args.config_after_search(BTreeSet::new(), shape.clone())?, &runs)?;
+    }
     output::until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;
-        if let (Some(end), false) = (ends.first(), args.readers.is_empty() || interrupt::requested()) {
+        if let (Some(end), Some(shape), false) = (ends.first(), after, interrupt::requested()) {
             let best = fastest_trials(&Record::read(&end.record)?);
             if !best.is_empty() {
-                ends.extend(output::run_each(&args.readers_config(best)?, &runs, &readers_output(&output))?);
+                let output = output_after_search(&output, &shape);
+                ends.extend(output::run_each(&args.config_after_search(best, shape)?, &runs, &output)?);
             }
         }
         Ok(output::worst_exit_code(&ends))
@@ -112,12 +131,13 @@ fn fastest_trials(record: &Record) -> BTreeSet<String> {
     rankings.iter().filter_map(|ranking| id(ranking.rows.first()?.index)).collect()
 }
 
-/// Output options of the race of readers: a folder below that of the search, and a name derived
-/// from it.
-fn readers_output(output: &OutputOptions) -> OutputOptions {
+/// Output options of the race after the search: a folder below that of the search, and a name
+/// derived from it.
+fn output_after_search(output: &OutputOptions, shape: &ReaderGroup) -> OutputOptions {
+    let word = if matches!(shape, ReaderGroup::Settings(_)) { "settings" } else { "readers" };
     OutputOptions {
-        output: output.output.as_ref().map(|folder| folder.join("readers")),
-        save: output.save.as_ref().map(|name| name.and("-readers")),
+        output: output.output.as_ref().map(|folder| folder.join(word)),
+        save: output.save.as_ref().map(|name| name.and(&format!("-{word}"))),
         ..output.clone()
     }
 }
@@ -130,7 +150,7 @@ impl TuneArgs {
         let sampling = SamplingOptions {
             runs: Some(readings),
             max_time: Some(Nanos(u64::MAX)),
-            budget: Some(Nanos(if self.readers.is_empty() { self.budget.0 } else { self.budget.0 / 2 })),
+            budget: Some(Nanos(if self.has_race_after_search() { self.budget.0 / 2 } else { self.budget.0 })),
             fills: readings,
             state: self.state,
             seed: self.seed,
@@ -156,13 +176,36 @@ impl TuneArgs {
         }
     }
 
-    /// The configuration of the race of different numbers of readers.
-    fn readers_config(&self, methods: BTreeSet<String>) -> anyhow::Result<RunConfig> {
+    /// Whether a race follows the search.
+    fn has_race_after_search(&self) -> bool {
+        !self.readers.is_empty() || self.setting.is_given()
+    }
+
+    /// The group of readers of the race after the search; `None` if there is none.
+    fn group_after_search(&self) -> anyhow::Result<Option<ReaderGroup>> {
+        let OutputOptions { export_json, export_csv, export_markdown, claims, .. } = &self.output;
+        let is_written_once =
+            [export_json, export_csv, export_markdown, claims].iter().any(|it| it.is_some());
+        ensure!(
+            !self.setting.is_given() || self.readers.is_empty() && !is_written_once,
+            "--setting: not with --readers, --claims or exports, as the search and the race under settings are two runs"
+        );
+        let readers = || ReaderGroup::of_readers(self.readers.iter().copied(), None);
+        Ok(self.setting.reader_group()?.or_else(|| (!self.readers.is_empty()).then(readers)))
+    }
+
+    /// The configuration of the race of the best methods after the search: with different numbers of
+    /// readers, or under settings of the system.
+    fn config_after_search(
+        &self,
+        methods: BTreeSet<String>,
+        shape: ReaderGroup,
+    ) -> anyhow::Result<RunConfig> {
         let (user, fills) = (self.options(), SamplingOptions::default().fills);
         let user = UserOptions {
             sampling: SamplingOptions { runs: None, max_time: None, fills, ..user.sampling },
             selection: SelectionOptions { methods: methods.into_iter().collect(), ..user.selection },
-            shape: ReaderGroup::of_readers(self.readers.iter().copied(), None),
+            shape,
             ..user
         };
         RunConfig::merge(RunKind::Race, Suite::scale(), user)

@@ -237,6 +237,10 @@ fn check_line(record: &Record, line: &mut Line) -> Result<(), String> {
             check_at_most("wall_ns", fill.wall_ns, NS_MAX)?;
             check_share("resident_after", fill.resident_after)
         }
+        Line::Settings(applied) => {
+            check_target_known(record, applied.target)?;
+            check_at_most("wall_ns", applied.wall_ns, NS_MAX)
+        }
         // The target of a write comes later: a sweep writes a file before it examines it.
         Line::Write { times, .. } => {
             check_window(times.write_ns)?;

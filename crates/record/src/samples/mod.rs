@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// Number of fields that a sample has besides its meters.
-const OTHER_FIELDS: usize = 20;
+const OTHER_FIELDS: usize = 24;
 
 const FIELDS: usize = Meter::ALL.len() + OTHER_FIELDS;
 
@@ -169,8 +169,12 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
     sample.rung = pass(sample.rung.map(u64::from)).map(narrow);
     let trial = pass(Some(u64::from(sample.trial))).expect(PACKED);
     sample.trial = TrialIndex::new(usize::try_from(trial).expect(PACKED));
-    let Answer { bytes, newlines, lines, sum, files, blocks, products, output } = &mut sample.answer;
+    let Answer { bytes, newlines, lines, sum, files, blocks, products, output, .. } = &mut sample.answer;
     for field in [bytes, newlines, lines, sum, files, blocks, products, output] {
+        *field = pass(*field);
+    }
+    let Answer { folders, links, others, names, .. } = &mut sample.answer;
+    for field in [folders, links, others, names] {
         *field = pass(*field);
     }
 }

@@ -38,6 +38,7 @@ pub fn header() -> Header {
             memory_bytes: 24 << 30,
             ..Machine::default()
         },
+        locations: None,
         agenda: None,
     }
 }

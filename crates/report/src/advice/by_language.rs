@@ -5,7 +5,7 @@ use super::super::groups;
 use super::super::words;
 use super::candidates::{AdviceCandidates, MeasuredTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
-use readlab_catalog::snippet::{self, Snippet};
+use readlab_catalog::snippet::Snippet;
 use readlab_model::trial::TrialIndex;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,7 +95,7 @@ impl LanguageAdvice {
             best: AdvisedTrial::from_measured(best),
             ratio: to_usual(best),
             needs: best.needs().unwrap_or_default().into_iter().collect(),
-            code: snippet::code(&best.row.method, &best.row.params),
+            code: best.code(),
         }
     }
 

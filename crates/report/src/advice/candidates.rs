@@ -1,9 +1,9 @@
 //! The measured trials of a ranking as candidates for advice: what each needs, how simple it is,
 //! and which are clearly faster than others.
 
-use super::super::ranking::{Ranking, RankingRow};
+use super::super::ranking::{Pieces, Ranking, RankingRow};
 use readlab_analysis::stats::{SharedRatio, Significance};
-use readlab_catalog::snippet;
+use readlab_catalog::snippet::{self, Snippet};
 use readlab_record::{Record, TrialRecord};
 use std::collections::BTreeSet;
 
@@ -18,6 +18,15 @@ impl MeasuredTrial<'_> {
         let mut needs = snippet::needs(&self.row.method)?;
         needs.extend((self.param("threads") > 1).then_some("several threads"));
         Some(needs)
+    }
+
+    /// The code for the method of the trial. There is none for ranges of a list, because the snippets
+    /// read blocks of one size.
+    pub(super) fn code(&self) -> Vec<Snippet> {
+        match self.row.pieces {
+            Some(Pieces::Ranges(_)) => Vec::new(),
+            _ => snippet::code(&self.row.method, &self.row.params),
+        }
     }
 
     pub(super) fn param(&self, name: &str) -> u64 {

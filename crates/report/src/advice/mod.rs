@@ -16,7 +16,7 @@ use super::ranking::Ranking;
 use super::words;
 use candidates::{AdviceCandidates, MeasuredTrial, SimplerTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
-use readlab_catalog::snippet::{self, Snippet};
+use readlab_catalog::snippet::Snippet;
 use readlab_model::trial::TrialIndex;
 use readlab_record::Record;
 use std::fmt;
@@ -188,7 +188,7 @@ impl Advice {
                 ratio: it.ratio,
                 without: it.without,
             }),
-            code: snippet::code(&used.row.method, &used.row.params),
+            code: used.code(),
             by_language,
         })
     }

@@ -1,25 +1,26 @@
-//! From cold to warm: for each method that was read in both states, a square for the cold rate and
-//! a disc for the warm rate, joined by a line, on a logarithmic scale.
+//! From cold to warm, or from one location to another: for each method that was read both ways, a
+//! square for the first rate and a disc for the second rate, joined by a line, on a logarithmic
+//! scale.
 //!
 //! The same strips serve as cells of a table and as rows of a chart.
 
 use super::super::palette::language_class;
-use super::super::state_pairs::{StatePair, StatePairs};
+use super::super::row_pairs::{RowPair, RowPairs};
 use super::super::svg::{self, Quantity, Scale};
 use super::legend::{Key, KeyMark};
 use super::rows::{ChartRow, RowsChart, STRIP, STRIP_HEIGHT, WIDTH};
 use super::{Chart, STRIP_SIZE, strip, strip_axis, strip_grid, values_with_room};
 use readlab_system::markup::Element;
 
-/// The pairs of one target and work, with a scale that covers them.
+/// The pairs of two rankings, with a scale that covers them.
 pub(in super::super) struct Dumbbells<'a> {
-    pairs: &'a StatePairs<'a>,
+    pairs: &'a RowPairs<'a>,
     domain: [f64; 2],
 }
 
 impl<'a> Dumbbells<'a> {
     /// The plot; `None` where nothing can be drawn.
-    pub(in super::super) fn from_pairs(pairs: &'a StatePairs<'a>) -> Option<Dumbbells<'a>> {
+    pub(in super::super) fn from_pairs(pairs: &'a RowPairs<'a>) -> Option<Dumbbells<'a>> {
         let values =
             || pairs.pairs.iter().flat_map(|pair| pair.values).filter(|it| it.is_finite() && *it > 0.0);
         let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
@@ -30,12 +31,12 @@ impl<'a> Dumbbells<'a> {
     pub(in super::super) fn chart(&self, slug: String) -> Chart {
         let scale = Scale::logarithmic(self.domain, [6.0, WIDTH - 6.0]);
         let rows = self.pairs.pairs.iter().map(|pair| {
-            ChartRow::new(pair.warm, pair.words(), marks(pair, &scale, STRIP + STRIP_HEIGHT / 2.0))
+            ChartRow::new(pair.to, pair.words(), marks(pair, &scale, STRIP + STRIP_HEIGHT / 2.0))
         });
-        let keys =
-            [Key::new(KeyMark::Square, "solid key", "cold"), Key::new(KeyMark::Disc, "solid key", "warm")];
+        let [from, to] = &self.pairs.ends;
+        let keys = [Key::new(KeyMark::Square, "solid key", from), Key::new(KeyMark::Disc, "solid key", to)];
         let chart = RowsChart::new(rows, keys).on(&scale, self.quantity());
-        let description = format!("From cold to warm: {}.", chart.values());
+        let description = format!("From {from} to {to}: {}.", chart.values());
         chart.into_chart(slug, self.pairs.title.clone(), description)
     }
 
@@ -49,9 +50,9 @@ impl<'a> Dumbbells<'a> {
     pub(in super::super) fn strips(&self) -> Vec<Element> {
         let scale = self.strip_scale();
         let grid = strip_grid("grid", &scale, ticks(&scale));
-        let drawn = |pair: &StatePair| {
+        let drawn = |pair: &RowPair| {
             let marks = marks(pair, &scale, STRIP_SIZE[1] / 2.0);
-            strip(language_class(&pair.warm.language), [vec![grid.clone()], marks].concat())
+            strip(language_class(&pair.to.language), [vec![grid.clone()], marks].concat())
         };
         self.pairs.pairs.iter().map(drawn).collect()
     }
@@ -69,12 +70,12 @@ fn ticks(scale: &Scale) -> Vec<f64> {
     values_with_room(scale, scale.ticks(8), 56.0)
 }
 
-fn marks(pair: &StatePair, scale: &Scale, y: f64) -> Vec<Element> {
+fn marks(pair: &RowPair, scale: &Scale, y: f64) -> Vec<Element> {
     const MARK_RADIUS: f64 = 4.0;
-    let [cold, warm] = pair.values.map(|value| scale.at(value));
+    let [from, to] = pair.values.map(|value| scale.at(value));
     vec![
-        svg::line("span", [cold, y], [warm, y]),
-        svg::bar("solid", [cold - MARK_RADIUS, y - MARK_RADIUS], [2.0 * MARK_RADIUS, 2.0 * MARK_RADIUS]),
-        svg::disc("solid", [warm, y], 4.5),
+        svg::line("span", [from, y], [to, y]),
+        svg::bar("solid", [from - MARK_RADIUS, y - MARK_RADIUS], [2.0 * MARK_RADIUS, 2.0 * MARK_RADIUS]),
+        svg::disc("solid", [to, y], 4.5),
     ]
 }

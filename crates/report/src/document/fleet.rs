@@ -1,11 +1,13 @@
-//! The sections about several readers and many files: the hosts of a fleet, how rates grow with the
-//! number of ranks or readers, the shares of several readers of one host, and the cost of a file.
+//! The sections about several readers, many files and settings of the system: the hosts of a fleet, how
+//! rates grow with the number of ranks or readers, the shares of several readers of one host, the
+//! effects of settings of the system, and the cost of a file.
 
 use super::super::charts::{self, Chart};
 use super::super::file_cost;
 use super::super::page::Page;
 use super::super::readers;
 use super::super::scaling::ScalingView;
+use super::super::settings as of_settings;
 use super::super::table::Cell;
 use super::super::words::Number;
 use super::table::{Column, table};
@@ -53,6 +55,14 @@ pub(super) fn readers(page: &Page) -> Option<Section> {
     let columns = [Column::text("method")].into_iter().chain(numbers);
     let all = (!page.readers.is_empty()).then(|| table("What each of several readers had", columns, rows));
     Section::with_content("readers", "Readers at once", lead, all)
+}
+
+pub(super) fn settings(page: &Page) -> Option<Section> {
+    let lines = of_settings::lines(&page.settings);
+    let lines = lines.iter().map(|line| words("p", line)).collect::<Vec<_>>();
+    let all = of_settings::table(&page.settings)?.element("What settings of the system do");
+    let lead = "The same trials under the settings that were found at the start and under others, block by block in each round. Each value is as it was read back after it was set and after every reading. Ratios are within rounds.";
+    Section::with_content("settings", "Settings of the system", lead, lines.into_iter().chain([all]))
 }
 
 pub(super) fn file_costs(page: &Page) -> Option<Section> {

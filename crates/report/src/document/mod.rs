@@ -10,6 +10,7 @@ mod facts;
 mod filter;
 mod fleet;
 mod inside;
+mod locations;
 mod ranking;
 mod sections;
 mod table;

@@ -6,7 +6,7 @@ use super::super::charts::{self, Chart, ChartRow, Dumbbells, Forest, ForestRow, 
 use super::super::columns::{self, COLUMNS, TableFacts};
 use super::super::page::Page;
 use super::super::ranking::{Rank, Ranking, RankingRow};
-use super::super::state_pairs::{StatePair, StatePairs};
+use super::super::row_pairs::{RowPair, RowPairs};
 use super::super::table::Cell;
 use super::super::words::{self as wording, NONE, Number, unbroken};
 use super::sections::by_ranking;
@@ -29,7 +29,7 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
         let title = format!("{}: times as fast as the baseline", it.title());
         Some(Forest::from_rows(forest_rows(it))?.chart(title, format!("ratio-{n}-{}", it.state)))
     });
-    let pairs = StatePairs::all(&page.rankings);
+    let pairs = RowPairs::cold_and_warm(&page.rankings);
     let dumbbells = pairs.iter().enumerate();
     let dumbbells =
         dumbbells.filter_map(|(n, it)| Some(Dumbbells::from_pairs(it)?.chart(format!("states-{n}"))));
@@ -119,12 +119,12 @@ fn cells(
 }
 
 /// The key by which a rate is sorted, or a time if there is no rate.
-fn order(row: &RankingRow) -> f64 {
+pub(super) fn order(row: &RankingRow) -> f64 {
     row.throughput.map_or_else(|| float(row.wall.median), |rate| rate.0)
 }
 
 fn states(page: &Page) -> Option<Section> {
-    let groups = StatePairs::all(&page.rankings);
+    let groups = RowPairs::cold_and_warm(&page.rankings);
     let mut content = Vec::new();
     for pairs in &groups {
         let Some(dumbbells) = Dumbbells::from_pairs(pairs) else { continue };
@@ -137,13 +137,13 @@ fn states(page: &Page) -> Option<Section> {
     Section::with_content("states", "Cold to warm", lead, content)
 }
 
-fn states_table(pairs: &StatePairs, dumbbells: &Dumbbells) -> Element {
+fn states_table(pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
     let drawn = [Column::text("method"), Column::plot("from cold to warm", dumbbells.axis())];
     let columns = drawn.into_iter().chain(["cold", "warm", "warm ÷ cold"].map(Column::number));
     let value = |row: &RankingRow| Cell::number(Number::new(figure(row), order(row)));
-    let row = |(pair, strip): (&StatePair, Element)| {
+    let row = |(pair, strip): (&RowPair, Element)| {
         let gain = Cell::number(Number::new(wording::factor(pair.gain()), pair.gain()));
-        TableRow::new(pair.warm, "", vec![Cell::Plot(strip), value(pair.cold), value(pair.warm), gain])
+        TableRow::new(pair.to, "", vec![Cell::Plot(strip), value(pair.from), value(pair.to), gain])
     };
     table(&pairs.title, columns, pairs.pairs.iter().zip(dumbbells.strips()).map(row))
 }

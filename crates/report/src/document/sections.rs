@@ -13,7 +13,8 @@ use super::super::table::Cell;
 use super::super::words::{self as wording, Number};
 use super::table::{Column, TableRow, table};
 use super::{
-    Section, figure, figures, fleet, folded, inside, item, list, ranking, side_by_side, titled_list,
+    Section, figure, figures, fleet, folded, inside, item, list, locations, ranking, side_by_side,
+    titled_list,
 };
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::{Summary, float};
@@ -24,9 +25,11 @@ use std::collections::BTreeSet;
 
 pub(super) fn all(page: &Page) -> Vec<Section> {
     let others = [
+        locations::section(page),
         fleet::hosts(page),
         fleet::scaling(page),
         fleet::readers(page),
+        fleet::settings(page),
         fleet::file_costs(page),
         archives(page),
         break_evens(page),
@@ -56,6 +59,7 @@ fn break_evens(page: &Page) -> Option<Section> {
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
     [
         ranking::charts(page),
+        locations::charts(page),
         sweep_charts(page),
         latency_charts(page),
         effort_charts(page),

@@ -1,6 +1,7 @@
 //! The condition of a ranking in words: the cache state, the transport, the archive, and whatever
 //! else distinguishes the ranking from others of its record.
 
+use super::super::name::target_names;
 use super::super::words;
 use super::Ranking;
 use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
@@ -39,11 +40,13 @@ impl Ranking {
 }
 
 /// Which facts, beyond the condition, distinguish the rankings of a record.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct DistinguishedBy {
     work: bool,
-    target: bool,
+    /// The names of the targets; `None` if all trials read the same one.
+    targets: Option<Vec<String>>,
     together: bool,
+    settings: bool,
 }
 
 impl DistinguishedBy {
@@ -51,20 +54,24 @@ impl DistinguishedBy {
     pub(super) fn for_record(record: &Record) -> DistinguishedBy {
         let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
         let target = |trial: &Trial| record.targets.get(trial.target);
+        let has_targets = differ(ranked().map(|trial| target(trial).map(|target| &target.path)));
+        let paths = || record.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>();
         let has_readers = record.targets.iter().any(|target| target.readers.is_some());
         DistinguishedBy {
             work: differ(ranked().map(|trial| trial.work)),
-            target: differ(ranked().map(|trial| target(trial).map(|target| &target.path))),
+            targets: has_targets.then(|| target_names(&paths())),
             together: has_readers || differ(ranked().map(|trial| target(trial)?.together())),
+            settings: differ(ranked().map(|trial| target(trial)?.settings_words())),
         }
     }
 
-    /// The distinguishing facts in parentheses: the work, the file name, and the number of ranks or
-    /// readers.
-    pub(super) fn words(self, work: Work, path: &str, facts: Option<&TargetFacts>) -> String {
-        let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+    /// The distinguishing facts in parentheses: the work, the name of the target, the number of ranks
+    /// or readers, and the settings of the system.
+    pub(super) fn words(&self, work: Work, target: usize, facts: Option<&TargetFacts>) -> String {
+        let name = self.targets.as_ref().and_then(|names| names.get(target)).cloned();
         let together = facts.filter(|_| self.together).and_then(together);
-        let parts = [self.work.then(|| work.to_string()), self.target.then_some(name), together];
+        let settings = facts.filter(|_| self.settings).and_then(TargetFacts::settings_words);
+        let parts = [self.work.then(|| work.to_string()), name, together, settings];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }

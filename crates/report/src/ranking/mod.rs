@@ -31,6 +31,7 @@ use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::verdict;
 use readlab_catalog::language::Languages;
 use readlab_model::target::hidden_cache::HiddenCache;
+use readlab_model::target::range::RangeFacts;
 use readlab_model::target::{TargetFacts, layers};
 use readlab_model::trial::{CacheState, Transport, TrialIndex, Work};
 use readlab_model::units::Bytes;
@@ -60,11 +61,16 @@ pub struct Ranking {
     pub decodes: Option<Archive>,
     /// The bytes that are read, from which rates are computed: the size, or the decoded size.
     pub bytes_out: Option<Bytes>,
+    /// The range of the target that is read, if the user chose one.
+    pub range: Option<RangeFacts>,
     /// The pieces in which the target is read; `None` for a file that is read whole.
     pub pieces: Option<Pieces>,
     /// The ranks or readers that read the target together, such as `2 readers`; `None` where one
     /// always reads alone.
     pub together: Option<String>,
+    /// The settings of the system under which the target is read, such as `read-ahead=4MiB`; `None`
+    /// if the run races none.
+    pub settings: Option<String>,
     pub work: Work,
     pub state: CacheState,
     /// The indifference zone by which trials stopped: the share by which a trial may be slower than
@@ -191,13 +197,15 @@ impl RankingContext<'_> {
         let ranked_trials = || ranked.iter().map(|it| it.trial);
         Ranking {
             target,
-            distinction: self.distinguished_by.words(work, &path, facts),
+            distinction: self.distinguished_by.words(work, target, facts),
             path,
             size,
             decodes,
             bytes_out: facts.map(|facts| Bytes(facts.bytes_out(decodes))),
-            pieces: facts.and_then(Pieces::from_facts),
+            range: facts.and_then(|facts| facts.range),
+            pieces: facts.and_then(|facts| Pieces::from_facts(facts, work)),
             together: facts.and_then(condition::together),
+            settings: facts.and_then(TargetFacts::settings_words),
             work,
             state,
             indifference: self.record.header.agenda.as_ref().map_or(0.0, |it| it.rules.indifference),
@@ -209,7 +217,7 @@ impl RankingContext<'_> {
             explanations: self.explanations(key, &ranked),
             touched: Touched::count(trials, ranked_trials()),
             controls: controls.into_iter().map(|it| it.row).collect(),
-            unmeasured: Unmeasured::all(&unmeasured, &self.names),
+            unmeasured: Unmeasured::all(self.record, &unmeasured, &self.names),
             search: SearchView::from_trials(trials),
             noise,
             searched: self.searched_rows(trials),
@@ -232,7 +240,7 @@ impl RankingContext<'_> {
     /// were replaced, and which trials do less work than others.
     fn explanations(&self, key: Key, ranked: &[MeasuredRow]) -> Vec<String> {
         let mut lines = Vec::new();
-        if key.state == CacheState::Cold {
+        if key.state == CacheState::Cold && !key.work.finds_names() {
             lines.extend(verdict::explain_device_bytes(self.record, key.target));
         }
         if !ranked.is_empty() {

@@ -5,7 +5,7 @@
 use super::super::words;
 use readlab_analysis::stats::float;
 use readlab_model::sample::{Delivered, Sample};
-use readlab_model::trial::{CacheState, Transport, Work};
+use readlab_model::trial::{CacheState, Transport};
 use readlab_model::units::Bytes;
 use readlab_record::{Touch, TrialRecord, VisitCost};
 use schemars::JsonSchema;
@@ -123,6 +123,20 @@ impl StateProof {
         )
     }
 
+    /// The proof of samples that find names and read no file.
+    pub(crate) fn words_of_names(&self) -> String {
+        format!(
+            "names looked up (256 at most) for {} of {} samples, {} rejected; in memory before {}, after {}; device bytes \
+             known for {}",
+            self.residency_known,
+            self.samples,
+            self.rejected,
+            share_range(self.resident_before),
+            share_range(self.resident_after),
+            self.device_known,
+        )
+    }
+
     /// The proof over all samples of these trials, each with the size of its target.
     pub(crate) fn from_trials<'a>(
         trials: impl Iterator<Item = (&'a TrialRecord, Option<Bytes>)> + Clone,
@@ -133,7 +147,7 @@ impl StateProof {
         // A command run as it is may read only a part of its target.
         let cold_samples_that_left_less = |is_part: bool, took: fn(Option<u64>) -> bool| {
             all()
-                .filter(|it| (it.trial.work == Work::Output) == is_part)
+                .filter(|it| it.trial.work.may_read_part() == is_part && !it.trial.work.finds_names())
                 .map(|it| cold_samples_that_left_less(it, took))
                 .sum::<usize>()
         };

@@ -5,10 +5,11 @@ use super::pieces::Pieces;
 use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::stats::{
-    self, FillSpread, IntervalRule, RuledInterval, SharedLocation, SharedRatio, Summary, whole,
+    self, FillSpread, IntervalRule, RuledInterval, SharedLocation, SharedRatio, Summary, float, whole,
 };
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
 use readlab_model::sample::{Meter, Sample};
+use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, MethodId, Params, TrialIndex};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Count, Stopped, TrialRecord};
@@ -35,10 +36,13 @@ pub struct RankingRow {
     /// The rule of the interval of the wall time; `None` with one round.
     pub interval: Option<IntervalRule>,
     /// The bytes that one reading delivers to all its readers together; `None` for a control, for
-    /// an empty target, and if the reading may have read only a part.
+    /// an empty target, and if it is not known how much the reading read.
     pub bytes: Option<Bytes>,
     /// The bytes divided by the median wall time.
     pub throughput: Option<Throughput>,
+    /// The share of the target, 0 to 1, that a command reads whose output is not counted; `None` if it
+    /// is not known, and for all other trials.
+    pub share_read: Option<f64>,
     /// The encoded bytes of the target divided by the median wall time; `None` where nothing is
     /// decoded.
     pub rate_in: Option<Throughput>,
@@ -46,6 +50,10 @@ pub struct RankingRow {
     pub pieces: Option<Pieces>,
     /// Pieces per second of the median wall time; `None` for a target that is read whole.
     pub pieces_per_s: Option<f64>,
+    /// The ratio of the bytes that were read to the useful bytes, if a part of the file is read: in
+    /// the cold state the bytes that the device read, in the warm state the bytes that the reads
+    /// requested. `None` where they were not measured.
+    pub amplification: Option<f64>,
     /// The latencies of single reads; `None` where they were not measured.
     pub latency: Option<LatencySummary>,
     /// Every metric that at least one sample holds, the wall time included.
@@ -118,22 +126,27 @@ impl RankingRow {
     pub(super) fn from_trial(trial: &TrialRecord, shared: &RankingContext) -> Option<RankingRow> {
         let facts = shared.record.targets.get(trial.trial.target);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
-        let bytes_out = facts.map(|facts| Bytes(facts.bytes_out(trial.trial.decodes)));
-        let pieces = facts.and_then(Pieces::from_facts);
+        let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.trial.work));
         let busy = verdict::processors_busy(trial);
         let (summaries, missing) = summarised(trial, busy.as_ref().err());
         let wall = summaries.get(&Meter::WallNs)?.clone();
         let by_all = |size: Bytes| Bytes(size.0.saturating_mul(trial.trial.readers()));
         let rate = |size: Bytes| Throughput::per(size, Nanos(wall.median));
         let is_whole = shared.record.read_whole(trial).is_some();
-        let bytes = bytes_out.filter(|size| size.0 > 0 && is_whole && !trial.trial.is_control()).map(by_all);
+        let bytes_out = shared.record.bytes_out(trial).map(Bytes);
+        let bytes = bytes_out.filter(|size| size.0 > 0 && !trial.trial.is_control());
+        let part = shared.record.read_part(trial).map(|part| part.share);
+        let may_be_part = trial.trial.work.may_read_part() && !trial.trial.is_control();
         let read = bytes.filter(|_| wall.median > 0);
         let encoded = size.filter(|_| read.is_some() && trial.trial.decodes.is_some());
         let reading = |it: Sample| ChartReading { round: it.round, fill: it.fill, wall_ns: it.wall_ns };
-        let counted = pieces.filter(|_| is_whole && wall.median > 0);
+        // A command whose output is only compared need not find every name.
+        let finds_all = trial.trial.requested_work().finds_names() && !trial.trial.is_control();
+        let counted = pieces.filter(|_| (is_whole || finds_all) && wall.median > 0);
+        let amplification = facts.and_then(|facts| amplification(trial, facts, &summaries));
         Some(RankingRow {
             index: trial.trial.index,
-            name: trial.trial.id.to_string(),
+            name: shared.record.trial_name(&trial.trial),
             short: shared.names.short(&trial.trial),
             label: trial.trial.label.clone(),
             method: trial.trial.id.method.clone(),
@@ -143,9 +156,11 @@ impl RankingRow {
             interval: None,
             bytes,
             throughput: read.map(rate),
+            share_read: part.or((may_be_part && is_whole).then_some(1.0)),
             rate_in: encoded.map(|size| rate(by_all(size))),
             pieces,
             pieces_per_s: counted.map(|pieces| rate(by_all(Bytes(pieces.count()))).0),
+            amplification,
             latency: LatencySummary::from_turns(&trial.latencies),
             wall,
             summaries,
@@ -168,6 +183,23 @@ impl RankingRow {
             diagnosis: None,
         })
     }
+}
+
+/// The ratio of the bytes that were read to the useful bytes of a part of a file. It is unknown for
+/// several readers, because bytes that one of them fetched serve all.
+fn amplification(
+    trial: &TrialRecord,
+    target: &TargetFacts,
+    summaries: &BTreeMap<Meter, Summary>,
+) -> Option<f64> {
+    let is_part = target.blocks().is_some() || target.range.is_some();
+    let meter = match trial.trial.state {
+        CacheState::Cold => Meter::DeviceReadBytes,
+        CacheState::Warm | CacheState::Unknown => Meter::ReadBytes,
+    };
+    let is_single = target.together().is_none_or(|readers| readers == 1) && !trial.trial.is_control();
+    let read = summaries.get(&meter).filter(|_| is_part && is_single && target.useful_bytes() > 0)?;
+    Some(float(read.median) / float(target.useful_bytes()))
 }
 
 /// A summary of each metric, and why others are missing. CPU times are also missing if the windows

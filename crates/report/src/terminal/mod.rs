@@ -13,6 +13,7 @@ use super::inside::Inside;
 use super::limits;
 use super::page::Page;
 use super::ranking::Unmeasured;
+use super::settings;
 use super::words;
 use anstyle::{AnsiColor, Color, Style as Ansi};
 use readlab_system::terminal::printable::printable;
@@ -116,9 +117,19 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
     } else if page.rankings.is_empty() {
         lines.push("nothing was measured: the record holds no trial".to_owned());
     }
+    if let Some(table) = settings::table(&page.settings) {
+        lines.extend([String::new(), style.underlined("settings of the system")]);
+        lines.extend(table.lines(style));
+    }
     for index in 0..page.rankings.len() {
         lines.push(String::new());
         lines.extend(section(page, index, style));
+    }
+    for located in &page.locations.tables {
+        if let Some(table) = located.table(&page.rankings) {
+            lines.extend([String::new(), style.underlined(&format!("places · {}", located.title()))]);
+            lines.extend(table.lines(style));
+        }
     }
     lines
 }

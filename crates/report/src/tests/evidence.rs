@@ -4,7 +4,10 @@
 use super::*;
 use readlab_analysis::compare::{Measure, Side};
 use readlab_model::sample::{Delivered, Meter, TurnSeen};
+use readlab_model::target::TargetKind;
+use readlab_model::target::device::Device;
 use readlab_model::target::extents::Extents;
+use readlab_model::target::tree::TreeFacts;
 use readlab_model::trial::Work;
 
 #[test]
@@ -78,6 +81,63 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
         .map(|it| it.figures.contains_key(&Measure::Rate))
         .collect();
     assert_eq!(rates, [false, true, false, true]);
+}
+
+#[test]
+fn a_command_that_reads_a_part_has_a_share_and_a_rate_of_its_bytes() {
+    let mut record = record();
+    let facts = &mut record.targets[0];
+    facts.extents = Some(Extents::default());
+    facts.device = Some(Device { read_ahead_bytes: Some(128 << 10), ..Device::default() });
+    let part_bytes = SIZE / 4;
+    let states = [(CacheState::Cold, part_bytes, 0.25), (CacheState::Warm, 0, 1.0)];
+    for (index, (state, device_bytes, after)) in states.into_iter().enumerate() {
+        announce(&mut record, index, "command/head -c 250M", state).work = Work::Part;
+        let read = |round| Sample {
+            device_read_bytes: Some(device_bytes),
+            resident_after: Some(after),
+            ..reading(index, round, 2_000_000)
+        };
+        add_readings(&mut record, index, (0..6).map(read));
+    }
+    for ranking in &Page::from_record(&record).rankings {
+        let row = &ranking.rows[0];
+        assert_eq!((row.share_read, row.throughput.map(|rate| rate.0)), (Some(0.25), Some(1.25e11)));
+    }
+    let shown = terminal_text(&record);
+    assert!(shown.contains("reads") && shown.matches("25.0 %").count() >= 2, "{shown}");
+    let document = document(&record);
+    for trial in [0_usize, 1] {
+        let trial = &document["trials"][trial];
+        assert_eq!((&trial["share_read"], &trial["bytes_in"]), (&0.25.into(), &part_bytes.into()), "{trial}");
+    }
+}
+
+#[test]
+fn names_have_a_rate_of_names_and_none_of_bytes() {
+    let mut record = record();
+    let facts = &mut record.targets[0];
+    facts.kind = TargetKind::Tree(TreeFacts { files: 900, ..TreeFacts::default() });
+    facts.answer = Some(Answer { names: Some(1_000), ..Answer::default() });
+    announce(&mut record, 0, "rust/names-readdir", CacheState::Warm).work = Work::Names;
+    let read = |round| Sample {
+        resident_before: Some(1.0),
+        resident_after: Some(1.0),
+        device_read_bytes: Some(0),
+        ..reading(0, round, 1_000_000)
+    };
+    add_readings(&mut record, 0, (0..6).map(read));
+    let page = Page::from_record(&record);
+    let row = &page.rankings[0].rows[0];
+    assert_eq!((row.throughput, row.pieces_per_s), (None, Some(1e6)));
+    assert!(page.rankings[0].proof_line().starts_with("proof: names looked up (256 at most) for 6 of 6"));
+    let shown = terminal_text(&record);
+    assert!(shown.contains("names/s") && shown.contains("1,000 names of"), "{shown}");
+    let document = document(&record);
+    let trial = &document["trials"][0];
+    assert_eq!((&trial["names"], &trial["names_per_s"]), (&1_000.into(), &1_000_000.into()), "{trial}");
+    assert!(trial.get("files_per_s").is_none() && trial["bytes_in"].is_null(), "{trial}");
+    assert!(trial["missing"]["bytes_in"].as_str().unwrap().contains("no byte of a file"), "{trial}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod advice;
 mod evidence;
 mod exports;
 mod few_rounds;
+mod locations;
 mod page_records;
 mod pages;
 mod percentiles;

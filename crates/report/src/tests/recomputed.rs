@@ -2,11 +2,12 @@
 //! follow from the samples of the trials that it names, and the order in which a record announces
 //! its trials must not change any statement.
 
+use super::locations::at_two_places;
 use super::page_records::{buffers, race_with_counts, scripted_records, swept_record};
 use super::*;
 use crate::archives::ArchiveRatio;
 use crate::ranking::{Ranking, RankingRow};
-use crate::state_pairs::StatePairs;
+use crate::row_pairs::RowPairs;
 use crate::{csv, html, json_with};
 use readlab_analysis::fleet::method_effects;
 use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance, whole};
@@ -23,6 +24,7 @@ pub(super) fn records() -> Vec<(&'static str, Record)> {
         ("sweep", swept_record()),
         ("plain and packed", archive_record()),
         ("readers", readers_record()),
+        ("places", at_two_places(["d", "d"], [250, 200, 125])),
         ("failures", failures()),
     ];
     scripted_records().into_iter().chain(peculiar).collect()
@@ -251,11 +253,11 @@ fn check_many(record: &Record, page: &Page) {
         let whole = it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks);
         assert!(whole.clone().all(|turn| turn.trial == effects.trial) && whole.count() > 0);
     }
-    for group in StatePairs::all(&page.rankings) {
+    for group in RowPairs::cold_and_warm(&page.rankings) {
         for pair in group.pairs {
-            assert_eq!(pair.cold.name, pair.warm.name);
+            assert_eq!(pair.from.name, pair.to.name);
             let samples = |row: &RankingRow| median_ns(record.trial(row.index).unwrap());
-            assert!((pair.gain() - samples(pair.cold) / samples(pair.warm)).abs() < 1e-6);
+            assert!((pair.gain() - samples(pair.from) / samples(pair.to)).abs() < 1e-6);
         }
     }
     for view in &page.scaling {
@@ -274,6 +276,27 @@ fn check_many(record: &Record, page: &Page) {
         let gain = view.scaling.gain().unwrap();
         let anew = of_count(gain.to) / of_count(gain.from);
         assert!((gain.factor / anew - 1.0).abs() < 0.05, "{}: {} {anew}", view.name, gain.factor);
+    }
+}
+
+/// Checks the ratios between locations.
+fn check_locations(record: &Record, page: &Page) {
+    for table in &page.locations.tables {
+        for method in &table.ratios.methods {
+            let of = |trial| record.trial(trial).unwrap();
+            let (first, there) = (of(method.pair.first), of(method.pair.there));
+            assert_eq!(first.trial.id, there.trial.id);
+            assert!(first.trial.target == 0 && there.trial.target > 0);
+            let expected = median_ns(first) / median_ns(there);
+            assert!(
+                (method.pair.ratio.estimate / expected - 1.0).abs() < 0.05,
+                "{}: {expected}",
+                first.trial.id
+            );
+        }
+        let logs = table.ratios.methods.iter().map(|it| it.pair.ratio.estimate.ln());
+        let expected = (logs.sum::<f64>() / table.ratios.methods.len() as f64).exp();
+        assert!((table.ratios.overall.unwrap().estimate - expected).abs() < 1e-9, "{}", table.sentence);
     }
 }
 
@@ -321,14 +344,19 @@ fn every_number_about_two_trials_follows_from_the_trials_that_it_names() {
         }
         check_archives(&record, &page);
         check_many(&record, &page);
+        check_locations(&record, &page);
         check_claims(&record);
         checked.extend((!page.archives.is_empty()).then_some("archives"));
         checked.extend((!page.advice.is_empty()).then_some("advice"));
         checked.extend((!page.scaling.is_empty()).then_some("scaling"));
+        checked.extend((!page.locations.tables.is_empty()).then_some("places"));
         checked.extend((!page.rankings.is_empty()).then_some("rankings"));
         assert!(!name.is_empty());
     }
-    assert_eq!(checked.into_iter().collect::<Vec<_>>(), ["advice", "archives", "rankings", "scaling"]);
+    assert_eq!(
+        checked.into_iter().collect::<Vec<_>>(),
+        ["advice", "archives", "places", "rankings", "scaling"]
+    );
 }
 
 /// All lines of a record's texts, sorted. Paths are left out, because the dots of a sweep are drawn

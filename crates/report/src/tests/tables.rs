@@ -3,9 +3,13 @@
 
 use super::super::advice::UsualWay;
 use super::super::{Page, Style, markdown, terminal};
-use super::{STEADY_WOBBLE_US, add_samples_with_wobble, keep_readings, trial_mut, warm_race};
-use readlab_record::testing::header;
-use readlab_record::{Record, ReferenceCandidate, ReferenceReason, RunKind, Samples};
+use super::{SIZE, STEADY_WOBBLE_US, add_samples_with_wobble, announce, keep_readings, trial_mut, warm_race};
+use readlab_model::sample::Sample;
+use readlab_model::target::TargetKind;
+use readlab_model::target::places::RangesFacts;
+use readlab_model::trial::CacheState;
+use readlab_record::testing::{header, outcome};
+use readlab_record::{Outcome, Record, ReferenceCandidate, ReferenceReason, RunKind, Samples};
 
 /// Wobble of up to a millisecond, in different orders.
 const NOISY_WOBBLES_US: [[u64; 5]; 4] =
@@ -167,4 +171,37 @@ fn after_one_round_nothing_is_ranked_and_the_missing_round_is_reported() {
     let advice = &page.advice[0];
     assert!(advice.uses.is_none() && advice.by_language.len() == 3);
     assert_eq!(advice.by_language[2].words(), "not told apart from its usual way (3.0 (1 round))");
+}
+
+#[test]
+fn amplification_of_ranges_is_the_ratio_of_read_bytes_to_useful_bytes() {
+    let mut record =
+        warm_race(&[("rust/places-pread", 50, STEADY_WOBBLE_US), ("rust/places-mmap", 60, STEADY_WOBBLE_US)]);
+    let read_bytes = Some(SIZE);
+    let asking = trial_mut(&mut record, 0).samples.iter().map(|it| Sample { read_bytes, ..it }).collect();
+    trial_mut(&mut record, 0).samples = asking;
+    announce(&mut record, 2, "rust/places-pread", CacheState::Cold);
+    add_samples_with_wobble(&mut record, 2, 70, STEADY_WOBBLE_US);
+    outcome(&mut record, 2, Outcome::Measured);
+    record.targets[0].kind = TargetKind::Ranges(RangesFacts {
+        list: "/data/list".to_owned(),
+        is_sorted: false,
+        reads: 4,
+        shortest_bytes: SIZE / 4,
+        longest_bytes: SIZE / 4,
+        // A quarter is read again, so three quarters are useful.
+        repeated_bytes: SIZE / 4,
+        file_bytes: 2 * SIZE,
+    });
+    let page = Page::from_record(&record);
+    let row = |name: &str, state| {
+        let ranking = page.rankings.iter().find(|it| it.state == state).unwrap();
+        ranking.rows.iter().find(|row| row.name == name).unwrap().amplification
+    };
+    let third_more = Some(4.0 / 3.0);
+    assert_eq!(row("rust/places-pread", CacheState::Warm), third_more, "its reads requested all bytes");
+    assert_eq!(row("rust/places-mmap", CacheState::Warm), None, "the reads of a mapping are not known");
+    assert_eq!(row("rust/places-pread", CacheState::Cold), third_more, "the device read all bytes");
+    let tables = markdown(&page);
+    assert!(tables.contains("| ranges/s | amplified |") && tables.contains("| 1.33 |"), "{tables}");
 }

@@ -64,7 +64,7 @@ pub(super) fn make_trials_wait(
         let reading = predicted.reading(state);
         let most =
             usize::try_from(time_ns / reading.0.saturating_mul(READINGS_PER_TRIAL_MIN)).unwrap_or(usize::MAX);
-        let least_important = least_important(plan, state, most.max(1));
+        let least_important = least_important(plan, config, state, most.max(1));
         for planned in plan.trials.iter_mut().filter(|it| least_important.contains(&it.trial.index)) {
             planned.wait_reason = Some(wait_reason(reading));
         }
@@ -117,8 +117,10 @@ fn are_chosen_by_readlab(config: &RunConfig) -> bool {
 
 /// The trials of a state beyond the `most` most important ones. Methods that the user named are
 /// never among them: the prediction may be too long for them, and rounds end in time anyway.
-fn least_important(plan: &Plan, state: CacheState, most: usize) -> Vec<TrialIndex> {
-    let mut of_contender = BTreeMap::<&str, usize>::new();
+fn least_important(plan: &Plan, config: &RunConfig, state: CacheState, most: usize) -> Vec<TrialIndex> {
+    // A method that is read at one location is read at the other locations, too.
+    let location = |planned: &PlannedTrial| config.user.locations.map(|_| planned.trial.target);
+    let mut of_contender = BTreeMap::<(Option<usize>, &str), usize>::new();
     let mut ranked = Vec::new();
     for planned in plan.trials.iter().filter(|it| it.trial.state == state && !reads_nothing(it)) {
         let rank = match planned.trial.limit() {
@@ -127,7 +129,8 @@ fn least_important(plan: &Plan, state: CacheState, most: usize) -> Vec<TrialInde
             Some(LimitKind::Device) => TrialPriority::AfterOthers(0),
             _ if planned.trial.is_control() => TrialPriority::AfterOthers(1),
             _ => {
-                let earlier = of_contender.entry(planned.trial.contender()).or_default();
+                let own = (location(planned), planned.trial.contender());
+                let earlier = of_contender.entry(own).or_default();
                 *earlier += 1;
                 TrialPriority::AfterOthers(*earlier - 1)
             }
@@ -258,6 +261,24 @@ mod tests {
         make_trials_wait(&mut plan, &config(&[], false), predicted).unwrap();
         assert_eq!(running_methods(&plan, COLD), ["null", "a"], "one of 23 s");
         assert_eq!(running_methods(&plan, WARM).len(), 8, "all, of three seconds each");
+    }
+
+    #[test]
+    fn the_same_trials_are_left_out_at_all_locations() {
+        let mut plan = plan_within(Budget::Firm(Nanos(133 * SECOND_NS)));
+        plan.states = vec![COLD];
+        plan.trials.retain(|it| it.trial.state == COLD && it.trial.method() != "null");
+        let mut there = plan.clone();
+        there.trials = there.trials.iter().map(|it| it.on_target(1)).collect();
+        let mut both = plan.joined_with(there);
+        let mut config = config(&["rust/*"], false);
+        config.user.locations = Some(readlab_record::Locations::default());
+        make_trials_wait(&mut both, &config, predicted_reading(6)).unwrap();
+        let read = both.trials.iter().filter(|it| it.wait_reason.is_none()).map(|it| &it.trial);
+        let mut read: Vec<_> = read.map(|trial| (trial.method(), trial.target)).collect();
+        read.sort_unstable();
+        let expected = [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("resident", 0), ("resident", 1)];
+        assert_eq!(read, expected, "111 s with three readings of 6 s");
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Candidates<'a> {
     pub languages: &'a LanguageChoice,
     pub work: Work,
     pub over: Transport,
+    /// Whether only a part of the file is read.
+    pub is_part: bool,
 }
 
 impl Candidates<'_> {
@@ -88,7 +90,10 @@ impl<'a> Candidates<'a> {
         self.contenders.present().iter().flat_map(move |contender| {
             // A search compares methods of reading bytes, not of decoding archives.
             let reads_bytes = move |line: &&MethodLine| {
-                line.cache != Cache::None && line.decodes.is_empty() && self.over.suits(line)
+                line.cache != Cache::None
+                    && line.decodes.is_empty()
+                    && self.over.suits(line)
+                    && (line.parts || !self.is_part)
             };
             let methods = contender.methods.iter().filter(reads_bytes).filter(|line| line.method != "*");
             methods.map(|method| (contender.receipt.contender.as_str(), method))

@@ -2,10 +2,12 @@
 //! becomes one command for each combination of the values that it uses.
 //!
 //! Names and meaning are those of hyperfine's `--parameter-list` and `--parameter-scan`. `{}` is
-//! the placeholder of the path and no parameter.
+//! the placeholder of the path and no parameter. If the command's line does not use a parameter, and
+//! only commands around its readings or its check do, a comment behind the line names the value, so
+//! that each value has a row.
 
 use super::options::OwnCommand;
-use anyhow::{anyhow, bail, ensure};
+use anyhow::{bail, ensure};
 use readlab_record::{Check, CommandRules};
 
 /// Largest number of values of a scan, and of commands that one line becomes.
@@ -48,6 +50,14 @@ impl Parameter {
         format!("{{{}}}", self.name)
     }
 
+    /// Appends a comment with the placeholder to a line that does not use the parameter.
+    fn add_name_comment(&self, line: &mut String) {
+        let placeholder = self.placeholder();
+        if !line.contains(&placeholder) {
+            *line = format!("{line} # {}={placeholder}", self.name);
+        }
+    }
+
     fn is_used(&self, own: &OwnCommand) -> bool {
         let placeholder = self.placeholder();
         own.lines().any(|line| line.contains(&placeholder))
@@ -55,7 +65,7 @@ impl Parameter {
 }
 
 /// Checks that a name contains no character that would end a brace or matters to a shell.
-fn checked_name(name: &str) -> anyhow::Result<String> {
+pub(super) fn checked_name(name: &str) -> anyhow::Result<String> {
     let is_plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-".contains(c));
     ensure!(is_plain, "'{name}' is no name of a parameter: letters, digits, _ and - are");
     Ok(name.to_owned())
@@ -104,27 +114,14 @@ pub fn expand_parameters(
                 None => all.push(own),
                 // A value that is given twice gives one command.
                 Some(same) if *same == own => {}
-                Some(_) => return Err(same_name_error(&own.line, parameters)),
+                Some(OwnCommand { line, .. }) => bail!(
+                    "the command '{line}' is given twice with other commands around it: name each, for example by a \
+                     comment: '{line} # second'"
+                ),
             }
         }
     }
     Ok(all)
-}
-
-/// Why two commands of one line cannot be raced: the row of a command shows only its line.
-fn same_name_error(line: &str, parameters: &[Parameter]) -> anyhow::Error {
-    match parameters.first() {
-        None => anyhow!(
-            "the command '{line}' is given twice with other commands around it: name each, for example by a \
-             comment: '{line} # second'"
-        ),
-        Some(parameter) => anyhow!(
-            "the command '{line}' is the same for each value of the parameter '{}': name the value in it, for \
-             example by a comment: '{line} # {}'",
-            parameter.name,
-            parameter.placeholder()
-        ),
-    }
 }
 
 /// One command for each combination of the values of the parameters that it uses.
@@ -132,6 +129,7 @@ fn expand_command(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Resu
     let (line, mut all) = (command.line.clone(), vec![command]);
     for parameter in parameters {
         let Some(true) = all.first().map(|own| parameter.is_used(own)) else { continue };
+        all.iter_mut().for_each(|own| parameter.add_name_comment(&mut own.line));
         let each = |own: OwnCommand| {
             parameter.values.iter().map(move |value| own.with_value(&parameter.placeholder(), value))
         };
@@ -144,7 +142,7 @@ fn expand_command(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Resu
 impl OwnCommand {
     /// The command's line, the line that checks its output, and the lines of its hooks.
     pub(super) fn lines(&self) -> impl Iterator<Item = &String> {
-        let CommandRules { check, setup, prepare, cleanup } = &self.rules;
+        let CommandRules { check, setup, prepare, cleanup, success: _ } = &self.rules;
         let check = if let Check::Accepted { by } = check { Some(by) } else { None };
         let hooks = [setup, prepare, cleanup].into_iter().flatten();
         std::iter::once(&self.line).chain(check).chain(hooks)
@@ -152,12 +150,13 @@ impl OwnCommand {
 
     fn with_value(&self, placeholder: &str, value: &str) -> OwnCommand {
         let put = |line: &String| line.replace(placeholder, value);
-        let CommandRules { check, setup, prepare, cleanup } = &self.rules;
+        let CommandRules { check, success, setup, prepare, cleanup } = &self.rules;
         let rules = CommandRules {
             check: match check {
                 Check::Accepted { by } => Check::Accepted { by: put(by) },
                 other => other.clone(),
             },
+            success: success.clone(),
             setup: setup.as_ref().map(put),
             prepare: prepare.as_ref().map(put),
             cleanup: cleanup.as_ref().map(put),
@@ -201,14 +200,21 @@ mod tests {
     fn each_command_has_a_name_of_its_own() {
         let ahead = Parameter::of_list("ra", "32,256").unwrap();
         let with_prepare = |line: &str| {
-            let prepare = Some("echo {ra}".to_owned());
+            let prepare = Some("echo {ra} {n}".to_owned());
             OwnCommand { line: line.to_owned(), rules: CommandRules { prepare, ..CommandRules::default() } }
         };
-        let said = expand_parameters(vec![with_prepare("wc -l")], std::slice::from_ref(&ahead))
-            .unwrap_err()
-            .to_string();
-        assert!(said.ends_with("for example by a comment: 'wc -l # {ra}'"), "{said}");
-        assert_eq!(expand_parameters(vec![with_prepare("wc -l # {ra}")], &[ahead]).unwrap().len(), 2);
+        let named = |line: &str, parameters: &[Parameter]| -> Vec<String> {
+            expand_parameters(vec![with_prepare(line)], parameters)
+                .unwrap()
+                .into_iter()
+                .map(|own| own.line)
+                .collect()
+        };
+        let one = std::slice::from_ref(&ahead);
+        assert_eq!(named("wc -l", one), ["wc -l # ra=32", "wc -l # ra=256"]);
+        assert_eq!(named("wc -l # {ra}", one), ["wc -l # 32", "wc -l # 256"]);
+        let both = [ahead, Parameter::of_list("n", "1").unwrap()];
+        assert_eq!(named("wc -l", &both), ["wc -l # ra=32 # n=1", "wc -l # ra=256 # n=1"]);
         let said = lines(&["wc -l", "wc -l"], &[]).unwrap_err().to_string();
         assert!(said.starts_with("the command 'wc -l' is given twice"), "{said}");
         let said = Parameter::of_range("n", ["1", "3"], Some("0")).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use super::other_limits::{self, FioPoint, fio_limit};
 use super::recorder::Recorder;
 use super::targets::KnownTarget;
-use super::together::for_one_target;
+use super::together::for_measured_targets;
 use super::{Experiment, Procedure, Rounds};
 use readlab_measure::interface::Sink;
 use readlab_measure::plan::Budget;
@@ -34,7 +34,8 @@ pub enum ExecuteError {
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
     let (before, readers) = (experiment.elapsed(), experiment.readers());
     let (begun, budget) = (Instant::now(), experiment.plan.rules.budget);
-    let Experiment { kind, targets, caches, servers, contenders, plan, procedure, inspect, .. } = experiment;
+    let Experiment { kind, targets, caches, servers, contenders, plan, procedure, inspect, settings, .. } =
+        experiment;
     let rounds = match procedure {
         Procedure::Rounds(rounds) => rounds,
         Procedure::Sweep(sweep) => {
@@ -52,11 +53,13 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
     // If each reader has a separate copy, there is a target for each number of copies.
     let shares_file = !readers.is_empty() && targets.len() == 1;
-    let of_readers = shares_file.then(|| for_one_target(&plan));
-    let sampled = of_readers.as_ref().unwrap_or(&plan);
+    let is_shared = shares_file || settings.is_some();
+    let shared = is_shared.then(|| for_measured_targets(&plan, targets.len()));
+    let sampled = shared.as_ref().unwrap_or(&plan);
     let mut sampler = ProcessSampler::new(sampled, &contenders, measured)
         .with_readers(readers)
         .with_inspections(inspect)
+        .with_settings(settings)
         .with_earlier_time(before);
     let end = match &rounds {
         Rounds::All => round::run(&plan, &mut sampler, recorder),

@@ -4,7 +4,7 @@
 
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
-use super::together::for_one_target;
+use super::together::for_measured_targets;
 use super::{Experiment, Procedure, Rounds};
 use anyhow::Context;
 use readlab_fleet::agreement::{Agreement, FleetAnswers, RankFacts, RankFileFacts, WholeFile, WitnessFacts};
@@ -114,7 +114,7 @@ impl Experiment {
         job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(simplest_ns) * RANK_TIMEOUT_FACTOR);
         let measured = targets.iter().zip(caches).enumerate();
         let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
-        let own = for_one_target(&plan);
+        let own = for_measured_targets(&plan, 1);
         let sampler = ProcessSampler::new(&own, &contenders, measured)
             .with_inspections(inspect)
             .with_earlier_time(before);

@@ -72,6 +72,7 @@ pub(super) fn header(
         reference,
         references,
         machine: Machine::probe(),
+        locations: None,
         agenda,
     }
 }

@@ -23,6 +23,7 @@ pub mod recorder;
 mod references;
 mod resume;
 pub mod rules;
+pub mod settings;
 mod size_groups;
 pub mod sweep;
 pub mod target_spec;
@@ -37,6 +38,7 @@ use readlab_measure::interface::Sink;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{InspectPlan, picture_file};
 use readlab_measure::search::Tuning;
+use readlab_measure::settings::SettingControl;
 use readlab_measure::target::CacheControl;
 use readlab_record::{Record, Requested, RunKind};
 use readlab_roster::discovery::Contenders;
@@ -67,6 +69,8 @@ pub struct Experiment {
     inspect: InspectPlan,
     requested: Vec<Requested>,
     shape: ReaderGroup,
+    /// The control of the settings of the system, if the run races different values of them.
+    settings: Option<SettingControl>,
     begun: Instant,
     /// Time that the run had taken when it was interrupted.
     earlier: Duration,

@@ -9,7 +9,7 @@ use clap::{Args, Command, FromArgMatches};
 use readlab_model::target::ServerOptions;
 use readlab_model::trial::{COMMAND, Params, Work};
 use readlab_model::units::Nanos;
-use readlab_record::CommandRules;
+use readlab_record::{CommandRules, Locations};
 use readlab_suite::StateChoice;
 use readlab_suite::parameter_space::Space;
 use readlab_system::terminal::printable::display_path;
@@ -24,11 +24,17 @@ pub struct UserOptions {
     pub targets: Vec<PathBuf>,
     pub sampling: SamplingOptions,
     pub selection: SelectionOptions,
+    /// The gaps up to which ranges of a list are merged, one trial for each gap; empty if methods
+    /// decide.
+    pub merge_gaps: Vec<u64>,
     /// Whether trials take part that a suite keeps for `--all`.
     pub all: bool,
     /// Whether the commands decode the target, which is an archive.
     pub commands_decode: bool,
     pub shape: ReaderGroup,
+    /// How several targets of one run are compared as locations; `None` if the run has one target,
+    /// alone or in several forms.
+    pub locations: Option<Locations>,
     /// Whether the files of a tree are raced in groups by size, too.
     pub per_file: bool,
     pub inspect: InspectOptions,
@@ -104,7 +110,8 @@ pub struct SelectionOptions {
     /// The first whole number that it prints is its answer; it must end with 0. May be repeated
     #[arg(short = 'c', long = "command", value_name = "COMMAND")]
     pub commands: Vec<OwnCommand>,
-    /// What each trial does with the bytes [default: newlines for text, else sum]
+    /// What each trial does with the bytes; part for commands that need not read all of them
+    /// [default: newlines for text, else sum]
     #[arg(long, value_name = "WORK")]
     pub work: Option<Work>,
     /// The trial to which all others are compared; it takes part in any case [default: the suite's;

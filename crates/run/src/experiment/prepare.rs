@@ -19,14 +19,15 @@ use readlab_measure::inspect::profile;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
 use readlab_measure::search::Tuning;
-use readlab_model::trial::{CacheState, Transport, TrialId};
+use readlab_model::trial::{CacheState, Transport, TrialId, Work};
 use readlab_protocol::Archive;
-use readlab_record::ReferenceCandidate;
+use readlab_record::{Header, ReferenceCandidate};
 use readlab_roster::discovery::Contenders;
 use readlab_system::clock;
 use readlab_system::folder::FLAME_GRAPHS;
+use readlab_system::machine::memory::Memory;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::absolute_without_dot_dot;
+use readlab_targets::target::{absolute_without_dot_dot, caution};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -42,10 +43,11 @@ impl Experiment {
         // contenders.
         let now = Instant::now();
         let begun = now.checked_sub(examined.took).unwrap_or(now);
+        let config = &config.for_targets(examined.targets.len());
         let (user, drop_caches) = (&config.user, config.user.sampling.drop_caches);
         let mut examined = examined.targets;
         let servers = serve(&mut examined, &user.server)?;
-        let mut targets = open_all(examined, drop_caches)?;
+        let mut targets = open_all(examined, drop_caches, config.finds_names())?;
         // Hidden caches are probed before the first full reading, which would fill them.
         probe_hidden_caches(config, &mut targets, recorder);
         let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
@@ -54,15 +56,14 @@ impl Experiment {
         let count = u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
         let cpu = Duration::from_nanos(clock::process_cpu_ns().saturating_sub(cpu_ns)) / count;
         let wall = reads.elapsed() / count;
-        let planning = PlanInputs::new(config, contenders, &targets, &expected)?;
-        let plan = reading.plan_with_user_archive(planning, &mut targets, &mut expected)?;
-        let PlannedRun { mut plan, rounds, reference, references } = plan;
+        let planned = reading.plan(config, contenders, &mut targets, &mut expected)?;
+        let PlannedRun { mut plan, rounds, reference, references } = planned;
         planner::mark_first_named(&mut plan, &participants::requested(config));
         let (inspect, warning) = inspect_plan(&user.inspect, recorder.path())?;
         let predicted =
             PredictedReading { wall, cpu, elapsed: begun.elapsed(), inspects: inspect.inspects() };
         let left_out = match (&rounds, &user.shape) {
-            (Rounds::All, ReaderGroup::One | ReaderGroup::Readers(_)) => {
+            (Rounds::All, ReaderGroup::One | ReaderGroup::Readers(_) | ReaderGroup::Settings(_)) => {
                 affordable::make_trials_wait(&mut plan, config, predicted)
             }
             // The ranks of a fleet must plan alike, but each would predict another time.
@@ -70,8 +71,16 @@ impl Experiment {
         };
         let agenda = header_lines::resume_plan(config, &plan, &targets, &inspect);
         let header = header_lines::header(config.kind, plan.rules.seed, reference, references, agenda);
+        let header = Header { locations: user.locations, ..header };
         let participants = header_lines::participant_lines(contenders, &plan).into_iter();
-        let others = participants.chain(warning).chain(left_out.map(header_lines::warning)).collect();
+        let sizes_bytes: Vec<u64> = targets.iter().map(|it| it.target.facts.cached_bytes()).collect();
+        // Names in memory take none of the page cache.
+        let is_cached = plan.states.contains(&CacheState::Warm) && !config.finds_names();
+        let must_fit = user.locations.is_some() && is_cached;
+        let too_large = || caution::about_targets_together(&sizes_bytes, &Memory::read());
+        let too_large = must_fit.then(too_large).flatten();
+        let warnings = left_out.into_iter().chain(too_large).map(header_lines::warning);
+        let others = participants.chain(warning).chain(warnings).collect();
         let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =
             (Eviction::of_run(drop_caches), Deadline::of_step(COPYING_STEP, &config.rules, begun));
@@ -80,7 +89,7 @@ impl Experiment {
             let deadline = Deadline::of_reading(config, begun);
             arranged = arranged.with_size_groups(drop_caches, &deadline, recorder)?;
         }
-        let ArrangedTargets { targets, caches, facts, plan } = arranged;
+        let ArrangedTargets { targets, caches, facts, plan, settings } = arranged;
         Ok(Experiment {
             kind: config.kind,
             opening: OpeningLines::New(Box::new(NewRecord { header, targets: facts, others })),
@@ -93,15 +102,19 @@ impl Experiment {
             inspect,
             requested: participants::requested(config),
             shape: user.shape.clone(),
+            settings,
             begun,
             earlier: Duration::ZERO,
         })
     }
 }
 
-fn open_all(examined: Vec<ExaminedTarget>, drop_caches: bool) -> anyhow::Result<Vec<OpenTarget>> {
-    let opened = examined.into_iter().map(|target| OpenTarget::open(target, drop_caches));
-    Ok(opened.collect::<Result<_, _>>()?)
+fn open_all(
+    examined: Vec<ExaminedTarget>,
+    drop_caches: bool,
+    finds_names: bool,
+) -> anyhow::Result<Vec<OpenTarget>> {
+    examined.into_iter().map(|target| OpenTarget::open(target, drop_caches, finds_names)).collect()
 }
 
 /// The trials to measure, and how they are measured.
@@ -113,9 +126,33 @@ struct PlannedRun {
     references: Vec<ReferenceCandidate>,
 }
 
+impl PlannedRun {
+    fn new(config: &RunConfig, mut plan: Plan, candidates: &[TrialId]) -> PlannedRun {
+        let reference = config.reference.as_ref().map(|name| planner::planned_reference(name, &plan));
+        reference.iter().for_each(|reference| plan.set_baseline(reference));
+        let references = references::candidates(config, reference.clone(), &plan);
+        if config.user.space.is_none() {
+            return PlannedRun { plan, rounds: Rounds::All, reference, references };
+        }
+        let tuning = Tuning::new(plan, candidates, reference.as_ref());
+        let plan = tuning.plan.clone();
+        PlannedRun { plan, rounds: Rounds::Search(Box::new(tuning)), reference, references }
+    }
+}
+
+/// Targets for which trials are planned together: the forms of one target, or a single location.
+#[derive(Debug, Clone, Copy, Default)]
+struct TargetGroup {
+    /// Number of the first target of the group.
+    first: usize,
+    /// Whether the content is text, if another location decides that.
+    is_text: Option<bool>,
+}
+
 struct PlanInputs<'a> {
     config: &'a RunConfig,
     contenders: &'a Contenders,
+    group: TargetGroup,
     readable: ReadableTargets,
     states: Vec<CacheState>,
     candidates: Vec<TrialId>,
@@ -125,46 +162,38 @@ impl<'a> PlanInputs<'a> {
     fn new(
         config: &'a RunConfig,
         contenders: &'a Contenders,
+        group: TargetGroup,
         targets: &[OpenTarget],
         expected: &[ExpectedAnswers],
     ) -> Result<PlanInputs<'a>, PlanError> {
-        let mut readable = ReadableTargets::new();
+        let (readable, states, candidates) = (ReadableTargets::new(), Vec::new(), Vec::new());
+        let mut planning = PlanInputs { config, contenders, group, readable, states, candidates };
         for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
-            let work = config.work_on(expected.is_text());
+            let work = planning.work_on(expected.is_text());
             let is_part = target.target.part.is_some();
             let is_encrypted = target.target.is_encrypted();
             let has_ranges = target.target.remote().is_none_or(|remote| remote.has_ranges);
-            let plain = ReadableTarget::plain(index, work);
+            let plain = ReadableTarget::plain(group.first + index, work);
             let other_walk = target.target.tree().and_then(|tree| tree.other_walk());
             let files = target.target.tree().map_or(1, |tree| tree.len() as u64);
             let found = ReadableTarget { is_part, is_encrypted, has_ranges, other_walk, files, ..plain };
-            readable.insert(target.form, found);
+            planning.readable.insert(target.form, found);
         }
-        let (mut states, mut candidates) = (Vec::new(), Vec::new());
         if let Some(first) = targets.first() {
-            states = config.states_of(&first.target.facts);
+            planning.states = config.states_of(&first.target.facts);
             let over = first.form.over;
-            candidates = config.candidates(contenders, readable[&first.form].work, over)?;
+            planning.candidates = config.candidates(contenders, &planning.readable[&first.form], over)?;
         }
-        Ok(PlanInputs { config, contenders, readable, states, candidates })
+        Ok(planning)
+    }
+
+    fn work_on(&self, is_text: bool) -> Work {
+        self.config.work_on(self.group.is_text.unwrap_or(is_text))
     }
 
     fn plan(&self) -> Result<Plan, PlanError> {
         let selection = self.config.selection(self.readable.clone(), &self.candidates);
         planner::plan(self.contenders, &selection, &self.states, self.config.rules)
-    }
-
-    fn finish(self) -> Result<PlannedRun, PlanError> {
-        let mut plan = self.plan()?;
-        let reference = self.config.reference.as_ref().map(|name| planner::planned_reference(name, &plan));
-        reference.iter().for_each(|reference| plan.set_baseline(reference));
-        let references = references::candidates(self.config, reference.clone(), &plan);
-        if self.config.user.space.is_none() {
-            return Ok(PlannedRun { plan, rounds: Rounds::All, reference, references });
-        }
-        let tuning = Tuning::new(plan, &self.candidates, reference.as_ref());
-        let plan = tuning.plan.clone();
-        Ok(PlannedRun { plan, rounds: Rounds::Search(Box::new(tuning)), reference, references })
     }
 }
 
@@ -184,36 +213,67 @@ impl FirstReading<'_> {
         Ok(all)
     }
 
-    /// The plan. If the first target is an archive and trials can decode it, these trials take
-    /// part, and the archive is decoded once for the expected answers.
-    fn plan_with_user_archive(
+    /// The plan: of all targets together, or joined from one plan for each target if the targets
+    /// are locations.
+    fn plan(
         &self,
-        mut planning: PlanInputs,
+        config: &RunConfig,
+        contenders: &Contenders,
         targets: &mut [OpenTarget],
         expected: &mut [ExpectedAnswers],
     ) -> anyhow::Result<PlannedRun> {
+        let mut group = TargetGroup::default();
+        let Some(locations) = config.user.locations else {
+            let planning = PlanInputs::new(config, contenders, group, targets, expected)?;
+            let planning = self.with_user_archive(planning, targets, expected)?;
+            return Ok(PlannedRun::new(config, planning.plan()?, &planning.candidates));
+        };
+        let mut plans = Vec::new();
+        for (first, (target, expected)) in targets.chunks_mut(1).zip(expected.chunks_mut(1)).enumerate() {
+            group.first = first;
+            let path = target[0].target.facts.path.clone();
+            let planning = PlanInputs::new(config, contenders, group, target, expected)?;
+            let planning = self.with_user_archive(planning, target, expected)?;
+            plans.push(planning.plan().with_context(|| path)?);
+            // The usual work depends on whether the content is text. All locations of the same
+            // content need the same work, so the first location decides.
+            group.is_text = group.is_text.or(locations.same_content.then(|| expected[0].is_text()));
+        }
+        let joined_plan = plans.into_iter().reduce(Plan::joined_with).context("there is no target")?;
+        Ok(PlannedRun::new(config, joined_plan, &[]))
+    }
+
+    /// Adds the decoded form of the first target to the planning, if it is an archive. If trials can
+    /// decode the archive, these trials take part, and the archive is decoded once for the expected
+    /// answers.
+    fn with_user_archive<'p>(
+        &self,
+        mut planning: PlanInputs<'p>,
+        targets: &mut [OpenTarget],
+        expected: &mut [ExpectedAnswers],
+    ) -> anyhow::Result<PlanInputs<'p>> {
         let (Some(target), Some(expected)) = (targets.first_mut(), expected.first_mut()) else {
-            return Ok(planning.finish()?);
+            return Ok(planning);
         };
         let own = user_archive(target, expected);
         if planning.config.user.commands_decode && own.is_none() {
             bail!("{}: --commands-decode is about an archive, and this is none", target.target.facts.path);
         }
-        if let Some(archive) = own {
-            let form = TargetForm { archive: Some(archive), over: Transport::File };
-            let work = planning.config.work_on(true);
-            let has_dictionary = target.target.facts.dictionary.is_some();
-            let readable =
-                |work, broken| ReadableTarget { has_dictionary, broken, ..ReadableTarget::plain(0, work) };
-            planning.readable.insert(form, readable(work, None));
-            if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
-                let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
-                let is_text = broken.is_some() || expected.is_text();
-                let work = planning.config.work_on(is_text);
-                planning.readable.insert(form, readable(work, broken));
-            }
+        let Some(archive) = own else { return Ok(planning) };
+        let form = TargetForm { archive: Some(archive), over: Transport::File };
+        let work = planning.work_on(true);
+        let has_dictionary = target.target.facts.dictionary.is_some();
+        let first = planning.group.first;
+        let readable =
+            |work, broken| ReadableTarget { has_dictionary, broken, ..ReadableTarget::plain(first, work) };
+        planning.readable.insert(form, readable(work, None));
+        if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
+            let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
+            let is_text = broken.is_some() || expected.is_text();
+            let work = planning.work_on(is_text);
+            planning.readable.insert(form, readable(work, broken));
         }
-        Ok(planning.finish()?)
+        Ok(planning)
     }
 }
 

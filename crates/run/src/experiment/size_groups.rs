@@ -27,7 +27,7 @@ impl ArrangedTargets {
         let form = TargetForm { archive: None, over: Transport::Tree };
         let (mut opened, mut expected) = (Vec::new(), Vec::new());
         for target in self.targets[0].target.size_groups()? {
-            let mut open = OpenTarget::open(ExaminedTarget { form, target }, drop_caches)?;
+            let mut open = OpenTarget::open(ExaminedTarget { form, target }, drop_caches, false)?;
             expected.push(open.read_once(None, deadline, recorder)?);
             opened.push(open);
         }

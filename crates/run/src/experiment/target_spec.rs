@@ -3,15 +3,19 @@
 
 use super::config::RunConfig;
 use super::deadline::{ASKING_STEP, Deadline};
+use super::settings;
+use super::together::ReaderGroup;
 use crate::experiment::planner::TargetForm;
 use anyhow::{Context, anyhow, bail};
 use readlab_measure::rights;
 use readlab_model::corpus::Form;
+use readlab_model::target::places::RangesFacts;
+use readlab_model::target::range::{FileRange, RangeFacts};
 use readlab_model::target::{ServerOptions, TargetFacts};
 use readlab_model::trial::Transport;
 use readlab_record::TargetRef;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::places::PlacesRequest;
+use readlab_targets::target::places::{PlacesRequest, RangesRequest};
 use readlab_targets::target::source::Source;
 use readlab_targets::target::tree::TreeRequest;
 use readlab_targets::target::{AcceptedKinds, Target, TargetError, check_answers, s3, secret, url};
@@ -34,8 +38,12 @@ pub struct TargetSpec {
     split: Option<SplitReader>,
     /// How the files are found if the target is a tree.
     tree: Option<TreeRequest>,
+    /// The range that is read; `None` if all of the target is read.
+    range: Option<RangeSpec>,
     /// How the places that are read are picked; `None` if all of the target is read.
     places: Option<PlacesRequest>,
+    /// The ranges that are read; `None` if all of the target is read.
+    ranges: Option<RangesSpec>,
     /// The dictionary for decoding the target.
     dictionary: Option<PathBuf>,
 }
@@ -46,6 +54,20 @@ pub struct SplitReader {
     /// Number of the reader, from 0.
     pub reader: u32,
     pub readers: NonZero<u32>,
+}
+
+/// A range of a file, as the user wrote it or as a record keeps it.
+#[derive(Debug, Clone, Copy)]
+enum RangeSpec {
+    Requested(FileRange),
+    Recorded(RangeFacts),
+}
+
+/// The ranges of a list that the user gave or that a record names.
+#[derive(Debug, Clone)]
+enum RangesSpec {
+    Requested(RangesRequest),
+    Recorded(RangesFacts),
 }
 
 #[derive(Debug)]
@@ -88,7 +110,16 @@ impl TargetSpec {
 
     /// A whole target that is read in this form.
     fn from_word(word: &Path, form: TargetForm) -> TargetSpec {
-        TargetSpec { word: word.to_owned(), form, split: None, tree: None, places: None, dictionary: None }
+        TargetSpec {
+            word: word.to_owned(),
+            form,
+            split: None,
+            tree: None,
+            range: None,
+            places: None,
+            ranges: None,
+            dictionary: None,
+        }
     }
 
     /// A file, plain or an archive.
@@ -108,10 +139,21 @@ impl TargetSpec {
         TargetSpec { split: Some(split), ..self }
     }
 
+    /// Restricts the target to a range.
+    pub fn in_range(self, range: FileRange) -> TargetSpec {
+        TargetSpec { range: Some(RangeSpec::Requested(range)), ..self }
+    }
+
     /// Restricts the target to blocks at random places.
     pub fn at_places(self, request: PlacesRequest) -> TargetSpec {
         let form = TargetForm { archive: None, over: Transport::Places };
         TargetSpec { form, places: Some(request), ..self }
+    }
+
+    /// Restricts the target to the ranges of a list.
+    pub fn in_ranges(self, request: RangesRequest) -> TargetSpec {
+        let form = TargetForm { archive: None, over: Transport::Places };
+        TargetSpec { form, ranges: Some(RangesSpec::Requested(request)), ..self }
     }
 
     /// Sets the dictionary for decoding, if there is one.
@@ -126,7 +168,9 @@ impl TargetSpec {
         let tree = facts.tree().map(|tree| TreeRequest::of_facts(tree, &word, seed));
         let places = facts.places().map(|places| PlacesRequest::of_facts(places, seed));
         let dictionary = facts.dictionary.as_ref().map(|it| PathBuf::from(&it.path));
-        TargetSpec { word, form, split: None, tree, places, dictionary }
+        let range = facts.range.map(RangeSpec::Recorded);
+        let ranges = facts.ranges().cloned().map(RangesSpec::Recorded);
+        TargetSpec { word, form, split: None, tree, range, places, ranges, dictionary }
     }
 
     /// Finds the facts about the target. Waits for a server until the deadline.
@@ -158,8 +202,20 @@ impl TargetSpec {
         if let Some(SplitReader { reader, readers }) = self.split {
             target.split(reader, readers)?;
         }
+        match self.range {
+            Some(RangeSpec::Requested(range)) => target.restrict_to_range(range)?,
+            Some(RangeSpec::Recorded(range)) => target.restrict_to_recorded_range(range)?,
+            None => {}
+        }
         if let Some(request) = &self.places {
             target.pick_places(request)?;
+        }
+        match &self.ranges {
+            Some(RangesSpec::Requested(request)) => target.restrict_to_ranges(request)?,
+            Some(RangesSpec::Recorded(facts)) => {
+                target.restrict_to_ranges(&RangesRequest::of_facts(facts)?)?
+            }
+            None => {}
         }
         if let Some(dictionary) = &self.dictionary {
             target.decode_with(dictionary)?;
@@ -183,6 +239,11 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
     }
     if config.user.sampling.drop_caches {
         check_drop_caches()?;
+    }
+    if let ReaderGroup::Settings(raced) = &config.user.shape {
+        for run in &examined {
+            settings::check_settings(raced, run.targets.iter().map(|it| &it.target.facts))?;
+        }
     }
     Ok(examined)
 }

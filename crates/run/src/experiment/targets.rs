@@ -6,21 +6,25 @@ use super::deadline::Deadline;
 use super::recorder::Recorder;
 use super::target_spec::ExaminedTarget;
 use crate::experiment::planner::TargetForm;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use readlab_measure::cache::Eviction;
-use readlab_measure::target::{CacheControl, CacheControlError, MeasuredTarget};
+use readlab_measure::target::{CacheControl, MeasuredTarget};
 use readlab_model::target::{Decoded, ServerOptions};
 use readlab_model::trial::Transport;
 use readlab_protocol::Archive;
 use readlab_roster::server::Server;
+use readlab_system::filesystem;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::corpus::archive::PackedFile;
 use readlab_targets::corpus::block_truth::truth_of_blocks;
+use readlab_targets::corpus::names_truth::truth_of_names;
 use readlab_targets::corpus::oracle::{self, ContinueCheck, Truth};
 use readlab_targets::corpus::tree_truth::truth_of_files;
 use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::part::open_watched;
+use readlab_targets::target::tree::{OtherWalk, Tree};
 use readlab_targets::target::{Place, Target, dictionary};
+use std::sync::Arc;
 
 /// A target with control over its page cache.
 #[derive(Debug)]
@@ -53,10 +57,19 @@ pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> 
 }
 
 impl OpenTarget {
-    pub(super) fn open(examined: ExaminedTarget, drop_caches: bool) -> Result<OpenTarget, CacheControlError> {
+    /// Opens the page cache of a target, or the cache of its names if the race finds names.
+    pub(super) fn open(
+        examined: ExaminedTarget,
+        drop_caches: bool,
+        finds_names: bool,
+    ) -> anyhow::Result<OpenTarget> {
         let ExaminedTarget { form, mut target } = examined;
         target.facts.tree_mut().into_iter().for_each(|tree| tree.is_metadata_cold = drop_caches);
-        let cache = CacheControl::open(&target, Eviction::of_run(drop_caches))?;
+        let eviction = Eviction::of_run(drop_caches);
+        let cache = match finds_names {
+            true => CacheControl::for_names(walked_tree(&target)?, eviction),
+            false => CacheControl::open(&target, eviction)?,
+        };
         Ok(OpenTarget { form, target, cache })
     }
 
@@ -69,15 +82,19 @@ impl OpenTarget {
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> anyhow::Result<ExpectedAnswers> {
-        recorder
-            .display()
-            .show_activity(&format!("reading {} once for the right answer", self.target.facts.path));
-        let size_bytes = self.target.facts.size_bytes;
-        let check = |bytes| {
-            recorder.display().show_activity_done(bytes, size_bytes);
-            deadline.check()
+        let path = &self.target.facts.path;
+        let truth = if matches!(self.cache, CacheControl::Names { .. }) {
+            recorder.display().show_activity(&format!("walking {path} once for the right answer"));
+            names_truth(walked_tree(&self.target)?, deadline)?
+        } else {
+            recorder.display().show_activity(&format!("reading {path} once for the right answer"));
+            let size_bytes = self.target.facts.size_bytes;
+            let check = |bytes| {
+                recorder.display().show_activity_done(bytes, size_bytes);
+                deadline.check()
+            };
+            truth(&mut self.target, &check)?
         };
-        let truth = truth(&mut self.target, &check)?;
         let facts = &mut self.target.facts;
         (facts.digest, facts.answer) = (Some(truth.digest.clone()), Some(truth.answer));
         let archive = self.form.archive.zip(first.map(|first| first.truth.clone()));
@@ -156,6 +173,37 @@ impl ExpectedAnswers {
 /// The record's facts about the content of an archive.
 fn decoded_facts(archive: Archive, content: &Truth) -> Decoded {
     Decoded { archive, digest: content.digest.clone(), answer: content.answer }
+}
+
+/// The tree of the folder whose names are found. A folder in which readlab writes is refused, because
+/// contenders would find the names of these files, too.
+fn walked_tree(target: &Target) -> anyhow::Result<&Arc<Tree>> {
+    let path = &target.facts.path;
+    let Some(tree) = target.tree() else {
+        bail!("{path}: --work names and stat are about what is below a folder, and this is none");
+    };
+    match tree.other_walk() {
+        None => Ok(tree),
+        Some(OtherWalk::Listed) => {
+            bail!("{path}: --work names and stat are about what is below a folder, and this is a list")
+        }
+        Some(OtherWalk::FollowedLinks) => {
+            bail!("{path}: --work names and stat find links and follow none: leave --follow out")
+        }
+        Some(OtherWalk::LeftOut) => {
+            bail!(
+                "{path}: readlab writes below it, and --work names and stat count every name: write elsewhere (--output)"
+            )
+        }
+    }
+}
+
+/// The expected answers about names. Writing dirty data may change the sizes that `du` adds up, so
+/// everything is written first.
+fn names_truth(tree: &Tree, deadline: &Deadline) -> anyhow::Result<Truth> {
+    let folder = tree.folder().context("what is walked is a folder")?;
+    filesystem::sync(folder).with_context(|| display_path(folder))?;
+    Ok(truth_of_names(folder, &|_| deadline.check())?)
 }
 
 /// The expected answer about a file, or about the response of a server. Reading a URL also finds

@@ -1,15 +1,18 @@
 //! The shape of an experiment: one process reads, or several read together, taking turns with
-//! different numbers of readers: processes on this host ([`Readers`]), or ranks of a fleet. The
-//! shape is known before the record begins.
+//! different numbers of readers: processes on this host ([`Readers`]), or ranks of a fleet; or one
+//! process reads under different settings of the system ([`super::settings`]). The shape is known
+//! before the record begins.
 //!
-//! The record has a target for each number of readers. The sampler has only one target, which every
-//! reader reads.
+//! The record has a target for each number of readers, or for each combination of settings. The
+//! sampler has only one target, which every reader reads.
 
 use super::Experiment;
+use super::settings::{self, RacedSetting};
 use super::targets::KnownTarget;
 use anyhow::ensure;
 use readlab_measure::cache::Eviction;
 use readlab_measure::plan::{Plan, PlannedTrial};
+use readlab_measure::settings::SettingControl;
 use readlab_measure::target::CacheControl;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{Answer, TrialIndex};
@@ -29,6 +32,8 @@ pub enum ReaderGroup {
     /// Ranks of a fleet, taking turns with these numbers of ranks; always all ranks if the set is
     /// empty.
     Ranks(BTreeSet<u32>),
+    /// One process, under each combination of the values of these settings of the system.
+    Settings(Vec<RacedSetting>),
 }
 
 /// Processes of this host that read at the same time.
@@ -49,6 +54,8 @@ pub(super) struct ArrangedTargets {
     /// The record's facts about each of its targets.
     pub(super) facts: Vec<TargetFacts>,
     pub(super) plan: Plan,
+    /// The control of the settings of the system, if the run races different values of them.
+    pub(super) settings: Option<SettingControl>,
 }
 
 impl ReaderGroup {
@@ -70,7 +77,7 @@ impl ReaderGroup {
     /// Number of readers of each target of the record; empty if it is always the same.
     pub(super) fn counts(&self) -> Vec<u32> {
         match self {
-            ReaderGroup::One => Vec::new(),
+            ReaderGroup::One | ReaderGroup::Settings(_) => Vec::new(),
             ReaderGroup::Readers(Readers { counts, .. }) | ReaderGroup::Ranks(counts) => {
                 counts.iter().copied().collect()
             }
@@ -103,12 +110,14 @@ impl ReaderGroup {
             }
             ReaderGroup::One | ReaderGroup::Ranks(_) => {
                 let facts = targets.iter().map(|known| known.target.facts.clone()).collect();
-                return Ok(ArrangedTargets { targets, caches, facts, plan });
+                return Ok(ArrangedTargets { targets, caches, facts, plan, settings: None });
             }
+            ReaderGroup::Settings(raced) => return settings::arrange_settings(plan, targets, caches, raced),
         };
         let own = targets.iter().map(|known| &known.target.facts);
         let facts = own.flat_map(|facts| counts.iter().map(move |&count| read_by(facts, count))).collect();
-        Ok(ArrangedTargets { targets, caches, facts, plan: plan_on_each(plan, counts.len()) })
+        let plan = plan_on_each(plan, counts.len());
+        Ok(ArrangedTargets { targets, caches, facts, plan, settings: None })
     }
 }
 
@@ -139,7 +148,7 @@ fn with_copies(
         caches.push(CacheControl::open(&target, eviction)?);
         targets.push(KnownTarget { target, expected: expected.clone() });
     }
-    Ok(ArrangedTargets { targets, caches, facts, plan: plan_on_each(plan, counts.len()) })
+    Ok(ArrangedTargets { targets, caches, facts, plan: plan_on_each(plan, counts.len()), settings: None })
 }
 
 /// Repeats each trial of a plan on each of `targets` targets.
@@ -161,10 +170,11 @@ impl Experiment {
     }
 }
 
-/// The plan for a sampler that has only one target.
-pub(super) fn for_one_target(plan: &Plan) -> Plan {
+/// The plan for a sampler that has only these many targets, if the record has each of them several
+/// times: once for each number of readers, or once for each combination of settings.
+pub(super) fn for_measured_targets(plan: &Plan, targets: usize) -> Plan {
     let mut own = plan.clone();
-    own.trials.iter_mut().for_each(|planned| planned.trial.target = 0);
+    own.trials.iter_mut().for_each(|planned| planned.trial.target %= targets);
     own
 }
 

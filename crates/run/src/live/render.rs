@@ -12,7 +12,6 @@ use readlab_report::LiveColumn;
 use readlab_system::terminal::cells::{cut, cut_distinctly, left, right};
 use readlab_system::terminal::printable::printable;
 use readlab_system::tty::Size;
-use std::path::Path;
 
 /// Largest number of rows of a ranking.
 const RANKING_ROWS_MAX: usize = 10;
@@ -114,9 +113,8 @@ fn ranking(view: &View, block: &RankingBlock, style: TerminalStyle, room: usize)
 fn title(view: &View, block: &RankingBlock, standings: &Standings) -> String {
     let mut words = vec![block.key.state.to_string(), block.key.work.to_string()];
     if let Some(facts) = view.target(block.key) {
-        let name = Path::new(&facts.path).file_name().map(|name| name.to_string_lossy().into_owned());
         words.push(Bytes(facts.size_bytes).to_string());
-        words.push(printable(name.as_ref().unwrap_or(&facts.path)));
+        words.extend(view.target_name(block.key).map(|name| printable(&name)));
         words.extend((facts.transport() == Transport::Http).then(|| "over HTTP".to_owned()));
     }
     words.extend(block.key.decodes.map(|archive| format!("decoded {archive}")));

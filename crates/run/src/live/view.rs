@@ -6,10 +6,10 @@ use readlab_measure::interface::{Progress, Step};
 use readlab_measure::plan::Plan;
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
-use readlab_model::trial::{CacheState, TrialIndex, Work};
+use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_model::units::Bytes;
 use readlab_record::{Line, Outcome, Record, RunKind, Trial};
-use readlab_report::{LiveColumn, live_columns};
+use readlab_report::{LiveColumn, live_columns, target_names};
 use readlab_system::terminal::printable::printable;
 use std::collections::BTreeMap;
 
@@ -151,6 +151,12 @@ impl View {
         self.targets.get(key.target?)
     }
 
+    /// Short name of the target of a ranking; `None` if the key names no target.
+    pub(super) fn target_name(&self, key: Key) -> Option<String> {
+        let paths: Vec<&str> = self.targets.iter().map(|facts| facts.path.as_str()).collect();
+        target_names(&paths).into_iter().nth(key.target?)
+    }
+
     /// The rankings that have readings, in the order of their first reading.
     pub(super) fn begun_rankings(&self) -> Vec<&RankingBlock> {
         let mut begun: Vec<&RankingBlock> =
@@ -185,7 +191,7 @@ impl View {
         });
         // A command whose output proves nothing may read only a part; whether it reads all bytes is
         // known only at the end.
-        if !trial.is_control() && trial.work != Work::Output {
+        if !trial.is_control() && !trial.work.may_read_part() && !trial.work.finds_names() {
             rows[row].bytes_each = self.targets.get(trial.target).map_or(0, |facts| trial.bytes_out(facts));
         }
         self.row_positions.insert(trial.index, RowPosition { block, row });

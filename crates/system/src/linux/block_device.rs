@@ -95,6 +95,18 @@ impl BlockDevice {
         Some(BlockDevice { folder })
     }
 
+    /// The device of this name, such as `nvme0n1p2`.
+    pub(super) fn with_name(root: &SystemRoot, name: &str) -> Option<BlockDevice> {
+        let folder = fs::canonicalize(root.join("sys/class/block").join(name)).ok()?;
+        Some(BlockDevice { folder })
+    }
+
+    /// The file of this name in the folder of the device's queue; `None` if there is no such file.
+    pub(super) fn queue_file(&self, name: &str) -> Option<PathBuf> {
+        let file = self.disk_folder()?.join("queue").join(name);
+        file.exists().then_some(file)
+    }
+
     /// The kernel's name of the device, such as `nvme0n1p2`.
     pub fn name(&self) -> String {
         self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()

@@ -37,6 +37,7 @@ pub mod random;
 pub mod silent;
 pub mod system;
 pub mod system_root;
+pub mod system_setting;
 pub mod tcp;
 pub mod terminal_mode;
 pub mod trust;

@@ -8,6 +8,7 @@ pub mod archive;
 pub mod block_truth;
 mod compressed;
 pub mod line_ends;
+pub mod names_truth;
 mod note;
 pub mod oracle;
 pub mod pieces;

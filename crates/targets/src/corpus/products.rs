@@ -23,13 +23,17 @@ impl Products {
     /// True if an answer proves each piece for this work, or has no proof and `must_prove` is
     /// false. Newlines and lines prove each other; the product uses the number that was counted.
     pub fn agree(&self, work: Work, answer: &Answer, must_prove: bool) -> bool {
+        // Names are proven by their numbers, without products.
+        if work.finds_names() {
+            return true;
+        }
         let Some(products) = answer.products else { return !must_prove };
         let right = match work {
             Work::Newlines if answer.newlines.is_some() => self.newlines,
             Work::Lines if answer.lines.is_none() => self.newlines,
             Work::Newlines | Work::Lines => self.lines,
             Work::Sum => self.sum,
-            Work::Discard | Work::Output => self.bytes,
+            Work::Discard | Work::Names | Work::Stat | Work::Output | Work::Part => self.bytes,
         };
         answer.files.or(answer.blocks).is_some() && products == u64::from(right)
     }

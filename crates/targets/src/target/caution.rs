@@ -70,15 +70,29 @@ fn about_extents(extents: &Extents) -> Vec<String> {
 
 /// A caution about a file that may not fit into memory.
 fn about_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
-    let available = memory.available_here_bytes();
-    let too_large = u128::from(size_bytes) * 100 > u128::from(available) * u128::from(CACHED_PERCENT_MAX);
-    too_large.then(|| {
+    let larger = larger_than_memory(size_bytes, memory)?;
+    Some(format!("The file ({}) is {larger}: warm may be impossible.", Bytes(size_bytes).binary()))
+}
+
+/// A caution about targets that may not fit into memory together, although each of them does.
+pub fn about_targets_together(sizes_bytes: &[u64], memory: &Memory) -> Option<String> {
+    let all_bytes = sizes_bytes.iter().fold(0, |all: u64, size_bytes| all.saturating_add(*size_bytes));
+    let larger = larger_than_memory(all_bytes, memory)?;
+    let has_large_one = sizes_bytes.iter().any(|bytes| larger_than_memory(*bytes, memory).is_some());
+    (!has_large_one).then(|| {
         format!(
-            "The file ({}) is larger than {CACHED_PERCENT_MAX} % of the memory available ({}): warm may be impossible.",
-            Bytes(size_bytes).binary(),
-            Bytes(available).binary()
+            "the targets together ({}) are {larger}: warm may be impossible; --apart reads one after the other",
+            Bytes(all_bytes).binary()
         )
     })
+}
+
+/// Says that this many bytes are more than can stay cached; `None` if they fit.
+fn larger_than_memory(size_bytes: u64, memory: &Memory) -> Option<String> {
+    let available = memory.available_here_bytes();
+    let is_larger = u128::from(size_bytes) * 100 > u128::from(available) * u128::from(CACHED_PERCENT_MAX);
+    let available = Bytes(available).binary();
+    is_larger.then(|| format!("larger than {CACHED_PERCENT_MAX} % of the memory available ({available})"))
 }
 
 #[cfg(test)]
@@ -91,6 +105,9 @@ mod tests {
         let memory = Memory { total_bytes: 1000, available_bytes: 1000, limit_bytes: None };
         assert_eq!(about_memory(800, &memory), None);
         assert!(about_memory(801, &memory).unwrap().contains("80 %"));
+        assert_eq!(about_targets_together(&[400, 400], &memory), None);
+        assert!(about_targets_together(&[401, 400], &memory).unwrap().contains("--apart"));
+        assert_eq!(about_targets_together(&[801, 1], &memory), None, "the large target has its own caution");
         let group = Memory { limit_bytes: Some(100), ..memory };
         assert!(about_memory(81, &group).unwrap().contains("100 B"));
         assert!(about_extents(&Extents { count: 3, ..Extents::default() }).is_empty());

@@ -4,6 +4,7 @@
 use super::http::HttpError;
 use super::secret;
 use super::source::SourceError;
+use readlab_model::target::range::FileRange;
 use readlab_model::units::Bytes;
 use readlab_system::terminal::printable::display_path;
 use std::io;
@@ -54,6 +55,28 @@ pub enum TargetError {
     },
     #[error("{}: {} has no block of {}", display_path(.path), Bytes(*.size_bytes).binary(), Bytes(*.block_bytes).exact())]
     NoBlock { path: PathBuf, size_bytes: u64, block_bytes: u64 },
+    #[error(
+        "{}: --range {range} is not within it: it has {size_bytes} bytes, and a range has at least one",
+        display_path(.path)
+    )]
+    NoRange { path: PathBuf, size_bytes: u64, range: FileRange },
+    #[error("{}: no range in it: offset and length a line", display_path(.0))]
+    NoRanges(PathBuf),
+    #[error("{}: line {line}: '{text}' is no range: offset and length in bytes, from 1 byte to 1 GiB", display_path(.list))]
+    NoRangeInLine {
+        list: PathBuf,
+        line: u64,
+        /// The begin of the line, without control characters.
+        text: String,
+    },
+    #[error(
+        "{}: {bytes} bytes from byte {offset} end behind {}, which has {size_bytes} bytes",
+        display_path(.list),
+        display_path(.path)
+    )]
+    RangeBeyond { path: PathBuf, list: PathBuf, size_bytes: u64, offset: u64, bytes: u64 },
+    #[error("its ranges came from standard input, which does not have them again: begin anew")]
+    RangesOfInput,
     #[error("{}: no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8", display_path(.0))]
     NoDictionary(PathBuf),
     #[error("{}: --dictionary decodes a zstd, and this is none", display_path(.0))]

@@ -35,6 +35,7 @@ use places::FilePlaces;
 use readlab_model::target::device::Device;
 use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::layers::io_quotas;
+use readlab_model::target::range::{FileRange, RangeFacts};
 use readlab_model::target::{Http, ServerOptions, TargetFacts, TargetKind};
 use readlab_protocol::{Archive, Part, Reads};
 pub use readlab_system::file_status::size_bytes as size_of;
@@ -168,6 +169,43 @@ impl Target {
         let size_bytes = self.facts.size_bytes;
         let too_small = || TargetError::TooSmall { path: path.clone(), size_bytes, readers };
         let part = part::part_of(size_bytes, reader, readers).ok_or_else(too_small)?;
+        self.restrict_to_part(part)
+    }
+
+    /// Restricts the target to a range, which is extended to the begin of its first page. Targets on
+    /// other servers stay unchanged.
+    pub fn restrict_to_range(&mut self, range: FileRange) -> Result<(), TargetError> {
+        let Place::File(path) = &self.place else { return Ok(()) };
+        let file_bytes = self.facts.size_bytes;
+        let asked =
+            range.bytes_in_file(file_bytes).filter(|asked| asked.end <= file_bytes && !asked.is_empty());
+        let asked = asked.ok_or_else(|| TargetError::NoRange {
+            path: path.clone(),
+            size_bytes: file_bytes,
+            range,
+        })?;
+        let part = part::part_from_page_start(&asked);
+        let before_bytes = asked.start - part.start_bytes;
+        if before_bytes > 0 {
+            self.facts.cautions.push(format!(
+                "--range {range} is read from byte {}, where a page begins, {before_bytes} bytes before it begins",
+                part.start_bytes
+            ));
+        }
+        let Part { start_bytes, length_bytes } = part;
+        self.facts.range = Some(RangeFacts { start_bytes, length_bytes, file_bytes });
+        self.restrict_to_part(part)
+    }
+
+    /// Restricts the target to the range of a record.
+    pub fn restrict_to_recorded_range(&mut self, range: RangeFacts) -> Result<(), TargetError> {
+        let RangeFacts { start_bytes, length_bytes, .. } = range;
+        self.facts.range = Some(range);
+        self.restrict_to_part(Part { start_bytes, length_bytes })
+    }
+
+    fn restrict_to_part(&mut self, part: Part) -> Result<(), TargetError> {
+        let Place::File(path) = &self.place else { return Ok(()) };
         let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
         self.facts.extents = extents::of_range(&file, part.range()).ok();
         self.facts.size_bytes = part.length_bytes;

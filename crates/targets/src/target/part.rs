@@ -1,8 +1,9 @@
-//! The part of a file that one reader reads, if several readers split the file.
+//! The part of a file that is read: the part of one reader, if several readers split the file, or a
+//! range that the user chose.
 //!
-//! Parts are adjacent and together make up the file. They begin at multiples of the largest page
-//! size, so that no page of the page cache belongs to two parts, unless the file is too small for
-//! that.
+//! Parts of readers are adjacent and together make up the file. They begin at multiples of the
+//! largest page size, so that no page of the page cache belongs to two parts, unless the file is too
+//! small for that.
 
 use super::filesystem::{Backing, Filesystem};
 use super::{ANSWER_LIMIT, size_of};
@@ -12,6 +13,7 @@ use readlab_system::silent::WatchedFile;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
 use std::num::NonZero;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
@@ -36,6 +38,12 @@ pub fn part_of(size_bytes: u64, reader: u32, readers: NonZero<u32>) -> Option<Pa
     let (reader, start_bytes) = (u64::from(reader), start(u64::from(reader)));
     let end = if reader + 1 == readers { size_bytes } else { start(reader + 1) };
     Some(Part { start_bytes, length_bytes: end - start_bytes })
+}
+
+/// The part with these bytes and with the bytes before them in their first page.
+pub(super) fn part_from_page_start(bytes: &Range<u64>) -> Part {
+    let start_bytes = bytes.start - bytes.start % page_bytes();
+    Part { start_bytes, length_bytes: bytes.end - start_bytes }
 }
 
 /// Opens a file for reading its part only.
@@ -96,6 +104,15 @@ mod tests {
         let small = parts(3 * page_bytes(), 2).unwrap();
         assert_eq!(small, [part(0, page_bytes()), part(page_bytes(), 2 * page_bytes())]);
         assert_eq!(parts(page_bytes(), 2), None);
+    }
+
+    #[test]
+    fn a_range_is_read_from_the_page_in_which_it_begins_to_its_own_end() {
+        let page = page_bytes();
+        let part = |start_bytes, length_bytes| Part { start_bytes, length_bytes };
+        assert_eq!(part_from_page_start(&(2 * page..3 * page + 7)), part(2 * page, page + 7));
+        assert_eq!(part_from_page_start(&(2 * page + 1..2 * page + 5)), part(2 * page, 5));
+        assert_eq!(part_from_page_start(&(page - 1..page)), part(0, page));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Checks the requests of a method, as the server received them.
 
 use super::pages::{LoggedRequest, Pages};
-use readlab_protocol::SampleLine;
+use readlab_protocol::{Part, SampleLine};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -106,6 +106,20 @@ fn ranges_fault(requests: &[LoggedRequest], expected: &ExpectedRequests) -> Opti
             )
         })
     })
+}
+
+/// Why a request is wrong if only a part is asked for: it requests bytes outside of the part.
+pub(super) fn part_fault(logged: &LoggedRequest, part: Part) -> Option<String> {
+    let asked = part.range();
+    let is_within = |range: &String| {
+        let bounds = bounds(range, u64::MAX);
+        bounds.is_some_and(|(start, end)| start >= asked.start && end <= asked.end)
+    };
+    if logged.is_head || logged.range.as_ref().is_some_and(is_within) {
+        return None;
+    }
+    let range = logged.range.as_deref().unwrap_or("no range");
+    Some(format!("of the bytes from {} to {} it requests {range}", asked.start, asked.end))
 }
 
 /// The first byte of a range, and the byte after its last.

@@ -19,7 +19,8 @@ use answers::Misbehaviour;
 use listening::ServerKind;
 use pages::{Access, credentials};
 use reading::{Etag, ServerReadSpec, Trust};
-use readlab_protocol::{MethodLine, Reads, TurnRequest};
+use readlab_protocol::{MethodLine, Part, Reads, TurnRequest};
+use std::sync::Arc;
 
 /// Files with sizes around those of parts and buffers.
 const CONTENTS: [&str; 8] = [
@@ -138,6 +139,25 @@ pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>
     checks.extend(misbehaviour_checks(stage, &small));
     checks.extend(encryption_checks(stage, &first, &small));
     checks
+}
+
+/// Checks of parts of a page: the answer and the requests must be about the part alone.
+pub(super) fn part_checks<'s>(
+    stage: &'s Stage,
+    method: &MethodLine,
+    parts: Vec<(Part, Arc<Case>)>,
+) -> Vec<Check<'s>> {
+    // The servers speak no HTTP/2.
+    let needs_2 = param(method, "http").is_some_and(|param| param.min >= 2);
+    let work_scans = work_scans(method);
+    let first = work_scans.first().and_then(|visit| reading(stage, method, visit));
+    let Some(first) = first.filter(|_| !needs_2) else { return Vec::new() };
+    let check = |(part, case): (Part, Arc<Case>)| {
+        let key = format!("part-{}-{}", part.start_bytes, part.length_bytes);
+        let reading = first.clone().set("part_bytes", SMALL_PART_BYTES).with_key(&key, "a part");
+        Check::new(move |stage| reading.check_part(stage, &case, part))
+    };
+    parts.into_iter().map(check).collect()
 }
 
 /// A method that requires encryption because it uses HTTP/2.

@@ -5,12 +5,12 @@ use super::super::files::is_text;
 use super::super::stage::{Case, Stage};
 use super::super::{missing_failure_message, reason_of};
 use super::answers::Misbehaviour;
-use super::conduct::{Connections, ExpectedRequests, are_closed, conduct_fault};
+use super::conduct::{Connections, ExpectedRequests, are_closed, conduct_fault, part_fault};
 use super::listening::{ServerKind, Servers};
 use super::pages::{Access, BUCKET, LoggedRequest, Page, REGION, SECRET_QUERY, credentials, secrets};
 use readlab_model::target::Style;
 use readlab_protocol::remote::{self, CACERT_VARIABLE, ETAG_VARIABLE};
-use readlab_protocol::{MethodLine, Reads, SampleLine, TurnRequest};
+use readlab_protocol::{MethodLine, Part, Reads, SampleLine, TurnRequest};
 use readlab_roster::session::{Session, SessionError, Turn};
 use readlab_targets::target::s3::signature::encoded_path;
 use readlab_targets::target::s3::store::VARIABLES_REMOVED;
@@ -216,6 +216,23 @@ impl<'s> ServerReadSpec<'s> {
         }
         prepared.attempt(stage, "", || ends_without_secrets(session, None))?;
         Ok(answers)
+    }
+
+    /// Reads a part of a page. The answer must be about the part, and nothing else may be requested.
+    pub(super) fn check_part(&self, stage: &Stage, case: &Case, part: Part) -> CheckResult {
+        let whole = self.prepare_or_fault(stage, case)?;
+        let prepared = PreparedServerRead { words: whole.words.with_settings(part.words()), ..whole };
+        prepared.attempt(stage, &case.name, || {
+            let mut session = start_ready(stage, &prepared.words)?;
+            let turn = session.turn(super::ONE_READING, stage.deadline)?;
+            prepared.words.check_samples(&turn.samples, case)?;
+            let requests = prepared.page.requests();
+            if let Some(reason) = requests.iter().find_map(|logged| part_fault(logged, part)) {
+                return Err(reason.into());
+            }
+            ends_without_secrets(session, None)?;
+            Ok(turn.samples.len().try_into().unwrap_or(u32::MAX))
+        })
     }
 
     pub(super) fn check_failing(&self, stage: &Stage, case: &Case) -> CheckResult {

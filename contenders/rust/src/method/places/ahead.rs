@@ -2,7 +2,9 @@
 //! posix_fadvise(2), which does not wait.
 
 use super::super::{Fault, Method};
-use super::{BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, block_fault, open};
+use super::{
+    BlocksAnswer, MERGE, PLACES_PREAD, PlacesReader, PlacesTarget, Stretch, Stretches, block_fault, open,
+};
 use crate::scan::Visit;
 use crate::setting::Param;
 use readlab_auto::buffer::Buffer;
@@ -10,7 +12,6 @@ use readlab_protocol::Places;
 use rustix::fs::{Advice, fadvise};
 use std::fs::File;
 use std::num::NonZero;
-use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 const DEPTH: Param = Param::new("depth", 16, 1, 4096);
@@ -18,39 +19,45 @@ const DEPTH: Param = Param::new("depth", 16, 1, 4096);
 pub(crate) const PLACES_AHEAD: Method = Method {
     name: "places-ahead",
     about: "posix_fadvise(POSIX_FADV_WILLNEED) of the places that come next, `depth` of them, and pread(2) of the block \
-            at each place",
-    params: &[DEPTH],
-    build: |settings| Ok(Box::new(PlacesTarget::new(AheadReader { depth: settings.size(&DEPTH) }))),
+            at each place; with merge, of blocks with at most so many bytes between them",
+    params: &[DEPTH, MERGE],
+    build: |settings| {
+        let (depth, merge_bytes) = (settings.size(&DEPTH), settings.get(&MERGE));
+        Ok(Box::new(PlacesTarget::new(AheadReader { depth, merge_bytes })))
+    },
     ..PLACES_PREAD
 };
 
 struct AheadReader {
     depth: usize,
+    merge_bytes: u64,
 }
 
 impl PlacesReader for AheadReader {
     fn read(&mut self, places: &Places, visit: Visit) -> Result<BlocksAnswer, Fault> {
-        let (file, offsets) = (open(places)?, &places.offsets);
-        let block_bytes = super::block_bytes(places)?;
-        let mut buffer = Buffer::new(block_bytes)?;
-        let block = &mut buffer[..block_bytes];
+        let (file, stretches) = (open(places)?, Stretches::new(places, 1, self.merge_bytes));
+        let mut buffer = Buffer::new(stretches.longest_bytes()?)?;
         let mut all = BlocksAnswer::default();
-        offsets.iter().take(self.depth - 1).try_for_each(|&offset| request_block(&file, places, offset))?;
-        for (number, &offset) in (0..).zip(offsets) {
+        let in_advance = (self.depth - 1).min(stretches.len());
+        (0..in_advance).try_for_each(|index| request_stretch(&file, places, &stretches.get(index)?))?;
+        for index in 0..stretches.len() {
             let begun = Instant::now();
-            if let Some(&next) = offsets.get(number as usize + self.depth - 1) {
-                request_block(&file, places, next)?;
+            let next = index + self.depth - 1;
+            if next < stretches.len() {
+                request_stretch(&file, places, &stretches.get(next)?)?;
             }
-            file.read_exact_at(block, offset).map_err(|cause| block_fault(places, offset, cause))?;
-            all.latencies.record(begun.elapsed());
-            all.visit(number, block, visit);
+            let stretch = stretches.get(index)?;
+            let read = stretch.read_from(&file, &mut buffer);
+            read.map_err(|cause| block_fault(places, stretch.offset, cause))?;
+            all.visit_stretch(&stretches, &stretch, &buffer, begun.elapsed(), visit);
         }
         Ok(all)
     }
 }
 
-/// Requests a block from the kernel, which will be needed.
-fn request_block(file: &File, places: &Places, offset: u64) -> Result<(), Fault> {
-    let length = NonZero::new(places.block_bytes);
-    fadvise(file, offset, length, Advice::WillNeed).map_err(|cause| block_fault(places, offset, cause.into()))
+/// Requests a stretch from the kernel, which will be needed.
+fn request_stretch(file: &File, places: &Places, stretch: &Stretch) -> Result<(), Fault> {
+    let length = NonZero::new(stretch.bytes as u64);
+    fadvise(file, stretch.offset, length, Advice::WillNeed)
+        .map_err(|cause| block_fault(places, stretch.offset, cause.into()))
 }

@@ -6,7 +6,7 @@ use super::super::{Fault, Feeding, Method, io_uring as ring_of_blocks};
 use super::mapped::Mapped;
 use super::ring::{Ring, RingSettings};
 use super::synchronous::read_each;
-use super::{BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, THREADS, open};
+use super::{BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, Stretch, Stretches, THREADS, open};
 use crate::scan::{self, Visit};
 use crate::setting::Param;
 use readlab_protocol::{Answer, Cache, Places, Work};
@@ -26,9 +26,9 @@ pub(crate) const PLACES_NULL: Method = Method {
 
 pub(crate) const PLACES_COPY: Method = Method {
     name: "places-copy",
-    about: "control: pread(2) of the block at the first place, which is in the page cache, once for each place",
+    about: "control: pread(2) at the place of the longest block, which is in the page cache, once for each place",
     params: &[THREADS],
-    build: |settings| Ok(Box::new(PlacesTarget::new(FirstBlock { threads: settings.get(&THREADS) }))),
+    build: |settings| Ok(Box::new(PlacesTarget::new(LongestBlock { threads: settings.get(&THREADS) }))),
     ..PLACES_NULL
 };
 
@@ -47,8 +47,14 @@ pub(crate) const PLACES_DEVICE: Method = Method {
     params: &[DEPTH],
     build: |settings| {
         let depth = settings.size(&DEPTH);
-        let ring_settings =
-            RingSettings { batch: 1, depth, is_direct: true, is_polled: false, is_registered: false };
+        let ring_settings = RingSettings {
+            batch: 1,
+            depth,
+            merge_bytes: 0,
+            is_direct: true,
+            is_polled: false,
+            is_registered: false,
+        };
         Ok(Box::new(PlacesTarget::new(Device { ring: Ring { settings: ring_settings } })))
     },
     available: ring_of_blocks::available,
@@ -59,20 +65,22 @@ struct NullControl;
 
 impl PlacesReader for NullControl {
     fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
-        let answer = read_each(places, 1, Visit::Nothing, |_, _| Ok(()))?;
+        let answer = read_each(&Stretches::of_blocks(places), 1, Visit::Nothing, |_, _| Ok(()))?;
         Ok(without_proof(answer))
     }
 }
 
-struct FirstBlock {
+struct LongestBlock {
     threads: u64,
 }
 
-impl PlacesReader for FirstBlock {
+impl PlacesReader for LongestBlock {
     fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
-        let (file, first) = (open(places)?, places.offsets.first().copied().unwrap_or_default());
-        let again = |block: &mut [u8], _| file.read_exact_at(block, first);
-        Ok(without_proof(read_each(places, self.threads, Visit::Nothing, again)?))
+        // A block of any length is within the file at the offset of the longest block.
+        let (file, near) = (open(places)?, places.longest_block().map_or(0, |number| places.offsets[number]));
+        let again = |block: &mut [u8], _: &Stretch| file.read_exact_at(block, near);
+        let blocks = Stretches::of_blocks(places);
+        Ok(without_proof(read_each(&blocks, self.threads, Visit::Nothing, again)?))
     }
 }
 
@@ -83,7 +91,8 @@ struct PageFaultControl {
 impl PlacesReader for PageFaultControl {
     fn prepare(&mut self, places: &Places) -> Result<(), Fault> {
         let file = open(places)?;
-        read_each(places, 1, Visit::Nothing, |block, offset| file.read_exact_at(block, offset)).map(drop)
+        let blocks = Stretches::of_blocks(places);
+        read_each(&blocks, 1, Visit::Nothing, |block, stretch| stretch.read_from(&file, block)).map(drop)
     }
 
     fn read(&mut self, places: &Places, _visit: Visit) -> Result<BlocksAnswer, Fault> {
@@ -104,5 +113,5 @@ impl PlacesReader for Device {
 
 /// The latencies without an answer, because the control did not read the blocks.
 fn without_proof(answer: BlocksAnswer) -> BlocksAnswer {
-    BlocksAnswer { all: Some(Answer::default()), ..answer }
+    BlocksAnswer { all: Some(Answer::default()), read_bytes: None, ..answer }
 }

@@ -2,15 +2,14 @@
 //! of a read is then that of the visit, including the page faults.
 
 use super::super::{Fault, Feeding, Method, mmap};
-use super::{
-    BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, THREADS, block_bytes, block_fault, by_threads,
-};
+use super::{BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, THREADS, block_fault, by_threads};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
 use memmap2::{Advice, Mmap, MmapOptions};
 use readlab_protocol::Places;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::time::Instant;
 
 const RANDOM: Param = Param::switch("random");
@@ -35,18 +34,17 @@ pub(super) struct Mapped {
 
 impl PlacesReader for Mapped {
     fn read(&mut self, places: &Places, visit: Visit) -> Result<BlocksAnswer, Fault> {
-        let block_bytes = block_bytes(places)?;
         let map = self.map(places)?;
         by_threads(
-            places,
+            places.offsets.len(),
             self.threads,
             || Ok(()),
             |(), number, all| {
-                let offset = places.offsets[number as usize];
+                let range = places.range_of(number);
                 let begun = Instant::now();
-                let block =
-                    block(&map, offset, block_bytes).map_err(|cause| block_fault(places, offset, cause))?;
-                all.visit(number, block, visit);
+                let offset = range.start;
+                let block = block(&map, range).map_err(|cause| block_fault(places, offset, cause))?;
+                all.visit(number as u64, block, visit);
                 all.latencies.record(begun.elapsed());
                 Ok(())
             },
@@ -67,8 +65,8 @@ impl Mapped {
     }
 }
 
-fn block(map: &[u8], offset: u64, block_bytes: usize) -> io::Result<&[u8]> {
-    let start = usize::try_from(offset).map_err(io::Error::other)?;
-    let end = start.saturating_add(block_bytes);
-    map.get(start..end).ok_or_else(|| io::Error::new(ErrorKind::UnexpectedEof, "the file ends before"))
+fn block(map: &[u8], range: Range<u64>) -> io::Result<&[u8]> {
+    let at = |offset: u64| usize::try_from(offset).map_err(io::Error::other);
+    map.get(at(range.start)?..at(range.end)?)
+        .ok_or_else(|| io::Error::new(ErrorKind::UnexpectedEof, "the file ends before"))
 }

@@ -1,17 +1,21 @@
 //! The common part of methods that read blocks at many places of one file. The list of places is
 //! loaded once, before the first turn. Each read is timed, and the answers are added up by places.
+//! `stretches` decides which blocks one read covers.
 
 mod ahead;
 mod controls;
 mod mapped;
 mod ring;
+mod stretches;
 mod synchronous;
+mod vectored;
 
 pub(super) use ahead::PLACES_AHEAD;
 pub(super) use controls::{PLACES_COPY, PLACES_DEVICE, PLACES_FAULTS, PLACES_NULL};
 pub(super) use mapped::PLACES_MMAP;
 pub(super) use ring::PLACES_IO_URING;
 pub(super) use synchronous::{PLACES_DIRECT, PLACES_PREAD};
+pub(super) use vectored::PLACES_PREADV;
 
 use super::{Fault, Reader};
 use crate::consumer::Consumer;
@@ -21,11 +25,13 @@ use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
 use readlab_auto::direct::DirectFile;
-use readlab_protocol::{Answer, BlockProof, Places};
+use readlab_protocol::{Answer, BlockBytes, BlockProof, Places};
 use std::fs::File;
 use std::io;
+use std::time::Duration;
+use stretches::{MERGE, Stretch, Stretches};
 
-/// Number of threads that read at the same time, each one block.
+/// Number of threads that read at the same time, each one block or one stretch of blocks.
 const THREADS: Param = Param::new("threads", 1, 1, 1024);
 
 /// A method of reading the blocks of a list of places.
@@ -45,11 +51,13 @@ struct PlacesTarget<R> {
     places: Option<Places>,
     /// The latencies of readings since they were last taken.
     latencies: Vec<Latencies>,
+    /// Number of bytes that the reads of the last reading requested.
+    read_bytes: Option<u64>,
 }
 
 impl<R: PlacesReader> PlacesTarget<R> {
     fn new(reader: R) -> PlacesTarget<R> {
-        PlacesTarget { reader, places: None, latencies: Vec::new() }
+        PlacesTarget { reader, places: None, latencies: Vec::new(), read_bytes: None }
     }
 }
 
@@ -64,9 +72,10 @@ impl<R: PlacesReader> Reader for PlacesTarget<R> {
 
     fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let Some(places) = &self.places else { return Ok(Answer::default()) };
-        let BlocksAnswer { all, latencies } = self.reader.read(places, visit)?;
+        let BlocksAnswer { all, latencies, read_bytes } = self.reader.read(places, visit)?;
         // The latencies are added up after the window.
         self.latencies.push(latencies);
+        self.read_bytes = read_bytes;
         Ok(all.unwrap_or_default())
     }
 
@@ -76,6 +85,10 @@ impl<R: PlacesReader> Reader for PlacesTarget<R> {
         taken.for_each(|latencies| all.add(&latencies));
         Some(all)
     }
+
+    fn read_bytes(&self) -> Option<u64> {
+        self.read_bytes
+    }
 }
 
 /// The answers about blocks, added up while they are read, with the latency of each read.
@@ -83,6 +96,8 @@ impl<R: PlacesReader> Reader for PlacesTarget<R> {
 struct BlocksAnswer {
     all: Option<Answer>,
     latencies: Latencies,
+    /// Number of bytes that the reads requested; `None` if the kernel decides it, as for mapped files.
+    read_bytes: Option<u64>,
 }
 
 impl BlocksAnswer {
@@ -96,29 +111,53 @@ impl BlocksAnswer {
         self.all = Some(self.all.map_or(answer, |all| all.merge(answer)));
     }
 
+    /// Counts the bytes that the read of a stretch requested.
+    fn count_read_bytes(&mut self, stretch: &Stretch) {
+        self.read_bytes = Some(self.read_bytes.unwrap_or(0) + stretch.bytes as u64);
+    }
+
+    /// Visits the blocks of a stretch after its read, whose duration counts as the latency of each
+    /// block.
+    fn visit_stretch(
+        &mut self,
+        stretches: &Stretches,
+        stretch: &Stretch,
+        bytes: &[u8],
+        took: Duration,
+        visit: Visit,
+    ) {
+        self.count_read_bytes(stretch);
+        for block in stretch.blocks() {
+            self.latencies.record(took);
+            self.visit(block as u64, stretches.block(stretch, block, bytes), visit);
+        }
+    }
+
     fn of_parts(parts: Vec<BlocksAnswer>) -> BlocksAnswer {
         let mut parts = parts.into_iter();
         let mut first = parts.next().unwrap_or_default();
         for part in parts {
             first.latencies.add(&part.latencies);
+            first.read_bytes =
+                first.read_bytes.into_iter().chain(part.read_bytes).reduce(|one, other| one + other);
             first.all = first.all.into_iter().chain(part.all).reduce(Answer::merge);
         }
         first
     }
 }
 
-/// Reads every block once, by threads that take places in turn. Each thread has its own state,
-/// which `begin` makes, and passes it to `read` with the index of a place.
+/// Does `reads` reads once each, by threads that take the reads in turn. Each thread has its own
+/// state, which `begin` makes, and passes it to `read` with the index of a read.
 fn by_threads<T>(
-    places: &Places,
+    reads: usize,
     threads: u64,
     begin: impl Fn() -> Result<T, Fault> + Sync,
-    read: impl Fn(&mut T, u64, &mut BlocksAnswer) -> Result<(), Fault> + Sync,
+    read: impl Fn(&mut T, usize, &mut BlocksAnswer) -> Result<(), Fault> + Sync,
 ) -> Result<BlocksAnswer, Fault> {
-    let parts = Segments::new(0..places.offsets.len() as u64, 1).share(threads, |turns| {
+    let parts = Segments::new(0..reads as u64, 1).share(threads, |turns| {
         let (mut own, mut all) = (begin()?, BlocksAnswer::default());
         while let Some(taken) = turns.take() {
-            read(&mut own, taken.start, &mut all)?;
+            read(&mut own, taken.start as usize, &mut all)?;
         }
         Ok(all)
     })?;
@@ -130,24 +169,35 @@ fn block_fault(places: &Places, offset: u64, cause: io::Error) -> Fault {
     Fault::of_file(&places.file, Fault::at(offset, cause))
 }
 
-/// Size of a block, if it fits the address space.
-fn block_bytes(places: &Places) -> Result<usize, Fault> {
-    Ok(usize::try_from(places.block_bytes).map_err(io::Error::other)?)
+/// The open file of a list of places.
+struct PlacesFile {
+    file: File,
+    /// Reads begin and end at multiples of this size.
+    unit_bytes: u64,
 }
 
-/// Opens the file past the page cache, if its file system accepts blocks of this size.
-fn open_direct(places: &Places) -> Result<File, Fault> {
-    let opened = DirectFile::open(&places.file).map_err(|cause| match cause.raw_os_error() {
-        None => Fault::Unavailable(cause.to_string()),
-        Some(_) => Fault::of_file(&places.file, cause.into()),
-    })?;
-    let wanted = opened.block_bytes;
-    if !places.block_bytes.is_multiple_of(wanted) {
-        let given = places.block_bytes;
-        let why = format!("O_DIRECT: a block must be a multiple of {wanted} bytes here, and has {given}");
-        return Err(Fault::Unavailable(why));
+impl PlacesFile {
+    /// Opens the file past the page cache, if its file system accepts blocks of this size. Blocks of
+    /// different lengths are read with the bytes around them, so that any length is accepted.
+    fn open_direct(places: &Places) -> Result<PlacesFile, Fault> {
+        let opened = DirectFile::open(&places.file).map_err(|cause| match cause.raw_os_error() {
+            None => Fault::Unavailable(cause.to_string()),
+            Some(_) => Fault::of_file(&places.file, cause.into()),
+        })?;
+        let wanted = opened.block_bytes;
+        if let BlockBytes::Same(given) = &places.block_bytes
+            && !given.is_multiple_of(wanted)
+        {
+            let why = format!("O_DIRECT: a block must be a multiple of {wanted} bytes here, and has {given}");
+            return Err(Fault::Unavailable(why));
+        }
+        Ok(PlacesFile { file: opened.file, unit_bytes: wanted })
     }
-    Ok(opened.file)
+
+    /// Opens the file through the page cache.
+    fn open_cached(places: &Places) -> Result<PlacesFile, Fault> {
+        Ok(PlacesFile { file: open(places)?, unit_bytes: 1 })
+    }
 }
 
 /// Opens the file through the page cache.

@@ -1,4 +1,4 @@
-//! The method `places-io_uring`: reads of single blocks in a ring, `depth` of them in flight,
+//! The method `places-io_uring`: reads of blocks in a ring, `depth` of them in flight,
 //! through the page cache or past it. The settings decide whether the file and the buffers are
 //! registered, and whether completions are polled for.
 //!
@@ -8,7 +8,8 @@
 
 use super::super::{Fault, Method, io_uring as ring_of_blocks};
 use super::{
-    BlocksAnswer, PLACES_PREAD, PlacesReader, PlacesTarget, block_bytes, block_fault, open, open_direct,
+    BlocksAnswer, MERGE, PLACES_PREAD, PlacesFile, PlacesReader, PlacesTarget, Stretch, Stretches,
+    block_fault,
 };
 use crate::scan::Visit;
 use crate::setting::{Param, SettingError};
@@ -29,16 +30,24 @@ const DIRECT: Param = Param::switch("direct");
 const POLLED: Param = Param::switch("polled");
 const REGISTERED: Param = Param::switch("registered");
 
+/// Memory of all reads in flight. With long stretches, fewer reads are in flight.
+const IN_FLIGHT_BYTES_MAX: usize = 1 << 30;
+
+/// Largest number of bytes that one read may request.
+const READ_BYTES_MAX: usize = 1 << 30;
+
 pub(crate) const PLACES_IO_URING: Method = Method {
     name: "places-io_uring",
-    about: "reads of the blocks in an io_uring, `depth` of them in flight, submitted by `batch`; with polled, completions are not waited for \
-            but looked for (IORING_SETUP_IOPOLL)",
+    about: "reads of the blocks in an io_uring, `depth` of them in flight (and at most 1 GiB), submitted by `batch`; with \
+            merge, of blocks with at most so many bytes between them; with polled, completions are not waited for but \
+            looked for (IORING_SETUP_IOPOLL)",
     cache: Cache::ByParam,
-    params: &[BATCH, DEPTH, DIRECT, POLLED, REGISTERED],
+    params: &[BATCH, DEPTH, DIRECT, MERGE, POLLED, REGISTERED],
     build: |settings| {
         let settings = RingSettings {
             batch: settings.size(&BATCH),
             depth: settings.size(&DEPTH),
+            merge_bytes: settings.get(&MERGE),
             is_direct: settings.is_on(&DIRECT),
             is_polled: settings.is_on(&POLLED),
             is_registered: settings.is_on(&REGISTERED),
@@ -56,6 +65,7 @@ pub(crate) const PLACES_IO_URING: Method = Method {
 pub(super) struct RingSettings {
     pub(super) batch: usize,
     pub(super) depth: usize,
+    pub(super) merge_bytes: u64,
     pub(super) is_direct: bool,
     pub(super) is_polled: bool,
     pub(super) is_registered: bool,
@@ -67,16 +77,20 @@ pub(super) struct Ring {
 
 impl PlacesReader for Ring {
     fn read(&mut self, places: &Places, visit: Visit) -> Result<BlocksAnswer, Fault> {
-        let file = if self.settings.is_direct { open_direct(places)? } else { open(places)? };
-        let mut reads = ReadsInFlight::prepare(places, &file, self.settings)?;
+        let is_direct = self.settings.is_direct;
+        let opened =
+            if is_direct { PlacesFile::open_direct(places)? } else { PlacesFile::open_cached(places)? };
+        let stretches = Stretches::new(places, opened.unit_bytes, self.settings.merge_bytes);
+        let mut reads = ReadsInFlight::prepare(&stretches, &opened.file, self.settings)?;
         let mut all = BlocksAnswer::default();
         reads.start_all()?;
         while reads.in_flight > 0 {
             reads.wait()?;
             while let Some(Completion { slot, result, seen }) = reads.next_completion() {
                 if reads.is_complete(slot, result)? {
-                    all.latencies.record(seen.duration_since(reads.slots[slot].begun));
-                    all.visit(reads.slots[slot].number, reads.block(slot), visit);
+                    let Slot { stretch, begun, .. } = reads.slots[slot];
+                    let took = seen.duration_since(begun);
+                    all.visit_stretch(&stretches, &stretch, reads.bytes_of(slot), took, visit);
                     reads.start_next(slot)?;
                 } else {
                     reads.queue(slot)?;
@@ -93,15 +107,16 @@ struct ReadsInFlight<'a> {
     ring: IoUring,
     settings: RingSettings,
     file: &'a File,
-    places: &'a Places,
-    block_bytes: usize,
+    stretches: &'a Stretches<'a>,
+    /// Size of the memory of each slot.
+    slot_bytes: usize,
     memory: Buffer,
     slots: Vec<Slot>,
     /// Slots whose reads are queued and not yet submitted.
     queued: Vec<usize>,
     /// Completed reads that are not yet visited.
     completed: VecDeque<Completion>,
-    /// Index of the place that is read next.
+    /// Index of the stretch that is read next.
     next: usize,
     in_flight: usize,
 }
@@ -118,40 +133,42 @@ struct Completion {
 
 #[derive(Clone, Copy)]
 struct Slot {
-    number: u64,
+    stretch: Stretch,
     begun: Instant,
-    /// Number of bytes of the block that were read.
+    /// Number of bytes of the stretch that were read.
     filled: usize,
 }
 
 impl<'a> ReadsInFlight<'a> {
     fn prepare(
-        places: &'a Places,
+        stretches: &'a Stretches<'a>,
         file: &'a File,
         settings: RingSettings,
     ) -> Result<ReadsInFlight<'a>, Fault> {
+        let places = stretches.places();
         // The offset -1 would mean the current position of the file.
         if let Some(&beyond) = places.offsets.iter().find(|offset| i64::try_from(**offset).is_err()) {
             return Err(block_fault(places, beyond, ErrorKind::InvalidInput.into()));
         }
-        let depth = settings.depth.min(places.offsets.len()).max(1);
-        let block_bytes = block_bytes(places)?;
-        let memory = Buffer::huge(block_bytes * depth)?;
+        let slot_bytes = stretches.longest_bytes()?;
+        let slots_max = IN_FLIGHT_BYTES_MAX / slot_bytes.max(1);
+        let depth = settings.depth.min(stretches.len()).min(slots_max).max(1);
+        let memory = Buffer::huge(slot_bytes * depth)?;
         let mut builder = IoUring::builder();
         if settings.is_polled {
             builder.setup_iopoll();
         }
         let entries = u32::try_from(depth.next_power_of_two()).expect("a depth is at most 4096");
         let ring = builder.build(entries).map_err(|cause| no_ring(settings, cause))?;
-        let slots = vec![Slot { number: 0, begun: Instant::now(), filled: 0 }; depth];
+        let slots = vec![Slot { stretch: Stretch::default(), begun: Instant::now(), filled: 0 }; depth];
         let queued = Vec::with_capacity(depth);
         let completed = VecDeque::with_capacity(depth);
         let mut reads = ReadsInFlight {
             ring,
             settings,
             file,
-            places,
-            block_bytes,
+            stretches,
+            slot_bytes,
             memory,
             slots,
             queued,
@@ -168,10 +185,10 @@ impl<'a> ReadsInFlight<'a> {
     /// Registers the file, and the buffer of each slot under the slot's index.
     fn register(&mut self) -> Result<(), Fault> {
         let vector =
-            |block: &mut [u8]| libc::iovec { iov_base: block.as_mut_ptr().cast(), iov_len: block.len() };
-        let used = self.block_bytes * self.slots.len();
+            |slot: &mut [u8]| libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: slot.len() };
+        let used = self.slot_bytes * self.slots.len();
         let vectors: Vec<libc::iovec> =
-            self.memory[..used].chunks_mut(self.block_bytes).map(vector).collect();
+            self.memory[..used].chunks_mut(self.slot_bytes.max(1)).map(vector).collect();
         let submitter = self.ring.submitter();
         // SAFETY: the memory is dropped after the ring.
         unsafe { submitter.register_buffers(&vectors) }
@@ -183,12 +200,12 @@ impl<'a> ReadsInFlight<'a> {
         (0..self.slots.len()).try_for_each(|slot| self.start_next(slot))
     }
 
-    /// Queues the read of the next place in a slot, if one is left.
+    /// Queues the read of the next stretch in a slot, if one is left.
     fn start_next(&mut self, slot: usize) -> Result<(), Fault> {
-        if self.next == self.places.offsets.len() {
+        if self.next == self.stretches.len() {
             return Ok(());
         }
-        (self.slots[slot].number, self.slots[slot].filled) = (self.next as u64, 0);
+        (self.slots[slot].stretch, self.slots[slot].filled) = (self.stretches.get(self.next)?, 0);
         self.next += 1;
         self.queue(slot)
     }
@@ -196,7 +213,7 @@ impl<'a> ReadsInFlight<'a> {
     /// Queues a read of the bytes that a slot still lacks.
     fn queue(&mut self, slot: usize) -> Result<(), Fault> {
         let entry = self.entry(slot);
-        // SAFETY: the slot's block is not accessed before the read has completed, for which `drop`
+        // SAFETY: the slot's memory is not accessed before the read has completed, for which `drop`
         // waits.
         unsafe { self.ring.submission().push(&entry) }.map_err(io::Error::other)?;
         self.queued.push(slot);
@@ -205,11 +222,11 @@ impl<'a> ReadsInFlight<'a> {
     }
 
     fn entry(&mut self, slot: usize) -> squeue::Entry {
-        let Slot { number, filled, .. } = self.slots[slot];
-        let offset = self.places.offsets[number as usize] + filled as u64;
-        let start = slot * self.block_bytes;
-        let lacking = &mut self.memory[start + filled..start + self.block_bytes];
-        let (pointer, length) = (lacking.as_mut_ptr(), lacking.len() as u32);
+        let Slot { stretch, filled, .. } = self.slots[slot];
+        let offset = stretch.offset + filled as u64;
+        let start = slot * self.slot_bytes;
+        let lacking = &mut self.memory[start + filled..start + stretch.bytes];
+        let (pointer, length) = (lacking.as_mut_ptr(), lacking.len().min(READ_BYTES_MAX) as u32);
         let entry = if self.settings.is_registered {
             opcode::ReadFixed::new(Fixed(0), pointer, length, slot as u16).offset(offset).build()
         } else {
@@ -271,28 +288,29 @@ impl<'a> ReadsInFlight<'a> {
         Some(completion)
     }
 
-    /// Whether the block of a slot is complete.
+    /// Whether the blocks of a slot's stretch are complete.
     fn is_complete(&mut self, slot: usize, result: i32) -> Result<bool, Fault> {
-        let offset = self.places.offsets[self.slots[slot].number as usize];
+        let (places, stretch) = (self.stretches.places(), self.slots[slot].stretch);
+        let offset = places.offsets[stretch.blocks().start];
         match usize::try_from(result) {
-            Ok(0) => Err(block_fault(self.places, offset, ErrorKind::UnexpectedEof.into())),
+            Ok(0) => Err(block_fault(places, offset, ErrorKind::UnexpectedEof.into())),
             Ok(count) => {
                 self.slots[slot].filled += count;
-                Ok(self.slots[slot].filled >= self.block_bytes)
+                Ok(self.slots[slot].filled >= stretch.needed_bytes)
             }
             Err(_) => match io::Error::from_raw_os_error(-result) {
                 cause if is_passing(&cause) => Ok(false),
                 cause if self.settings.is_polled && cause.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                     Err(Fault::Unavailable("polled: this device has no queues that are polled".to_owned()))
                 }
-                cause => Err(block_fault(self.places, offset, cause)),
+                cause => Err(block_fault(places, offset, cause)),
             },
         }
     }
 
     /// The bytes of a slot whose read has completed.
-    fn block(&self, slot: usize) -> &[u8] {
-        &self.memory[slot * self.block_bytes..][..self.block_bytes]
+    fn bytes_of(&self, slot: usize) -> &[u8] {
+        &self.memory[slot * self.slot_bytes..][..self.slot_bytes]
     }
 }
 

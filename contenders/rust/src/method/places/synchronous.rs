@@ -3,65 +3,71 @@
 
 use super::super::{Fault, Feeding, Method};
 use super::{
-    BlocksAnswer, PlacesReader, PlacesTarget, THREADS, block_bytes, block_fault, by_threads, open,
-    open_direct,
+    BlocksAnswer, MERGE, PlacesFile, PlacesReader, PlacesTarget, Stretch, Stretches, THREADS, block_fault,
+    by_threads,
 };
 use crate::scan::Visit;
 use readlab_auto::buffer::Buffer;
 use readlab_protocol::{Cache, Places, Reads};
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 pub(crate) const PLACES_PREAD: Method = Method {
     name: "places-pread",
-    about: "pread(2) of the block at each place, by threads that take places in turn",
+    about: "pread(2) of the block at each place, by threads that take places in turn; with merge, one of blocks with at \
+            most so many bytes between them",
     reads: Reads::Places,
     feeding: Feeding::AnyOrder,
-    params: &[THREADS],
-    build: |settings| Ok(Box::new(PlacesTarget::new(Pread { threads: settings.get(&THREADS), open }))),
+    params: &[MERGE, THREADS],
+    build: |settings| {
+        let (threads, merge_bytes) = (settings.get(&THREADS), settings.get(&MERGE));
+        Ok(Box::new(PlacesTarget::new(Pread { threads, merge_bytes, open: PlacesFile::open_cached })))
+    },
     ..Method::DEFAULT
 };
 
 pub(crate) const PLACES_DIRECT: Method = Method {
     name: "places-direct",
-    about: "pread(2) with O_DIRECT of the block at each place, by threads that take places in turn",
+    about: "pread(2) with O_DIRECT of the block at each place, by threads that take places in turn; with merge, one of \
+            blocks with at most so many bytes between them",
     cache: Cache::Bypass,
     build: |settings| {
-        Ok(Box::new(PlacesTarget::new(Pread { threads: settings.get(&THREADS), open: open_direct })))
+        let (threads, merge_bytes) = (settings.get(&THREADS), settings.get(&MERGE));
+        Ok(Box::new(PlacesTarget::new(Pread { threads, merge_bytes, open: PlacesFile::open_direct })))
     },
     ..PLACES_PREAD
 };
 
 struct Pread {
     threads: u64,
-    open: fn(&Places) -> Result<File, Fault>,
+    merge_bytes: u64,
+    open: fn(&Places) -> Result<PlacesFile, Fault>,
 }
 
 impl PlacesReader for Pread {
     fn read(&mut self, places: &Places, visit: Visit) -> Result<BlocksAnswer, Fault> {
-        let file = (self.open)(places)?;
-        read_each(places, self.threads, visit, |block, offset| file.read_exact_at(block, offset))
+        let PlacesFile { file, unit_bytes } = (self.open)(places)?;
+        let stretches = Stretches::new(places, unit_bytes, self.merge_bytes);
+        read_each(&stretches, self.threads, visit, |buffer, stretch| stretch.read_from(&file, buffer))
     }
 }
 
-/// Reads the block at every place into a buffer of the thread, with a clock around each read, and
-/// visits it.
+/// Reads every stretch into a buffer of the thread, with a clock around each read, and visits its
+/// blocks.
 pub(super) fn read_each(
-    places: &Places,
+    stretches: &Stretches,
     threads: u64,
     visit: Visit,
-    read: impl Fn(&mut [u8], u64) -> io::Result<()> + Sync,
+    read: impl Fn(&mut [u8], &Stretch) -> io::Result<()> + Sync,
 ) -> Result<BlocksAnswer, Fault> {
-    let block_bytes = block_bytes(places)?;
-    let buffer = || Ok(Buffer::new(block_bytes)?);
-    by_threads(places, threads, buffer, |buffer, number, all| {
-        let (block, offset) = (&mut buffer[..block_bytes], places.offsets[number as usize]);
+    let (places, longest_bytes) = (stretches.places(), stretches.longest_bytes()?);
+    let buffer = || Ok(Buffer::new(longest_bytes)?);
+    by_threads(stretches.len(), threads, buffer, |buffer, number, all| {
+        let stretch = stretches.get(number)?;
         let begun = Instant::now();
-        read(block, offset).map_err(|cause| block_fault(places, offset, cause))?;
-        all.latencies.record(begun.elapsed());
-        all.visit(number, block, visit);
+        let offset = || places.offsets[stretch.blocks().start];
+        read(&mut buffer[..stretch.bytes], &stretch).map_err(|cause| block_fault(places, offset(), cause))?;
+        all.visit_stretch(stretches, &stretch, buffer, begun.elapsed(), visit);
         Ok(())
     })
 }

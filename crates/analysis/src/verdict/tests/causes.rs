@@ -7,6 +7,7 @@ use readlab_model::sample::{Delivered, TurnSeen};
 use readlab_model::target::TargetKind;
 use readlab_model::target::device::{Device, IoQuota, ReadAhead};
 use readlab_model::target::places::{Pattern, PlacesFacts};
+use readlab_model::target::setting::SettingValue;
 
 /// Makes all bytes of the trial pass through read calls, in a process with this peak memory.
 fn make_it_use_read_calls(record: &mut Record, trial: usize, peak_rss_bytes: u64) {
@@ -187,13 +188,18 @@ fn read_ahead_below_the_default_is_named() {
         let said = format!("the kernel reads ahead 16.0 KiB at a time, less than usual: {set_by} sets it;");
         ("short read-ahead", said)
     };
-    let nobody = || ("too little in flight", "it asks for too little at a time".to_owned());
+    let too_little = |command: &str| {
+        let said = format!(
+            "it asks for too little at a time: the kernel reads ahead 128 KiB for it, and {command} sets 4.00 MiB;"
+        );
+        ("too little in flight", said)
+    };
     for (of_device, of_filesystem, (right, said)) in [
         (short, None, by("blockdev --setra 256 /dev/vda")),
-        (usual, None, nobody()),
+        (usual, None, too_little("blockdev --setra 8192 /dev/vda")),
         // The setting of the file system decides.
         (usual, own(short), by("echo 128 >/sys/class/bdi/0:45/read_ahead_kb")),
-        (short, own(usual), nobody()),
+        (short, own(usual), too_little("echo 4096 >/sys/class/bdi/0:45/read_ahead_kb")),
     ] {
         let device = Device { name: "vda".into(), read_ahead_bytes: Some(of_device), ..Device::default() };
         record.targets[0].device = Some(device);
@@ -207,6 +213,29 @@ fn read_ahead_below_the_default_is_named() {
         record.targets[0].kind = TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
         assert_eq!(stops_at(&record, mapped), words, "{files} files");
     }
+}
+
+#[test]
+fn a_larger_read_ahead_that_was_raced_and_is_faster_is_named() {
+    let mut record = machine_record();
+    let device =
+        |bytes| Some(Device { name: "vda".into(), read_ahead_bytes: Some(bytes), ..Device::default() });
+    let setting = |value: &str, is_found| SettingValue {
+        name: "read-ahead".to_owned(),
+        value: value.to_owned(),
+        is_found,
+        is_read_back: true,
+    };
+    let settings = vec![setting("4MiB", false)];
+    let large = TargetFacts { device: device(4 << 20), settings, ..record.targets[0].clone() };
+    record.targets[0].device = device(128 << 10);
+    record.targets[0].settings = vec![setting("128KiB", true)];
+    let found = add_cold(&mut record, "rust/mmap/avx2", sample_of_times(2000, 40, 160));
+    let under_large = add_cold(&mut record, "rust/mmap/avx2", sample_of_times(500, 40, 160));
+    assert_verdict(&record, found, "too little in flight", "sets 4.00 MiB;");
+    record.targets.push(large);
+    record.trials[TrialIndex::new(under_large)].trial.target = 1;
+    assert_verdict(&record, found, "too little in flight", "; under read-ahead=4MiB it is 4.0 times as fast");
 }
 
 #[test]

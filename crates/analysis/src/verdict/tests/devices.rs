@@ -24,7 +24,7 @@ fn small_blocks_and_a_shallow_queue_are_distinguished_by_the_faster_trial() {
     let small =
         add_direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", sample_of_times(3000, 200, 400));
     let Verdict::Device { pace } = verdict_on(&record, small).verdict else { panic!() };
-    assert_eq!(pace, DeviceUse::TooLittle);
+    assert_eq!(pace, DeviceUse::TooLittle { ahead: None, remedy: None });
     add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", sample_of_times(600, 20, 40));
     let shallow =
         add_direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", sample_of_times(1200, 40, 80));

@@ -13,7 +13,7 @@ use readlab_model::sample::{Sample, TurnSeen};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::tree::TreeFacts;
 use readlab_model::target::{Decoded, TargetFacts, TargetKind};
-use readlab_model::trial::{Answer, CacheState, TrialIndex};
+use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::{Header, LimitUnit, Line, Outcome, testing};
 
@@ -236,6 +236,35 @@ fn the_copy_rate_of_small_files_is_that_of_opening_them() {
         );
         let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=65536", sample_of_times(105, 6, 99));
         assert_eq!(verdict_on(&record, read).verdict, right, "{opens_ms} ms of 100");
+    }
+}
+
+#[test]
+fn a_walk_is_limited_by_the_kernels_search_its_own_code_or_the_device() {
+    let (warm, cold) = (CacheState::Warm, CacheState::Cold);
+    for (state, reading, stops_at, said) in [
+        (warm, sample_of_times(100, 20, 75), "metadata", "the kernel's search for names and inodes"),
+        (
+            cold,
+            with_device_bytes(8192, sample_of_times(100, 20, 75)),
+            "metadata",
+            "the kernel's search for names and inodes",
+        ),
+        (warm, sample_of_times(100, 80, 15), "processing", ""),
+        (
+            cold,
+            with_device_bytes(8192, sample_of_times(100, 5, 10)),
+            "unknown",
+            "the tables of its file system",
+        ),
+    ] {
+        let mut record = machine_record();
+        let walk = add(&mut record, "rust/names-readdir", state, Cache::Through, reading);
+        record.trials[TrialIndex::new(walk)].trial.work = Work::Names;
+        let judged = verdict_on(&record, walk);
+        assert!(judged.stops_at().starts_with(stops_at), "{state}: {judged:?}");
+        assert!(judged.sentence.contains(said), "{state}: {}", judged.sentence);
+        assert!(judged.limit.is_none(), "limits of bytes do not apply: {judged:?}");
     }
 }
 

@@ -19,7 +19,8 @@ const TURNS_MIN: usize = 5;
 
 impl Run<'_> {
     pub(super) fn learn(&mut self, trial: TrialIndex, samples: &[Sample]) {
-        self.plausibility.learn(&self.plan.planned_trial(trial).trial, samples);
+        let bytes = self.visited_bytes(trial);
+        self.plausibility.learn(&self.plan.planned_trial(trial).trial, bytes, samples);
     }
 
     /// Why the numbers of a trial cannot be true, after further turns of the controls and of the
@@ -60,7 +61,13 @@ impl Run<'_> {
     }
 
     fn why_implausible(&self, progress: &TrialProgress) -> Option<String> {
-        self.plausibility.why_implausible(self.plan, progress)
+        self.plausibility.why_implausible(self.plan, self.visited_bytes(progress.trial), progress)
+    }
+
+    /// Number of bytes that a reading visits; 0 if unknown, so that only controls with an unknown
+    /// number limit the trial.
+    pub(super) fn visited_bytes(&self, trial: TrialIndex) -> u64 {
+        self.sampler.bytes_per_reading(trial).unwrap_or(0)
     }
 
     /// Takes one more turn and learns from its samples, which are not recorded; `None` if the turn

@@ -2,6 +2,7 @@
 //! trials are settled.
 
 use super::*;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 #[test]
@@ -27,6 +28,48 @@ fn a_round_is_shuffled_by_the_seed_alone_and_repeats_from_it() {
         round.sort_unstable();
         assert_eq!(round, [0, 1, 2, 3, 4].map(TrialIndex::new), "every trial once");
     }
+}
+
+/// A plan of four trials. The last two are read under other settings than the first two.
+fn plan_under_two_settings(readings: u32, state: CacheState) -> Plan {
+    let mut plan = plan(rules_of_runs(readings), &["a", "b", "c", "d"].map(|name| (name, state)));
+    plan.trials[2..].iter_mut().for_each(|planned| planned.block = 1);
+    plan
+}
+
+#[test]
+fn trials_under_the_same_settings_stay_together_and_the_settings_are_shuffled() {
+    let recorded = play(&plan_under_two_settings(20, COLD), ScriptedSampler::default());
+    assert_eq!(recorded.readings(), [20; 4]);
+    let block = |sample: &&Sample| usize::from(sample.trial >= TrialIndex::new(2));
+    let rounds: Vec<Vec<usize>> =
+        recorded.samples().chunks(4).map(|round| round.iter().map(block).collect()).collect();
+    assert!(rounds.iter().all(|it| *it == [0, 0, 1, 1] || *it == [1, 1, 0, 0]), "{rounds:?}");
+    assert!(rounds.iter().any(|it| it[0] == 0) && rounds.iter().any(|it| it[0] == 1), "{rounds:?}");
+    assert_eq!(recorded.log_lines(&["settings of"]).len(), 40, "two in each round");
+}
+
+#[test]
+fn the_cache_is_filled_for_each_settings_of_a_round() {
+    let recorded = play(&plan_under_two_settings(4, WARM), ScriptedSampler::default());
+    let steps = recorded.log_lines(&["settings of", "filled", "turn"]);
+    let kinds: Vec<&str> = steps.iter().map(|step| step.split(' ').next().unwrap()).collect();
+    assert_eq!(kinds, ["settings", "filled", "turn", "turn"].repeat(8));
+    let fills: BTreeSet<(u32, u32)> = recorded.samples().iter().map(|it| (it.round, it.fill)).collect();
+    let fills: Vec<(u32, u32)> = fills.into_iter().collect();
+    assert_eq!(fills, [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5), (3, 6), (3, 7)]);
+}
+
+#[test]
+fn nothing_is_read_after_settings_or_a_fill_failed() {
+    let end = TrialEnd::Both(refused("no"), EndReason::CommandFailed);
+    let settings = BTreeMap::from([(TrialIndex::new(0), end.clone()), (TrialIndex::new(1), end)]);
+    let sampler = ScriptedSampler { settings, ..ScriptedSampler::default() };
+    assert_eq!(play(&plan_under_two_settings(4, COLD), sampler).end.unwrap(), EndReason::CommandFailed);
+    let fills = [Ok(()), Ok(()), Err(TrialEnd::Trial(refused("no")))].into();
+    let sampler = ScriptedSampler { fills, ..ScriptedSampler::default() };
+    let recorded = play(&plan_under_two_settings(4, WARM), sampler);
+    assert_eq!((recorded.end.as_ref().unwrap(), recorded.readings()), (&EndReason::Settled, vec![1; 4]));
 }
 
 #[test]

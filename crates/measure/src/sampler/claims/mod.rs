@@ -6,7 +6,7 @@ use super::observed_turn::MeteredTurn;
 use crate::interface::Slot;
 use crate::meters::tick_ns;
 use readlab_model::sample::RequestMeters;
-use readlab_model::target::places::PlacesFacts;
+use readlab_model::target::places::BlockReads;
 use readlab_protocol::SampleLine;
 use readlab_record::{Line, Trial};
 use readlab_roster::session::Turn;
@@ -94,10 +94,10 @@ fn impossible_peak(turn: &MeteredTurn) -> Option<String> {
 }
 
 /// Why the latencies of single reads cannot be true; `None` if they can, or if none were reported.
-pub(super) fn refute_latencies(turn: &Turn, places: Option<&PlacesFacts>) -> Option<String> {
+pub(super) fn refute_latencies(turn: &Turn, blocks: Option<BlockReads>) -> Option<String> {
     let counts = turn.latencies.as_ref()?.counts();
     let counted: u64 = counts.iter().map(|count| count.reads).sum();
-    let reads = places.map_or(0, |places| places.reads) * turn.samples.len() as u64;
+    let reads = blocks.map_or(0, |blocks| blocks.reads) * turn.samples.len() as u64;
     if counted != reads {
         return Some(format!("its latencies are of {counted} reads, and it read {reads} blocks"));
     }
@@ -109,6 +109,19 @@ pub(super) fn refute_latencies(turn: &Turn, places: Option<&PlacesFacts>) -> Opt
     let window_ns = turn.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or(0);
     (longest_ns > window_ns + window_ns / ROUNDING_PARTS)
         .then(|| format!("its longest read took {longest_ns} ns, in a window of {window_ns} ns"))
+}
+
+/// Why the bytes that the reads claim to have requested cannot be true: the different bytes of the
+/// blocks are more, or no blocks are read. `None` if they can be true, or if none were reported.
+pub(super) fn refute_read_bytes(turn: &Turn, useful_bytes: Option<u64>) -> Option<String> {
+    let claimed = turn.samples.iter().filter_map(|sample| sample.read_bytes).min()?;
+    match useful_bytes {
+        Some(useful) if claimed < useful => {
+            Some(format!("it says that its reads asked for {claimed} bytes, and the blocks have {useful}"))
+        }
+        Some(_) => None,
+        None => Some("it says what its reads asked for, and no places are read".to_owned()),
+    }
 }
 
 /// Latencies of single reads as lines of the record, one line for each reader. Reads of a search

@@ -3,7 +3,6 @@
 use super::*;
 use crate::meters::{MeterError, MeterReadings, WholeTurnCounts};
 use crate::sampler::testing::{self, metered_turn, turn};
-use readlab_model::target::places::Pattern;
 use readlab_system::process::Unavailable;
 
 const MS: u64 = 1_000_000;
@@ -72,22 +71,21 @@ fn without_a_claim_nothing_is_refused() {
 
 #[test]
 fn latencies_must_count_all_reads_of_the_turn_and_none_may_exceed_its_window() {
-    let (pattern, file_bytes) = (Pattern::Random, 1 << 20);
-    let places = PlacesFacts { pattern, block_bytes: 4096, reads: 3, distinct: 3, file_bytes };
-    let of = |times_ns: &[u64], places: Option<&PlacesFacts>| {
+    let blocks = BlockReads { reads: 3, repeated_bytes: 0, file_bytes: 1 << 20 };
+    let of = |times_ns: &[u64], blocks: Option<BlockReads>| {
         let sample = SampleLine { wall_ns: 1000, ..SampleLine::default() };
         let latencies = Some(readlab_record::testing::latencies(times_ns.iter().copied()));
-        refute_latencies(&Turn { latencies, ..turn(vec![sample; 2]) }, places)
+        refute_latencies(&Turn { latencies, ..turn(vec![sample; 2]) }, blocks)
     };
-    assert_eq!(of(&[100, 200, 300, 100, 200, 1000], Some(&places)), None);
-    let fewer = of(&[100, 200, 300], Some(&places)).unwrap();
+    assert_eq!(of(&[100, 200, 300, 100, 200, 1000], Some(blocks)), None);
+    let fewer = of(&[100, 200, 300], Some(blocks)).unwrap();
     assert_eq!(fewer, "its latencies are of 3 reads, and it read 6 blocks");
-    let longer = of(&[100, 200, 300, 100, 200, 1100], Some(&places)).unwrap();
+    let longer = of(&[100, 200, 300, 100, 200, 1100], Some(blocks)).unwrap();
     assert!(longer.ends_with("in a window of 1000 ns"), "{longer}");
-    let untimed = of(&[0, 0, 300, 100, 200, 1000], Some(&places)).unwrap();
+    let untimed = of(&[0, 0, 300, 100, 200, 1000], Some(blocks)).unwrap();
     assert_eq!(untimed, "2 of its 6 reads took 0 ns, which no read does");
     assert!(of(&[100], None).is_some(), "of a file that is read whole nothing is said");
-    assert_eq!(refute_latencies(&turn(Vec::new()), Some(&places)), None);
+    assert_eq!(refute_latencies(&turn(Vec::new()), Some(blocks)), None);
 }
 
 #[test]
@@ -99,4 +97,18 @@ fn a_claimed_peak_is_bounded_by_the_kernels_high_water_mark_or_by_all_memory() {
     assert_eq!(peak(64 << 20, true).as_deref(), Some(why));
     assert_eq!(peak(64 << 20, false), None, "it may be that of a program that it ran");
     assert!(peak(1 << 60, false).unwrap().contains("this machine has"));
+}
+
+#[test]
+fn reads_must_claim_at_least_the_different_bytes_of_the_blocks() {
+    let of = |read_bytes: Option<u64>, useful_bytes| {
+        let samples =
+            [Some(9000), read_bytes].map(|read_bytes| SampleLine { read_bytes, ..SampleLine::default() });
+        refute_read_bytes(&turn(samples.to_vec()), useful_bytes)
+    };
+    assert_eq!([of(Some(8192), Some(8192)), of(None, Some(8192))], [None, None]);
+    let fewer = of(Some(8191), Some(8192)).unwrap();
+    assert_eq!(fewer, "it says that its reads asked for 8191 bytes, and the blocks have 8192");
+    assert!(of(None, None).is_some(), "of a file that is read whole nothing is said");
+    assert_eq!(refute_read_bytes(&turn(vec![SampleLine::default()]), None), None);
 }

@@ -7,14 +7,15 @@ use super::options::{OwnCommand, SelectionOptions, UserOptions};
 use super::together::ReaderGroup;
 use super::{rules, template};
 use crate::experiment::candidates::Candidates;
-use crate::experiment::planner::{PlanError, ReadableTargets, Selection};
+use crate::experiment::planner::{PlanError, ReadableTarget, ReadableTargets, Selection};
 use crate::experiment::template::check_line;
 use anyhow::bail;
 use readlab_catalog::language::LanguageChoice;
 use readlab_catalog::roster::Roster;
-use readlab_measure::plan::Rules;
+use readlab_measure::plan::{Budget, Rules};
 use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
 use readlab_model::trial::{COMMAND, CacheState, Transport, TrialId, Work};
+use readlab_model::units::Nanos;
 use readlab_protocol::placing;
 use readlab_record::{Requested, RunKind};
 use readlab_roster::discovery::Contenders;
@@ -73,6 +74,8 @@ impl RunConfig {
                 entry.named_by = NamedBy::Suite;
             }
         }
+        let work = selection.work.or(suite.work);
+        check_works(&entries, work)?;
         let state_option = match (sampling.drop_caches, sampling.state) {
             (true, _) => Some("--drop-caches"),
             (false, Some(_)) => Some("--state"),
@@ -83,7 +86,7 @@ impl RunConfig {
             rules,
             states: sampling.state.unwrap_or(suite.state),
             state_option,
-            work: selection.work.or(suite.work),
+            work,
             entries,
             reference: reference.map(|name| TrialId::parse_written(&name)).transpose()?,
             languages,
@@ -91,6 +94,11 @@ impl RunConfig {
             named,
             user,
         })
+    }
+
+    /// Whether the race finds names and reads no file.
+    pub(super) fn finds_names(&self) -> bool {
+        self.work.is_some_and(Work::finds_names)
     }
 
     /// The configuration of a rank of a fleet: all ranks shuffle with the seed of rank 0, and these
@@ -101,21 +109,32 @@ impl RunConfig {
         RunConfig { rules, user, ..self }
     }
 
+    /// The configuration for this number of targets. If the targets are raced as locations, the
+    /// advised time is multiplied, so that each target has as much as it would have alone.
+    pub(super) fn for_targets(&self, targets: usize) -> RunConfig {
+        let mut config = self.clone();
+        if let (Some(_), Budget::Advised(time)) = (self.user.locations, self.rules.budget) {
+            config.rules.budget = Budget::Advised(Nanos(time.0.saturating_mul(targets as u64)));
+        }
+        config
+    }
+
     /// The candidates of a search; empty if every trial is measured.
     pub fn candidates(
         &self,
         contenders: &Contenders,
-        work: Work,
+        readable: &ReadableTarget,
         over: Transport,
     ) -> Result<Vec<TrialId>, PlanError> {
         let Some(space) = &self.user.space else { return Ok(Vec::new()) };
-        let candidates = Candidates { contenders, space, languages: &self.languages, work, over };
+        let &ReadableTarget { work, is_part, .. } = readable;
+        let candidates = Candidates { contenders, space, languages: &self.languages, work, over, is_part };
         candidates.find(&self.user.selection.methods)
     }
 
     pub(super) fn selection(&self, readable: ReadableTargets, candidates: &[TrialId]) -> Selection {
         // A user's command reads the first target in any form.
-        let first = readable.iter().find(|(_, target)| target.target == 0);
+        let first = readable.iter().min_by_key(|(_, target)| target.target);
         let over = first.map_or_else(Transport::default, |(form, _)| form.over);
         let entry = |trial: String| SuiteEntry { trial, over, ..SuiteEntry::default() };
         // Commands come first, because contenders are started in this order and time may be short.
@@ -123,7 +142,7 @@ impl RunConfig {
         let form = readable.keys().find_map(|form| form.archive).filter(|_| self.user.commands_decode);
         let commands = own.map(|own| SuiteEntry { command: own.rules.clone(), form, ..entry(own.trial()) });
         let mut entries: Vec<SuiteEntry> = commands.chain(self.entries.iter().cloned()).collect();
-        if self.work == Some(Work::Output) {
+        if self.work.is_some_and(Work::may_read_part) {
             // Only commands print an output. Controls that show limits count newlines instead.
             let others = entries.iter_mut().filter(|entry| !is_command(&entry.trial));
             others.for_each(|entry| entry.work = Some(Work::Newlines));
@@ -139,7 +158,8 @@ impl RunConfig {
         let is_named = self.named.iter().any(|named| matches!(named, Requested::Reference(_)));
         let reference = self.reference.clone().filter(|_| is_named);
         let languages = self.languages.clone();
-        Selection { entries, globs, params, readable, reference, languages, reports_unreadable }
+        let merge_gaps = self.user.merge_gaps.clone();
+        Selection { entries, globs, params, merge_gaps, readable, reference, languages, reports_unreadable }
     }
 
     /// Refuses an option that demands a cache state for a target whose cache readlab cannot
@@ -197,6 +217,19 @@ fn check_commands<'a>(
                 entry.trial
             );
         }
+    }
+    Ok(())
+}
+
+/// Refuses a suite in which some trials find names and others read bytes, because their cache states
+/// and right answers differ.
+fn check_works(entries: &[SuiteEntry], work: Option<Work>) -> anyhow::Result<()> {
+    let finds_names = work.is_some_and(Work::finds_names);
+    let differs = |entry: &&SuiteEntry| entry.work.is_some_and(|own| own.finds_names() != finds_names);
+    if let Some(SuiteEntry { trial, work: Some(own), .. }) = entries.iter().find(differs) {
+        bail!(
+            "{trial}: its work is {own}: names and stat are the work of a whole suite, and of no trial beside others"
+        );
     }
     Ok(())
 }

@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::experiment::options::SamplingOptions;
-use readlab_measure::plan::Budget;
-use readlab_model::units::Nanos;
+use readlab_record::Locations;
 use std::path::Path;
 
 fn suite_with(head: &str) -> Suite {
@@ -106,4 +105,17 @@ fn a_malformed_time_or_reference_is_an_error_that_names_it() {
     assert!(error("max_time = \"soon\"", SelectionOptions::default()).starts_with("x: max_time: "));
     let selection = SelectionOptions { reference: Some("rust".to_owned()), ..SelectionOptions::default() };
     assert!(error("", selection).contains("'rust' is not a trial"));
+}
+
+#[test]
+fn each_location_gets_the_advised_time_and_all_share_the_user_s() {
+    let budget = |locations, budget| {
+        let sampling = SamplingOptions { budget, ..SamplingOptions::default() };
+        let user = UserOptions { locations, sampling, ..UserOptions::default() };
+        merged_race("budget = \"8m\"", user).for_targets(3).rules.budget
+    };
+    let (located, minute) = (Some(Locations::default()), Nanos(60_000_000_000));
+    assert_eq!(budget(located, None), Budget::Advised(Nanos(1_440_000_000_000)));
+    assert_eq!(budget(None, None), Budget::Advised(Nanos(480_000_000_000)));
+    assert_eq!(budget(located, Some(minute)), Budget::Firm(minute));
 }

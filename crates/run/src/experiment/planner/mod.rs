@@ -16,7 +16,7 @@ use readlab_model::trial::{
     COMMAND, CacheState, MethodId, NearestNames, Params, Transport, TrialError, TrialId, TrialIndex, Work,
 };
 use readlab_model::units::Bytes;
-use readlab_protocol::{Archive, Cache, MethodLine, Reads};
+use readlab_protocol::{Archive, Cache, MethodLine, ParamLine, Reads};
 use readlab_record::{LimitKind, Outcome, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::methods::{Contender, ResolveError, ResolvedMethod};
@@ -47,6 +47,8 @@ pub enum PlanError {
     NoReference { name: String, nearest: NearestNames },
     #[error("no method of this search has '{0}' to set, or takes such values (`readlab list` shows all)")]
     NothingToSet(String),
+    #[error("--merge: no method that is raced merges ranges (`readlab list` shows all)")]
+    NothingMerges,
     #[error("--param {setting}: {why} (`readlab list` shows all)")]
     NoParam { setting: Params, why: String },
     #[error(
@@ -151,11 +153,18 @@ pub fn plan(
         for spec in &specs {
             if planner.may_take_part(&spec.id.method) {
                 let id = with_general_params(contenders, &spec.id, &selection.params);
-                let spec = TrialSpec { id, form: selection.form_of(contenders, spec), ..spec.clone() };
-                planner.add(&spec, state);
+                let form = selection.form_of(contenders, spec);
+                for id in with_merge_gaps(contenders, id, &selection.merge_gaps) {
+                    planner.add(&TrialSpec { id, form, ..spec.clone() }, state);
+                }
             }
         }
         planner.add_reference(state)?;
+    }
+    if !selection.merge_gaps.is_empty()
+        && !planner.planned_methods().any(|it| merge_param(&it.choice.method).is_some())
+    {
+        return Err(PlanError::NothingMerges);
     }
     match selection.params.0.iter().find(|(name, value)| !planner.has_effect(name, **value)) {
         Some((name, &value)) => Err(planner.param_error(name, value)),
@@ -229,6 +238,27 @@ fn with_general_params(contenders: &Contenders, id: &TrialId, general: &Params) 
     merged
 }
 
+/// Name of the parameter of methods that merge ranges.
+const MERGE_PARAMETER: &str = "merge_bytes";
+
+fn merge_param(method: &MethodLine) -> Option<&ParamLine> {
+    method.params.iter().find(|param| param.name == MERGE_PARAMETER)
+}
+
+/// One trial for each gap up to which ranges are merged. The trial stays as it is if its method merges
+/// no ranges, or if its name contains a gap.
+fn with_merge_gaps(contenders: &Contenders, id: TrialId, gaps: &[u64]) -> Vec<TrialId> {
+    let is_set = id.params.0.keys().any(|name| Params::short(name) == Params::short(MERGE_PARAMETER));
+    let method = contenders.method(&id.method).filter(|_| !is_set);
+    let Some(param) = method.and_then(merge_param).filter(|_| !gaps.is_empty()) else { return vec![id] };
+    let with = |&gap: &u64| {
+        let mut merging = id.clone();
+        merging.params.0.extend((gap != param.default).then(|| (MERGE_PARAMETER.to_owned(), gap)));
+        merging
+    };
+    gaps.iter().map(with).collect()
+}
+
 struct Planner<'a> {
     contenders: &'a Contenders,
     selection: &'a Selection,
@@ -297,7 +327,7 @@ impl Planner<'_> {
             index: TrialIndex::new(self.plan.trials.len() + self.plan.absent.len()),
             label: spec.entry.label.clone(),
             params: choice.map_or_else(|| id.params.clone(), |choice| choice.params.clone()),
-            target: readable.map_or(0, |readable| readable.target),
+            target: readable.map_or_else(|| self.selection.first_target(), |readable| readable.target),
             work,
             state,
             cache: choice.map_or(Cache::Through, |choice| choice.method.cache),
@@ -331,7 +361,8 @@ impl Planner<'_> {
         if let Some(reason) = self.why_unreadable(spec, work, readable) {
             return Err(ResolveError::Unavailable(reason));
         }
-        let resolved = resolve(self.contenders, &spec.id.method, &spec.id.params, work)?;
+        let requested = spec.entry.command.requested_work(work);
+        let resolved = resolve(self.contenders, &spec.id.method, &spec.id.params, requested)?;
         check_can_read(&resolved.choice, spec.form.over, readable)?;
         Ok(resolved)
     }
@@ -400,7 +431,7 @@ fn check_can_read(
     let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
     let what = match over {
         _ if has_dictionary && decodes && !choice.method.dictionary => "it decodes without a dictionary",
-        _ if is_part && !choice.method.parts => "it reads whole files, and each rank reads a part",
+        _ if is_part && !choice.method.parts => "it reads whole files, and only a part of one is read",
         _ if over.suits(&choice.method) && lacks_tls => {
             "it does not read with encryption, and the server's URL is https"
         }
@@ -417,7 +448,7 @@ fn check_can_read(
             "it requests ranges, and the server does not say that it answers them (Accept-Ranges)"
         }
         _ if over.suits(&choice.method) => return Ok(()),
-        _ if reads == Reads::Places => "it reads places of a file, which --pattern picks",
+        _ if reads == Reads::Places => "it reads places of a file, which --pattern picks or --ranges names",
         Transport::Places => "it reads whole files, and only places of one are read",
         Transport::Tree => "it reads single files, and the target is a folder or a list",
         Transport::File if matches!(reads, Reads::List | Reads::Folder) => {

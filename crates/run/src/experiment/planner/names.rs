@@ -10,6 +10,7 @@ use readlab_measure::plan::Plan;
 use readlab_model::trial::{COMMAND, CacheState, MethodId, NearestNames, Params, SplitName, TrialId};
 use readlab_record::Requested;
 use readlab_roster::methods::ResolveError;
+use std::collections::BTreeSet;
 
 /// The reference as the plan names it, with the planned scan and settings.
 pub(in crate::experiment) fn planned_reference(reference: &TrialId, plan: &Plan) -> TrialId {
@@ -81,12 +82,14 @@ impl Planner<'_> {
     }
 }
 
-/// Marks, for each thing that the user named, the first trial of a plan in each state.
+/// Marks, for each thing that the user named, the first trial of a plan on each target in each
+/// state.
 pub(in crate::experiment) fn mark_first_named(plan: &mut Plan, named: &[Requested]) {
-    for state in plan.states.clone() {
+    let of_trials = plan.trials.iter().map(|it| (it.trial.state, it.trial.target));
+    for condition in of_trials.collect::<BTreeSet<_>>() {
         for name in named {
-            let mut of_state = plan.trials.iter_mut().filter(|it| it.trial.state == state);
-            let first = of_state.find(|it| !it.trial.is_control() && is_named(&it.trial.id, name));
+            let mut here = plan.trials.iter_mut().filter(|it| (it.trial.state, it.trial.target) == condition);
+            let first = here.find(|it| !it.trial.is_control() && is_named(&it.trial.id, name));
             first.into_iter().for_each(|it| it.is_first_named = true);
         }
     }

@@ -24,7 +24,16 @@ impl ResolvedTrial {
         let role = role(&choice.id, by);
         // The first reading of each start is measured, so nothing is warmed up.
         let warmup = if trial.start == Start::EachReading { Warmup::Readings } else { warmup };
-        PlannedTrial { trial, choice, warmup, collects, role, is_first_named: false, wait_reason: None }
+        PlannedTrial {
+            trial,
+            choice,
+            warmup,
+            collects,
+            role,
+            block: 0,
+            is_first_named: false,
+            wait_reason: None,
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Selection {
     /// commands among the entries.
     pub globs: Vec<String>,
     pub params: Params,
+    /// The gaps up to which ranges are merged. Each method that merges ranges takes part with each gap.
+    pub merge_gaps: Vec<u64>,
     pub readable: ReadableTargets,
     /// The reference that the user named. It always takes part.
     pub reference: Option<TrialId>,
@@ -107,6 +109,11 @@ impl Selection {
     pub(super) fn work(&self, form: TargetForm) -> Work {
         let readable = self.readable.get(&form).or_else(|| self.readable.values().next());
         readable.map_or(Work::Sum, |readable| readable.work)
+    }
+
+    /// The first of the targets. A trial that can read none of the targets is reported at this one.
+    pub(super) fn first_target(&self) -> usize {
+        self.readable.values().map(|readable| readable.target).min().unwrap_or(0)
     }
 
     pub(super) fn transports(&self) -> BTreeSet<Transport> {

@@ -106,6 +106,7 @@ impl Experiment {
             inspect: inspect_plan(&resume_plan, &folder)?,
             requested: resume_plan.requested,
             shape,
+            settings: None,
             begun,
             earlier,
         })
@@ -131,6 +132,8 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         bail!("it holds no plan to go on by: it is one of `{}`", header.kind);
     };
     ensure!(header.kind == kind, "it is one of `{0}`: readlab {0} --resume", header.kind);
+    let has_settings = record.targets.iter().any(|facts| !facts.settings.is_empty());
+    ensure!(!has_settings, "its settings of the system are not in force any more: begin anew");
     let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
     ensure!(
         (header.lab.as_str(), header.revision.as_str()) == (lab, revision),
@@ -199,9 +202,10 @@ fn examine(
 /// meanwhile, and after a restart of the machine a device may have another number.
 fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<Vec<OpenTarget>> {
     let is_restarted = machine::boot() != plan.boot;
+    let finds_names = plan.trials.iter().any(|trial| trial.work.finds_names());
     let mut targets = Vec::new();
     for (examined, before) in examined.into_iter().zip(&plan.targets) {
-        let open = OpenTarget::open(examined, plan.drop_caches)?;
+        let open = OpenTarget::open(examined, plan.drop_caches, finds_names)?;
         if let (Some(before), Some(mut now)) = (before.identity, open.cache.identity()) {
             now.ctime = before.ctime;
             if is_restarted {
@@ -240,27 +244,29 @@ impl RepeatedAnswers<'_> {
             );
             all.push(expected);
         }
-        if let (Some(target), Some(expected)) = (targets.first_mut(), all.first_mut()) {
-            self.decode_user_archive(target, expected)?;
+        for (index, (target, expected)) in targets.iter_mut().zip(&mut all).enumerate() {
+            self.decode_user_archive(index, target, expected)?;
         }
         Ok(all)
     }
 
-    /// The decoded content of the user's own archive, if trials decode it. The archives of a suite
-    /// are made from the first target.
+    /// The decoded content of the user's own archive with this number, if trials decode it. The
+    /// archives of a suite are made from the first target.
     fn decode_user_archive(
         &self,
+        index: usize,
         target: &mut OpenTarget,
         expected: &mut ExpectedAnswers,
     ) -> anyhow::Result<()> {
-        let is_own = self.resume_plan.targets[0].form.is_none();
-        let mut trials = self.resume_plan.trials.iter().filter(|trial| is_own && trial.target == 0);
+        let is_own = self.resume_plan.targets[index].form.is_none();
+        let mut trials = self.resume_plan.trials.iter().filter(|trial| is_own && trial.target == index);
         let Some(archive) = trials.find_map(|trial| trial.decodes) else { return Ok(()) };
-        let path = &self.before[0].path;
+        let before = &self.before[index];
+        let path = &before.path;
         target
             .decode_once(expected, archive, &self.deadline, self.recorder)
             .map_err(|reason| anyhow!("{path}: {reason}"))?;
-        let before = self.before[0].decoded.as_ref().map(|decoded| &decoded.digest);
+        let before = before.decoded.as_ref().map(|decoded| &decoded.digest);
         let now = expected.decoded.as_ref().map(|content| &content.digest);
         ensure!(before.is_none() || before == now, "{path}: what comes out is not what it was: begin anew");
         Ok(())
@@ -309,8 +315,8 @@ fn plan(plan: &ResumePlan, contenders: &Contenders) -> anyhow::Result<Plan> {
 fn planned_trial(trial: &Trial, contenders: &Contenders) -> anyhow::Result<PlannedTrial> {
     // The name is built from the planned parts: parsing the text would add settings that it omits.
     let id = TrialId::new(trial.id.method.clone(), &trial.params);
-    let resolved =
-        resolve(contenders, &id.method, &trial.params, trial.work).with_context(|| id.to_string())?;
+    let resolved = resolve(contenders, &id.method, &trial.params, trial.requested_work())
+        .with_context(|| id.to_string())?;
     let choice = &resolved.choice;
     let is_same = (&choice.id, &choice.params) == (&id.method, &trial.params);
     ensure!(

@@ -101,6 +101,7 @@ impl Experiment {
             inspect: InspectPlan::default(),
             requested: config.requested(),
             shape: ReaderGroup::One,
+            settings: None,
             begun,
             earlier: Duration::ZERO,
         }

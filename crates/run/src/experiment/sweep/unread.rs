@@ -68,7 +68,9 @@ impl CacheProbeFile {
         };
         match CacheControl::open(&target, Eviction::OfFile) {
             Ok(CacheControl::File { cache, .. }) => probe(&target, &cache, seed),
-            Ok(CacheControl::Web | CacheControl::Tree { .. }) => why(NotProbed::NotPlain),
+            Ok(CacheControl::Web | CacheControl::Names { .. } | CacheControl::Tree { .. }) => {
+                why(NotProbed::NotPlain)
+            }
             Err(cause) => why(without_own_file(cause)),
         }
     }

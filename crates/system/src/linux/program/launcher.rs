@@ -1,6 +1,9 @@
 //! The process from which programs are started. It is forked before the lab does anything else, so
 //! that it is small, and it lives as long as the lab.
 //!
+//! The lab undoes its changes of the machine itself. The launcher holds the commands that undo them,
+//! and runs these commands if the lab ends without having done so.
+//!
 //! The launcher forks one `supervisor` for each program that the lab runs, and passes it the
 //! streams that the lab made, so that no other process is between the lab and a program. When the
 //! sockets are closed, at the latest when the lab dies, every supervisor ends its processes. The
@@ -20,6 +23,7 @@ use rustix::net::{
 };
 use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, setpgid, waitpid};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -39,6 +43,9 @@ const WAIT_STEP: Duration = Duration::from_millis(5);
 
 /// How long the launcher tries to end the remaining processes.
 const END_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long each command that undoes a change of the lab may take.
+const UNDO_LIMIT: Duration = Duration::from_secs(30);
 
 /// Number of descriptors sent with a task: its three streams and the supervisor's end of its
 /// socket.
@@ -94,12 +101,65 @@ pub(super) fn launch(task: &Task) -> Option<io::Result<UnixStream>> {
     if !task.can_be_sent() {
         return Some(Err(io::ErrorKind::InvalidInput.into()));
     }
-    Some(UnixStream::pair().and_then(|(ours, theirs)| send(&launcher.socket, task, &theirs).map(|()| ours)))
+    let sent = |(ours, theirs)| send(&launcher.socket, TaskPurpose::Now, task, &theirs).map(|()| ours);
+    Some(UnixStream::pair().and_then(sent))
+}
+
+/// Makes the launcher run these commands in order if the lab ends before it calls this function
+/// again. They undo what the lab is about to change. After a call without commands, none is run.
+pub fn undo_at_end(commands: &[CommandLine]) -> io::Result<()> {
+    let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(launcher) = launcher.as_ref() else {
+        return Err(io::Error::other("no process could be started that would undo it if this one is killed"));
+    };
+    // Every task is sent with three streams and a supervisor's socket, though these commands need
+    // neither.
+    let null = || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
+    let (unused, _) = UnixStream::pair()?;
+    let send_one = |purpose, line: &CommandLine| {
+        let task = Task { line: line.clone(), folder: None, streams: [null()?, null()?, null()?] };
+        if !task.can_be_sent() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        send(&launcher.socket, purpose, &task, &unused)
+    };
+    send_one(TaskPurpose::Forget, &CommandLine::default())?;
+    commands.iter().try_for_each(|line| send_one(TaskPurpose::AtEnd, line))
+}
+
+/// What the launcher does with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TaskPurpose {
+    /// Start the task.
+    Now,
+    /// Run the task when the lab has ended.
+    AtEnd,
+    /// Drop the tasks for the end. The task itself is empty.
+    Forget,
+}
+
+impl TaskPurpose {
+    fn word(self) -> &'static [u8] {
+        match self {
+            TaskPurpose::Now => b"now",
+            TaskPurpose::AtEnd => b"at end",
+            TaskPurpose::Forget => b"forget",
+        }
+    }
+
+    fn parse(word: &[u8]) -> Option<TaskPurpose> {
+        [TaskPurpose::Now, TaskPurpose::AtEnd, TaskPurpose::Forget].into_iter().find(|it| it.word() == word)
+    }
 }
 
 /// Sends a task: first its length together with the descriptors, then its encoded words.
-fn send(mut socket: &UnixStream, task: &Task, supervisor: &UnixStream) -> io::Result<()> {
-    let words = encoded(task);
+fn send(
+    mut socket: &UnixStream,
+    purpose: TaskPurpose,
+    task: &Task,
+    supervisor: &UnixStream,
+) -> io::Result<()> {
+    let words = encoded(purpose, task);
     let length = u64::try_from(words.len()).map_err(io::Error::other)?.to_ne_bytes();
     let [stdin, stdout, stderr] = &task.streams;
     let descriptors = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), supervisor.as_fd()];
@@ -125,16 +185,16 @@ impl Task {
     }
 }
 
-/// Encodes a task as words that each end in a zero byte: folder, program, both parts of the name of
-/// the file that it creates, number of arguments, arguments, number of removed variables, their
-/// names, and names and values of added variables.
-fn encoded(task: &Task) -> Vec<u8> {
+/// Encodes a task as words that each end in a zero byte: purpose, folder, program, both parts of the
+/// name of the file that it creates, number of arguments, arguments, number of removed variables,
+/// their names, and names and values of added variables.
+fn encoded(purpose: TaskPurpose, task: &Task) -> Vec<u8> {
     let CommandLine { program, args, env_removed, env, creates } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
     let counts = [args.len().to_string(), env_removed.len().to_string()];
     let name = creates.as_ref().map(|file| [file.before.as_bytes(), file.after.as_bytes()]);
     let [before, after] = name.unwrap_or_default();
-    let mut words = vec![folder, program.as_bytes(), before, after, counts[0].as_bytes()];
+    let mut words = vec![purpose.word(), folder, program.as_bytes(), before, after, counts[0].as_bytes()];
     words.extend(args.iter().map(|word| word.as_bytes()));
     words.push(counts[1].as_bytes());
     words.extend(env_removed.iter().map(|name| name.as_bytes()));
@@ -143,9 +203,10 @@ fn encoded(task: &Task) -> Vec<u8> {
 }
 
 /// Decodes what [`encoded`] returned; `None` for any other bytes.
-fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
+fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
     let words = bytes.strip_suffix(&[0])?.split(|&byte| byte == 0);
     let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
+    let purpose = TaskPurpose::parse(words.next()?.as_bytes())?;
     let (folder, program) = (words.next()?, words.next()?);
     let creates = NumberedFile { before: words.next()?, after: words.next()? };
     let creates = Some(creates).filter(|file| !file.before.is_empty());
@@ -159,11 +220,12 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<Task> {
         env.push((name, words.next()?));
     }
     let folder = Some(folder).filter(|folder| !folder.is_empty()).map(Into::into);
-    Some(Task { line: CommandLine { program, args, env_removed, env, creates }, folder, streams })
+    let line = CommandLine { program, args, env_removed, env, creates };
+    Some((purpose, Task { line, folder, streams }))
 }
 
 /// Receives one task from the lab; `None` when the lab has closed the socket or died.
-fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
+fn receive(mut lab: &UnixStream) -> Option<(TaskPurpose, Task, UnixStream)> {
     let mut length = [0; 8];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TASK_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -182,13 +244,26 @@ fn receive(mut lab: &UnixStream) -> Option<(Task, UnixStream)> {
     let [stdin, stdout, stderr, supervisor] = <[OwnedFd; TASK_DESCRIPTORS]>::try_from(descriptors).ok()?;
     let mut words = vec![0; usize::try_from(u64::from_ne_bytes(length)).ok()?];
     lab.read_exact(&mut words).ok()?;
-    Some((decoded(&words, [stdin, stdout, stderr])?, UnixStream::from(supervisor)))
+    let (purpose, task) = decoded(&words, [stdin, stdout, stderr])?;
+    Some((purpose, task, UnixStream::from(supervisor)))
 }
 
 /// The main loop of the launcher, until the lab ends.
 fn serve(lab: UnixStream) {
     detach();
-    while let Some((task, supervisor)) = receive(&lab) {
+    let mut at_end = Vec::new();
+    while let Some((purpose, task, supervisor)) = receive(&lab) {
+        match purpose {
+            TaskPurpose::Now => {}
+            TaskPurpose::AtEnd => {
+                at_end.push(task);
+                continue;
+            }
+            TaskPurpose::Forget => {
+                at_end.clear();
+                continue;
+            }
+        }
         // SAFETY: the launcher has one thread, so the copy finds every lock free, and it never
         // returns into this loop.
         match unsafe { libc::fork() } {
@@ -205,7 +280,21 @@ fn serve(lab: UnixStream) {
         }
     }
     wait_for_children(SUPERVISOR_LIMIT);
+    // No process of the lab may change again what is undone below, so all of them are ended first.
     end_children(None, None, END_LIMIT);
+    run_undo_commands(at_end);
+}
+
+/// Runs the commands that undo changes of the lab, one after the other.
+fn run_undo_commands(commands: Vec<Task>) {
+    // Starting a program waits for the child if the child cannot run it.
+    handle_child_signals(libc::SIG_DFL);
+    for task in commands {
+        // If one command cannot be started, the others are still run.
+        let _ = task.command().spawn();
+        wait_for_children(UNDO_LIMIT);
+        end_children(None, None, END_LIMIT);
+    }
 }
 
 fn wait_for_children(time_limit: Duration) {
@@ -224,7 +313,7 @@ fn detach() {
     // The terminal sends Ctrl-C to the lab's group.
     let _ = setpgid(None, None);
     // A program that reads the lab's output must wait for the lab only, not for this process.
-    if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
+    if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
@@ -256,7 +345,7 @@ fn never_return(run: impl FnOnce()) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
+    use std::fs;
 
     #[test]
     fn a_task_with_any_bytes_is_received_unchanged() {
@@ -278,15 +367,54 @@ mod tests {
             let (lab, (supervisor, _)) = (&lab, UnixStream::pair().unwrap());
             let arrived = std::thread::scope(|scope| {
                 // A long task does not fit into the socket buffer at once.
-                let sent = scope.spawn(move || send(lab, &task, &supervisor).unwrap());
+                let sent = scope.spawn(move || send(lab, TaskPurpose::AtEnd, &task, &supervisor).unwrap());
                 let arrived = receive(&launcher);
                 sent.join().unwrap();
                 arrived
             });
-            let (arrived, _) = arrived.unwrap();
-            assert_eq!((arrived.line, arrived.folder), (line, folder));
+            let (purpose, arrived, _) = arrived.unwrap();
+            assert_eq!((purpose, arrived.line, arrived.folder), (TaskPurpose::AtEnd, line, folder));
         }
         drop(lab);
         assert!(receive(&launcher).is_none(), "the lab has ended");
+    }
+
+    /// Sends a launcher tasks that each create a file, with these purposes, then closes the socket as
+    /// a lab that dies; returns the files that exist when the launcher has ended.
+    fn files_made_by(purposes: &[(TaskPurpose, &str)]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let (lab, launcher) = UnixStream::pair().unwrap();
+        let (supervisor, _) = UnixStream::pair().unwrap();
+        let null = || OwnedFd::from(File::options().read(true).write(true).open("/dev/null").unwrap());
+        for &(purpose, name) in purposes {
+            let file = folder.path().join(name);
+            let args = vec!["-c".into(), r#"sleep 0.1; : >"$1""#.into(), "sh".into(), file.into()];
+            let line = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
+            let task = Task { line, folder: None, streams: [null(), null(), null()] };
+            send(&lab, purpose, &task, &supervisor).unwrap();
+        }
+        drop(lab);
+        // SAFETY: the copy makes system calls and starts programs, and never returns.
+        match unsafe { libc::fork() } {
+            0 => never_return(|| serve(launcher)),
+            child => {
+                let pid = Pid::from_raw(child).unwrap();
+                retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty())).unwrap();
+            }
+        }
+        let mut names: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_launcher_undoes_changes_that_a_dead_lab_left() {
+        let (at_end, forget) = (TaskPurpose::AtEnd, TaskPurpose::Forget);
+        assert_eq!(files_made_by(&[(at_end, "a"), (at_end, "b")]), ["a", "b"]);
+        assert_eq!(files_made_by(&[(at_end, "a"), (forget, ""), (at_end, "c")]), ["c"]);
+        assert!(files_made_by(&[(at_end, "a"), (forget, "")]).is_empty());
     }
 }

@@ -1,16 +1,19 @@
-//! Places of one file: the blocks that one reading reads, in the order that a pattern defines.
+//! Places of one file: the blocks that one reading reads, in the order that a pattern defines. The
+//! ranges of a list are in `ranges`.
 //!
 //! The places are picked once before measuring and written to a list in a folder of readlab's own.
 //! Contenders read this list, so every trial reads the same places. `pattern` picks them. The cache
 //! state is that of the whole file.
 
 mod pattern;
+mod ranges;
 
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError};
+pub use ranges::RangesRequest;
 use readlab_model::target::TargetKind;
 use readlab_model::target::places::{Pattern, PlacesFacts};
-use readlab_protocol::Places;
+use readlab_protocol::{BlockBytes, Places};
 use readlab_system::folder::scratch::Scratch;
 use std::collections::HashSet;
 use std::fs;
@@ -48,7 +51,8 @@ impl Target {
             .map(|block| block * block_bytes)
             .collect();
         let distinct = offsets.iter().collect::<HashSet<_>>().len() as u64;
-        let places = FilePlaces::write(Places { file: file.clone(), block_bytes, offsets })?;
+        let same = BlockBytes::Same(block_bytes);
+        let places = FilePlaces::write(Places { file: file.clone(), block_bytes: same, offsets })?;
         self.facts.size_bytes = reads * block_bytes;
         self.facts.kind =
             TargetKind::Places(PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes });

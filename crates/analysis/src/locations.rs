@@ -1,0 +1,394 @@
+//! The targets of a run as locations of the same content: how many times as fast as at the first
+//! location the content is read at another one, by each method that reads both and by all of them
+//! together.
+//!
+//! Two locations have the same content if their digests are equal. A tree and a stream, such as the
+//! decoded content of an archive, have digests of different kinds: they have the same content if
+//! the expected answers about their bytes are equal. If neither is equal, the user may assert that
+//! the content is the same.
+//!
+//! Ratios are computed within rounds, with the noise of all trials at both locations
+//! ([`SharedNoise`]).
+
+use super::noise::SharedNoise;
+use super::stats::SharedRatio;
+use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
+use readlab_protocol::Archive;
+use readlab_record::{Record, TrialRecord};
+use std::collections::BTreeSet;
+
+/// All locations of a record, compared with the first one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Locations {
+    /// The comparisons, ordered by location, by the content that is read there, by work and by
+    /// state.
+    pub compared: Vec<LocationRatios>,
+    pub not_compared: Vec<NotCompared>,
+}
+
+/// One location compared with the first one, for one work and in one state of the cache.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocationRatios {
+    pub state: CacheState,
+    pub work: Work,
+    pub first: Source,
+    pub there: Source,
+    /// Whether only the user's assertion says that both have the same content.
+    pub is_asserted: bool,
+    /// The methods that read both locations, ordered by their trial's index at the first one.
+    pub methods: Vec<MethodRatio>,
+    /// The ratio over all these methods; `None` if there is no method, or no round that holds both
+    /// trials of a method.
+    pub overall: Option<SharedRatio>,
+    /// The fastest trials of both locations; `None` if they are the same method, because its ratio
+    /// is in `methods`.
+    pub fastest: Option<TrialPair>,
+}
+
+/// The content that is read of a target: its bytes, or the decoded content of an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source {
+    /// Number of the target.
+    pub target: usize,
+    pub decodes: Option<Archive>,
+}
+
+/// A trial at a location and a trial at the first location.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrialPair {
+    pub first: TrialIndex,
+    pub there: TrialIndex,
+    /// How many times as fast the trial at the other location is.
+    pub ratio: SharedRatio,
+}
+
+/// A method that reads both locations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MethodRatio {
+    pub pair: TrialPair,
+    /// Whether the ratio differs from the ratios of the other methods.
+    pub is_unlike_others: bool,
+}
+
+/// A location that is not compared with the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotCompared {
+    /// Number of the target.
+    pub target: usize,
+    pub why: WhyNotCompared,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyNotCompared {
+    /// The digest and the expected answers both differ from those of the first location.
+    Content,
+    /// No state of the cache was measured at both locations.
+    State,
+}
+
+/// The known facts of a content, by which it is compared with another one.
+struct ContentFacts<'a> {
+    digest: Option<&'a str>,
+    answer: Option<Answer>,
+    is_tree: bool,
+}
+
+/// The work and the cache state of a reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct WorkAndState {
+    work: Work,
+    state: CacheState,
+}
+
+impl WorkAndState {
+    fn of_trial(it: &TrialRecord) -> WorkAndState {
+        WorkAndState { work: it.trial.work, state: it.trial.state }
+    }
+}
+
+impl Locations {
+    pub fn from_record(record: &Record) -> Locations {
+        let mut found = Locations::default();
+        let Some(locations) = record.header.locations else { return found };
+        for target in 1..record.targets.len() {
+            let mut same = same_sources(record, target);
+            let is_asserted = same.is_empty() && locations.same_content;
+            if is_asserted {
+                same.push([0, target].map(|target| Source { target, decodes: None }));
+            }
+            let compared = same.iter().flat_map(|both| ratios_by_condition(record, *both));
+            let compared: Vec<LocationRatios> =
+                compared.map(|ratios| LocationRatios { is_asserted, ..ratios }).collect();
+            let why = if same.is_empty() { WhyNotCompared::Content } else { WhyNotCompared::State };
+            found.not_compared.extend(compared.is_empty().then_some(NotCompared { target, why }));
+            found.compared.extend(compared);
+        }
+        found
+    }
+}
+
+/// The pairs of a source at the first location and a source at another one that have the same
+/// content.
+fn same_sources(record: &Record, target: usize) -> Vec<[Source; 2]> {
+    let is_same = |first: Source, there: Source| {
+        let [first, there] = [first, there].map(|source| ContentFacts::of_source(record, source));
+        first.zip(there).is_some_and(|(first, there)| first.is_same(&there))
+    };
+    let pair = |first: Source| {
+        let mut all: Vec<Source> = sources_of_target(record, target).collect();
+        // A source that is decoded in the same way is preferred.
+        all.sort_by_key(|there| there.decodes != first.decodes);
+        let there = all.into_iter().find(|there| is_same(first, *there))?;
+        Some([first, there])
+    };
+    sources_of_target(record, 0).filter_map(pair).collect()
+}
+
+fn sources_of_target(record: &Record, target: usize) -> impl Iterator<Item = Source> {
+    let facts = record.targets.get(target);
+    let decoded = facts.and_then(|facts| facts.decoded.as_ref()).map(|decoded| decoded.archive);
+    [None].into_iter().chain(decoded.map(Some)).map(move |decodes| Source { target, decodes })
+}
+
+impl<'a> ContentFacts<'a> {
+    fn of_source(record: &'a Record, source: Source) -> Option<ContentFacts<'a>> {
+        let facts = record.targets.get(source.target)?;
+        let is_tree = facts.tree().is_some();
+        Some(match source.decodes {
+            None => ContentFacts { digest: facts.digest.as_deref(), answer: facts.answer, is_tree },
+            Some(_) => {
+                let decoded = facts.decoded.as_ref()?;
+                ContentFacts {
+                    digest: Some(decoded.digest.as_str()),
+                    answer: Some(decoded.answer),
+                    is_tree: false,
+                }
+            }
+        })
+    }
+
+    fn is_same(&self, other: &ContentFacts) -> bool {
+        if self.is_tree == other.is_tree {
+            return self.digest.is_some() && self.digest == other.digest;
+        }
+        // The number of lines is not compared: in a stream, the next file ends the last line of a
+        // file that has no newline at its end.
+        let about_bytes =
+            |it: &ContentFacts| it.answer.map(|answer| (answer.bytes, answer.newlines, answer.sum));
+        let own = about_bytes(self);
+        own.is_some_and(|(bytes, ..)| bytes.is_some()) && own == about_bytes(other)
+    }
+}
+
+/// The ratios in each condition in which both sources were measured.
+fn ratios_by_condition(record: &Record, [first, there]: [Source; 2]) -> Vec<LocationRatios> {
+    let conditions = measured_trials(record, first).into_iter().map(WorkAndState::of_trial);
+    let conditions: BTreeSet<WorkAndState> = conditions.collect();
+    conditions.into_iter().filter_map(|condition| ratios_in(record, [first, there], condition)).collect()
+}
+
+/// The measured trials that read this source, without controls, ordered by their index.
+fn measured_trials(record: &Record, source: Source) -> Vec<&TrialRecord> {
+    let reads_source = move |it: &&TrialRecord| {
+        let trial = &it.trial;
+        it.is_measured()
+            && !trial.is_control()
+            && (trial.target, trial.decodes) == (source.target, source.decodes)
+    };
+    let mut trials: Vec<&TrialRecord> = record.trials.iter().filter(reads_source).collect();
+    trials.sort_by_key(|it| it.trial.index);
+    trials
+}
+
+/// The ratios of both sources in one condition; `None` if nothing was measured at both.
+fn ratios_in(record: &Record, both: [Source; 2], condition: WorkAndState) -> Option<LocationRatios> {
+    let [at_first, at_other] = both.map(|source| {
+        let mut trials = measured_trials(record, source);
+        trials.retain(|it| WorkAndState::of_trial(it) == condition);
+        trials
+    });
+    let noise = SharedNoise::from_trials(at_first.iter().chain(&at_other).copied());
+    let methods = at_first.iter().filter_map(|it| {
+        let other = at_other.iter().find(|other| other.trial.id == it.trial.id)?;
+        let (first, there) = (it.trial.index, other.trial.index);
+        Some(TrialPair { first, there, ratio: noise.ratio(there, first)? })
+    });
+    let methods: Vec<TrialPair> = methods.collect();
+    let pairs: Vec<[TrialIndex; 2]> = methods.iter().map(|it| [it.there, it.first]).collect();
+    let unlike = noise.unlike_others(&pairs);
+    let method = |(pair, is_unlike_others)| MethodRatio { pair, is_unlike_others };
+    let fastest = fastest_pair(&noise, &at_first, &at_other);
+    let [first, there] = both;
+    let overall = noise.ratio_over(&pairs);
+    let found = LocationRatios {
+        state: condition.state,
+        work: condition.work,
+        first,
+        there,
+        is_asserted: false,
+        methods: methods.into_iter().zip(unlike).map(method).collect(),
+        overall,
+        fastest,
+    };
+    (found.overall.is_some() || found.fastest.is_some()).then_some(found)
+}
+
+/// The fastest trial of each location, unless both are the same method. Both were chosen because
+/// they looked the fastest.
+fn fastest_pair(
+    noise: &SharedNoise,
+    at_first: &[&TrialRecord],
+    at_other: &[&TrialRecord],
+) -> Option<TrialPair> {
+    let time_ns = |it: &&&TrialRecord| noise.location(it.trial.index).map_or(f64::MAX, |it| it.estimate_ns);
+    let least = |all: &[&TrialRecord]| {
+        let fastest = all.iter().min_by(|one, other| time_ns(one).total_cmp(&time_ns(other)));
+        fastest.map(|it| (it.trial.index, it.trial.id.clone()))
+    };
+    let ((first, own), (there, other)) = (least(at_first)?, least(at_other)?);
+    if own == other {
+        return None;
+    }
+    let comparisons = at_first.len() + at_other.len() - 2;
+    Some(TrialPair { first, there, ratio: noise.ratio_of_chosen(there, first, comparisons)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::sample::Sample;
+    use readlab_model::target::tree::TreeFacts;
+    use readlab_model::target::{Decoded, TargetFacts, TargetKind};
+    use readlab_protocol::Cache;
+    use readlab_record::{Header, Line, testing};
+
+    fn answer_with(newlines: u64) -> Answer {
+        Answer { bytes: Some(600), newlines: Some(newlines), sum: Some(7), ..Answer::default() }
+    }
+
+    fn file_facts(digest: &str) -> TargetFacts {
+        let (digest, answer) = (Some(digest.to_owned()), Some(answer_with(9)));
+        TargetFacts { size_bytes: 600, digest, answer, ..TargetFacts::default() }
+    }
+
+    fn zip_facts(digest: &str, content: &str) -> TargetFacts {
+        let decoded = Decoded { archive: Archive::Zip, digest: content.to_owned(), answer: answer_with(9) };
+        TargetFacts { decoded: Some(decoded), answer: Some(answer_with(2)), ..file_facts(digest) }
+    }
+
+    fn tree_facts(digest: &str, newlines: u64) -> TargetFacts {
+        let mut facts = TargetFacts { answer: Some(answer_with(newlines)), ..file_facts(digest) };
+        facts.kind = TargetKind::Tree(TreeFacts::default());
+        facts
+    }
+
+    /// A warm run on these targets. Each trial is the number of its target, the archive that it
+    /// decodes, its name, and the milliseconds of a reading.
+    fn warm_record(targets: &[TargetFacts], trials: &[(usize, Option<Archive>, &str, u64)]) -> Record {
+        let locations = Some(readlab_record::Locations::default());
+        let mut record = Record::new(Header { locations, ..testing::header() });
+        for (index, facts) in targets.iter().enumerate() {
+            record.add(testing::target(index, facts.clone()));
+        }
+        for (index, (target, decodes, name, wall_ms)) in trials.iter().enumerate() {
+            record.add(testing::trial(index, name, CacheState::Warm, Cache::Through));
+            let trial = TrialIndex::new(index);
+            (record.trials[trial].trial.target, record.trials[trial].trial.decodes) = (*target, *decodes);
+            for round in 0..6 {
+                let wobble = u64::from(round * 7 % 5) + (*target as u64 + u64::from(round)) % 2;
+                let wall_ns = wall_ms * (1_000_000 + 1_000 * wobble);
+                let sample =
+                    Sample { trial, fill: round, round, turn_readings: 1, wall_ns, ..Sample::default() };
+                record.add(Line::Sample(Box::new(sample)));
+            }
+        }
+        record
+    }
+
+    /// The same four methods at two locations. At the second one they take `there_ms`.
+    fn at_two_locations(first: TargetFacts, there: TargetFacts, there_ms: [u64; 4]) -> Record {
+        let names = ["rust/a", "rust/b", "rust/c", "rust/d"];
+        let at_first = names.iter().zip([100, 200, 300, 400]).map(|(name, ms)| (0, None, *name, ms));
+        let at_other = names.iter().zip(there_ms).map(|(name, ms)| (1, None, *name, ms));
+        warm_record(&[first, there], &at_first.chain(at_other).collect::<Vec<_>>())
+    }
+
+    /// The only comparison of a record.
+    fn only_ratios(record: &Record) -> LocationRatios {
+        let Locations { mut compared, not_compared } = Locations::from_record(record);
+        assert_eq!((compared.len(), not_compared.len()), (1, 0), "{compared:?}");
+        compared.remove(0)
+    }
+
+    #[test]
+    fn a_slower_location_has_a_ratio_over_all_methods_and_one_for_each() {
+        let found = only_ratios(&at_two_locations(file_facts("d"), file_facts("d"), [125, 250, 375, 500]));
+        let overall = found.overall.unwrap();
+        assert!((overall.estimate - 0.8).abs() < 0.005, "{overall:?}");
+        let ends = overall.ci95.unwrap().ends;
+        assert!(ends.holds(0.8) && ends.half_width() < 0.02, "{ends:?}");
+        assert_eq!(found.methods.len(), 4);
+        for method in &found.methods {
+            assert!((method.pair.ratio.estimate - 0.8).abs() < 0.01, "{method:?}");
+            assert!(!method.is_unlike_others, "{method:?}");
+        }
+        assert_eq!(found.fastest, None, "the same method is the fastest at both");
+    }
+
+    #[test]
+    fn a_method_that_a_location_slows_more_than_the_others_is_marked() {
+        let found = only_ratios(&at_two_locations(file_facts("d"), file_facts("d"), [300, 200, 300, 400]));
+        let unlike: Vec<bool> = found.methods.iter().map(|it| it.is_unlike_others).collect();
+        assert_eq!(unlike, [true, false, false, false]);
+        let fastest = found.fastest.unwrap();
+        assert_eq!([fastest.first, fastest.there], [0, 5].map(TrialIndex::new));
+        assert!((fastest.ratio.estimate - 0.5).abs() < 0.01, "{fastest:?}");
+    }
+
+    #[test]
+    fn different_contents_are_compared_only_if_the_user_asserts_that_they_are_the_same() {
+        let mut record = at_two_locations(file_facts("d"), file_facts("e"), [100, 200, 300, 400]);
+        let not_compared = NotCompared { target: 1, why: WhyNotCompared::Content };
+        assert_eq!(Locations::from_record(&record).not_compared, [not_compared]);
+        record.header.locations = Some(readlab_record::Locations { same_content: true });
+        let asserted = only_ratios(&record);
+        assert!(asserted.is_asserted && (asserted.overall.unwrap().estimate - 1.0).abs() < 0.01);
+        record.header.locations = None;
+        assert_eq!(Locations::from_record(&record), Locations::default(), "each target is a separate race");
+    }
+
+    #[test]
+    fn locations_without_a_common_state_are_not_compared() {
+        let mut record = at_two_locations(file_facts("d"), file_facts("d"), [100, 200, 300, 400]);
+        for trial in (4..8).map(TrialIndex::new) {
+            record.trials[trial].trial.state = CacheState::Unknown;
+        }
+        let found = Locations::from_record(&record);
+        assert_eq!(found.not_compared, [NotCompared { target: 1, why: WhyNotCompared::State }]);
+        assert_eq!(found.compared, []);
+    }
+
+    #[test]
+    fn a_folder_is_compared_with_the_decoded_content_of_its_archive() {
+        let (names, zipped) = (["rust/list", "rust/zip"], Some(Archive::Zip));
+        let trials = [(0, None, names[0], 100), (1, zipped, names[1], 200), (1, None, "rust/read", 50)];
+        let found = only_ratios(&warm_record(&[tree_facts("t", 9), zip_facts("z", "c")], &trials));
+        assert_eq!([found.first.decodes, found.there.decodes], [None, zipped]);
+        assert_eq!((found.methods.len(), found.overall), (0, None), "no method reads both");
+        let fastest = found.fastest.unwrap();
+        assert!((fastest.ratio.estimate - 0.5).abs() < 0.01, "{fastest:?}");
+        let other = Locations::from_record(&warm_record(&[tree_facts("t", 8), zip_facts("z", "c")], &trials));
+        assert_eq!(other.not_compared, [NotCompared { target: 1, why: WhyNotCompared::Content }]);
+    }
+
+    #[test]
+    fn two_equal_archives_are_compared_as_bytes_and_decoded() {
+        let zipped = Some(Archive::Zip);
+        let one = |target| [(target, None, "rust/read", 100), (target, zipped, "rust/zip", 300)];
+        let trials = [one(0), one(1)].concat();
+        let found =
+            Locations::from_record(&warm_record(&[zip_facts("z", "c"), zip_facts("z", "c")], &trials));
+        let decodes: Vec<_> = found.compared.iter().map(|it| [it.first.decodes, it.there.decodes]).collect();
+        assert_eq!(decodes, [[None; 2], [zipped; 2]]);
+    }
+}

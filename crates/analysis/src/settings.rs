@@ -1,0 +1,130 @@
+//! The effects of settings of the system on trials: the time of a trial under the settings that were
+//! found at the start, divided by its time under other settings, within the rounds that hold both.
+//!
+//! The trials of a state share their noise under all settings, because the same machine read all of
+//! them in the same rounds.
+
+use super::noise::SharedNoise;
+use super::stats::{SharedRatio, Significance, float, median};
+use readlab_model::target::TargetFacts;
+use readlab_record::{Record, TrialRecord};
+
+/// A trial under settings of which at least one differs from the one found at the start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SettingEffect<'a> {
+    pub trial: &'a TrialRecord,
+    pub target: &'a TargetFacts,
+    /// The same trial under the settings that were found.
+    pub found: &'a TrialRecord,
+    pub found_target: &'a TargetFacts,
+    /// How many times as fast the trial is as `found`.
+    pub ratio: SharedRatio,
+}
+
+impl SettingEffect<'_> {
+    /// Faster, slower or a tie; `None` with a single round.
+    pub fn significance(&self) -> Option<Significance> {
+        self.ratio.significance()
+    }
+}
+
+/// The median wall time of a trial in nanoseconds; `None` without readings.
+pub fn median_wall_ns(it: &TrialRecord) -> Option<f64> {
+    median(it.samples.iter().map(|sample| float(sample.wall_ns)))
+}
+
+/// The effects for all measured trials under other settings than were found, in the order of the record.
+pub fn setting_effects(record: &Record) -> Vec<SettingEffect<'_>> {
+    let is_read = |it: &&TrialRecord| it.is_measured() && !it.trial.is_control();
+    let measured: Vec<&TrialRecord> = record.trials.iter().filter(is_read).collect();
+    let is_changed =
+        |it: &&TrialRecord| target_facts(record, it).is_some_and(|facts| !facts.has_found_settings());
+    let changed = measured.iter().copied().filter(is_changed);
+    changed.filter_map(|it| effect_of_trial(record, &measured, it)).collect()
+}
+
+fn effect_of_trial<'a>(
+    record: &'a Record,
+    measured: &[&'a TrialRecord],
+    it: &'a TrialRecord,
+) -> Option<SettingEffect<'a>> {
+    let target = target_facts(record, it)?;
+    let is_same_work = |other: &&TrialRecord| {
+        let what = |it: &TrialRecord| (it.trial.state, it.trial.work, it.trial.decodes);
+        what(other) == what(it)
+    };
+    let is_same_place = |facts: &TargetFacts| {
+        let place = |facts: &TargetFacts| (facts.place(), facts.transport());
+        facts.has_found_settings() && place(facts) == place(target)
+    };
+    let is_found = |other: &&TrialRecord| {
+        let (one, own) = (&other.trial, &it.trial);
+        let is_same_way = (&one.id, &one.label, one.start) == (&own.id, &own.label, own.start);
+        is_same_way && is_same_work(other) && target_facts(record, other).is_some_and(is_same_place)
+    };
+    let found = measured.iter().copied().find(is_found)?;
+    let noise = SharedNoise::from_trials(measured.iter().copied().filter(&is_same_work));
+    let ratio = noise.ratio(it.trial.index, found.trial.index)?;
+    Some(SettingEffect { trial: it, target, found, found_target: target_facts(record, found)?, ratio })
+}
+
+fn target_facts<'a>(record: &'a Record, it: &TrialRecord) -> Option<&'a TargetFacts> {
+    record.targets.get(it.trial.target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::sample::Sample;
+    use readlab_model::target::setting::SettingValue;
+    use readlab_model::trial::{CacheState, TrialIndex};
+    use readlab_protocol::Cache;
+    use readlab_record::{Line, Trial, testing};
+
+    /// A record of two methods, each under a read-ahead of 128 KiB, which was found, and of 4 MiB. Every
+    /// round takes longer than the one before. The second method is slower under 4 MiB.
+    fn record_under_two_values() -> Record {
+        let mut record = Record::new(testing::header());
+        for (index, (value, is_found)) in [("128KiB", true), ("4MiB", false)].into_iter().enumerate() {
+            let (name, value) = ("read-ahead".to_owned(), value.to_owned());
+            let settings = vec![SettingValue { name, value, is_found, is_read_back: true }];
+            let facts = TargetFacts { path: "/f".to_owned(), settings, ..TargetFacts::default() };
+            record.add(testing::target(index, facts));
+        }
+        let trials = [("rust/a", 0, 300), ("rust/a", 1, 100), ("rust/b", 0, 100), ("rust/b", 1, 125)];
+        for (index, (name, target, factor)) in trials.into_iter().enumerate() {
+            let line = testing::trial(index, name, CacheState::Cold, Cache::Through);
+            let Line::Trial(trial) = line else { panic!("a trial") };
+            record.add(Line::Trial(Box::new(Trial { target, ..*trial })));
+            for round in 0..6 {
+                let wall_ns = factor * (1_000 + 100 * u64::from(round));
+                let trial = TrialIndex::new(index);
+                record.add(Line::Sample(Box::new(Sample { trial, round, wall_ns, ..Sample::default() })));
+            }
+        }
+        record
+    }
+
+    #[test]
+    fn each_trial_is_compared_with_itself_under_the_found_settings() {
+        let record = record_under_two_values();
+        let effects = setting_effects(&record);
+        let shown: Vec<(String, u64, Option<Significance>)> = effects
+            .iter()
+            .map(|it| (it.trial.trial.id.to_string(), u64::from(it.found.trial.index), it.significance()))
+            .collect();
+        let (faster, slower) = (Some(Significance::Faster), Some(Significance::Slower));
+        assert_eq!(shown, [("rust/a".to_owned(), 0, faster), ("rust/b".to_owned(), 2, slower)]);
+        assert!((effects[0].ratio.estimate - 3.0).abs() < 1e-9);
+        assert!((effects[1].ratio.estimate - 0.8).abs() < 1e-9);
+        assert_eq!(effects[0].target.settings_words().unwrap(), "read-ahead=4MiB");
+        assert_eq!(median_wall_ns(effects[0].trial), Some(125_000.0));
+    }
+
+    #[test]
+    fn without_settings_there_are_no_effects() {
+        let mut record = record_under_two_values();
+        record.targets.iter_mut().for_each(|facts| facts.settings.clear());
+        assert!(setting_effects(&record).is_empty());
+    }
+}

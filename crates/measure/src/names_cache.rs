@@ -1,0 +1,184 @@
+//! The kernel's cache of names (dentries) and inodes, for races that find names. No byte of a file is
+//! read or evicted.
+//!
+//! For a warm reading, each folder was listed and the status of each name was requested. For a cold
+//! reading, the kernel has dropped all caches of the machine, which only root may request. Lookups of
+//! some names, evenly spread, prove the state: they use memory alone and load nothing into it. The
+//! blocks of folders may be in memory without these names. Therefore a warm reading must fetch no
+//! byte from the device, and a cold reading at least one ([`crate::sampler`]).
+
+use super::cache::{CacheError, Eviction, FillResult, TargetCache, call_failed};
+use super::residency::{ResidencyMeans, ResidencyProof};
+use super::target::TargetState;
+use readlab_model::units::Nanos;
+use readlab_system::names;
+use readlab_system::{filesystem, page_cache};
+use readlab_targets::corpus::names_truth::truth_of_names;
+use readlab_targets::target::tree::Tree;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Description of the fill, for the record.
+pub const FILL_OF_NAMES: &str = "each folder was listed and each name below it asked for its status, one after the other, \
+                                 nothing evicted before";
+
+/// Largest number of files, evenly spread, whose names are looked up.
+const LOOKUPS_MAX: usize = 256;
+
+/// How often the kernel is asked to drop names. Names in use stay for a moment, so a pause, which
+/// begins with [`FIRST_PAUSE`] and doubles, follows each try.
+const DROP_TRIES: u32 = 4;
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+
+#[derive(Debug)]
+pub struct NamesCache {
+    pub(super) tree: Arc<Tree>,
+    eviction: Eviction,
+}
+
+/// The result of looking up some names in memory alone.
+struct LookupResult {
+    proof: ResidencyProof,
+    /// The first file whose name is in memory.
+    cached: Option<PathBuf>,
+}
+
+impl NamesCache {
+    pub(super) fn new(tree: &Arc<Tree>, eviction: Eviction) -> NamesCache {
+        NamesCache { tree: Arc::clone(tree), eviction }
+    }
+
+    /// The names in memory, and the first change. The search for changes loads every name into
+    /// memory, so it comes last.
+    pub(super) fn observe(&self) -> TargetState {
+        let resident = self.residency().map_err(|error| error.to_string());
+        TargetState { resident, change: self.tree.change() }
+    }
+
+    fn folder_or_list(&self) -> PathBuf {
+        self.tree.folder().map_or_else(|| self.tree.list(), Path::to_owned)
+    }
+}
+
+/// Drops the caches of the machine, and proves it by lookups of some names of the tree. If one stays
+/// after all tries, the error names it.
+pub(super) fn drop_names(tree: &Tree) -> Result<ResidencyProof, CacheError> {
+    let mut pause = FIRST_PAUSE;
+    let mut tries = 0;
+    loop {
+        page_cache::evict_machine().map_err(|cause| CacheError::DropCaches { cause })?;
+        tries += 1;
+        let LookupResult { proof, cached } = look_up_names(tree)?;
+        match cached {
+            None => return Ok(proof),
+            Some(path) if tries == DROP_TRIES => return Err(CacheError::NameRemains { path }),
+            Some(_) => thread::sleep(pause),
+        }
+        pause *= 2;
+    }
+}
+
+fn look_up_names(tree: &Tree) -> Result<LookupResult, CacheError> {
+    let step = tree.len().div_ceil(LOOKUPS_MAX).max(1);
+    let (mut pages, mut resident, mut cached) = (0, 0, None);
+    for path in tree.paths()?.step_by(step) {
+        let path = path?;
+        let is_cached = names::is_cached(&path).map_err(call_failed(&path, "openat2"))?;
+        pages += 1;
+        resident += u64::from(is_cached);
+        if is_cached {
+            cached.get_or_insert(path);
+        }
+    }
+    let proof =
+        ResidencyProof { means: ResidencyMeans::Lookup, file_pages: pages, pages, resident, dirty: None };
+    Ok(LookupResult { proof, cached })
+}
+
+impl TargetCache for NamesCache {
+    fn residency(&self) -> Result<ResidencyProof, CacheError> {
+        Ok(look_up_names(&self.tree)?.proof)
+    }
+
+    fn evict(&self) -> Result<ResidencyProof, CacheError> {
+        let folder = self.folder_or_list();
+        if self.eviction == Eviction::OfFile {
+            return Err(CacheError::NamesNeedRoot { path: folder });
+        }
+        // Inodes with changes that are not written yet cannot be dropped.
+        filesystem::sync(&folder).map_err(call_failed(&folder, "syncfs"))?;
+        drop_names(&self.tree)
+    }
+
+    /// Evicts nothing, because a name in memory is the same after any fill.
+    fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
+        self.residency()
+    }
+
+    fn fill_evicted(&self) -> Result<FillResult, CacheError> {
+        let folder = self.folder_or_list();
+        let begun = Instant::now();
+        truth_of_names(&folder, &|_| Ok(())).map_err(call_failed(&folder, "walk"))?;
+        let wall_ns = Nanos::from(begun.elapsed()).0;
+        let proof = self.residency()?;
+        if proof.is_warm() {
+            Ok(FillResult { wall_ns, proof })
+        } else {
+            Err(CacheError::NamesNotKept { path: folder, proof })
+        }
+    }
+
+    fn refill(&self) -> Result<FillResult, CacheError> {
+        self.fill_evicted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::disk_folder;
+    use readlab_targets::target::Target;
+    use readlab_targets::target::tree::{ListSource, TreeRequest};
+    use std::fs;
+
+    fn cache_of(folder: &Path, eviction: Eviction) -> NamesCache {
+        let source = ListSource::Folder(folder.to_owned());
+        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
+        NamesCache::new(target.tree().unwrap(), eviction)
+    }
+
+    /// A folder with more files than are looked up.
+    fn make_folder() -> tempfile::TempDir {
+        let folder = disk_folder();
+        fs::create_dir(folder.path().join("deep")).unwrap();
+        (0..600).for_each(|number| fs::write(folder.path().join(format!("deep/{number}")), "x").unwrap());
+        folder
+    }
+
+    #[test]
+    fn names_are_warm_after_a_fill_and_cannot_be_dropped_without_root() {
+        let folder = make_folder();
+        let cache = cache_of(folder.path(), Eviction::OfFile);
+        let filled = cache.fill_evicted().unwrap();
+        assert!(filled.proof.is_warm() && filled.wall_ns > 0, "{:?}", filled.proof);
+        assert_eq!((filled.proof.pages, filled.proof.is_estimate()), (200, false), "every third");
+        assert_eq!(filled.proof.to_string(), "200 of 200 names resident");
+        assert!(cache.evict_to_fill().unwrap().is_warm(), "nothing is evicted");
+        let why = cache.evict().unwrap_err().to_string();
+        assert!(why.contains("--metadata cold"), "{why}");
+    }
+
+    #[test]
+    fn an_observation_counts_names_in_memory_and_finds_the_changed_file() {
+        let folder = make_folder();
+        let cache = cache_of(folder.path(), Eviction::OfFile);
+        cache.refill().unwrap();
+        let seen = cache.observe();
+        assert_eq!((seen.resident.unwrap().resident, seen.change), (200, None));
+        fs::write(folder.path().join("deep/7"), "longer").unwrap();
+        let change = cache.observe().change.unwrap();
+        assert!(change.contains("/deep/7 is not what it was"), "{change}");
+    }
+}

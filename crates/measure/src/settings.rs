@@ -1,0 +1,450 @@
+//! Settings of the system, if a run races different values of them: applies, reads back and restores
+//! them.
+//!
+//! A *point* is a combination of values, one for each setting. The first point has the values that
+//! were found at the start. Each value is tried before anything is measured, and the value that is
+//! read back then is its name, because the kernel may round it. A turn counts for its point only if
+//! the same values are read back right after it.
+//!
+//! The values that were found are restored when the run ends and when it fails. Before the first
+//! change, the process that outlives the lab gets the commands that restore them
+//! ([`launcher::undo_at_end`]).
+
+use crate::interface::TrialEnd;
+use crate::shell_line::{self, LineError, ProgramRunner};
+use readlab_model::target::setting::SettingValue;
+use readlab_record::{EndReason, Outcome};
+use readlab_system::program::{self, CommandLine, launcher};
+use readlab_system::system_setting::SettingFiles;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Time limit of a command that sets or reads a value.
+const COMMAND_TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// Largest number of points; with more, a run would have too few rounds.
+const POINTS_MAX: usize = 64;
+
+/// How a setting is read and set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingAccess {
+    /// By files of the kernel.
+    Files(SettingFiles),
+    /// By commands of the user, in which the setting's name in braces stands for the value.
+    Commands { apply: String, read: Option<String> },
+}
+
+/// A setting that a run is to race.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestedSetting {
+    pub name: String,
+    pub access: SettingAccess,
+    /// The values to race; if empty, the values that the kernel offers.
+    pub values: Vec<String>,
+}
+
+/// One value of a setting, which was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TriedValue {
+    /// The value as it is set.
+    set: String,
+    /// The value as it is read back.
+    read: String,
+    /// Whether the setting had this value at the start.
+    is_found: bool,
+}
+
+#[derive(Debug)]
+struct Setting {
+    name: String,
+    access: SettingAccess,
+}
+
+/// The settings of a run. Dropping it restores the values that were found at the start.
+#[derive(Debug)]
+pub struct SettingControl {
+    settings: Vec<Setting>,
+    /// For each point, the value of each setting.
+    points: Vec<Vec<TriedValue>>,
+    /// The number of the point in force; `None` if it is not known.
+    current: Option<usize>,
+    is_restored: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SettingError {
+    #[error("interrupted")]
+    Interrupted,
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<SettingError> for TrialEnd {
+    /// A setting that cannot be set ends the run, because no other trial can be measured either.
+    fn from(error: SettingError) -> TrialEnd {
+        match error {
+            SettingError::Interrupted => TrialEnd::Run(EndReason::Interrupted),
+            SettingError::Failed(reason) => {
+                TrialEnd::Both(Outcome::Failed { reason }, EndReason::CommandFailed)
+            }
+        }
+    }
+}
+
+impl RequestedSetting {
+    /// The setting and the values to race: the requested ones, or those that the kernel offers.
+    fn with_values(self) -> (Setting, Vec<String>) {
+        let RequestedSetting { name, access, values } = self;
+        let values = match &access {
+            SettingAccess::Files(files) if values.is_empty() => files.offered_values(),
+            _ => values,
+        };
+        (Setting { name, access }, values)
+    }
+}
+
+impl Setting {
+    fn failure(&self, what: impl std::fmt::Display) -> SettingError {
+        let option = match self.access {
+            SettingAccess::Files(_) => "--setting",
+            SettingAccess::Commands { .. } => "--setting-command",
+        };
+        SettingError::Failed(format!("{option} {}: {what}", self.name))
+    }
+
+    /// The current value; `None` if no command reads it.
+    fn read_value(&self, runner: ProgramRunner) -> Result<Option<String>, SettingError> {
+        match &self.access {
+            SettingAccess::Files(files) => files.read_value().map(Some).map_err(|why| self.failure(why)),
+            SettingAccess::Commands { read: None, .. } => Ok(None),
+            SettingAccess::Commands { read: Some(line), .. } => {
+                let printed = self.run_command("--read", line, runner)?.unwrap_or_default();
+                // The value may become a part of a command that restores it.
+                match is_plain_value(&printed) {
+                    true => Ok(Some(printed)),
+                    false => {
+                        Err(self.failure(format!("--read '{line}' printed no plain value: '{printed}'")))
+                    }
+                }
+            }
+        }
+    }
+
+    fn apply_value(&self, value: &str, runner: ProgramRunner) -> Result<(), SettingError> {
+        match &self.access {
+            SettingAccess::Files(files) => files.write_value(value).map_err(|why| self.failure(why)),
+            SettingAccess::Commands { apply, .. } => {
+                self.run_command("--apply", &self.with_value(apply, value), runner).map(drop)
+            }
+        }
+    }
+
+    fn run_command(
+        &self,
+        option: &str,
+        line: &str,
+        runner: ProgramRunner,
+    ) -> Result<Option<String>, SettingError> {
+        shell_line::run_line(line, OsString::new(), COMMAND_TIME_LIMIT, runner).map_err(|error| match error {
+            LineError::Interrupted => SettingError::Interrupted,
+            LineError::Timeout(limit) => {
+                self.failure(format!("{option} '{line}' was ended after {limit:.0?}"))
+            }
+            LineError::Failed(what) => self.failure(format!("{option} '{line}' {what}")),
+        })
+    }
+
+    fn with_value(&self, line: &str, value: &str) -> String {
+        line.replace(&format!("{{{}}}", self.name), value)
+    }
+
+    /// The commands that set the setting to a value.
+    fn commands_to_set(&self, value: &str) -> Result<Vec<CommandLine>, SettingError> {
+        match &self.access {
+            SettingAccess::Files(files) => files.commands_to_write(value).map_err(|why| self.failure(why)),
+            SettingAccess::Commands { apply, .. } => {
+                Ok(vec![shell_line::shell_command(&self.with_value(apply, value), OsString::new())])
+            }
+        }
+    }
+
+    /// The current value as it is read back; `set`, the value just set, if no command reads it.
+    fn read_back(&self, set: &str, runner: ProgramRunner) -> Result<String, SettingError> {
+        Ok(self.read_value(runner)?.unwrap_or_else(|| set.to_owned()))
+    }
+
+    /// Tries the values, then restores the value that was found. It is the first of the result.
+    fn try_values(&self, found: TriedValue, values: Vec<String>) -> Result<Vec<TriedValue>, SettingError> {
+        let mut tried = vec![found];
+        for set in values {
+            self.apply_value(&set, program::run_to_end)?;
+            let read = self.read_back(&set, program::run_to_end)?;
+            match tried.iter().find(|it| it.read == read) {
+                None => tried.push(TriedValue { set, read, is_found: false }),
+                Some(found) if found.is_found => {}
+                // The value was requested twice.
+                Some(same) if same.set == set => {}
+                Some(same) => {
+                    let why = format!("{} and {set} are both {read} once they are set", same.set);
+                    return Err(self.failure(why));
+                }
+            }
+        }
+        self.apply_value(&tried[0].set, program::run_to_end)?;
+        match tried.len() {
+            1 => Err(self.failure(format!("it is {} already, and no other value is raced", tried[0].read))),
+            _ => Ok(tried),
+        }
+    }
+}
+
+/// Whether a value can be part of a command without quotes.
+pub fn is_plain_value(value: &str) -> bool {
+    !value.is_empty() && value.chars().all(|c| c.is_alphanumeric() || "._-:/=+,%@".contains(c))
+}
+
+impl SettingControl {
+    /// Reads the current values, makes sure that they are restored in any case, and tries each value.
+    pub fn begin(requested: Vec<RequestedSetting>) -> Result<SettingControl, SettingError> {
+        let requested: Vec<(Setting, Vec<String>)> =
+            requested.into_iter().map(RequestedSetting::with_values).collect();
+        let (mut found, mut undo) = (Vec::new(), Vec::new());
+        for (setting, values) in &requested {
+            // If no command reads the value, the first requested value counts as the current one.
+            let first = values.first().cloned().unwrap_or_default();
+            let set = setting.read_back(&first, program::run_to_end)?;
+            undo.push(setting.commands_to_set(&set)?);
+            found.push(TriedValue { read: set.clone(), set, is_found: true });
+        }
+        let undo: Vec<CommandLine> = undo.into_iter().rev().flatten().collect();
+        launcher::undo_at_end(&undo)
+            .map_err(|error| SettingError::Failed(format!("settings are not changed: {error}")))?;
+        let (settings, values): (Vec<Setting>, Vec<Vec<String>>) = requested.into_iter().unzip();
+        let points = vec![found.clone()];
+        let mut control = SettingControl { settings, points, current: None, is_restored: false };
+        let mut tried = Vec::new();
+        for ((setting, found), values) in control.settings.iter().zip(found).zip(values) {
+            tried.push(setting.try_values(found, values)?);
+        }
+        let count = tried.iter().map(Vec::len).fold(1, usize::saturating_mul);
+        if count > POINTS_MAX {
+            let why = format!("settings have {count} combinations of values; at most {POINTS_MAX} are raced");
+            return Err(SettingError::Failed(why));
+        }
+        control.points = combinations_of_values(&tried);
+        control.current = Some(0);
+        Ok(control)
+    }
+
+    /// For each point, the settings with their values. The first point has the values that were found.
+    pub fn points(&self) -> Vec<Vec<SettingValue>> {
+        let value = |(setting, value): (&Setting, &TriedValue)| SettingValue {
+            name: setting.name.clone(),
+            value: value.read.clone(),
+            is_found: value.is_found,
+            is_read_back: !matches!(setting.access, SettingAccess::Commands { read: None, .. }),
+        };
+        let point = |values: &Vec<TriedValue>| self.settings.iter().zip(values).map(value).collect();
+        self.points.iter().map(point).collect()
+    }
+
+    /// Applies the settings of a point; returns whether any of them had to be changed.
+    pub(crate) fn apply_point(&mut self, point: usize) -> Result<bool, SettingError> {
+        if self.current == Some(point) {
+            return Ok(false);
+        }
+        self.set_point(point, program::run_to_end)?;
+        Ok(true)
+    }
+
+    /// Sets the values that differ from those in force, and reads each of them back.
+    fn set_point(&mut self, point: usize, runner: ProgramRunner) -> Result<(), SettingError> {
+        let before = self.current.take().map(|before| &self.points[before]);
+        for (at, (setting, value)) in self.settings.iter().zip(&self.points[point]).enumerate() {
+            if before.is_some_and(|before| before[at] == *value) {
+                continue;
+            }
+            setting.apply_value(&value.set, runner)?;
+            let read = setting.read_back(&value.read, runner)?;
+            if read != value.read {
+                let why = format!("{} was set, and {read} is read back", value.read);
+                return Err(setting.failure(why));
+            }
+        }
+        self.current = Some(point);
+        Ok(())
+    }
+
+    /// Says which setting no longer has the value of the point in force; `None` if all have it.
+    pub(crate) fn find_change(&mut self) -> Result<Option<String>, SettingError> {
+        let Some(point) = self.current else { return Ok(None) };
+        for (setting, value) in self.settings.iter().zip(&self.points[point]) {
+            let read = setting.read_back(&value.read, program::run_to_end)?;
+            if read != value.read {
+                self.current = None;
+                let (name, was) = (&setting.name, &value.read);
+                return Ok(Some(format!("{name} was {read} after the reading, and {was} was set for it")));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Restores the values that were found, even if the user has interrupted the run.
+    pub(crate) fn restore(&mut self) -> Result<(), SettingError> {
+        if self.is_restored {
+            return Ok(());
+        }
+        // Another program may have changed a setting since the last turn.
+        self.current = None;
+        self.set_point(0, program::run_in_any_case)?;
+        self.is_restored = true;
+        launcher::undo_at_end(&[]).map_err(|error| SettingError::Failed(error.to_string()))
+    }
+}
+
+impl Drop for SettingControl {
+    fn drop(&mut self) {
+        // If this fails, the process that outlives the lab tries once more.
+        let _ = self.restore();
+    }
+}
+
+/// Every combination of one value of each setting. The values of the last setting vary fastest.
+fn combinations_of_values(tried: &[Vec<TriedValue>]) -> Vec<Vec<TriedValue>> {
+    let mut all = vec![Vec::new()];
+    for values in tried {
+        let longer = |point: &Vec<TriedValue>| -> Vec<Vec<TriedValue>> {
+            values.iter().map(|value| [point.as_slice(), std::slice::from_ref(value)].concat()).collect()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    /// A setting that is a file of the test, which commands write and read.
+    fn setting_by_commands(file: &Path, read: Option<&str>) -> Setting {
+        let apply = format!("printf %s {{x}} >'{}'", file.display());
+        let access = SettingAccess::Commands { apply, read: read.map(str::to_owned) };
+        Setting { name: "x".to_owned(), access }
+    }
+
+    fn setting_file(folder: &tempfile::TempDir, value: &str) -> PathBuf {
+        let path = folder.path().join("x");
+        fs::write(&path, value).unwrap();
+        path
+    }
+
+    fn found_value(value: &str) -> TriedValue {
+        TriedValue { set: value.to_owned(), read: value.to_owned(), is_found: true }
+    }
+
+    fn owned_words(values: &[&str]) -> Vec<String> {
+        values.iter().map(|&value| value.to_owned()).collect()
+    }
+
+    /// A control of one setting, which counts as restored.
+    fn restored_control(setting: Setting, values: &[&str], first: &str) -> SettingControl {
+        let tried = setting.try_values(found_value(first), owned_words(values)).unwrap();
+        let points = combinations_of_values(&[tried]);
+        SettingControl { settings: vec![setting], points, current: Some(0), is_restored: true }
+    }
+
+    #[test]
+    fn values_are_named_as_they_are_read_back_and_the_found_value_is_restored() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = setting_file(&folder, "128");
+        // The command that reads the value rounds it down to tens.
+        let read = format!("sed 's/.$/0/' '{}'", path.display());
+        let setting = setting_by_commands(&path, Some(&read));
+        let tried = setting.try_values(found_value("120"), owned_words(&["45", "120", "77", "45"])).unwrap();
+        let shown: Vec<(&str, &str)> = tried.iter().map(|it| (it.set.as_str(), it.read.as_str())).collect();
+        assert_eq!(shown, [("120", "120"), ("45", "40"), ("77", "70")]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "120");
+        let said =
+            setting.try_values(found_value("120"), owned_words(&["45", "46"])).unwrap_err().to_string();
+        assert_eq!(said, "--setting-command x: 45 and 46 are both 40 once they are set");
+        let said = setting.try_values(found_value("120"), owned_words(&["124"])).unwrap_err().to_string();
+        assert!(said.ends_with("it is 120 already, and no other value is raced"), "{said}");
+    }
+
+    #[test]
+    fn a_point_is_applied_once_and_a_change_by_another_program_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = setting_file(&folder, "1");
+        let read = format!("cat '{}'", path.display());
+        let mut control = restored_control(setting_by_commands(&path, Some(&read)), &["2", "3"], "1");
+        let value = || fs::read_to_string(&path).unwrap();
+        assert!(control.apply_point(2).unwrap() && !control.apply_point(2).unwrap());
+        assert_eq!((value().as_str(), control.find_change().unwrap()), ("3", None));
+        fs::write(&path, "9").unwrap();
+        let said = control.find_change().unwrap().unwrap();
+        assert_eq!(said, "x was 9 after the reading, and 3 was set for it");
+        assert!(control.apply_point(2).unwrap(), "it is set again");
+        control.is_restored = false;
+        // No launcher runs in a unit test.
+        assert!(control.restore().is_err() && value() == "1");
+    }
+
+    #[test]
+    fn without_a_reading_command_a_value_is_named_as_it_was_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = setting_file(&folder, "?");
+        let mut control = restored_control(setting_by_commands(&path, None), &["1", "2"], "1");
+        let points = control.points();
+        assert_eq!((points.len(), points[1][0].value.as_str(), points[1][0].is_read_back), (2, "2", false));
+        control.apply_point(1).unwrap();
+        assert_eq!(
+            (fs::read_to_string(&path).unwrap().as_str(), control.find_change().unwrap()),
+            ("2", None)
+        );
+    }
+
+    #[test]
+    fn a_command_that_fails_or_prints_no_plain_value_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = setting_file(&folder, "1");
+        let failing = setting_by_commands(&path, Some("echo no such device; exit 3"));
+        let said = failing.read_value(program::run_to_end).unwrap_err().to_string();
+        assert!(
+            said.starts_with("--setting-command x: --read ") && said.ends_with("3: no such device"),
+            "{said}"
+        );
+        let list = setting_by_commands(&path, Some("echo '[none] $(reboot)'"));
+        let said = list.read_value(program::run_to_end).unwrap_err().to_string();
+        assert!(said.contains("printed no plain value"), "{said}");
+        assert!(
+            is_plain_value("4MiB") && !is_plain_value("") && !is_plain_value("a b") && !is_plain_value("$x")
+        );
+    }
+
+    #[test]
+    fn without_a_launcher_no_setting_is_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = setting_file(&folder, "1");
+        let Setting { name, access } = setting_by_commands(&path, None);
+        let requested = RequestedSetting { name, access, values: owned_words(&["1", "2"]) };
+        let said = SettingControl::begin(vec![requested]).unwrap_err().to_string();
+        assert!(said.starts_with("settings are not changed: "), "{said}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1");
+    }
+
+    #[test]
+    fn points_are_all_combinations_and_the_first_has_the_found_values() {
+        let value =
+            |read: &str, is_found| TriedValue { set: read.to_owned(), read: read.to_owned(), is_found };
+        let both = combinations_of_values(&[
+            vec![value("a", true), value("b", false)],
+            vec![value("1", true), value("2", false), value("3", false)],
+        ]);
+        let shown: Vec<String> =
+            both.iter().map(|point| point.iter().map(|it| it.read.as_str()).collect()).collect();
+        assert_eq!(shown, ["a1", "a2", "a3", "b1", "b2", "b3"]);
+        assert!(both[0].iter().all(|it| it.is_found));
+    }
+}

@@ -1,0 +1,338 @@
+//! The targets of a run as places of the same content: how many times as fast as at the first place
+//! each method is at another one, and all methods together; in sentences, as tables, and for
+//! programs.
+//!
+//! Texts call them places. The code calls them locations, because its places are those of blocks in
+//! a file.
+
+use super::answer::figure;
+use super::document::Column;
+use super::markdown::{code, text};
+use super::name::target_names;
+use super::ranking::{Ranking, RankingRow};
+use super::row_pairs::RowPairs;
+use super::table::{Cell, Table};
+use super::words::{self, Number};
+use readlab_analysis::locations::{
+    LocationRatios, Locations, MethodRatio, NotCompared, Source, TrialPair, WhyNotCompared,
+};
+use readlab_analysis::stats::{IntervalRule, SharedRatio, Significance};
+use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
+use readlab_protocol::Archive;
+use readlab_record::Record;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Largest number of methods unlike the others that the sentence names, with their ratios.
+const NAMED_METHODS_MAX: usize = 3;
+
+/// The comparisons of a record's locations, in words.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LocationsView {
+    pub tables: Vec<LocationTable>,
+    /// A sentence for each location that is not compared, with the reason.
+    pub not_compared: Vec<String>,
+}
+
+/// One location compared with the first one, for one work and in one state of the cache.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocationTable {
+    /// State, work and decoded archives, such as `warm · newlines`.
+    pub condition: String,
+    /// The names of the first location and of this one.
+    pub names: [String; 2],
+    pub sentence: String,
+    pub ratios: LocationRatios,
+}
+
+impl LocationsView {
+    pub fn from_record(record: &Record, rankings: &[Ranking]) -> LocationsView {
+        let Locations { compared, not_compared } = Locations::from_record(record);
+        let names = location_names(record);
+        let table = |ratios| LocationTable::new(ratios, &names, rankings);
+        LocationsView {
+            tables: compared.into_iter().map(table).collect(),
+            not_compared: not_compared.into_iter().map(|it| why_not_compared(it, &names)).collect(),
+        }
+    }
+
+    /// All sentences, one in each line.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        let sentences = self.tables.iter().map(|it| &it.sentence);
+        sentences.chain(&self.not_compared).map(|line| format!("places: {line}"))
+    }
+}
+
+/// The names of the targets, with their file systems if these differ.
+fn location_names(record: &Record) -> Vec<String> {
+    let paths: Vec<&str> = record.targets.iter().map(|facts| facts.path.as_str()).collect();
+    let filesystem = |index: usize| record.targets.get(index)?.filesystem.as_deref();
+    let is_one = (1..paths.len()).all(|index| filesystem(index) == filesystem(0));
+    let name = |(index, name): (usize, String)| match filesystem(index).filter(|_| !is_one) {
+        Some(filesystem) => format!("{name} ({filesystem})"),
+        None => name,
+    };
+    target_names(&paths).into_iter().enumerate().map(name).collect()
+}
+
+fn why_not_compared(it: NotCompared, names: &[String]) -> String {
+    let [first, there] = [0, it.target].map(|target| names[target].as_str());
+    match it.why {
+        WhyNotCompared::Content => format!(
+            "{there} is not compared with {first}: neither their bytes nor the right answers are the same; compare \
+             their rates, or assert with --same-content that both have the same content"
+        ),
+        WhyNotCompared::State => {
+            format!("{there} is not compared with {first}: no state of the cache was measured at both")
+        }
+    }
+}
+
+impl LocationTable {
+    fn new(ratios: LocationRatios, names: &[String], rankings: &[Ranking]) -> LocationTable {
+        let LocationRatios { state, work, first, there, .. } = ratios;
+        let names = [first, there].map(|source| names[source.target].clone());
+        let decoded = decoded_words(first, there).map_or_else(String::new, |what| format!(" · {what}"));
+        let sentence = sentence(&ratios, &names, rankings);
+        LocationTable { condition: format!("{state} · {work}{decoded}"), names, sentence, ratios }
+    }
+
+    /// The title in a terminal, such as `warm · newlines · overlay/f beside ext4/f`.
+    pub(super) fn title(&self) -> String {
+        let [first, there] = &self.names;
+        format!("{} · {there} beside {first}", self.condition)
+    }
+
+    /// The title as a Markdown heading.
+    pub(super) fn markdown_title(&self) -> String {
+        let [first, there] = self.names.each_ref().map(|name| code(name));
+        format!("### Places, {}, {there} beside {first}", text(&self.condition))
+    }
+
+    /// A table with a row for each method; `None` if no method reads both locations.
+    pub(super) fn table(&self, rankings: &[Ranking]) -> Option<Table> {
+        let numbers = ["first", "there", "there ÷ first"].map(Column::text);
+        let row = |it: &MethodRatio| {
+            let [first, there] = trial_rows(&it.pair, rankings)?;
+            let mark = if it.is_unlike_others { " (unlike others)" } else { "" };
+            let figures = [first, there].map(|row| Cell::text(figure(row)));
+            let name = Cell::Name(there.name.clone(), mark.to_owned());
+            let ratio = Cell::number(ratio_number(it.pair.ratio));
+            Some([name].into_iter().chain(figures).chain([ratio]).collect::<Vec<Cell>>())
+        };
+        let columns = [Column::text("method")].into_iter().chain(numbers);
+        Table::with_content(columns, self.ratios.methods.iter().filter_map(row))
+    }
+
+    /// The rows of the methods that read both locations, from which the page draws dumbbells.
+    pub(super) fn pairs<'a>(&self, rankings: &'a [Ranking]) -> Option<RowPairs<'a>> {
+        let [first, there] = &self.names;
+        let title = format!("From {first} to {there} · {}", self.condition);
+        let both = self.ratios.methods.iter().filter_map(|it| trial_rows(&it.pair, rankings));
+        RowPairs::from_rows(title, self.names.clone(), both.collect())
+    }
+}
+
+pub(super) fn ratio_number(ratio: SharedRatio) -> Number {
+    Number::new(words::ratio(ratio), ratio.estimate)
+}
+
+/// The decoded archives in words; `None` if both locations are read as plain bytes.
+fn decoded_words(first: Source, there: Source) -> Option<String> {
+    match (first.decodes, there.decodes) {
+        (None, None) => None,
+        (Some(one), Some(other)) if one == other => Some(format!("out of the {one}")),
+        (Some(one), Some(other)) => Some(format!("out of the {other} beside out of the {one}")),
+        (None, Some(other)) => Some(format!("out of the {other}")),
+        (Some(one), None) => Some(format!("beside out of the {one}")),
+    }
+}
+
+/// The rows of both trials, that of the first location first.
+fn trial_rows<'a>(pair: &TrialPair, rankings: &'a [Ranking]) -> Option<[&'a RankingRow; 2]> {
+    let row = |trial: TrialIndex| rankings.iter().find_map(|ranking| ranking.row(trial));
+    Some([row(pair.first)?, row(pair.there)?])
+}
+
+fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) -> String {
+    let [first, there] = names;
+    let what = decoded_words(ratios.first, ratios.there).map_or_else(String::new, |what| format!(", {what}"));
+    let mut sentence = format!("{}, {}{what}: ", ratios.state, ratios.work);
+    sentence += &match ratios.overall {
+        Some(overall) => overall_words(overall, ratios.methods.len(), names),
+        None => format!("no method reads both {there} and {first}"),
+    };
+    sentence += &unlike_methods(&ratios.methods, rankings);
+    if let Some(fastest) = &ratios.fastest
+        && let Some([own, other]) = trial_rows(fastest, rankings)
+    {
+        let (other, own, times) = (&other.name, &own.name, words::ratio(fastest.ratio));
+        sentence += &format!("; the fastest there, {other}, is {times} × {own}, the fastest at {first}");
+    }
+    if ratios.is_asserted {
+        sentence += "; the user asserts that both have the same content";
+    }
+    sentence
+}
+
+/// The ratio over all methods in words, such as
+/// `over 12 methods overlay/f reads at 0.83 [0.81, 0.85] × ext4/f, slower`.
+fn overall_words(overall: SharedRatio, methods: usize, [first, there]: &[String; 2]) -> String {
+    let verdict = match overall.significance() {
+        Some(Significance::Faster) => ", faster",
+        Some(Significance::Slower) => ", slower",
+        Some(Significance::Tie) => ", no difference is seen",
+        None => "",
+    };
+    let methods = words::plural(methods, "method");
+    format!("over {methods} {there} reads at {} × {first}{verdict}", words::times(overall))
+}
+
+/// The clause that names the methods whose ratio differs from the others; empty if there is none.
+fn unlike_methods(methods: &[MethodRatio], rankings: &[Ranking]) -> String {
+    let unlike: Vec<&MethodRatio> = methods.iter().filter(|it| it.is_unlike_others).collect();
+    if unlike.is_empty() {
+        return String::new();
+    }
+    let named = unlike.iter().take(NAMED_METHODS_MAX).filter_map(|it| {
+        let [_, there] = trial_rows(&it.pair, rankings)?;
+        Some(format!("{} {}", there.name, words::ratio(it.pair.ratio)))
+    });
+    let mut named: Vec<String> = named.collect();
+    named.extend(
+        unlike
+            .len()
+            .checked_sub(NAMED_METHODS_MAX)
+            .filter(|more| *more > 0)
+            .map(|more| format!("{more} more")),
+    );
+    format!("; it differs by method: {}", named.join(", "))
+}
+
+/// The comparisons of a record's targets as places of the same content, for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Locations")]
+pub(super) struct LocationsExport<'a> {
+    compared: Vec<LocationExport<'a>>,
+    not_compared: Vec<NotComparedExport<'a>>,
+}
+
+/// One place compared with the first one.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Location")]
+struct LocationExport<'a> {
+    /// The path or URL of the first place.
+    first: &'a str,
+    /// The path or URL of this place.
+    there: &'a str,
+    /// The archive that is decoded at the first place.
+    first_decodes: Option<Archive>,
+    /// The archive that is decoded at this place.
+    there_decodes: Option<Archive>,
+    work: Work,
+    state: CacheState,
+    /// Whether only the user's assertion says that both places have the same content.
+    is_asserted: bool,
+    /// The ratio over all methods that read both places.
+    overall: Option<LocationTimesExport>,
+    methods: Vec<LocationMethod<'a>>,
+    /// The fastest trials of both places, if they are different methods.
+    fastest: Option<LocationFastestExport>,
+}
+
+/// How many times as fast this place is as the first one.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LocationTimes")]
+struct LocationTimesExport {
+    estimate: f64,
+    ci95: Option<[f64; 2]>,
+    interval: Option<IntervalRule>,
+    /// Number of rounds or fills that hold both.
+    pairs: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LocationMethod<'a> {
+    id: &'a TrialId,
+    first_trial: TrialIndex,
+    there_trial: TrialIndex,
+    times: LocationTimesExport,
+    /// Whether the ratio differs from the ratios of the other methods.
+    is_unlike_others: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LocationFastest")]
+struct LocationFastestExport {
+    first_trial: TrialIndex,
+    there_trial: TrialIndex,
+    times: LocationTimesExport,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "NotCompared")]
+struct NotComparedExport<'a> {
+    /// The path or URL of the place.
+    there: &'a str,
+    reason: String,
+}
+
+impl<'a> LocationsExport<'a> {
+    /// `None` for a record whose targets are not raced as locations.
+    pub(super) fn from_record(record: &'a Record) -> Option<LocationsExport<'a>> {
+        record.header.locations?;
+        let Locations { compared, not_compared } = Locations::from_record(record);
+        let names = location_names(record);
+        let not_compared = not_compared.into_iter().map(|it| NotComparedExport {
+            there: target_path(record, it.target),
+            reason: why_not_compared(it, &names),
+        });
+        Some(LocationsExport {
+            compared: compared.iter().map(|it| LocationExport::new(record, it)).collect(),
+            not_compared: not_compared.collect(),
+        })
+    }
+}
+
+impl<'a> LocationExport<'a> {
+    fn new(record: &'a Record, ratios: &LocationRatios) -> LocationExport<'a> {
+        let method = |it: &MethodRatio| {
+            let TrialPair { first, there, ratio } = it.pair;
+            let (times, is_unlike_others) = (LocationTimesExport::from(ratio), it.is_unlike_others);
+            let id = &record.trial(first)?.trial.id;
+            Some(LocationMethod { id, first_trial: first, there_trial: there, times, is_unlike_others })
+        };
+        let fastest = |it: TrialPair| LocationFastestExport {
+            first_trial: it.first,
+            there_trial: it.there,
+            times: LocationTimesExport::from(it.ratio),
+        };
+        LocationExport {
+            first: target_path(record, ratios.first.target),
+            there: target_path(record, ratios.there.target),
+            first_decodes: ratios.first.decodes,
+            there_decodes: ratios.there.decodes,
+            work: ratios.work,
+            state: ratios.state,
+            is_asserted: ratios.is_asserted,
+            overall: ratios.overall.map(LocationTimesExport::from),
+            methods: ratios.methods.iter().filter_map(method).collect(),
+            fastest: ratios.fastest.map(fastest),
+        }
+    }
+}
+
+fn target_path(record: &Record, target: usize) -> &str {
+    record.targets.get(target).map_or("", |facts| &facts.path)
+}
+
+impl From<SharedRatio> for LocationTimesExport {
+    fn from(ratio: SharedRatio) -> LocationTimesExport {
+        LocationTimesExport {
+            estimate: ratio.estimate,
+            ci95: ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
+            interval: ratio.ci95.map(|it| it.rule),
+            pairs: ratio.pairs,
+        }
+    }
+}

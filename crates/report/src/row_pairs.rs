@@ -1,0 +1,81 @@
+//! Rows of two rankings that are the same method: read cold and warm, or at two locations.
+
+use super::answer::figure;
+use super::ranking::{Ranking, RankingRow};
+use readlab_model::trial::CacheState;
+use readlab_model::units::Throughput;
+
+/// The pairs of two rankings.
+#[derive(Debug)]
+pub(super) struct RowPairs<'a> {
+    /// The title, such as `From cold to warm · newlines`.
+    pub(super) title: String,
+    /// Names of the first and the second row of each pair, such as cold and warm.
+    pub(super) ends: [String; 2],
+    /// Whether the values are rates. Otherwise they are wall times.
+    pub(super) by_rate: bool,
+    pub(super) pairs: Vec<RowPair<'a>>,
+}
+
+#[derive(Debug)]
+pub(super) struct RowPair<'a> {
+    pub(super) from: &'a RankingRow,
+    pub(super) to: &'a RankingRow,
+    /// The value of both rows: bytes per second, or nanoseconds.
+    pub(super) values: [f64; 2],
+}
+
+impl<'a> RowPairs<'a> {
+    /// The methods that were read both cold and warm: one group for each warm ranking for which
+    /// there is a cold one, in the order of the warm ranking.
+    pub(super) fn cold_and_warm(rankings: &'a [Ranking]) -> Vec<RowPairs<'a>> {
+        let warm = rankings.iter().filter(|it| it.state == CacheState::Warm);
+        let pairs = warm.filter_map(|warm| {
+            let of = |it: &Ranking| (it.target, it.decodes, it.work);
+            let cold = rankings.iter().find(|it| it.state == CacheState::Cold && of(it) == of(warm))?;
+            let same = |row: &'a RankingRow| Some([cold.rows.iter().find(|it| it.name == row.name)?, row]);
+            let title = warm.title();
+            let rest = title.split_once(" · ").map_or("", |(_, rest)| rest);
+            let title = format!("From cold to warm · {rest}{}", warm.distinction);
+            let ends = [CacheState::Cold, CacheState::Warm].map(|state| state.to_string());
+            RowPairs::from_rows(title, ends, warm.rows.iter().filter_map(same).collect())
+        });
+        pairs.collect()
+    }
+
+    /// The pairs with their values; `None` if there is no pair.
+    pub(super) fn from_rows(
+        title: String,
+        ends: [String; 2],
+        both: Vec<[&'a RankingRow; 2]>,
+    ) -> Option<RowPairs<'a>> {
+        let by_rate = both.iter().flatten().all(|row| row.throughput.is_some());
+        let pair = |both: [&'a RankingRow; 2]| {
+            let [from, to] = both;
+            RowPair { from, to, values: both.map(|row| value(row, by_rate)) }
+        };
+        let pairs: Vec<RowPair> = both.into_iter().map(pair).collect();
+        (!pairs.is_empty()).then_some(RowPairs { title, ends, by_rate, pairs })
+    }
+}
+
+impl RowPair<'_> {
+    /// How many times as fast the second row is as the first, by their medians.
+    pub(super) fn gain(&self) -> f64 {
+        let [from, to] = [self.from, self.to].map(|row| row.wall.median.max(1) as f64);
+        from / to
+    }
+
+    /// Both values in words, such as `549 MB/s to 8.92 GB/s`.
+    pub(super) fn words(&self) -> String {
+        let [from, to] = [self.from, self.to].map(figure);
+        format!("{from} to {to}")
+    }
+}
+
+fn value(row: &RankingRow, by_rate: bool) -> f64 {
+    match row.throughput.filter(|_| by_rate) {
+        Some(Throughput(rate)) => rate,
+        None => row.wall.median as f64,
+    }
+}

@@ -1,0 +1,155 @@
+//! The effects of settings of the system on trials, as a table, in sentences, and for programs.
+
+use super::document::Column;
+use super::groups;
+use super::table::{Cell, Table};
+use super::words::{self, Number};
+use readlab_analysis::settings::{SettingEffect, median_wall_ns, setting_effects};
+use readlab_analysis::stats::{IntervalRule, SharedRatio, Significance, whole};
+use readlab_model::target::setting::SettingValue;
+use readlab_model::trial::{CacheState, TrialId, TrialIndex};
+use readlab_record::Record;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The effect of settings on one trial. At least one setting differs from the one found at the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingsRow {
+    pub state: CacheState,
+    /// The trial's name with its settings: `rust/read+read-ahead=4MiB`.
+    pub name: String,
+    /// The settings, such as `read-ahead=4MiB`.
+    pub settings: String,
+    /// The settings that were found at the start.
+    pub found_settings: String,
+    /// Median wall time under the settings.
+    pub wall_ns: u64,
+    /// Median wall time of the same trial under the settings that were found.
+    pub found_wall_ns: u64,
+    pub ratio: SharedRatio,
+}
+
+impl SettingsRow {
+    pub(super) fn all(record: &Record) -> Vec<SettingsRow> {
+        let row = |it: &SettingEffect| {
+            Some(SettingsRow {
+                state: it.trial.trial.state,
+                name: record.trial_name(&it.trial.trial),
+                settings: it.target.settings_words()?,
+                found_settings: it.found_target.settings_words()?,
+                wall_ns: whole(median_wall_ns(it.trial)?),
+                found_wall_ns: whole(median_wall_ns(it.found)?),
+                ratio: it.ratio,
+            })
+        };
+        let mut rows: Vec<SettingsRow> = setting_effects(record).iter().filter_map(row).collect();
+        rows.sort_by_key(|row| row.state);
+        rows
+    }
+}
+
+/// The effects as a table; `None` if the run raced no settings.
+pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
+    let columns = [
+        Column::text("state"),
+        Column::text("method"),
+        Column::number("wall"),
+        Column::number("as found"),
+        Column::number("× as found"),
+    ];
+    let cells = |row: &SettingsRow| {
+        vec![
+            Cell::text(row.state.word()),
+            Cell::Name(row.name.clone(), String::new()),
+            Cell::number(Number::time(row.wall_ns)),
+            Cell::number(Number::time(row.found_wall_ns)),
+            Cell::number(Number::new(words::ratio(row.ratio), row.ratio.estimate)),
+        ]
+    };
+    Table::with_content(columns, rows.iter().map(cells))
+}
+
+/// A line for each cache state and combination of settings, with the number of trials that it affects.
+pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
+    let keyed = rows.iter().map(|row| ((row.state, &row.settings, &row.found_settings), row));
+    let line = |((state, under, found), rows): ((CacheState, &String, &String), Vec<&SettingsRow>)| {
+        let count =
+            |significance| rows.iter().filter(|row| row.ratio.significance() == Some(significance)).count();
+        let (faster, slower) = (count(Significance::Faster), count(Significance::Slower));
+        let methods = words::plural(rows.len(), "method");
+        format!("settings: {state}, {under} beside {found}: of {methods} {faster} faster, {slower} slower")
+    };
+    groups::by_key(keyed).into_iter().map(line).collect()
+}
+
+/// The effect of settings on one trial, for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SettingEffect")]
+pub(super) struct SettingEffectExport<'a> {
+    trial: &'a TrialId,
+    index: TrialIndex,
+    state: CacheState,
+    settings: &'a [SettingValue],
+    /// Index of the same trial under the settings that were found at the start.
+    found: TrialIndex,
+    /// How many times as fast the trial is as the same trial under the settings that were found.
+    estimate: f64,
+    ci95: Option<[f64; 2]>,
+    interval: Option<IntervalRule>,
+    clear: Option<Significance>,
+    /// Number of rounds that hold both trials.
+    pairs: usize,
+}
+
+impl<'a> SettingEffectExport<'a> {
+    pub(super) fn all(record: &'a Record) -> Vec<SettingEffectExport<'a>> {
+        let export = |it: SettingEffect<'a>| SettingEffectExport {
+            trial: &it.trial.trial.id,
+            index: it.trial.trial.index,
+            state: it.trial.trial.state,
+            settings: &it.target.settings,
+            found: it.found.trial.index,
+            estimate: it.ratio.estimate,
+            ci95: it.ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
+            interval: it.ratio.ci95.map(|it| it.rule),
+            clear: it.significance(),
+            pairs: it.ratio.pairs,
+        };
+        setting_effects(record).into_iter().map(export).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_analysis::stats::{Interval, RuledInterval};
+
+    fn settings_row(name: &str, estimate: f64, [low, high]: [f64; 2]) -> SettingsRow {
+        let ci95 = Some(RuledInterval { ends: Interval { low, high }, rule: IntervalRule::SignedRank });
+        SettingsRow {
+            state: CacheState::Cold,
+            name: format!("{name}+read-ahead=4MiB"),
+            settings: "read-ahead=4MiB".to_owned(),
+            found_settings: "read-ahead=128KiB".to_owned(),
+            wall_ns: 1_000_000,
+            found_wall_ns: 2_000_000,
+            ratio: SharedRatio { estimate, ci95, pairs: 6 },
+        }
+    }
+
+    #[test]
+    fn a_line_counts_the_methods_that_a_setting_helps_and_the_table_lists_them() {
+        let rows =
+            [settings_row("rust/read", 2.0, [1.9, 2.1]), settings_row("rust/direct", 1.0, [0.98, 1.02])];
+        assert_eq!(
+            lines(&rows),
+            ["settings: cold, read-ahead=4MiB beside read-ahead=128KiB: of 2 methods 1 faster, 0 slower"]
+        );
+        let shown = table(&rows).unwrap().markdown();
+        assert!(
+            shown.contains("<code>rust/read+read-ahead=4MiB</code> | 1.00 ms | 2.00 ms | 2.0"),
+            "{shown}"
+        );
+        assert!(lines(&[]).is_empty() && table(&[]).is_none());
+    }
+}

@@ -1,0 +1,232 @@
+//! An experiment under settings of the system. Each combination of their values (a *point*) has its
+//! own targets in the record, and every trial is repeated on them.
+
+use super::command_parameters;
+use super::template::check_line;
+use super::together::ArrangedTargets;
+use crate::experiment::targets::KnownTarget;
+use anyhow::{Context, anyhow, ensure};
+use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
+use readlab_measure::settings::{RequestedSetting, SettingAccess, SettingControl, is_plain_value};
+use readlab_measure::target::CacheControl;
+use readlab_model::target::TargetFacts;
+use readlab_model::target::setting::SettingValue;
+use readlab_model::units::{Bytes, Nanos};
+use readlab_system::system_root::SystemRoot;
+use readlab_system::system_setting::{SettingFiles, SystemSetting};
+
+/// A setting of the system whose values are raced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RacedSetting {
+    name: String,
+    /// The values to race; if empty, the values that the kernel offers.
+    values: Vec<String>,
+    set_by: SetBy,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum SetBy {
+    Kernel(SystemSetting),
+    Commands { apply: String, read: Option<String> },
+}
+
+impl RacedSetting {
+    /// Parses a setting of the kernel: `read-ahead=128KiB,4MiB`, or the name alone.
+    pub fn of_kernel(words: &str) -> anyhow::Result<RacedSetting> {
+        let (name, values) = words.split_once('=').map_or((words, None), |(name, all)| (name, Some(all)));
+        let known = SystemSetting::ALL.into_iter().find(|it| it.word() == name);
+        let setting = known.with_context(|| {
+            let all = SystemSetting::ALL.map(SystemSetting::word).join(", ");
+            format!("--setting {name}: known are {all}; --setting-command sets any other by a command")
+        })?;
+        let values = values.map(|all| parse_values("--setting", words, all)).transpose()?.unwrap_or_default();
+        Ok(RacedSetting { name: name.to_owned(), values, set_by: SetBy::Kernel(setting) })
+    }
+
+    /// Parses a setting such as `sync=on,off` that these commands set and read.
+    pub fn of_commands(words: &str, apply: &str, read: Option<&str>) -> anyhow::Result<RacedSetting> {
+        let option = "--setting-command";
+        let (name, all) = words
+            .split_once('=')
+            .with_context(|| format!("{option} '{words}' has no values: write NAME=VALUE,VALUE"))?;
+        let name = command_parameters::checked_name(name)?;
+        let placeholder = format!("{{{name}}}");
+        let uses_value = apply.contains(&placeholder);
+        ensure!(uses_value, "--apply '{apply}' does not use the value: write {placeholder} in it");
+        std::iter::once(apply).chain(read).try_for_each(check_line)?;
+        let values = parse_values(option, words, all)?;
+        let set_by = SetBy::Commands { apply: apply.to_owned(), read: read.map(str::to_owned) };
+        Ok(RacedSetting { name, values, set_by })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How the setting is read and set for these targets.
+    fn access<'a>(
+        &self,
+        targets: impl IntoIterator<Item = &'a TargetFacts>,
+    ) -> anyhow::Result<SettingAccess> {
+        Ok(match &self.set_by {
+            SetBy::Commands { apply, read } => {
+                SettingAccess::Commands { apply: apply.clone(), read: read.clone() }
+            }
+            SetBy::Kernel(setting) => {
+                let files = SettingFiles::find(&SystemRoot::default(), *setting, targets);
+                SettingAccess::Files(files.map_err(|why| self.refusal_of(&why))?)
+            }
+        })
+    }
+
+    fn refusal_of(&self, why: &str) -> anyhow::Error {
+        anyhow!("--setting {}: {why}", self.name)
+    }
+
+    /// Sets the value in the facts of a target.
+    fn set_fact(&self, value: &str, facts: &mut TargetFacts) {
+        match &self.set_by {
+            SetBy::Kernel(SystemSetting::ReadAhead) => {
+                let bytes = value.parse::<Bytes>().ok().map(|bytes| bytes.0);
+                match (&mut facts.own_read_ahead, &mut facts.device, bytes) {
+                    (Some(own), _, Some(bytes)) => own.bytes = bytes,
+                    (None, Some(device), bytes) => device.read_ahead_bytes = bytes,
+                    _ => {}
+                }
+            }
+            SetBy::Kernel(SystemSetting::Scheduler) => {
+                facts.device.iter_mut().for_each(|device| device.scheduler = Some(value.to_owned()));
+            }
+            SetBy::Kernel(_) | SetBy::Commands { .. } => {}
+        }
+    }
+}
+
+fn parse_values(option: &str, words: &str, all: &str) -> anyhow::Result<Vec<String>> {
+    let values: Vec<String> = all.split(',').map(|value| value.trim().to_owned()).collect();
+    let strange = values.iter().find(|value| !is_plain_value(value));
+    ensure!(strange.is_none(), "{option} '{words}': '{}' is no value", strange.map_or("", String::as_str));
+    Ok(values)
+}
+
+/// Refuses settings that do not exist for these targets, or that this user may not change.
+pub(super) fn check_settings<'a>(
+    raced: &[RacedSetting],
+    targets: impl Iterator<Item = &'a TargetFacts> + Clone,
+) -> anyhow::Result<()> {
+    for setting in raced {
+        if let SettingAccess::Files(files) = setting.access(targets.clone())? {
+            files.check_writable().map_err(|why| setting.refusal_of(&why))?;
+        }
+    }
+    Ok(())
+}
+
+/// Tries the values of the settings, and repeats the targets and the trials of a plan for each
+/// combination of the values.
+pub(super) fn arrange_settings(
+    plan: Plan,
+    targets: Vec<KnownTarget>,
+    caches: Vec<CacheControl>,
+    raced: &[RacedSetting],
+) -> anyhow::Result<ArrangedTargets> {
+    let known = || targets.iter().map(|known| &known.target.facts);
+    let requested = |it: &RacedSetting| -> anyhow::Result<RequestedSetting> {
+        let (name, values) = (it.name.clone(), it.values.clone());
+        Ok(RequestedSetting { name, access: it.access(known())?, values })
+    };
+    let requested = raced.iter().map(requested).collect::<anyhow::Result<Vec<_>>>()?;
+    let control = SettingControl::begin(requested)?;
+    let points = control.points();
+    let facts =
+        points.iter().flat_map(|point| known().map(move |facts| facts_under(facts, point, raced))).collect();
+    let plan = plan_under_points(plan, targets.len(), points.len());
+    Ok(ArrangedTargets { targets, caches, facts, plan, settings: Some(control) })
+}
+
+/// The facts of a target under the settings of a point.
+fn facts_under(facts: &TargetFacts, point: &[SettingValue], raced: &[RacedSetting]) -> TargetFacts {
+    let mut facts = TargetFacts { settings: point.to_vec(), ..facts.clone() };
+    raced.iter().zip(point).for_each(|(setting, value)| setting.set_fact(&value.value, &mut facts));
+    facts
+}
+
+/// Repeats each trial of a plan under each point. The targets of a point follow those of the point
+/// before. An advised budget is multiplied by the number of points.
+fn plan_under_points(plan: Plan, targets: usize, points: usize) -> Plan {
+    let budget = match plan.rules.budget {
+        Budget::Advised(time) => Budget::Advised(Nanos(time.0.saturating_mul(points as u64))),
+        firm @ Budget::Firm(_) => firm,
+    };
+    let under = |planned: &PlannedTrial, point: usize| {
+        let on = planned.on_target(point * targets + planned.trial.target);
+        PlannedTrial { block: point, ..on }
+    };
+    let under_each = |planned: &PlannedTrial| (0..points).map(|it| under(planned, it)).collect::<Vec<_>>();
+    let trials = plan.trials.iter().flat_map(under_each).collect();
+    let mut plan = Plan { trials, rules: Rules { budget, ..plan.rules }, ..plan };
+    plan.number_trials();
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_measure::plan::testing::{COLD, WARM, plan, rules_of_runs};
+    use readlab_model::target::device::{Device, ReadAhead};
+
+    #[test]
+    fn a_setting_needs_a_known_name_and_plain_values() {
+        let setting = RacedSetting::of_kernel("read-ahead=128KiB, 4MiB").unwrap();
+        assert_eq!(
+            (setting.name(), setting.values.as_slice()),
+            ("read-ahead", &["128KiB", "4MiB"].map(str::to_owned)[..])
+        );
+        assert!(RacedSetting::of_kernel("scheduler").unwrap().values.is_empty());
+        let refusal = |words: &str| RacedSetting::of_kernel(words).unwrap_err().to_string();
+        assert!(refusal("readahead=1").starts_with("--setting readahead: known are read-ahead, scheduler,"));
+        assert_eq!(refusal("read-ahead=1,,2"), "--setting 'read-ahead=1,,2': '' is no value");
+        assert_eq!(refusal("scheduler=a;b"), "--setting 'scheduler=a;b': 'a;b' is no value");
+    }
+
+    #[test]
+    fn a_command_that_does_not_use_the_value_is_refused() {
+        let of = |words, apply| RacedSetting::of_commands(words, apply, Some("cat x"));
+        assert!(of("sync=on,off", "mount -o remount,sync={sync} /x").is_ok());
+        let refusal = |words, apply| of(words, apply).unwrap_err().to_string();
+        assert_eq!(refusal("a=1,2", "true"), "--apply 'true' does not use the value: write {a} in it");
+        assert!(refusal("a", "x {a}").ends_with("has no values: write NAME=VALUE,VALUE"));
+        assert!(refusal("a b=1", "x").contains("'a b' is no name"));
+    }
+
+    #[test]
+    fn each_trial_is_repeated_under_each_point_on_targets_of_the_point() {
+        let mut plan = plan(rules_of_runs(1), &[("a", COLD), ("b", WARM)]);
+        plan.trials[1].trial.target = 1;
+        plan.rules.budget = Budget::Advised(Nanos(10));
+        let plan = plan_under_points(plan, 2, 3);
+        let shown: Vec<(usize, usize)> = plan.trials.iter().map(|it| (it.trial.target, it.block)).collect();
+        assert_eq!(shown, [(0, 0), (2, 1), (4, 2), (1, 0), (3, 1), (5, 2)]);
+        assert_eq!((plan.block_count(), plan.rules.budget), (3, Budget::Advised(Nanos(30))));
+    }
+
+    #[test]
+    fn the_facts_of_a_target_have_the_values_of_its_point() {
+        let raced = ["read-ahead", "scheduler"].map(|name| RacedSetting::of_kernel(name).unwrap());
+        let value = |name: &str, value: &str| SettingValue {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            is_found: false,
+            is_read_back: true,
+        };
+        let point = [value("read-ahead", "4MiB"), value("scheduler", "none")];
+        let device = Some(Device { read_ahead_bytes: Some(1), ..Device::default() });
+        let facts = facts_under(&TargetFacts { device, ..TargetFacts::default() }, &point, &raced);
+        let device = facts.device.unwrap();
+        assert_eq!((device.read_ahead_bytes, device.scheduler.as_deref()), (Some(4 << 20), Some("none")));
+        let own_read_ahead = Some(ReadAhead { bytes: 1, setting: String::new() });
+        let facts = facts_under(&TargetFacts { own_read_ahead, ..TargetFacts::default() }, &point, &raced);
+        assert_eq!(facts.read_ahead().unwrap().bytes, 4 << 20);
+        assert_eq!(facts.settings_words().unwrap(), "read-ahead=4MiB,scheduler=none");
+    }
+}

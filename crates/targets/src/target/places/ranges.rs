@@ -1,0 +1,190 @@
+//! The ranges of a list of the user, which has an offset and a length in each line. The list is read
+//! once, and its ranges are checked against each target file.
+
+use super::FilePlaces;
+use crate::target::error::refusal;
+use crate::target::{Place, Target, TargetError};
+use readlab_model::target::TargetKind;
+use readlab_model::target::places::RangesFacts;
+use readlab_model::units::Bytes;
+use readlab_protocol::{BlockBytes, Places};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// Length of the longest range. Methods hold a whole range in memory.
+const RANGE_BYTES_MAX: u64 = 1 << 30;
+
+/// Number of characters of a malformed line that are shown.
+const SHOWN_CHARS_MAX: usize = 40;
+
+/// One range of a file, as a line of a list names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ListedRange {
+    offset: u64,
+    bytes: u64,
+}
+
+/// The ranges of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RangesRequest {
+    /// Path of the list.
+    list: PathBuf,
+    /// Whether the ranges are read in the order of the file.
+    is_sorted: bool,
+    ranges: Arc<Vec<ListedRange>>,
+}
+
+impl RangesRequest {
+    /// Reads a list; `-` is standard input.
+    pub fn read(list: &Path, is_sorted: bool) -> Result<RangesRequest, TargetError> {
+        let failed = |cause| refusal(list, cause);
+        let mut ranges = if list.as_os_str() == STANDARD_INPUT {
+            parse_ranges(list, io::stdin().lock())?
+        } else {
+            parse_ranges(list, BufReader::new(File::open(list).map_err(failed)?))?
+        };
+        if ranges.is_empty() {
+            return Err(TargetError::NoRanges(list.to_owned()));
+        }
+        if is_sorted {
+            ranges.sort_unstable();
+        }
+        Ok(RangesRequest { list: list.to_owned(), is_sorted, ranges: Arc::new(ranges) })
+    }
+
+    /// Reads the list of a record again, if it still exists.
+    pub fn of_facts(facts: &RangesFacts) -> Result<RangesRequest, TargetError> {
+        if facts.list == STANDARD_INPUT {
+            return Err(TargetError::RangesOfInput);
+        }
+        RangesRequest::read(Path::new(&facts.list), facts.is_sorted)
+    }
+}
+
+impl Target {
+    /// Restricts the target to these ranges. Targets on servers stay unchanged.
+    pub fn restrict_to_ranges(&mut self, request: &RangesRequest) -> Result<(), TargetError> {
+        let Place::File(file) = &self.place else { return Ok(()) };
+        let (file_bytes, ranges) = (self.facts.size_bytes, &request.ranges);
+        let mut beyond = ranges.iter().filter(|range| range.end().is_none_or(|end| end > file_bytes));
+        if let Some(&ListedRange { offset, bytes }) = beyond.next() {
+            let (path, list) = (file.clone(), request.list.clone());
+            return Err(TargetError::RangeBeyond { path, list, size_bytes: file_bytes, offset, bytes });
+        }
+        let lengths: Vec<u64> = ranges.iter().map(|range| range.bytes).collect();
+        let size_bytes: u64 = lengths.iter().sum();
+        let list = if request.list.as_os_str() == STANDARD_INPUT {
+            request.list.clone()
+        } else {
+            std::path::absolute(&request.list).unwrap_or_else(|_| request.list.clone())
+        };
+        let (shortest, longest) = (lengths.iter().min().copied(), lengths.iter().max().copied());
+        let offsets = ranges.iter().map(|range| range.offset).collect();
+        let places = Places { file: file.clone(), block_bytes: BlockBytes::Each(lengths), offsets };
+        let facts = RangesFacts {
+            list: list.to_string_lossy().into_owned(),
+            is_sorted: request.is_sorted,
+            reads: ranges.len() as u64,
+            shortest_bytes: shortest.unwrap_or_default(),
+            longest_bytes: longest.unwrap_or_default(),
+            repeated_bytes: size_bytes - places.useful_bytes(),
+            file_bytes,
+        };
+        let places = FilePlaces::write(places)?;
+        self.facts.size_bytes = size_bytes;
+        self.facts.kind = TargetKind::Ranges(facts);
+        self.place = Place::Blocks(Arc::new(places));
+        Ok(())
+    }
+}
+
+impl ListedRange {
+    /// The offset after the last byte; `None` if no file can have it.
+    fn end(&self) -> Option<u64> {
+        self.offset.checked_add(self.bytes)
+    }
+}
+
+/// Parses the ranges of all lines. Blank lines are ignored.
+fn parse_ranges(list: &Path, mut lines: impl BufRead) -> Result<Vec<ListedRange>, TargetError> {
+    let (mut ranges, mut line) = (Vec::new(), Vec::new());
+    for number in 1_u64.. {
+        line.clear();
+        if lines.read_until(b'\n', &mut line).map_err(|cause| refusal(list, cause))? == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim();
+        if !text.is_empty() {
+            let shown = || text.chars().take(SHOWN_CHARS_MAX).flat_map(char::escape_debug).collect();
+            let wrong = || TargetError::NoRangeInLine { list: list.to_owned(), line: number, text: shown() };
+            ranges.push(parse_range(text).ok_or_else(wrong)?);
+        }
+    }
+    Ok(ranges)
+}
+
+/// Parses an offset and a length, which blanks or a comma separate.
+fn parse_range(text: &str) -> Option<ListedRange> {
+    let mut words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    let mut next = || words.next()?.parse::<Bytes>().ok().map(|bytes| bytes.0);
+    let (offset, bytes) = (next()?, next()?);
+    let is_range = words.next().is_none() && (1..=RANGE_BYTES_MAX).contains(&bytes);
+    is_range.then_some(ListedRange { offset, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed_ranges(list: &str) -> Result<Vec<(u64, u64)>, String> {
+        let found = parse_ranges(Path::new("l"), list.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(found.into_iter().map(|range| (range.offset, range.bytes)).collect())
+    }
+
+    #[test]
+    fn each_line_of_a_list_has_an_offset_and_a_length() {
+        assert_eq!(parsed_ranges("0 1\n\n 4KiB,\t64KiB \r\n7 1"), Ok(vec![(0, 1), (4096, 65_536), (7, 1)]));
+        assert_eq!(parsed_ranges(""), Ok(Vec::new()));
+        for (list, line) in [
+            ("1", 1),
+            ("0 1\nx 1", 2),
+            ("0 0", 1),
+            ("0 1 2", 1),
+            ("0 1\n\n-1 1", 3),
+            ("0 2GiB", 1),
+            ("\u{1b}[1m", 1),
+        ] {
+            let error = parsed_ranges(list).unwrap_err();
+            assert!(error.starts_with(&format!("l: line {line}: ")) && !error.contains('\u{1b}'), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_error_for_a_range_beyond_the_end_names_the_list_and_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, list) = (folder.path().join("f"), folder.path().join("l"));
+        std::fs::write(&file, [b'x'; 100]).unwrap();
+        std::fs::write(&list, "90 10\n0 50\n40 20\n").unwrap();
+        let mut target = Target::examine(&file).unwrap();
+        target.restrict_to_ranges(&RangesRequest::read(&list, true).unwrap()).unwrap();
+        let facts = target.facts.ranges().unwrap();
+        assert_eq!((target.facts.size_bytes, facts.reads, facts.repeated_bytes), (80, 3, 10));
+        assert_eq!((facts.shortest_bytes, facts.longest_bytes, facts.file_bytes), (10, 50, 100));
+        let Place::Blocks(blocks) = &target.place else { panic!("{:?}", target.place) };
+        assert_eq!(blocks.places.offsets, [0, 40, 90]);
+        std::fs::write(&list, "0 1\n95 6\n").unwrap();
+        let mut target = Target::examine(&file).unwrap();
+        let error =
+            target.restrict_to_ranges(&RangesRequest::read(&list, false).unwrap()).unwrap_err().to_string();
+        assert!(
+            error.contains("l: 6 bytes from byte 95 end behind ") && error.ends_with("has 100 bytes"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Tests of several targets in one set of rounds: the same content at several places, and different
+//! contents.
+
+use crate::home::{Export, Home, QUICK, Trials, items};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const TEXT: &str = "one\ntwo\nthree\n";
+
+const TWO_METHODS: &str = "--state warm --method rust/read/scalar --method rust/mmap/scalar";
+
+/// A home with the same file in two folders.
+fn home_with_two_places() -> Home {
+    let home = Home::with_file("here/f.txt", TEXT.repeat(20_000));
+    home.file("there/f.txt", TEXT.repeat(20_000));
+    home
+}
+
+/// The export of a quick race with these arguments.
+fn export_of_race(home: &Home, words: &str) -> Export {
+    home.readlab(format!("race {words} {QUICK} --quiet --export-json -")).exits(0).export()
+}
+
+fn comparisons(json: &Value) -> &[Value] {
+    items(&json["locations"]["compared"])
+}
+
+/// The rounds in which a trial read the target whose path ends in `path`.
+fn rounds_of_trial(json: &Value, id: &str, path: &str) -> BTreeSet<u64> {
+    let is_asked_for = |trial: &&Value| {
+        trial["id"] == id && trial["target"].as_str().is_some_and(|target| target.ends_with(path))
+    };
+    let trial = json.trials().iter().find(is_asked_for).unwrap();
+    assert_eq!(trial["outcome"], "measured", "{trial}");
+    items(&trial["samples"]).iter().map(|sample| sample["round"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn the_same_file_at_two_places_is_read_in_the_same_rounds_and_compared_for_each_method() {
+    let home = home_with_two_places();
+    let json = export_of_race(&home, &format!("here/f.txt there/f.txt {TWO_METHODS}"));
+    assert_eq!(home.runs().len(), 1, "one run");
+    for id in ["rust/read/scalar", "rust/mmap/scalar", "command/wc -l"] {
+        let [here, there] = ["here/f.txt", "there/f.txt"].map(|path| rounds_of_trial(&json, id, path));
+        assert_eq!((here.len(), &here), (3, &there), "{id}");
+    }
+    let [table] = comparisons(&json) else { panic!("one state: {}", json["locations"]) };
+    assert_eq!((&table["state"], &table["work"]), (&"warm".into(), &"newlines".into()));
+    let ids: Vec<&str> = items(&table["methods"]).iter().map(|it| it["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["command/wc -l", "rust/read/scalar", "rust/mmap/scalar"]);
+    assert_eq!(table["overall"]["pairs"], 3);
+    let [low, high] = items(&table["overall"]["ci95"]) else { panic!("{table}") };
+    assert!(low.as_f64().unwrap() < high.as_f64().unwrap(), "{table}");
+    let record = home.record(&home.runs()[0]);
+    assert_eq!(record.header.locations, Some(readlab_record::Locations::default()));
+}
+
+#[test]
+fn different_contents_are_raced_and_compared_only_if_the_user_asserts_that_they_are_the_same() {
+    let home = home_with_two_places();
+    home.file("other.txt", TEXT.repeat(19_999) + "three\ntwo\none\n");
+    let words = format!("here/f.txt other.txt {TWO_METHODS}");
+    let said = home.readlab(format!("race {words} {QUICK}")).exits(0);
+    said.shows("places: other.txt is not compared with f.txt: neither their bytes nor the right answers");
+    said.shows("compare their rates").hides("there ÷ first");
+    let json = export_of_race(&home, &words);
+    assert_eq!((comparisons(&json).len(), items(&json["locations"]["not_compared"]).len()), (0, 1));
+    let json = export_of_race(&home, &format!("{words} --same-content"));
+    assert_eq!((comparisons(&json).len(), &comparisons(&json)[0]["is_asserted"]), (1, &true.into()));
+}
+
+#[test]
+fn a_folder_and_a_file_with_all_its_bytes_are_compared_because_their_answers_are_equal() {
+    let home = home_with_two_places();
+    home.file("both.txt", TEXT.repeat(40_000));
+    home.file("folder/a", TEXT.repeat(20_000));
+    home.file("folder/b", TEXT.repeat(20_000));
+    let words = "--state warm --method rust/files-auto/memchr --method rust/read/memchr";
+    let json = export_of_race(&home, &format!("folder both.txt {words}"));
+    let [table] = comparisons(&json) else { panic!("{}", json["locations"]) };
+    assert_eq!((&table["is_asserted"], &table["overall"]), (&false.into(), &Value::Null));
+    assert!(table["fastest"]["times"]["estimate"].as_f64().unwrap() > 0.0, "{table}");
+}
+
+#[test]
+fn ranges_and_names_are_compared_at_two_places_too() {
+    let home = home_with_two_places();
+    home.file("list", "0 100\n8192 50\n");
+    let range = "--range 4KiB:16KiB --state warm --method rust/read/scalar";
+    let ranges = "--ranges list --state warm --work newlines --method rust/places-pread/scalar";
+    for (words, work) in [
+        (format!("here/f.txt there/f.txt {range}"), "newlines"),
+        (format!("here/f.txt there/f.txt {ranges}"), "newlines"),
+        ("here there --work names --method rust/names-readdir".to_owned(), "names"),
+    ] {
+        let json = export_of_race(&home, &words);
+        let [table] = comparisons(&json) else { panic!("{words}: {}", json["locations"]) };
+        assert_eq!((&table["work"], &table["is_asserted"]), (&work.into(), &false.into()), "{words}");
+        assert!(!items(&table["methods"]).is_empty(), "{words}: {table}");
+    }
+}
+
+#[test]
+fn the_hooks_of_a_command_run_once_for_each_place() {
+    let home = home_with_two_places();
+    let own = "-c 'cat {} | cat' --check same --setup 'wc -l {} >> begun' --cleanup 'wc -l {} >> ended'";
+    export_of_race(&home, &format!("here/f.txt there/f.txt --state warm {own}"));
+    for log in ["begun", "ended"] {
+        let text = home.read(log);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.contains("here/f.txt") && text.contains("there/f.txt"), "{text}");
+    }
+}
+
+#[test]
+fn targets_that_cannot_share_their_rounds_are_refused() {
+    let home = home_with_two_places();
+    for (words, why) in [
+        ("here/f.txt here/f.txt", "here/f.txt: named twice"),
+        ("here/f.txt there/f.txt --readers 2", "--readers: several targets only with --apart"),
+        ("here there --per-file", "--per-file: several targets only with --apart"),
+        ("here/f.txt there/f.txt --setting swappiness", "--setting: not with several targets"),
+        ("here/f.txt there --range 0:1", "there: --range reads a part of a file, and this is none"),
+        ("here there/f.txt --work names", "there/f.txt: --work names is about what is below a folder"),
+        ("here/f.txt --same-content", "--same-content is about several targets, and there is one"),
+        ("here/f.txt there/none.txt", "there/none.txt: "),
+    ] {
+        home.readlab(format!("race {words}")).refuses(why);
+    }
+    assert!(home.runs().is_empty());
+}
+
+mod ring2 {
+    use super::*;
+
+    #[test]
+    fn a_slower_place_has_its_factor_and_the_page_has_a_dumbbell_for_each_method() {
+        let home = home_with_two_places();
+        home.file("slow", "case \"$1\" in *there*) sleep 0.2 ;; *) sleep 0.1 ;; esac\nexec wc -l \"$1\"\n");
+        let words =
+            format!("here/f.txt there/f.txt {TWO_METHODS} -c 'sh slow {{}}' --export-markdown table.md");
+        let json = export_of_race(&home, &words);
+        let [table] = comparisons(&json) else { panic!("{}", json["locations"]) };
+        let slow = items(&table["methods"]).iter().find(|it| it["id"] == "command/sh slow").unwrap();
+        let times = slow["times"]["estimate"].as_f64().unwrap();
+        assert!((0.4..0.7).contains(&times), "{slow}");
+        let page = home.read(home.runs()[0].join("report.html"));
+        let section = page.split("id=\"places\"").nth(1).unwrap().split("</section>").next().unwrap();
+        assert_eq!(section.matches("<circle").count(), 4, "{section}");
+        assert!(home.read("table.md").contains("| method | first | there | there ÷ first |"));
+    }
+
+    #[test]
+    fn an_interrupted_run_of_two_places_is_resumed_with_both() {
+        let home = home_with_two_places();
+        let words = format!("here/f.txt there/f.txt {TWO_METHODS} --output run --quiet");
+        home.readlab(format!("race {words} --runs 6 --budget 20m")).exits(0);
+        home.cut_short("run/record.jsonl");
+        home.readlab("race --resume run/record.jsonl").exits(0).shows("there ÷ first");
+        let record = home.record("run");
+        for trial in record.trials.iter().filter(|it| !it.trial.is_control()) {
+            assert_eq!(trial.samples.len(), 6, "{} of {}", trial.trial.id, trial.trial.target);
+        }
+    }
+}

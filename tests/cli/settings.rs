@@ -1,0 +1,288 @@
+//! Tests of races under settings of the system: `readlab race FILE --setting` and
+//! `--setting-command`. Without root, the setting is a file that commands write and read.
+
+use crate::home::{Export, Home, QUICK, Trials, items};
+use crate::processes::{happens_in_time, kill, send, start_until_sample};
+use readlab_record::{Line, Record};
+use rustix::process::Signal;
+use std::fs;
+use std::path::Path;
+
+const ONE_METHOD: &str = "--method rust/read/scalar";
+
+/// A home with a file of lines, and a file that serves as the setting and has the value 1.
+fn home_with_setting() -> Home {
+    let home = Home::with_file("f", "a line\n".repeat(1 << 14));
+    home.file("setting", "1");
+    home
+}
+
+/// The options that race the setting. Its `--apply` command begins with `apply`.
+fn setting_options(home: &Home, apply: &str) -> String {
+    let file = home.at("setting");
+    let file = file.display();
+    format!(
+        "--setting-command x=1,2,3 --apply '{apply}printf %s {{x}} >\"{file}\"' --read 'cat \"{file}\"' {ONE_METHOD}"
+    )
+}
+
+fn is_restored(home: &Home) -> bool {
+    home.read("setting") == "1"
+}
+
+/// The value of the setting for each target.
+fn setting_values(record: &Record) -> Vec<&str> {
+    record.targets.iter().map(|it| it.settings[0].value.as_str()).collect()
+}
+
+#[test]
+fn each_method_is_read_under_each_value_and_the_found_value_is_restored() {
+    let home = home_with_setting();
+    let json = home.race_json("f", setting_options(&home, "")).exits(0);
+    assert!(is_restored(&home));
+    let record = home.record(&home.runs()[0]);
+    assert_eq!(setting_values(&record), ["1", "2", "3"]);
+    assert!(record.targets[0].has_found_settings() && !record.targets[1].has_found_settings());
+    let mut names: Vec<String> = record.trials.iter().map(|it| record.trial_name(&it.trial)).collect();
+    names.retain(|name| name.starts_with("rust/read/scalar"));
+    names.sort();
+    let expected = ["1", "1", "2", "2", "3", "3"].map(|value| format!("rust/read/scalar+x={value}"));
+    assert_eq!(names, expected, "cold and warm");
+    let effects = items(&json["settings"]).iter().filter(|it| it["trial"] == "rust/read/scalar");
+    let effects: Vec<_> = effects.map(|it| &it["settings"][0]).collect();
+    assert_eq!(effects.len(), 4, "two values in two states: {effects:?}");
+    assert!(effects.iter().all(|it| it["name"] == "x" && it["is_read_back"] == true), "{effects:?}");
+    assert!(json.trials().iter().any(|it| it["settings"] == "x=2"));
+    // Settings are changed for each block, and once more at the end.
+    let last = record.settings_applied.last().unwrap();
+    assert!(record.settings_applied.len() > 6 && last.target == 0, "{:?}", record.settings_applied);
+}
+
+#[test]
+fn names_and_ranges_are_read_under_each_value_too() {
+    for (target, words) in [
+        ("folder", "--work names --method rust/names-readdir"),
+        ("f", "--range 0:16KiB --state warm --method rust/read/scalar"),
+    ] {
+        let home = home_with_setting();
+        home.file("folder/a", "a line\n");
+        let json = home.race_json(target, setting_options(&home, "").replace(ONE_METHOD, words)).exits(0);
+        assert_eq!(setting_values(&home.record(&home.runs()[0])), ["1", "2", "3"], "{words}");
+        assert!(!items(&json["settings"]).is_empty() && is_restored(&home), "{words}: {json}");
+    }
+}
+
+#[test]
+fn a_turn_during_which_the_value_changes_is_repeated() {
+    let home = home_with_setting();
+    // The raced command itself changes the setting, in its fourth reading: each of the three values has
+    // an untimed reading before.
+    let (count, setting) = (home.at("count"), home.at("setting"));
+    let (count, setting) = (count.display(), setting.display());
+    let change = format!("echo >>{count}; test $(wc -l <{count}) != 4 || printf 9 >{setting}");
+    let command = home.program("meddle", &format!("#!/bin/sh\n{change}\nwc -l \"$1\"\n"));
+    let words = format!("{} -c '{} {{}}' --state cold", setting_options(&home, ""), command.display());
+    home.race_json("f", words).exits(0);
+    let record = home.record(&home.runs()[0]);
+    let rejected: Vec<&str> =
+        record.trials.iter().flat_map(|it| &it.rejected).map(|(_, why)| why.as_str()).collect();
+    assert!(rejected.iter().any(|why| why.starts_with("x was 9 after the reading, and ")), "{rejected:?}");
+    assert!(is_restored(&home));
+}
+
+#[test]
+fn a_value_is_named_as_it_is_read_back() {
+    let home = home_with_setting();
+    let file = home.at("setting");
+    let file = file.display();
+    home.file("setting", "16");
+    let words = |values: &str| {
+        format!(
+            "--setting-command x={values} --apply 'echo $(( {{x}} / 4 * 4 )) >\"{file}\"' --read 'cat \"{file}\"' \
+             {ONE_METHOD} --state warm"
+        )
+    };
+    home.race_json("f", words("5,30")).exits(0);
+    assert_eq!(setting_values(&home.record(&home.runs()[0])), ["16", "4", "28"]);
+    home.race("f", words("5,6")).refuses("--setting-command x: 5 and 6 are both 4 once they are set");
+    home.race("f", words("17")).refuses("it is 16 already, and no other value is raced");
+    assert_eq!(home.read("setting").trim(), "16");
+}
+
+#[test]
+fn impossible_settings_are_refused_in_a_line() {
+    let home = home_with_setting();
+    for (words, why) in [
+        ("--setting warp=1", "--setting warp: known are read-ahead, scheduler,"),
+        ("--setting swappiness=1,,2", "'' is no value"),
+        ("--setting scheduler --setting scheduler=none", "is given twice"),
+        ("--setting swappiness --readers 2", "--setting: not with --readers"),
+        ("--setting-command x=1,2 --apply true", "does not use the value: write {x} in it"),
+        ("--setting-command x=1,2 --apply 'exit 3; : {x}'", "--setting-command x: --apply 'exit 3; : 1'"),
+        ("--setting-command x=1,2 --apply ': {x}' --read 'echo a b'", "printed no plain value: 'a b'"),
+    ] {
+        home.race("f", format!("{ONE_METHOD} {words}")).refuses(why);
+    }
+    home.readlab("race f g --setting swappiness").refuses("--setting: not with several targets");
+    home.readlab("tune f --setting swappiness --readers 2").refuses("--setting: not with --readers");
+    home.readlab("fleet race f --setting swappiness").exits(2).tells("--setting: the ranks of a fleet");
+    assert!(is_restored(&home));
+}
+
+#[test]
+fn without_permission_a_setting_is_refused_with_its_file() {
+    let home = home_with_setting();
+    if let Some(said) = home.as_nobody(format!("race f {QUICK} {ONE_METHOD} --setting swappiness=1")) {
+        said.exits(2).tells("--setting swappiness: /proc/sys/vm/swappiness: Permission denied");
+    }
+}
+
+#[test]
+fn a_setting_is_restored_after_ctrl_c_a_kill_and_a_failure() {
+    let home = home_with_setting();
+    let words = || format!("{} --runs 1000 --budget 10m", setting_options(&home, ""));
+    let child = start_until_sample(&home, "race", &words());
+    send(child.id(), Signal::INT);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    assert!(is_restored(&home), "Ctrl-C");
+    fs::remove_dir_all(home.at("run")).unwrap();
+    let child = start_until_sample(&home, "race", &words());
+    assert!(happens_in_time(|| !is_restored(&home)), "it is raced under other values");
+    kill(&home, child);
+    assert!(happens_in_time(|| is_restored(&home)), "killed");
+    // From now on the setting can only be set to the value that it had.
+    let broken = home.at("broken");
+    let fails = format!("test {{x}} = 1 || ! test -e {} || exit 7; ", broken.display());
+    fs::remove_dir_all(home.at("run")).unwrap();
+    let child = start_until_sample(
+        &home,
+        "race",
+        &format!("{} --runs 1000 --budget 10m", setting_options(&home, &fails)),
+    );
+    fs::write(&broken, "").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.contains("the run ended early: --setting-command x: --apply"), "{err}");
+    assert!(is_restored(&home), "failed");
+}
+
+#[test]
+fn a_run_under_settings_cannot_be_resumed() {
+    let home = home_with_setting();
+    let child = start_until_sample(
+        &home,
+        "race",
+        &format!("{} --runs 1000 --budget 10m", setting_options(&home, "")),
+    );
+    send(child.id(), Signal::INT);
+    child.wait_with_output().unwrap();
+    home.readlab("race --resume run/record.jsonl")
+        .refuses("settings of the system are not in force any more");
+}
+
+#[test]
+fn each_value_that_only_a_prepare_command_uses_has_a_row() {
+    let home = home_with_setting();
+    let words = "-c 'wc -l {}' -L ra 32,256 --prepare 'echo {ra} >made' --state warm --method 'command/*'";
+    let json: Export = home.race_json("f", words).exits(0);
+    for value in [32, 256] {
+        let id = format!("command/wc -l {{}} # ra={value}");
+        assert_eq!(json.trial(&id, "warm")["outcome"], "measured");
+    }
+}
+
+mod ring2 {
+    use super::*;
+    use crate::machine::{is_root, or_skip, skip};
+    use crate::mounted::{Undo, run, text};
+
+    #[test]
+    fn the_table_and_the_page_compare_each_method_with_itself() {
+        let home = home_with_setting();
+        let said =
+            home.race("f", format!("{} --state warm --output run", setting_options(&home, ""))).exits(0);
+        for told in ["settings: warm, x=2 beside x=1: of ", "settings of the system", "under x=3"] {
+            said.shows(told);
+        }
+        let page = home.read("run/report.html");
+        for told in ["Settings of the system", "What settings of the system do", "rust/read/scalar+x=2"] {
+            assert!(page.contains(told), "{told}");
+        }
+        let tuned =
+            "--state warm --method rust/read/scalar --space 'buffer=64KiB|1MiB' --budget 40s --no-progress";
+        let options = setting_options(&home, "").replace(ONE_METHOD, "");
+        home.readlab(format!("tune f {tuned} {options}"))
+            .exits(0)
+            .shows("search: ")
+            .shows("settings: warm, x=2");
+        assert!(is_restored(&home));
+    }
+
+    #[test]
+    fn the_found_value_is_restored_after_each_of_twenty_kills() {
+        let home = home_with_setting();
+        for _ in 0..20 {
+            let child = start_until_sample(
+                &home,
+                "race",
+                &format!("{} --runs 1000 --budget 10m", setting_options(&home, "")),
+            );
+            kill(&home, child);
+            assert!(happens_in_time(|| is_restored(&home)), "{}", home.read("setting"));
+            fs::remove_dir_all(home.at("run")).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_read_ahead_of_a_device_is_raced_proven_and_restored() {
+        if !is_root() {
+            return skip("only root can set the read-ahead of a device");
+        }
+        let home = home_with_setting();
+        let (mut undo, image) = (Undo::default(), home.file("image", vec![0; 64 << 20]));
+        or_skip(run(&["mkfs.ext4", "-q", text(&image)]));
+        let Some(device) = or_skip(undo.attach(&[], &image)) else { return };
+        let point = home.at("mnt");
+        if or_skip(undo.mount(&[text(&device)], &point)).is_none() {
+            return;
+        }
+        fs::write(point.join("f"), "a line\n".repeat(1 << 20)).unwrap();
+        let setting =
+            format!("/sys/class/block/{}/queue/read_ahead_kb", device.file_name().unwrap().display());
+        let found = fs::read_to_string(&setting).unwrap();
+        let words = format!("--setting read-ahead=32KiB,4MiB {ONE_METHOD} --state cold --output run");
+        let said = home.race(point.join("f"), words).exits(0);
+        said.shows("settings: cold, read-ahead=4MiB beside read-ahead=");
+        assert_eq!(fs::read_to_string(&setting).unwrap(), found);
+        let record = home.record("run");
+        let ahead = |value: &str| {
+            let has_it = |it: &&readlab_model::target::TargetFacts| it.settings[0].value == value;
+            record.targets.iter().find(has_it).and_then(|it| it.read_ahead()).map(|ahead| ahead.bytes)
+        };
+        assert_eq!((ahead("32KiB"), ahead("4MiB")), (Some(32 << 10), Some(4 << 20)));
+        let text = home.read("run/record.jsonl");
+        assert!(text.lines().any(|line| {
+            matches!(serde_json::from_str(line), Ok(Line::Settings(applied)) if applied.target == 1)
+        }));
+        // The other commands that the documents show, on this device.
+        let device = device.display();
+        let by_command = format!(
+            "--setting-command ra=256,8192 --apply 'blockdev --setra {{ra}} {device}' \
+             --read 'blockdev --getra {device}' {ONE_METHOD} --state cold"
+        );
+        home.race(point.join("f"), by_command).exits(0).shows("ra=8192 beside ra=");
+        let both = "--setting scheduler --setting swappiness=1,60 --method rust/read/scalar --state cold";
+        let schedulers = fs::read_to_string(Path::new(&setting).with_file_name("scheduler")).unwrap();
+        match schedulers.split_ascii_whitespace().count() {
+            1 => skip("this kernel has one scheduler"),
+            _ => {
+                home.race(point.join("f"), both).exits(0).shows("settings: cold, scheduler=");
+            }
+        }
+        let tune = "--setting read-ahead --state cold --method rust/read/scalar --space 'buffer=64KiB|1MiB' \
+                    --budget 40s --no-progress";
+        home.readlab(format!("tune mnt/f {tune}")).exits(0).shows("settings: cold, read-ahead=8MiB beside");
+        assert_eq!(fs::read_to_string(&setting).unwrap(), found);
+    }
+}
