@@ -1,7 +1,7 @@
 #!/bin/sh
 # Draws the pictures of the README and makes the pages of the gallery, from runs on this machine: half an hour, on a quiet
-# one. `make pictures` and `make gallery` run it. Needs script (util-linux) and chromium for the pictures; for the many hosts
-# root and what tests/cli/fleet/hosts.sh needs.
+# one. `make pictures` and `make gallery` run it. Needs script (util-linux) and chromium for the pictures; root for the bounds
+# on memory and the many hosts, and for these what tests/cli/fleet/hosts.sh needs.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
@@ -71,11 +71,13 @@ gallery() {
     readlab race --s3 lines --output objects --quiet
     readlab tune lines --output tune --quiet --state warm --method rust/read --method rust/mmap
     readlab suite newlines --size 64MiB --output suite --quiet
+    readlab race lines --pattern random --reads 20000 --memory 10%,25%,50%,75%,100% --method rust/places-pread \
+        --method rust/places-mmap --method rust/places-direct --output memory --quiet
     mkdir files
     readlab sweep files --output sweep --quiet --repeat 5 --sizes 10kB..20MB
     cd "$root"
     scaling
-    for name in race objects tune suite sweep scaling; do
+    for name in race objects tune suite memory sweep scaling; do
         page $name
     done
 }

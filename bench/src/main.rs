@@ -146,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_run_takes_ninety_minutes_at_most() {
-        assert!(figures::ALL.iter().map(|figure| figure.minutes).sum::<u32>() <= 90);
+    fn the_whole_run_takes_a_hundred_minutes_at_most() {
+        assert!(figures::ALL.iter().map(|figure| figure.minutes).sum::<u32>() <= 100);
         let names: std::collections::BTreeSet<&str> = figures::ALL.iter().map(|it| it.name).collect();
         assert_eq!(names.len(), figures::ALL.len());
     }

@@ -280,10 +280,24 @@ pub(crate) fn end(child: &mut Child) {
 /// The trial of this name in a record, or the one with its contender and method, if it was
 /// measured.
 pub(crate) fn measured_trial<'r>(record: &'r Record, name: &str) -> anyhow::Result<&'r TrialRecord> {
+    measured_trial_of(record, name, |_| true)
+}
+
+/// The trial of this name that was read under a bound on memory, if it was measured.
+pub(crate) fn pressed_trial<'r>(record: &'r Record, name: &str) -> anyhow::Result<&'r TrialRecord> {
+    measured_trial_of(record, name, |it| it.trial.state == CacheState::Pressed)
+}
+
+fn measured_trial_of<'r>(
+    record: &'r Record,
+    name: &str,
+    is_wanted: fn(&TrialRecord) -> bool,
+) -> anyhow::Result<&'r TrialRecord> {
     let TrialId { method, params } = TrialId::parse_written(name).with_context(|| name.to_owned())?;
     let names = (method.contender.as_str(), method.method.as_str());
-    let mut of_method =
-        record.trials.iter().filter(|it| (it.trial.contender(), it.trial.method()) == names).peekable();
+    let is_of_method =
+        |it: &&TrialRecord| (it.trial.contender(), it.trial.method()) == names && is_wanted(it);
+    let mut of_method = record.trials.iter().filter(is_of_method).peekable();
     let first = of_method.peek().copied();
     let found = of_method.find(|it| it.trial.id.params == params).or(first);
     let found = found.with_context(|| format!("no trial {name}: {}", record.warnings.join("; ")))?;

@@ -49,7 +49,7 @@ fn verdicts(claims: &Value, by: &str) -> Vec<String> {
 fn without_a_record_publications_are_judged_by_their_own_figures() {
     let home = Home::new();
     let all = home.readlab("claims").succeeds_silently();
-    assert_eq!(all.out.matches("claims of ").count(), 4, "{all}");
+    assert_eq!(all.out.matches("claims of ").count(), 6, "{all}");
     all.hides(" here ");
     let one = home.readlab("claims byte-stream --export-markdown -");
     for line in ["6.81 to 20.0 ×", "7 of 14 ranks differ", "1.14 to 1.58 ×"] {

@@ -29,6 +29,7 @@ mod outputs;
 mod own_commands;
 mod parts;
 mod places;
+mod pressed;
 mod race;
 mod readers;
 mod readme;

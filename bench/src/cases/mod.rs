@@ -8,7 +8,7 @@ use crate::made::file_system::FileSystem;
 use crate::made::hosts::{HostLimit, Hosts};
 use crate::made::network::{self, Pace};
 use crate::made::{Cleanup, busy_loops, newlines, paced, tree};
-use crate::programs::{Programs, Race, RunningLab, measured_trial};
+use crate::programs::{Programs, Race, RunningLab, measured_trial, pressed_trial};
 use crate::row::{Row, Share};
 use anyhow::{Context, bail};
 use readlab_analysis::fleet::host_effects;
@@ -17,7 +17,7 @@ use readlab_analysis::scaling::{Scaling, ScalingLimit};
 use readlab_analysis::verdict;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
-use readlab_record::{Outcome, Record};
+use readlab_record::{Outcome, Record, TrialRecord};
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::Ipv4Addr;
@@ -93,6 +93,8 @@ enum TrialSelection {
 #[derive(Debug, Clone, Copy)]
 enum Question {
     StopsAt,
+    /// The same of the reading under a bound on memory.
+    StopsAtUnderBound,
     /// The limit as the number of readers grows.
     Scaling,
     SlowHosts,
@@ -246,12 +248,8 @@ impl Question {
     /// The answer of a record: about the judged trial, if the question concerns one trial.
     fn answer_from(self, record: &Record, judged: &str) -> anyhow::Result<String> {
         match self {
-            Question::StopsAt => {
-                let it = measured_trial(record, judged)?;
-                let noise = SharedNoise::of_contest(record, it);
-                let diagnosis = verdict::judge(record, &verdict::limits(record), &noise, it);
-                Ok(diagnosis.context("no verdict")?.stops_at())
-            }
+            Question::StopsAt => stops_at(record, measured_trial(record, judged)?),
+            Question::StopsAtUnderBound => stops_at(record, pressed_trial(record, judged)?),
             Question::Scaling => {
                 let scaling = Scaling::all(record);
                 let limited = scaling.iter().find(|it| it.id.to_string() == judged).and_then(|it| it.limited);
@@ -272,6 +270,12 @@ impl Question {
             Question::Answers => answers_text(record),
         }
     }
+}
+
+fn stops_at(record: &Record, it: &TrialRecord) -> anyhow::Result<String> {
+    let noise = SharedNoise::of_contest(record, it);
+    let diagnosis = verdict::judge(record, &verdict::limits(record), &noise, it);
+    Ok(diagnosis.context("no verdict")?.stops_at())
 }
 
 /// Whether any trial answered wrongly, and the reasons why trials gave no answer.

@@ -61,6 +61,9 @@ const SUMMED_PLACES_OPTIONS: &[&str] =
     &["--pattern", "random", "--reads", "20000", "--block", "64KiB", "--work", "sum", "--runs", "8"];
 const MAPPED_PLACES_OPTIONS: &[&str] =
     &["--runs", "7", "--fills", "7", "--pattern", "random", "--reads", "2000"];
+/// So many blocks that a bound on them is large beside what the kernel charges in advance.
+const PRESSED_PLACES_OPTIONS: &[&str] =
+    &["--runs", "7", "--pattern", "random", "--reads", "20000", "--memory", "50%"];
 const TREE_OPTIONS: &[&str] = &["--runs", "7", "--fills", "7", "--budget", "20m"];
 const READERS_OPTIONS: &[&str] = &["--readers", "1,2", "--runs", "8", "--budget", "20m"];
 const FLEET_RACE_OPTIONS: &[&str] = &["race", "/mnt/f", "--runs", "8"];
@@ -137,6 +140,9 @@ pub(super) const CASES: &[Case] = &[
     cold("places-io-quota", Lines(LARGE_FILE_SIZE), WithControls(&["rust/places-io_uring@depth=16,direct=1"]), &["I/O quota"]).with_limit(Group(DeviceReads(5_000))).with_options(PLACES_OPTIONS),
     warm("places-slow-scan", Lines(LARGE_FILE_SIZE), WithControls(&["rust/places-pread/scalar@threads=1"]), &["processing"]).with_options(SUMMED_PLACES_OPTIONS),
     warm("places-copy", Lines(LARGE_FILE_SIZE), WithControls(&["rust/places-pread@threads=1"]), &["copy"]).with_options(MANY_PLACES_OPTIONS),
+    cold("pressed-bound", Lines(FILE_SIZE), Only(&[READ_TRIAL, DEVICE_CONTROL]), &["memory bound"]).asked(Question::StopsAtUnderBound, &["--runs", "7", "--memory", "50%"]),
+    cold("pressed-thrash", Lines(LARGE_FILE_SIZE), Only(&["rust/places-mmap", "rust/places-device"]), &["thrash"]).asked(Question::StopsAtUnderBound, PRESSED_PLACES_OPTIONS),
+    warm("pressed-enough", Lines(FILE_SIZE), Only(&[READ_TRIAL, RESIDENT_CONTROL, COPY_CONTROL]), &["copy"]).asked(Question::StopsAtUnderBound, &["--runs", "7", "--fills", "7", "--memory", "200%"]),
     warm("files-metadata", Tree(Files { count: 20_000, bytes: 40 }), WithControls(&[READ_FILES_TRIAL]), &["metadata"]).with_options(TREE_OPTIONS),
     cold("files-late-device", LateTree(Files { count: 1_000, bytes: 4 << 10 }), WithControls(&[READ_FILES_TRIAL, "rust/files-io_uring/memchr", "rust/files-threads/memchr@threads=16"]), &["shallow depth"]).with_options(TREE_OPTIONS),
     warm("files-slow-scan", Tree(Files { count: 200, bytes: 1 << 20 }), WithControls(&["rust/read/scalar@buffer=64KiB"]), &["processing"]).with_options(TREE_OPTIONS),

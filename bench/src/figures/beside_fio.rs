@@ -197,8 +197,13 @@ fn quantile(trial: &TrialRecord, name: &str) -> Option<f64> {
 fn run_fio(file: &Path, words: &str) -> anyhow::Result<Value> {
     let mut command = Command::new("fio");
     command.args(["--name=read", "--readonly", "--output-format=json", "--direct=1"]);
-    command.args(words.split_whitespace()).arg(format!("--filename={}", file.display())).stdin(Stdio::null());
-    let done = command.output().context("fio (a Debian package) cannot be started")?;
+    command.args(words.split_whitespace()).arg(format!("--filename={}", file.display()));
+    fio_reads(&mut command)
+}
+
+/// What fio says of its reads, as JSON.
+pub(super) fn fio_reads(command: &mut Command) -> anyhow::Result<Value> {
+    let done = command.stdin(Stdio::null()).output().context("fio (a Debian package) cannot be started")?;
     ensure!(done.status.success(), "fio ended with {}", done.status);
     // Notes of fio may precede the JSON.
     let begin = done.stdout.iter().position(|byte| *byte == b'{').unwrap_or_default();

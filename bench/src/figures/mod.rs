@@ -12,6 +12,7 @@ mod gate;
 mod intervals;
 mod places;
 mod power;
+mod pressed;
 mod same;
 mod state;
 mod test_times;
@@ -36,11 +37,12 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "floor", about: floor::ABOUT, minutes: 4, measure: floor::measure },
     Figure { name: "state", about: state::ABOUT, minutes: 2, measure: state::measure },
     Figure { name: "falsely-refused", about: falsely_refused::ABOUT, minutes: 3, measure: falsely_refused::measure },
-    Figure { name: cases::FIGURE, about: cases::ABOUT, minutes: 10, measure: cases::measure },
+    Figure { name: cases::FIGURE, about: cases::ABOUT, minutes: 11, measure: cases::measure },
     Figure { name: "same", about: same::ABOUT, minutes: 5, measure: same::measure },
     Figure { name: "power", about: power::ABOUT, minutes: 5, measure: power::measure },
     Figure { name: "intervals", about: intervals::ABOUT, minutes: 2, measure: intervals::measure },
     Figure { name: "places", about: places::ABOUT, minutes: 3, measure: places::measure },
+    Figure { name: "pressed", about: pressed::ABOUT, minutes: 8, measure: pressed::measure },
     Figure { name: "decide", about: decide::ABOUT, minutes: 10, measure: decide::measure },
     Figure { name: "gate", about: gate::ABOUT, minutes: 3, measure: gate::measure },
     Figure { name: "auto", about: auto::ABOUT, minutes: 12, measure: auto::measure },

@@ -19,6 +19,8 @@ pub(crate) enum GroupLimit {
     DeviceBytes(u64),
     /// Reads per second from the device of a file.
     DeviceReads(u64),
+    /// Bytes of memory, page cache included.
+    Memory(u64),
 }
 
 impl GroupLimit {
@@ -28,6 +30,7 @@ impl GroupLimit {
             GroupLimit::Processor(_) => "cpuset",
             GroupLimit::ProcessorPercent(_) => "cpu",
             GroupLimit::DeviceBytes(_) | GroupLimit::DeviceReads(_) => "blkio",
+            GroupLimit::Memory(_) => "memory",
         }
     }
 
@@ -52,6 +55,10 @@ impl GroupLimit {
             GroupLimit::DeviceReads(reads) => of_version(
                 vec![("blkio.throttle.read_iops_device", format!("{device} {reads}"))],
                 ("io.max", format!("{device} riops={reads}")),
+            ),
+            GroupLimit::Memory(bytes) => of_version(
+                vec![("memory.limit_in_bytes", bytes.to_string())],
+                ("memory.max", bytes.to_string()),
             ),
         }
     }
@@ -99,6 +106,28 @@ pub(crate) fn enter(cleanup: &mut Cleanup, limit: GroupLimit, file: &Path) -> an
     write(&group, &process)?;
     cleanup.push(before.display().to_string(), move || write(&before, &process));
     Ok(())
+}
+
+/// Changes the limit of memory of a group, which is given by the file to which its processes are
+/// written.
+pub(crate) fn change_memory(group: &Path, bytes: u64) -> anyhow::Result<()> {
+    for (setting, text) in GroupLimit::Memory(bytes).settings(is_unified_group(group), "") {
+        write(&group.with_file_name(setting), &text)?;
+    }
+    Ok(())
+}
+
+/// The bytes of files in memory for which a group is charged.
+pub(crate) fn page_cache_bytes(group: &Path) -> anyhow::Result<u64> {
+    let name = if is_unified_group(group) { "file " } else { "cache " };
+    let path = group.with_file_name("memory.stat");
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let bytes = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    bytes.with_context(|| format!("{}: no '{name}'", path.display()))
+}
+
+fn is_unified_group(group: &Path) -> bool {
+    group.with_file_name("cgroup.controllers").exists()
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {

@@ -18,6 +18,8 @@ pub(crate) enum FileSystem {
     Memory,
     /// btrfs with zstd.
     Compressed,
+    Btrfs,
+    Ext4,
     Xfs,
     /// ext4 on a device with a read-ahead of 16 KiB.
     ShortReadAhead,
@@ -39,6 +41,8 @@ impl FileSystem {
         let folder = match self {
             FileSystem::Memory => cleanup.folder("/dev/shm/readlab-bench".into(), fs::remove_dir_all)?,
             FileSystem::Compressed => mount_image(cleanup, beside, "btrfs", "-f", "compress-force=zstd")?,
+            FileSystem::Btrfs => mount_image(cleanup, beside, "btrfs", "-f", "defaults")?,
+            FileSystem::Ext4 => mount_image(cleanup, beside, "ext4", "-F", "defaults")?,
             FileSystem::Xfs => mount_image(cleanup, beside, "xfs", "-f", "defaults")?,
             FileSystem::ShortReadAhead => {
                 let folder = mount_image(cleanup, beside, "ext4", "-F", "defaults")?;

@@ -6,6 +6,7 @@ pub mod file_cost;
 pub mod fleet;
 pub mod latency;
 pub mod locations;
+pub mod memory;
 pub mod noise;
 pub mod readers;
 mod rounds;

@@ -5,7 +5,7 @@
 //! gets everything (R. Jain, D. Chiu and W. Hawe, DEC-TR-301, 1984).
 
 use super::rounds::Estimate;
-use super::scaling::count_of;
+use super::scaling::{bound_of, count_of};
 use super::stats::{count, float, median};
 use readlab_record::{ReaderTiming, Record, TrialRecord};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
     let alone = |it: &TrialRecord| {
         let is_it = |other: &&TrialRecord| {
             let same = (&other.trial.id, other.trial.state) == (&it.trial.id, it.trial.state);
-            same && count_of(record, other) == Some(1)
+            same && bound_of(record, other) == bound_of(record, it) && count_of(record, other) == Some(1)
         };
         timed().find(is_it).map(|alone| rates_by_round(record, alone))
     };

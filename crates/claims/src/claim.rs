@@ -3,6 +3,7 @@
 
 use super::bounds::Bounds;
 use super::metric::Metric;
+use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::CacheState;
 use std::ops::RangeInclusive;
 
@@ -102,6 +103,8 @@ pub struct Quantity {
     pub published_metric: Option<Metric>,
     /// The cache state; with `None`, any state for which the record has a number.
     pub state: Option<CacheState>,
+    /// The bound on memory of a pressed trial; with `None`, any bound.
+    pub memory: Option<MemoryBound>,
     /// For a sweep, only files of these sizes.
     pub sizes: Option<RangeInclusive<u64>>,
 }

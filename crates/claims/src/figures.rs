@@ -89,6 +89,11 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// Whether a published table has the states of its cases.
+    pub(super) fn has_states(&self) -> bool {
+        self.side.cases.iter().all(has_state)
+    }
+
     /// The size of the target of a trial.
     pub(super) fn size_bytes(&self, quantity: &Quantity) -> Option<u64> {
         self.case(quantity).ok()?.key.size_bytes
@@ -137,12 +142,16 @@ impl<'a> Dataset<'a> {
     }
 
     /// The case of a quantity. The same name may be a label, a trial on a file and on a server,
-    /// cold and warm. A label is preferred to a trial's name, a file to a server, cold to warm, and
-    /// above all a measured case to one that was not measured.
+    /// cold and warm, and under several bounds on memory. A label is preferred to a trial's name, a file
+    /// to a server, cold to warm, and above all a measured case to one that was not measured. Most
+    /// published tables do not have the state of their cases, and none has the bound.
     fn case(&self, quantity: &Quantity) -> Result<&Case, MissingFigure> {
         let is_meant = |case: &&Case| {
-            let state = self.record.is_none() || quantity.state.is_none() || case.key.state == quantity.state;
-            state && case.names.contains(&quantity.trial)
+            let is_unknown = self.record.is_none() && !has_state(case);
+            let state = is_unknown || quantity.state.is_none() || case.key.state == quantity.state;
+            let memory =
+                self.record.is_none() || quantity.memory.is_none() || case.key.memory == quantity.memory;
+            state && memory && case.names.contains(&quantity.trial)
         };
         let found = self.side.cases.iter().filter(is_meant).min_by_key(|case| {
             let over = case.key.over.unwrap_or_default() == Transport::Http;
@@ -151,10 +160,18 @@ impl<'a> Dataset<'a> {
         });
         found.ok_or_else(|| match (self.record, quantity.state) {
             (None, _) => MissingFigure::NotPublished(quantity.trial.clone()),
-            (Some(_), Some(state)) => MissingFigure::Absent(format!("{} ({state})", quantity.trial)),
+            (Some(_), Some(state)) => {
+                let memory = quantity.memory.map_or_else(String::new, |bound| format!(", memory={bound}"));
+                MissingFigure::Absent(format!("{} ({state}{memory})", quantity.trial))
+            }
             (Some(_), None) => MissingFigure::Absent(quantity.trial.clone()),
         })
     }
+}
+
+/// Whether the cache state of a case is known.
+fn has_state(case: &Case) -> bool {
+    case.key.state.is_some_and(|state| state != CacheState::Unknown)
 }
 
 fn number(case: &Case, metric: Metric) -> Option<Operand> {
@@ -201,7 +218,8 @@ mod tests {
         figures.side.facts.insert(STORED_FACT.to_owned(), 5_300_000_000_u64.into());
         let number = |metric| {
             let (trial, published_metric) = ("Mmap".to_owned(), None);
-            let quantity = Quantity { trial, metric, published_metric, state: None, sizes: None };
+            let quantity =
+                Quantity { trial, metric, published_metric, state: None, memory: None, sizes: None };
             figures.operand(&quantity).map(|operand| operand.estimate().value)
         };
         assert_eq!(number(Metric::Of(Measure::Device)), Ok(5.3e9));

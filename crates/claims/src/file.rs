@@ -32,11 +32,13 @@ pub fn parse(text: &str) -> Result<ClaimsFile, String> {
 }
 
 /// The files of the folder `published/claims/`, each with the name given in the file.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 6] = [
     ("newlines", include_str!("../carried/published/claims/newlines.toml")),
     ("byte-stream", include_str!("../carried/published/claims/byte-stream.toml")),
     ("sizes", include_str!("../carried/published/claims/sizes.toml")),
     ("zip-lines", include_str!("../carried/published/claims/zip-lines.toml")),
+    ("mmap-dbms", include_str!("../carried/published/claims/mmap-dbms.toml")),
+    ("lucene-directories", include_str!("../carried/published/claims/lucene-directories.toml")),
 ];
 
 pub fn names() -> Vec<&'static str> {

@@ -40,7 +40,7 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
     let claim = |claim: &Claim| JudgedClaim {
         claim: claim.clone(),
         own: if published.is_empty() {
-            Answer::undecided("no table of it is known here")
+            Answer::undecided("readlab has no table of it")
         } else {
             by_own_figures(claim, &published)
         },
@@ -139,7 +139,7 @@ fn judge_pairs(
             format!("{} / {}", pair.of.trial, pair.to.trial)
         };
         tally.add_sides(&name, sides, |side| {
-            if !side.is_record() && pair.of.state != pair.to.state {
+            if !side.is_record() && pair.of.state != pair.to.state && !side.has_states() {
                 return Err(MissingFigure::NoNumber("its tables are of one state of the cache".to_owned()));
             }
             Ok(combine(&side.operand(&pair.of)?, &side.operand(&pair.to)?))

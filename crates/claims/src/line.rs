@@ -4,6 +4,7 @@
 use super::bounds::Bounds;
 use super::claim::{AnsweredBy, Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
 use super::metric::Metric;
+use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use serde::Deserialize;
@@ -44,6 +45,8 @@ struct ClaimLines {
     published_metric: Option<Spanned<Metric>>,
     state: Option<Spanned<CacheState>>,
     to_state: Option<Spanned<CacheState>>,
+    memory: Option<Spanned<MemoryBound>>,
+    to_memory: Option<Spanned<MemoryBound>>,
     sizes: Option<Spanned<String>>,
     pairs: Option<Spanned<Vec<PairLine>>>,
     trials: Option<Spanned<Vec<String>>>,
@@ -97,15 +100,19 @@ const KINDS: [KindFields; 8] = [
     kind_with_bounds(
         (Kind::Ratio, "ratio"),
         &["pairs"],
-        &["metric", "to_metric", "published_metric", "state", "to_state", "sizes"],
+        &["metric", "to_metric", "published_metric", "state", "to_state", "memory", "to_memory", "sizes"],
     ),
     kind_with_bounds(
         (Kind::Share, "share"),
         &["trials", "metric", "to_metric"],
-        &["published_metric", "state", "sizes"],
+        &["published_metric", "state", "memory", "sizes"],
     ),
     kind_with_bounds((Kind::Difference, "difference"), &["pairs"], &["metric", "state", "to_state"]),
-    kind_with_bounds((Kind::Value, "value"), &["trials", "metric"], &["published_metric", "state", "sizes"]),
+    kind_with_bounds(
+        (Kind::Value, "value"),
+        &["trials", "metric"],
+        &["published_metric", "state", "memory", "sizes"],
+    ),
     kind_without_bounds((Kind::Order, "order")),
     kind_without_bounds((Kind::SameOrder, "same_order")),
     kind_with_bounds((Kind::Machines, "machines"), &["trials", "of", "to"], &["metric", "state", "same"]),
@@ -169,6 +176,8 @@ impl ClaimLines {
             at("published_metric", self.published_metric.as_ref()),
             at("state", self.state.as_ref()),
             at("to_state", self.to_state.as_ref()),
+            at("memory", self.memory.as_ref()),
+            at("to_memory", self.to_memory.as_ref()),
             at("sizes", self.sizes.as_ref()),
             at("pairs", self.pairs.as_ref()),
             at("trials", self.trials.as_ref()),
@@ -265,7 +274,8 @@ impl ClaimLines {
             trial: trial.to_owned(),
             metric: self.metric.as_ref().map_or(Metric::WALL, |it| *it.get_ref()),
             published_metric: self.published_metric.as_ref().map(|it| *it.get_ref()),
-            state: self.state.as_ref().map(|it| *it.get_ref()).or(state),
+            state: self.state.as_ref().map(|it| *it.get_ref()).or(pressed_under(&self.memory)).or(state),
+            memory: self.memory.as_ref().map(|it| *it.get_ref()),
             sizes: self.sizes.as_ref().map(sizes).transpose()?,
         })
     }
@@ -279,7 +289,8 @@ impl ClaimLines {
     }
 
     /// The pairs of an expression. The sizes apply only to the first of a pair: the second is the
-    /// whole series, with which a part is compared.
+    /// whole series, with which a part is compared. The second of a pair is under the bound on memory
+    /// of the first, unless it has another bound or another state.
     fn pairs(&self, state: Option<CacheState>) -> Result<Vec<Pair>, ParseError> {
         let Some(pairs) = &self.pairs else { return Ok(Vec::new()) };
         if pairs.get_ref().is_empty() {
@@ -287,11 +298,14 @@ impl ClaimLines {
         }
         let pair = |of: &str, to: &str| {
             let of = self.quantity(of, state)?;
+            let of_same_state = of.memory.filter(|_| self.to_state.is_none());
+            let to_state = self.to_state.as_ref().map(|it| *it.get_ref());
             let to = Quantity {
                 trial: to.to_owned(),
                 metric: self.to_metric.as_ref().map_or(of.metric, |it| *it.get_ref()),
                 published_metric: None,
-                state: self.to_state.as_ref().map(|it| *it.get_ref()).or(of.state),
+                state: to_state.or(pressed_under(&self.to_memory)).or(of.state),
+                memory: self.to_memory.as_ref().map(|it| *it.get_ref()).or(of_same_state),
                 sizes: None,
             };
             Ok(Pair { of, to })
@@ -309,6 +323,11 @@ impl ClaimLines {
         };
         Ok(self.trials(state, 1)?.into_iter().map(share).collect())
     }
+}
+
+/// The state of a trial under a bound on memory, if there is one.
+fn pressed_under(bound: &Option<Spanned<MemoryBound>>) -> Option<CacheState> {
+    bound.as_ref().map(|_| CacheState::Pressed)
 }
 
 fn parse_error<T>(field: &Spanned<T>, cause: String) -> ParseError {

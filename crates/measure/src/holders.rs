@@ -74,6 +74,11 @@ impl Processes {
         self.all.values().filter(belongs).map(|process| process.pid).collect()
     }
 
+    /// All processes except these.
+    pub(super) fn outside(&self, but: &BTreeSet<u32>) -> BTreeSet<u32> {
+        self.all.keys().filter(|pid| !but.contains(pid)).copied().collect()
+    }
+
     fn descends_from(&self, pid: u32, head: u32) -> bool {
         let mut at = pid;
         // At most as many steps as there are processes: numbers that were reused while the table

@@ -9,6 +9,7 @@ pub mod hidden_cache;
 pub mod holders;
 pub mod inspect;
 pub mod interface;
+pub mod memory_bound;
 pub mod meters;
 pub mod names_cache;
 pub mod next_layer;

@@ -2,6 +2,7 @@
 //! nothing.
 
 use super::counts;
+use readlab_system::memory_group::MemoryGroups;
 use readlab_system::{page_cache, process};
 
 /// Whether readlab may do each thing that it can make use of; the error gives the reason in one
@@ -18,6 +19,8 @@ pub struct Rights {
     pub device_reads: Result<(), String>,
     /// Empty the page cache of the whole machine.
     pub drop_caches: Result<(), String>,
+    /// Make control groups that bound memory.
+    pub bound_memory: Result<(), String>,
     /// Count the cached pages of a file with cachestat(2).
     pub cachestat: Result<(), String>,
     /// See other users' processes.
@@ -32,6 +35,7 @@ impl Rights {
             peak_reset: process::may_reset_peak(),
             device_reads: process::may_count_device_reads(),
             drop_caches: may_drop_caches(),
+            bound_memory: MemoryGroups::find().map(drop).map_err(|error| error.to_string()),
             cachestat: page_cache::can_count(),
             see_others: process::may_see_others(),
         }
@@ -51,9 +55,14 @@ mod tests {
         let rights = Rights::probe();
         assert_eq!(rights.peak_reset, Ok(()), "a user may always reset the peak of an own process");
         assert_eq!(rights.device_reads, Ok(()));
-        for right in
-            [rights.syscalls, rights.mallocs, rights.drop_caches, rights.cachestat, rights.see_others]
-        {
+        for right in [
+            rights.syscalls,
+            rights.mallocs,
+            rights.drop_caches,
+            rights.bound_memory,
+            rights.cachestat,
+            rights.see_others,
+        ] {
             assert!(right.is_ok() || right.is_err_and(|why| why.len() > 10 && !why.contains('\n')));
         }
     }

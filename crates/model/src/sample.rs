@@ -43,6 +43,9 @@ macro_rules! sample {
             /// over the file.
             #[serde(default, skip_serializing_if = "crate::is_default")]
             pub resident_is_estimate: bool,
+            /// What proves the state of a pressed reading; `None` in other states.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub pressed: Option<PressedProof>,
             #[serde(default, skip_serializing_if = "crate::is_default")]
             pub turn: TurnSeen,
             #[serde(default, skip_serializing_if = "crate::is_default")]
@@ -56,6 +59,13 @@ macro_rules! sample {
 impl Sample {
     pub fn observation(&self, meter: Meter) -> Option<Observation> {
         Some(self.observation_of(meter.read(self)?))
+    }
+
+    /// Bytes from the device as a multiple of these bytes, such as those of the target: how often a
+    /// reading read each byte again. `None` if bytes from the device were not counted.
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub fn device_reads_per_byte(&self, bytes: u64) -> Option<f64> {
+        Some(self.device_read_bytes? as f64 / bytes.max(1) as f64)
     }
 
     /// The CPU time of all threads, in user mode and in the kernel together, in nanoseconds.
@@ -99,6 +109,29 @@ macro_rules! turn_seen {
             pub delivered: Option<Delivered>,
         }
     };
+}
+
+/// What proves that a reading was made under its bound on memory, and in the steady state. Readers that
+/// each have a control group have the sums of their groups.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PressedProof {
+    /// Share of the working set that was in the page cache in the steady state, after the last of the
+    /// untimed readings. Blocks of a file are read with other pages around them, so it can exceed 1.
+    pub steady_share: f64,
+    /// The same share right before the reading.
+    pub before_share: f64,
+    /// Number of untimed readings under the bound until residency and refaults were steady.
+    pub untimed_readings: u32,
+    /// The limit of the control group: the bound on the page cache and `process_bytes`.
+    pub limit_bytes: u64,
+    /// Memory that the processes of the group needed besides the page cache, measured before the limit
+    /// was set.
+    pub process_bytes: u64,
+    /// Memory of the group after the reading that is not page cache.
+    pub held_bytes: u64,
+    /// Share of the working set that was in the page cache before the reading and that other groups
+    /// are charged for; at least this share.
+    pub elsewhere_share: f64,
 }
 
 /// The meter that shows that the bytes reached a contender.
@@ -305,6 +338,19 @@ meters! {
         /// than the bytes of the blocks if the contender merges blocks or rounds its reads out.
         #[serde(skip_serializing_if = "Option::is_none")]
         ReadBytes = "read_bytes", "bytes that reads asked for", Bytes, Sum, WhereCounted, Some("read_bytes"), read_bytes;
+        /// Pages of files that came from the device again after the kernel had reclaimed them: those of
+        /// the control group of a pressed reading.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        Refaults = "refaults", "pages read again", Count, Sum, WhereCounted, Some("refaults"), refaults;
+        /// Pages that the kernel examined in order to reclaim memory: of the control group of a pressed
+        /// reading, or of the whole machine where the kernel does not count them by group
+        /// (version 1).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        PagesScanned = "pages_scanned", "pages scanned for reclaim", Count, Sum, WhereCounted, Some("pages_scanned"), pages_scanned;
+        /// Time in which a task of the control group of a pressed reading waited for memory; `None` if
+        /// the kernel counts it for the whole machine only (`memory_pressure_ns`).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        MemoryStallNs = "memory_stall_ns", "waiting for memory", Nanoseconds, Largest, WhereCounted, Some("memory_stall_ns"), memory_stall_ns;
     }
     request {
         /// Time to resolve the server's name for the first connection.

@@ -117,13 +117,14 @@ impl Record {
         warnings.find(|text| has_ended && text.ends_with(WHILE_RACED))
     }
 
-    /// The name of a trial with the settings of the system under which it is read, if the run races
-    /// settings: `rust/read@buffer=64KiB+read-ahead=4MiB`.
+    /// The name of a trial with the settings of the system and the bound on memory under which it is
+    /// read, if there are any: `rust/read@buffer=64KiB+read-ahead=4MiB`, `rust/mmap+memory=50%`.
     pub fn trial_name(&self, trial: &Trial) -> String {
-        match self.targets.get(trial.target).and_then(TargetFacts::settings_words) {
-            Some(settings) => format!("{}+{settings}", trial.id),
-            None => trial.id.to_string(),
-        }
+        let target = self.targets.get(trial.target);
+        let settings = target.and_then(TargetFacts::settings_words);
+        let memory = target.and_then(TargetFacts::memory_words);
+        let conditions = settings.into_iter().chain(memory);
+        conditions.fold(trial.id.to_string(), |name, words| format!("{name}+{words}"))
     }
 
     pub fn trial(&self, index: TrialIndex) -> Option<&TrialRecord> {

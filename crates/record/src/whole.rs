@@ -77,12 +77,22 @@ impl Record {
         }
     }
 
+    /// The target without a bound on memory that is otherwise like this one; `None` if this one has no
+    /// bound.
+    pub fn unbounded_target(&self, target: usize) -> Option<usize> {
+        let bounded = self.targets.get(target).filter(|facts| facts.memory.is_some())?;
+        let unbounded = TargetFacts { memory: None, ..bounded.clone() };
+        self.targets.iter().position(|facts| *facts == unbounded)
+    }
+
     /// The cold trials that show what a trial reads: the trial itself if it is cold, otherwise the cold
-    /// trial of the same command.
+    /// trial of the same command, which has no bound on memory.
     fn cold_trials_like<'a>(&'a self, it: &'a TrialRecord) -> impl Iterator<Item = &'a TrialRecord> {
+        let target = self.unbounded_target(it.trial.target).unwrap_or(it.trial.target);
+        let own = Trial { target, ..it.trial.clone() };
         let is_its_cold = move |cold: &&TrialRecord| {
             cold.trial.state == CacheState::Cold
-                && cold.trial.reads_like(&it.trial)
+                && cold.trial.reads_like(&own)
                 && (it.trial.state != CacheState::Cold || cold.trial.index == it.trial.index)
         };
         self.trials.iter().filter(is_its_cold)
@@ -153,6 +163,7 @@ mod tests {
     use readlab_model::target::TargetKind;
     use readlab_model::target::device::{Device, ReadAhead};
     use readlab_model::target::extents::Extents;
+    use readlab_model::target::memory::MemoryFacts;
     use readlab_model::target::tree::TreeFacts;
     use readlab_model::trial::{TrialIndex, Work};
     use readlab_protocol::Cache;
@@ -209,6 +220,15 @@ mod tests {
         let turn = TurnSeen { delivered, ..TurnSeen::default() };
         let (resident_after, device_read_bytes) = (Some(share), Some(device_bytes));
         Sample { resident_after, device_read_bytes, turn, ..Sample::default() }
+    }
+
+    #[test]
+    fn the_target_without_a_bound_is_found_by_its_other_facts() {
+        let bound = "50%".parse().unwrap();
+        let memory = MemoryFacts { bound, cache_bytes: 5, working_set_bytes: 10, is_shared: false };
+        let mut record = Record::new(testing::header());
+        record.targets = vec![file(9), file(10), TargetFacts { memory: Some(memory), ..file(10) }];
+        assert_eq!([0, 1, 2].map(|target| record.unbounded_target(target)), [None, None, Some(1)]);
     }
 
     #[test]

@@ -135,12 +135,16 @@ pub(super) const COLUMNS: &[Column] = &[
     in_ranking(optional(column(|_| "p99", Latency("p99"), Spare(10)))),
     in_ranking(optional(column(|_| "p99.9", Latency("p99.9"), No))),
     in_ranking(optional(column(|_| "amplified", Row(amplified), Spare(6)))),
+    in_ranking(optional(column(|_| "re-read", Row(reread), Spare(6)))),
     Column { in_markdown: false, ..text(column(|_| "", Row(bar), Spare(1))) },
     in_effort("user", column(|_| "user", Of(Meter::CpuUserNs), Spare(5))),
     in_effort("kernel", column(|_| "system", Of(Meter::CpuSystemNs), Spare(4))),
     in_effort("peak memory", column(|_| "peak", Of(Meter::PeakRssBytes), Spare(3))),
     effort(Meter::MinorFaults, "minor faults"),
     effort(Meter::DeviceReadBytes, "from device"),
+    optional(effort(Meter::Refaults, "pages read again")),
+    optional(effort(Meter::PagesScanned, "pages scanned")),
+    optional(effort(Meter::MemoryStallNs, "waiting for memory")),
     optional(effort(Meter::DnsNs, Meter::DnsNs.words())),
     optional(effort(Meter::ConnectNs, Meter::ConnectNs.words())),
     optional(effort(Meter::TlsNs, Meter::TlsNs.words())),
@@ -271,9 +275,16 @@ fn pieces(row: &RankingRow, _: TableFacts) -> Option<Number> {
     Some(Number::new(words::pieces_per_s(rate), rate))
 }
 
-/// The ratio of the bytes that were read to the useful bytes.
+/// The ratio of the bytes that were read to the useful bytes. Under a bound on memory, it is shown as
+/// [`reread`].
 fn amplified(row: &RankingRow, _: TableFacts) -> Option<Number> {
-    let times = row.amplification?;
+    let times = row.amplification.filter(|_| row.reread.is_none())?;
+    Some(Number::new(words::factor(times), times))
+}
+
+/// Bytes from the device divided by the bytes that a pressed reading needs.
+fn reread(row: &RankingRow, _: TableFacts) -> Option<Number> {
+    let times = row.reread?;
     Some(Number::new(words::factor(times), times))
 }
 

@@ -6,6 +6,7 @@
 
 use readlab_model::sample::{Meter, Sample, Scope};
 use readlab_model::target::TargetFacts;
+use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, TrialRecord};
 use readlab_system::terminal::printable::printable;
@@ -61,10 +62,22 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl Row<'_> {
+    fn memory(&self) -> Option<&MemoryFacts> {
+        self.target.and_then(|target| target.memory.as_ref())
+    }
+
     fn cold_above(&self) -> Option<String> {
         self.target.filter(|_| self.it.trial.state == CacheState::Cold).and_then(TargetFacts::cold_above)
     }
 }
+
+/// The bound on memory of the trial's target, as it was requested, in bytes, and divided by the working
+/// set. Only records with such a bound have these columns.
+const BOUND_COLUMNS: &[Column] = &[
+    Column::Text("memory", |row| known(row.memory().map(|memory| memory.bound))),
+    Column::Text("memory_cache_bytes", |row| known(row.memory().map(|memory| memory.cache_bytes))),
+    Column::Text("memory_share", |row| known(row.memory().map(MemoryFacts::share))),
+];
 
 /// Whether a file that begins with `head` is such a table. Only the columns up to the first meters
 /// are compared: later versions may add meters.
@@ -88,7 +101,9 @@ pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let counted = meters(Scope::WhereCounted);
     let counted = counted.filter(|meter| has(&|sample| meter.read(sample).is_some()));
     let counted: Vec<Column> = counted.map(Column::Meter).collect();
-    let columns = || COLUMNS.iter().chain(turn).chain(&requests).chain(&counted);
+    let is_bounded = record.targets.iter().any(|target| target.memory.is_some());
+    let bounds = if is_bounded { BOUND_COLUMNS } else { &[] };
+    let columns = || COLUMNS.iter().chain(turn).chain(&requests).chain(&counted).chain(bounds);
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(columns().flat_map(Column::headings))?;
     for it in &record.trials {

@@ -12,6 +12,7 @@ use super::escaped::{self, Document};
 use super::file_cost::FileCostExport;
 use super::fleet::FleetExport;
 use super::locations::LocationsExport;
+use super::memory::MemoryExport;
 use super::ranking::{Rank, Ranking, RankingRow, Reference, StateProof};
 use super::readers::ReadersExport;
 use super::scaling::ScalingExport;
@@ -104,6 +105,9 @@ struct RunExport<'a> {
     scaling: Vec<ScalingExport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     readers: Vec<ReadersExport<'a>>,
+    /// Methods under bounds on memory, one element for each work and target.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    memory: Vec<MemoryExport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     settings: Vec<SettingEffectExport<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -217,10 +221,13 @@ struct TrialExport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reads_per_s: Option<Option<u64>>,
     /// The ratio of the bytes that were read to the useful bytes, if a part of the file is read: in
-    /// the cold state the bytes that the device read, in the warm state the bytes that the reads
-    /// requested.
+    /// the cold and the pressed state the bytes that the device read, in the warm state the bytes that
+    /// the reads requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     amplification: Option<f64>,
+    /// Bytes from the device divided by the bytes that a pressed reading needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reread: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency: Option<Option<&'a LatencySummary>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -394,6 +401,7 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         break_even: BreakEven::all(&rankings),
         scaling: ScalingExport::all(record),
         readers: ReadersExport::all(record),
+        memory: MemoryExport::all(record),
         settings: SettingEffectExport::all(record),
         per_file: FileCostExport::all(record),
         locations: LocationsExport::from_record(record),
@@ -506,6 +514,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         ranges: target.and_then(TargetFacts::ranges),
         reads_per_s: blocks.map(|_| pieces_per_s),
         amplification: row.and_then(|row| row.amplification),
+        reread: row.and_then(|row| row.reread),
         latency: blocks.map(|_| row.and_then(|row| row.latency.as_ref())),
         predicted: it.outcome.as_ref().and_then(Outcome::prediction),
         command: &trial.command,

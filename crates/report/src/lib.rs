@@ -32,6 +32,7 @@ mod json;
 mod limits;
 mod locations;
 mod markdown;
+mod memory;
 mod name;
 mod page;
 mod palette;

@@ -69,7 +69,8 @@ pub struct Bound {
 impl Bound {
     /// The fastest limit of each kind that is a rate, slowest first. Cold readings are compared
     /// with the device, warm readings with memory and the kernel's copy, and readings of an archive
-    /// with the decoder, measured in either state.
+    /// with the decoder, measured in either state. No limit of the machine is that of pressed
+    /// readings, which are partly from memory and partly from the device.
     pub(super) fn all(
         limits: &[Limit],
         target: usize,
@@ -80,7 +81,7 @@ impl Bound {
             (Some(_), _) => &[LimitKind::Decoding],
             (None, CacheState::Cold) => &[LimitKind::Device],
             (None, CacheState::Warm) => &[LimitKind::Copy, LimitKind::Memory],
-            (None, CacheState::Unknown) => &[],
+            (None, CacheState::Pressed | CacheState::Unknown) => &[],
         };
         let best = |&kind: &LimitKind| {
             let fits = |limit: &&Limit| {

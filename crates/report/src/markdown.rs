@@ -4,6 +4,7 @@ use super::advice::LanguageAdvice;
 use super::claims;
 use super::columns::{COLUMNS, Column, RANK, TableFacts};
 use super::inside::Inside;
+use super::memory::MemoryView;
 use super::page::Page;
 use super::ranking::{Rank, Ranking, RankingRow};
 use super::settings;
@@ -33,6 +34,9 @@ pub fn markdown(page: &Page) -> String {
         blocks.extend(snippets.map(|snippet| format!("```{}\n{}```", snippet.language, snippet.code)));
     }
     blocks.push(list(page.lines_of_many()));
+    for (title, table) in page.memory.iter().flat_map(MemoryView::tables) {
+        blocks.push(format!("### {}\n\n{}", text(&words::capital(&title)), table.markdown()));
+    }
     blocks.extend(settings::table(&page.settings).as_ref().map(Table::markdown));
     let archives = page.archives.iter().map(|it| format!("Plain or packed: {}", it.sentence()));
     let break_evens = page.break_evens.iter().map(|it| format!("Break-even, {}", it.sentence()));

@@ -11,6 +11,7 @@ use super::headline::{self, Headline};
 use super::how_measured::{self, MissingMetric};
 use super::inside::Inside;
 use super::locations::LocationsView;
+use super::memory::MemoryView;
 use super::ranking::{Pieces, Ranking};
 use super::readers::ReadersRow;
 use super::scaling::{self, ScalingView};
@@ -66,6 +67,8 @@ pub struct Page {
     pub fleet: Option<FleetView>,
     pub scaling: Vec<ScalingView>,
     pub readers: Vec<ReadersRow>,
+    /// Methods under bounds on memory, of which each contest has its own view.
+    pub memory: Vec<MemoryView>,
     /// Each trial under settings of the system that differ from those found at the start.
     pub settings: Vec<SettingsRow>,
     pub file_costs: Vec<FileCost>,
@@ -93,12 +96,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// Sentences on locations, fleets, readers and scaling, on settings of the system, and on the costs of
-    /// files.
+    /// Sentences on locations, fleets, readers and scaling, on bounds on memory, on settings of the
+    /// system, and on the costs of files.
     pub(super) fn lines_of_many(&self) -> impl Iterator<Item = String> {
         let fleet = self.fleet.iter().flat_map(|view| &view.lines);
         let scaling = self.scaling.iter().flat_map(|view| &view.lines);
-        let others = settings::lines(&self.settings).into_iter();
+        let memory = self.memory.iter().flat_map(MemoryView::lines);
+        let others = memory.chain(settings::lines(&self.settings));
         let others = others.chain(self.file_costs.iter().map(file_cost::line));
         self.locations.lines().chain(fleet.chain(scaling).cloned()).chain(others)
     }
@@ -156,6 +160,7 @@ impl Page {
             fleet,
             scaling,
             readers: ReadersRow::all(record),
+            memory: MemoryView::all(record),
             settings: SettingsRow::all(record),
             file_costs: FileCost::all(record),
             sweep,

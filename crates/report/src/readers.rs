@@ -27,7 +27,7 @@ impl ReadersRow {
     /// All trials with several readers, and the trials with one reader beside them.
     pub fn all(record: &Record) -> Vec<ReadersRow> {
         let row = |it: &ReaderShares| ReadersRow {
-            name: words::state_and_id(it.trial.trial.state, &it.trial.trial.id),
+            name: words::state_and_id(it.trial.trial.state, &record.trial_name(&it.trial.trial)),
             count: it.count,
             rate_each: it.rate_each,
             fairness: it.fairness,

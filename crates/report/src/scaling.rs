@@ -32,7 +32,8 @@ impl ScalingView {
     }
 
     fn new(scaling: Scaling, language: String) -> ScalingView {
-        let name = words::state_and_id(scaling.state, &scaling.id);
+        let bound = scaling.memory.map_or_else(String::new, |bound| format!("+memory={bound}"));
+        let name = words::state_and_id(scaling.state, &format!("{}{bound}", scaling.id));
         let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gain_words(&scaling, &gain)));
         let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));
         let limited = scaling.limited.map(words_of);
@@ -78,6 +79,9 @@ pub(super) struct ScalingExport {
     state: CacheState,
     /// The unit: `rank` or `reader`.
     unit: &'static str,
+    /// The bound on memory of each reader, such as `50%`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<String>,
     points: Vec<PointExport>,
     law: Option<LawExport>,
     /// What limits the method: `processors`, `shared`, `each_host` or `not_told`.
@@ -150,6 +154,7 @@ impl ScalingExport {
             saturated_at: it.saturated_at,
             state: it.state,
             unit: it.unit.word(),
+            memory: it.memory.map(|bound| bound.to_string()),
             trial: it.id,
         }
     }

@@ -166,7 +166,8 @@ fn extent<'a>(trials: impl Iterator<Item = &'a TrialRecord>, languages: &Languag
         })
         .collect();
     let only = states.first().filter(|_| states.len() == 1);
-    parts.push(only.map_or_else(|| "both states".to_owned(), CacheState::to_string));
+    let several = || if states.len() > 2 { "all states" } else { "both states" }.to_owned();
+    parts.push(only.map_or_else(several, CacheState::to_string));
     parts.join(", ")
 }
 

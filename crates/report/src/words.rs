@@ -4,8 +4,9 @@ use super::digits::{LastDigit, MeasuredNumber};
 use readlab_analysis::compare::{Center, Unit};
 use readlab_analysis::stats::{Interval, Ratio, Significance, Summary, float, whole};
 use readlab_model::sample::{Meter, MeterUnit};
-use readlab_model::trial::{CacheState, TrialId};
+use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos, Throughput};
+use std::fmt::Display;
 
 /// A number as text, with the value that tables sort by.
 pub(super) struct Number {
@@ -278,7 +279,7 @@ pub(super) fn capital(text: &str) -> String {
 }
 
 /// The cache state and the name of a trial, such as `Cold, rust/read`.
-pub(super) fn state_and_id(state: CacheState, id: &TrialId) -> String {
+pub(super) fn state_and_id(state: CacheState, id: &impl Display) -> String {
     format!("{}, {id}", capital(&state.to_string()))
 }
 

@@ -8,6 +8,8 @@ pub mod parameter_space;
 pub mod published;
 
 use readlab_model::corpus::{Form, Recipe};
+use readlab_model::target::memory::MemoryBound;
+use readlab_model::target::places::Pattern;
 use readlab_model::trial::{Transport, Work};
 use readlab_record::{CommandRules, Focus, Start};
 use readlab_system::terminal::printable::toml_cause;
@@ -15,11 +17,12 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const BUILT_IN_SUITES: [(&str, &str); 10] = [
+const BUILT_IN_SUITES: [(&str, &str); 11] = [
     ("race", include_str!("../carried/suites/race.toml")),
     ("newlines", include_str!("../carried/suites/newlines.toml")),
     ("byte-stream", include_str!("../carried/suites/byte-stream.toml")),
     ("zip-lines", include_str!("../carried/suites/zip-lines.toml")),
+    ("larger-than-memory", include_str!("../carried/suites/larger-than-memory.toml")),
     ("limits", include_str!("../carried/suites/limits.toml")),
     ("tune", include_str!("../carried/suites/tune.toml")),
     ("commands", include_str!("../carried/suites/commands.toml")),
@@ -49,7 +52,7 @@ pub struct Suite {
     pub about: String,
     /// The work on the bytes; if absent, newlines for text and sum for anything else.
     pub work: Option<Work>,
-    /// The states of the cache: `cold`, `warm` or `both`.
+    /// The states of the cache: `cold`, `warm` or `both`; `pressed` for the bounds of `memory` alone.
     #[serde(default)]
     pub state: StateChoice,
     /// The corpus that is read if the user names no target.
@@ -58,6 +61,11 @@ pub struct Suite {
     pub full: Option<Recipe>,
     /// The trial to which ratios refer.
     pub reference: Option<String>,
+    /// Bounds on memory under which the trials are read, beside the cache states, such as `50%`.
+    #[serde(default)]
+    pub memory: Vec<MemoryBound>,
+    /// The blocks that trials with `over = "places"` read; without it no target has places.
+    pub places: Option<SuitePlaces>,
     /// Minimum number of timed readings of a trial, if the suite sets one.
     pub min_runs: Option<u32>,
     /// Maximum number of timed readings of a trial, if the suite sets one.
@@ -82,6 +90,16 @@ pub struct Suite {
     /// The trials in the order of the file, after the added controls.
     #[serde(rename = "trial")]
     pub entries: Vec<SuiteEntry>,
+}
+
+/// How the blocks of the target are picked.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuitePlaces {
+    pub pattern: Pattern,
+    pub block_bytes: u64,
+    /// Number of blocks that one reading reads; if absent, as many as the file has.
+    pub reads: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -153,6 +171,8 @@ pub enum StateChoice {
     /// First cold, then warm.
     #[default]
     Both,
+    /// Neither: only under the bounds of --memory.
+    Pressed,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -246,10 +266,22 @@ impl Suite {
         self.entries.iter().any(|entry| entry.over == Transport::Http)
     }
 
+    /// The blocks that trials read, if some trial reads blocks.
+    pub fn places_read(&self) -> Option<SuitePlaces> {
+        self.places.filter(|_| self.entries.iter().any(|entry| entry.over == Transport::Places))
+    }
+
     /// The forms of the corpus that the trials read; the plain form always comes first.
     pub fn forms(&self) -> Vec<Form> {
         let read: BTreeSet<Form> = self.entries.iter().map(|entry| entry.form).chain([None]).collect();
         read.into_iter().collect()
+    }
+}
+
+impl SuitePlaces {
+    /// Number of blocks that one reading of a file of this size reads.
+    pub fn reads_of(&self, file_bytes: u64) -> u64 {
+        self.reads.unwrap_or(file_bytes / self.block_bytes.max(1)).max(1)
     }
 }
 
@@ -261,6 +293,7 @@ impl StateChoice {
             StateChoice::Cold => vec![Cold],
             StateChoice::Warm => vec![Warm],
             StateChoice::Both => vec![Cold, Warm],
+            StateChoice::Pressed => Vec::new(),
         }
     }
 }
@@ -341,6 +374,23 @@ mod tests {
         assert_eq!((full.corpus, taking_part(&full)), (usual.corpus, full.entries.len()));
         assert!(taking_part(&usual) < full.entries.len());
         assert!(full.is_full && !usual.is_full && full.counts > usual.counts);
+    }
+
+    #[test]
+    fn a_suite_reads_as_many_blocks_as_the_file_has_unless_it_says_how_many() {
+        let suite = Suite::find("larger-than-memory").unwrap();
+        let shown: Vec<String> = suite.memory.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["10%", "50%"]);
+        let places = suite.places_read().unwrap();
+        assert_eq!((places.reads_of(128 << 20), places.reads_of(5000), places.reads_of(1)), (32_768, 1, 1));
+        let eight = SuitePlaces { reads: Some(8), ..places };
+        assert_eq!(eight.reads_of(128 << 20), 8);
+        // Without a trial that reads blocks, no target has places.
+        assert!(Suite { entries: Vec::new(), ..suite }.places_read().is_none());
+        for suite in Suite::names().into_iter().map(|name| Suite::find(name).unwrap()) {
+            let reads_blocks = suite.entries.iter().any(|entry| entry.over == Transport::Places);
+            assert!(!reads_blocks || suite.places.is_some() || suite.name == "race", "{}", suite.name);
+        }
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub(super) struct ClientSettings {
     pub(super) idle_connections: usize,
 }
 
+/// An answer, and the range of the content that it holds.
+type ResponseWithRange = (Response<Body>, Range<u64>);
+
 /// A client and the URL that it requests.
 pub(super) struct Client {
     agent: Agent,
@@ -76,11 +79,7 @@ impl Client {
     /// Requests a part, up to the end of the content, and returns the answer with its range; `None`
     /// if the content ends before the part. `close` if the connection is for this request only. An
     /// answer with another range is a failure.
-    pub(super) fn get_part(
-        &self,
-        part: Part,
-        close: bool,
-    ) -> Result<Option<(Response<Body>, Range<u64>)>, Fault> {
+    pub(super) fn get_part(&self, part: Part, close: bool) -> Result<Option<ResponseWithRange>, Fault> {
         let range = part.range();
         let headers = close.then(|| (CONNECTION, "close".to_owned()));
         let answer = self.request(headers.into_iter().chain([range_header(&range)]))?;

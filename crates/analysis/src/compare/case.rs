@@ -6,6 +6,7 @@ use crate::noise::SharedNoise;
 use crate::stats::{
     self, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedRatio, UnpairedRatio,
 };
+use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::{CacheState, Params, Transport, TrialIndex, Work};
 use readlab_record::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,6 +81,8 @@ pub struct ComparisonKey {
     pub work: Option<Work>,
     /// The cache state in which the target was read.
     pub state: Option<CacheState>,
+    /// The bound on memory under which the target was read; `None` in other states than pressed.
+    pub memory: Option<MemoryBound>,
     /// Number of readers that each read the whole target in one reading.
     pub readers: Option<u64>,
     pub together: Option<ReadTogether>,

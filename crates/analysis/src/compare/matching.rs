@@ -153,6 +153,7 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
     differ("work", |it| Some(it.work?.to_string()));
     differ("read over", |it| Some(it.over?.word().to_owned()));
     differ("state", |it| Some(it.state?.to_string()));
+    differ("memory", |it| Some(it.memory?.to_string()));
     // If the parameters of both sides are known, they include the number of readers.
     if one.params.is_none() || other.params.is_none() {
         differ("readers", |it| Some(it.readers?.to_string()));

@@ -103,12 +103,19 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
     let has_found_settings = target.is_none_or(TargetFacts::has_found_settings);
     let id = has_found_settings.then(|| trial.id.to_string());
     let (name, label) = (record.trial_name(trial), trial.label.clone().filter(|_| has_found_settings));
+    let memory = target.and_then(|target| target.memory.as_ref());
+    // By its names a pressed trial is found under any bound; the key keeps the bounds apart.
+    let with_memory = |name: &String| match memory {
+        Some(memory) => format!("{name}+{}", memory.words()),
+        None => name.clone(),
+    };
+    let shown_name = label.as_ref().or(id.as_ref()).map_or_else(|| name.clone(), with_memory);
     let is_accepted = it.is_accepted();
     let bytes = record.bytes_in(it).unwrap_or(0);
     let figure = |measure: Measure| Some((measure, figure(it, measure, bytes)?));
     let measures = Measure::value_variants().iter().copied();
     Case {
-        name: label.clone().or_else(|| id.clone()).unwrap_or_else(|| name.clone()),
+        name: shown_name,
         // A trial that is started for each reading is not the same case as one that keeps running.
         names: label
             .into_iter()
@@ -121,6 +128,7 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
             size_bytes: target.map(|target| target.size_bytes),
             work: Some(trial.work),
             state: Some(trial.state),
+            memory: memory.map(|memory| memory.bound),
             readers: Some(trial.readers()),
             together: target.map(|it| ReadTogether {
                 count: it.together().unwrap_or(1),

@@ -57,6 +57,24 @@ fn a_ratio_above_one_is_an_improvement() {
 }
 
 #[test]
+fn readings_under_one_bound_on_memory_are_compared_and_those_under_another_are_not() {
+    let pressed = |bound: &str, level| {
+        let mut case = case("read", "d", CacheState::Pressed, level);
+        case.key.memory = Some(bound.parse().unwrap());
+        case
+    };
+    let a = side("a", vec![pressed("25%", 1e6), pressed("50%", 5e5)]);
+    let b = side("b", vec![pressed("50%", 5e5), pressed("25%", 1e6)]);
+    let found = compare(vec![a.clone(), b]).unwrap();
+    for row in &found.tables[0].rows {
+        let ratio = row.cells[1].unwrap().ratio.unwrap().estimate;
+        assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
+    }
+    assert_eq!(found.tables[0].rows.len(), 2);
+    assert!(compare(vec![a, side("b", vec![pressed("90%", 1e6)])]).is_err(), "no bound is the same");
+}
+
+#[test]
 fn the_gate_fails_only_if_the_whole_interval_is_beyond_its_limit() {
     let gate = Gate { fail_over: 0.05 };
     for (slower, fails) in [(1.0, 0), (1.04, 0), (1.05, 0), (1.07, 1), (0.5, 0)] {

@@ -7,6 +7,7 @@ mod scaling_limit;
 use crate::noise::SharedNoise;
 use crate::rounds::walls_ns;
 use crate::stats::{FittedLaw, Interval, IntervalRule, Observation, float, median};
+use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 use readlab_record::{Record, TrialRecord};
 use scaling_limit::find_limit;
@@ -53,6 +54,8 @@ pub struct Scaling {
     pub id: TrialId,
     pub state: CacheState,
     pub unit: Unit,
+    /// The bound on memory of each reader; `None` if there is none.
+    pub memory: Option<MemoryBound>,
     /// The measured points, by rising number.
     pub points: Vec<ScalingPoint>,
     /// The fitted law; `None` with too few points or rounds.
@@ -90,7 +93,7 @@ pub struct LawPoint {
 impl Scaling {
     /// The scaling of every method that was measured with at least two numbers of ranks.
     pub fn all(record: &Record) -> Vec<Scaling> {
-        let mut cells = BTreeMap::<(CacheState, usize), Vec<&TrialRecord>>::new();
+        let mut cells = BTreeMap::<(CacheState, Option<MemoryBound>, usize), Vec<&TrialRecord>>::new();
         let mut ids = Vec::<&TrialId>::new();
         let scaled =
             record.trials.iter().filter(|it| count_of(record, it).is_some() && !it.trial.is_control());
@@ -99,11 +102,11 @@ impl Scaling {
             if place == ids.len() {
                 ids.push(&it.trial.id);
             }
-            cells.entry((it.trial.state, place)).or_default().push(it);
+            cells.entry((it.trial.state, bound_of(record, it), place)).or_default().push(it);
         }
         let noise = noise_by_state(record, cells.values().flatten());
         let several = cells.into_iter().filter(|(_, cells)| cells.len() > 1);
-        several.map(|((state, _), cells)| Scaling::from_cells(record, cells, &noise[&state])).collect()
+        several.map(|((state, ..), cells)| Scaling::from_cells(record, cells, &noise[&state])).collect()
     }
 
     /// Makes the scaling of one method from its trials in one state.
@@ -127,6 +130,7 @@ impl Scaling {
             id: cells[0].trial.id.clone(),
             state: cells[0].trial.state,
             unit: if record.fleet.is_some() { Unit::Rank } else { Unit::Reader },
+            memory: bound_of(record, cells[0]),
             points,
             law: FittedLaw::fit(&counts, &rounds, record.header.seed),
             limited,
@@ -222,4 +226,9 @@ fn saturated_at(cells: &[&TrialRecord], noise: &SharedNoise) -> Option<usize> {
 /// Number of ranks or readers of a trial, in a record that measures different numbers.
 pub(crate) fn count_of(record: &Record, it: &TrialRecord) -> Option<u64> {
     record.targets.get(it.trial.target)?.together().map(u64::from)
+}
+
+/// The bound on memory under which a trial is read; `None` if there is none.
+pub(crate) fn bound_of(record: &Record, it: &TrialRecord) -> Option<MemoryBound> {
+    record.targets.get(it.trial.target)?.memory.as_ref().map(|memory| memory.bound)
 }

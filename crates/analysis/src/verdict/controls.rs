@@ -7,10 +7,13 @@ use super::parts::wall_ns;
 use crate::stats::float;
 use readlab_record::{LimitKind, Record, TrialRecord};
 
-/// The controls on the trial's target that measure one of these limits.
+/// The controls on the trial's target that measure one of these limits. Under a bound on memory, the
+/// controls on the same target without a bound count as well.
 fn controls<'r>(record: &'r Record, it: &TrialRecord, kinds: &[LimitKind]) -> Vec<&'r TrialRecord> {
+    let (target, unbounded) = (it.trial.target, record.unbounded_target(it.trial.target));
     let measures = |other: &&TrialRecord| {
-        other.trial.target == it.trial.target && other.trial.limit().is_some_and(|kind| kinds.contains(&kind))
+        (other.trial.target == target || Some(other.trial.target) == unbounded)
+            && other.trial.limit().is_some_and(|kind| kinds.contains(&kind))
     };
     record.trials.iter().filter(measures).collect()
 }

@@ -31,7 +31,11 @@ pub fn limits(record: &Record) -> Vec<Limit> {
     let is_of_a_cache =
         |target: usize| record.targets.get(target).is_some_and(|it| it.cold_above().is_some());
     limits.retain(|it| it.kind != LimitKind::Device || !is_of_a_cache(it.target));
-    limits.retain(|it| !of_readings(it) || !measured.contains(&(it.kind, it.target)));
+    let is_measured = |it: &Limit| {
+        let target = record.unbounded_target(it.target).unwrap_or(it.target);
+        measured.contains(&(it.kind, it.target)) || measured.contains(&(it.kind, target))
+    };
+    limits.retain(|it| !of_readings(it) || !is_measured(it));
     let better = exceeding_readings(record, &limits);
     limits.extend(better);
     limits
@@ -213,26 +217,31 @@ fn how_measured(kind: LimitKind) -> &'static str {
 /// trial's target, measured in rounds of the same state if there are any, and with the same number
 /// of threads, else the next larger number, else the largest. Among several, the fastest is taken.
 /// A trial's own rate is never its limit. A device limit of another target in `near_by`, on the
-/// same mount, applies if the trial's target has none.
+/// same mount, applies if the trial's target has none. Under a bound on memory, the limits of the
+/// same target without a bound (`unbounded`) apply as well, and those of the device in any state.
 pub(super) fn for_trial<'a>(
     limits: &'a [Limit],
     kind: LimitKind,
     trial: &Trial,
     threads: u64,
     near_by: &[usize],
+    unbounded: Option<usize>,
 ) -> Option<&'a Limit> {
     let others = || {
         let of_kind = limits.iter().filter(move |limit| limit.kind == kind);
         of_kind.filter(move |limit| limit.trial != Some(trial.index))
     };
-    let own = others().any(|limit| limit.target == trial.target);
+    let is_own = move |limit: &Limit| limit.target == trial.target || Some(limit.target) == unbounded;
+    let own = others().any(is_own);
     let of_target = || {
         others().filter(move |limit| {
             let elsewhere = kind == LimitKind::Device && !own && near_by.contains(&limit.target);
-            limit.target == trial.target || elsewhere
+            is_own(limit) || elsewhere
         })
     };
-    let same_rounds = of_target().any(|limit| limit.state == Some(trial.state));
+    let is_pressed = trial.state == CacheState::Pressed;
+    let same_rounds = !(is_pressed && kind == LimitKind::Device)
+        && of_target().any(|limit| limit.state == Some(trial.state));
     let of_kind = || {
         of_target()
             .filter(move |limit| !same_rounds || limit.state == Some(trial.state) || limit.state.is_none())

@@ -11,6 +11,7 @@ mod controls;
 mod cpu_time;
 mod device_bytes;
 mod limits;
+mod memory;
 mod page_faults;
 mod parts;
 mod quota;
@@ -26,6 +27,7 @@ mod tests;
 pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
 pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced_words};
+pub use memory::GreaterBound;
 pub use parts::{Parts, TimeShare};
 pub use server::ServerWait;
 
@@ -111,6 +113,43 @@ pub enum Verdict {
         is_mapped: bool,
         /// Another reading of the same places that fetches fewer bytes.
         remedy: Option<Remedy>,
+    },
+    /// A bound on memory that is too small for what is read: bytes that more memory would keep come
+    /// from the device again.
+    MemoryBound {
+        /// Bytes from the device divided by the bytes that the reading needs, each counted once.
+        reread: f64,
+        /// The bound divided by the working set.
+        share: f64,
+        /// Whether blocks of the file are read, and not all of it.
+        is_of_blocks: bool,
+        /// A greater bound under which the same method is faster, if one was raced.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        greater: Option<GreaterBound>,
+        /// Another reading under the same bound.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        remedy: Option<Remedy>,
+    },
+    /// A mapping under a bound on memory: its page faults bring many times the bytes that are read,
+    /// and evict what would be read again.
+    Thrash {
+        major_faults: f64,
+        /// The device bytes divided by the requested bytes.
+        amplification: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        greater: Option<GreaterBound>,
+        /// Another reading of the same places that fetches fewer bytes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        remedy: Option<Remedy>,
+    },
+    /// The kernel's search for memory that it can reclaim.
+    Reclaim {
+        /// The share of the time that it takes at most.
+        share: f64,
+        /// Number of pages that were examined for each page that came from the device.
+        scanned_per_page: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        greater: Option<GreaterBound>,
     },
     /// The processors of this machine, reading from a server that could deliver faster.
     Processors {
@@ -260,6 +299,9 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     }
     if let Some(quota) = quota::processor_quota(judged).or_else(|| quota::device_quota(judged)) {
         return quota;
+    }
+    if let Some(verdict) = memory::limited_by_memory(judged) {
+        return verdict;
     }
     if facts.fetched_times.is_some() && facts.is_at(LimitKind::Device, AT_LIMIT) {
         return Verdict::Device { pace: DeviceUse::Saturated };

@@ -119,6 +119,8 @@ pub(super) struct TrialFacts<'a> {
     pub(super) rate: f64,
     /// Median bytes read from the device.
     pub(super) device_bytes: Option<f64>,
+    /// The device bytes divided by the bytes that a reading needs, each counted once.
+    pub(super) read_times: Option<f64>,
     pub(super) device_rate: Option<f64>,
     /// The device bytes divided by the requested bytes, where clearly more came from the device:
     /// the kernel reads around blocks, in larger pieces than the control requests.
@@ -177,7 +179,8 @@ impl<'a> TrialFacts<'a> {
         // With more threads than processors, the surplus threads can only wait for a processor.
         let at_once = float(workers).min(float(record.header.machine.cpus.max(1)));
         let near_by = on_same_mount(record, target);
-        let limit = |kind| for_trial(limits, kind, &it.trial, workers, &near_by);
+        let unbounded = record.unbounded_target(it.trial.target);
+        let limit = |kind| for_trial(limits, kind, &it.trial, workers, &near_by, unbounded);
         let readers = float(it.trial.readers());
         let explained = explain_kernel_time(record, it, size, limit(LimitKind::Faults));
         let parts = cpu.map(|cpu| {
@@ -190,12 +193,14 @@ impl<'a> TrialFacts<'a> {
             (per_second(float(it.trial.bytes_out(target))), device_bytes.map(per_second));
         let times = device_bytes.map(|bytes| bytes / (size * readers).max(1.0));
         let cold = it.trial.state == CacheState::Cold;
+        let may_use_device = cold || it.trial.state == CacheState::Pressed;
         let cold_above = target.cold_above().filter(|_| cold);
+        let is_of_device = may_use_device && target.cold_above().is_none();
         // A command that may have stopped early has no rate.
         let is_whole = record.read_whole(it).is_some();
         let read_rate = Some(per_second(size * readers)).filter(|_| is_whole);
         let rates = [
-            (LimitKind::Device, device_rate.filter(|rate| cold && cold_above.is_none() && *rate > 0.0)),
+            (LimitKind::Device, device_rate.filter(|rate| is_of_device && *rate > 0.0)),
             (LimitKind::Decoding, Some(rate).filter(|_| is_whole && it.trial.decodes.is_some())),
             (LimitKind::Copy, read_rate.filter(|_| parts.is_some_and(|it| it.of(TimeShare::Copy) > 0.0))),
             (LimitKind::Memory, Some(rate).filter(|_| it.trial.work.touches_bytes())),
@@ -222,19 +227,20 @@ impl<'a> TrialFacts<'a> {
             why_no_cpu,
             rate,
             device_bytes,
+            read_times: device_bytes.map(|bytes| bytes / float(target.useful_bytes().max(1))),
             device_rate,
             fetched_times: times
-                .filter(|times| cold && target.blocks().is_some() && *times > FETCHED_TIMES_MIN),
+                .filter(|times| may_use_device && target.blocks().is_some() && *times > FETCHED_TIMES_MIN),
             busy,
             parts,
             it,
         })
     }
 
-    /// Whether the file system decodes most of the target during this reading. The page cache holds
-    /// decoded pages, so a warm reading decodes nothing.
+    /// Whether the file system decodes most of what this reading gets from the device. The page cache
+    /// holds decoded pages, so a warm reading decodes nothing.
     pub(super) fn is_encoded(&self) -> bool {
-        self.it.trial.state == CacheState::Cold
+        matches!(self.it.trial.state, CacheState::Cold | CacheState::Pressed)
             && (self.encoded_share >= DOMINANT_SHARE_MIN || self.is_stored_compressed)
     }
 

@@ -5,21 +5,21 @@ use super::page_faults::reads_by_calls;
 use super::parts::median;
 use super::{JudgedTrial, Remedy, Verdict};
 use crate::settings::{SettingEffect, setting_effects};
-use crate::stats::{Significance, float};
+use crate::stats::Significance;
 use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::ReadAhead;
 use readlab_model::trial::CacheState;
 
 /// From this many times the requested bytes on, read-ahead decides the verdict.
-const AMPLIFICATION_MIN: f64 = 2.0;
+pub(super) const AMPLIFICATION_MIN: f64 = 2.0;
 
-/// The verdict on a cold reading of places that waits for the device while that delivers many times
-/// the requested bytes.
+/// The verdict on a cold or pressed reading of places that waits for the device while that delivers
+/// many times the requested bytes.
 pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, target, facts, .. } = judged;
-    target.blocks().filter(|_| it.trial.state == CacheState::Cold)?;
-    let times = facts.device_bytes? / float(target.useful_bytes().max(1));
+    target.blocks().filter(|_| it.trial.state != CacheState::Warm)?;
+    let times = facts.read_times?;
     let is_mapped = !reads_by_calls(it);
     (times >= AMPLIFICATION_MIN).then(|| Verdict::ReadAhead {
         times,
@@ -29,7 +29,7 @@ pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
 }
 
 /// The fastest rival on the same places that fetches at most half as many bytes.
-fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
+pub(super) fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
     let own = judged.facts.device_bytes?;
     judged.clear_remedy(judged.rivals().filter(|other| {
         median(other, Meter::DeviceReadBytes).is_some_and(|bytes| bytes > 0.0 && bytes <= own / 2.0)

@@ -1,7 +1,7 @@
 //! The sentence of a verdict, with the numbers that it is based on.
 
 use super::parts::{LimitShare, TimeShare, TrialFacts};
-use super::{ABOVE_LIMIT, DeviceUse, Diagnosis, Remedy, ServerWait, Verdict};
+use super::{ABOVE_LIMIT, DeviceUse, Diagnosis, GreaterBound, Remedy, ServerWait, Verdict};
 use crate::stats::float;
 use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_model::units::{Bytes, Throughput};
@@ -70,15 +70,40 @@ fn what_stops(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::IoQuota { quota, share } => io_quota(quota, *share, facts),
         Verdict::ReadAhead { times, is_mapped, remedy } => {
             let advice = if *is_mapped { "madvise(MADV_RANDOM)" } else { "posix_fadvise(POSIX_FADV_RANDOM)" };
-            let faster = remedy.as_ref().map(|Remedy { name, times }| {
-                format!("; {name}, which fetches less, is {times:.1} times as fast")
-            });
             format!(
                 "stopped by read-ahead that nobody asked for: {times:.1} times the bytes of its reads come from the \
                  device; {advice} turns it off{}",
-                faster.unwrap_or_default()
+                faster_words(remedy.as_ref(), "which fetches less")
             )
         }
+        Verdict::MemoryBound { reread, share, is_of_blocks, greater, remedy } => {
+            let advice = if *is_of_blocks {
+                "O_DIRECT brings no more than the blocks, and leaves the memory to other files"
+            } else {
+                "O_DIRECT with large blocks, or RWF_DONTCACHE, leaves the memory to other files"
+            };
+            format!(
+                "stopped by a bound on memory that is too small: of the bytes that it reads {} come from the device \
+                 again, with memory for {} of the working set{}; {advice}{}",
+                percent(*reread),
+                percent(*share),
+                greater_bound_words(greater.as_ref()),
+                faster_words(remedy.as_ref(), "under the same bound")
+            )
+        }
+        Verdict::Thrash { major_faults, amplification, greater, remedy } => format!(
+            "stopped by a mapping that thrashes: its {major_faults:.0} major page faults bring {amplification:.1} times \
+             the bytes that it reads, and evict what would be read again; madvise(MADV_RANDOM) or O_DIRECT brings no \
+             more than the blocks{}{}",
+            faster_words(remedy.as_ref(), "which fetches less"),
+            greater_bound_words(greater.as_ref())
+        ),
+        Verdict::Reclaim { share, scanned_per_page, greater } => format!(
+            "stopped by the kernel's search for memory to reclaim, up to {} of its time: {scanned_per_page:.1} pages are \
+             examined for each page that comes from the device; O_DIRECT or RWF_DONTCACHE needs no such memory{}",
+            percent(*share),
+            greater_bound_words(greater.as_ref())
+        ),
         Verdict::Processors { share, quota } => {
             let quota = quota.map(|it| format!(", a quota of {it:.2}")).unwrap_or_default();
             let share = percent(*share);
@@ -106,6 +131,19 @@ fn what_stops(verdict: &Verdict, facts: &TrialFacts) -> String {
         Verdict::BeyondLimit { limit, name } => beyond_limit(*limit, name, facts),
         Verdict::Unknown { why } => format!("what stops it is not known: {why}"),
     }
+}
+
+/// The words `; with memory for 100 % of the working set (268 MB) it is 6.1 times as fast`.
+fn greater_bound_words(greater: Option<&GreaterBound>) -> String {
+    let Some(GreaterBound { share, cache_bytes, times }) = greater else { return String::new() };
+    let (share, bytes) = (percent(*share), Bytes(*cache_bytes));
+    format!("; with memory for {share} of the working set ({bytes}) it is {times:.1} times as fast")
+}
+
+/// The words `; rust/direct, which fetches less, is 3.2 times as fast`.
+fn faster_words(remedy: Option<&Remedy>, why: &str) -> String {
+    let words = remedy.map(|Remedy { name, times }| format!("; {name}, {why}, is {times:.1} times as fast"));
+    words.unwrap_or_default()
 }
 
 /// The sentence on decoding: a trial's decoding is compared with the decoder alone, that of a file
@@ -313,6 +351,9 @@ pub(super) fn stops_at(judgement: &Diagnosis) -> String {
         Verdict::IoQuota { share: Some(share), .. } => format!("I/O quota {}", percent(*share)),
         Verdict::IoQuota { share: None, .. } => "I/O quota".to_owned(),
         Verdict::ReadAhead { times, .. } => format!("read-ahead, {times:.0}× the bytes"),
+        Verdict::MemoryBound { reread, .. } => format!("memory bound, {} again", percent(*reread)),
+        Verdict::Thrash { amplification, .. } => format!("thrash, {amplification:.0}× the bytes"),
+        Verdict::Reclaim { share, .. } => format!("reclaim {}", percent(*share)),
         Verdict::NewMemory { .. } => "new memory".to_owned(),
         Verdict::Processors { share, .. } => format!("processors {}", percent(*share)),
         Verdict::Server { wait: ServerWait::FirstByte { share } } => {

@@ -67,12 +67,16 @@ fn a_claim_that_the_tables_support_holds() {
         ("sizes", "files of 100 kB"),
         ("zip-lines", "reading from the zip"),
         ("zip-lines", "two threads that each"),
+        ("lucene-directories", "in memory a mapping"),
+        ("lucene-directories", "beyond memory a mapping falls"),
+        ("lucene-directories", "beyond memory MADV_RANDOM"),
     ] {
         let answer = own_answer(file, says);
         assert_eq!(answer.verdict, Verdict::Holds, "{file}: {says}: {answer:?}");
     }
     assert_eq!(range(&own_answer("newlines", "the file is read faster")), (2.34, 2.34));
     assert_eq!(range(&own_answer("zip-lines", "two threads that each")), (1.83, 1.83));
+    assert_eq!(range(&own_answer("lucene-directories", "beyond memory pread is")), (2.21, 3.44));
 }
 
 #[test]

@@ -6,10 +6,12 @@ use super::super::machines;
 use super::super::*;
 use readlab_analysis::compare::Measure;
 use readlab_model::sample::Sample;
+use readlab_model::target::TargetFacts;
+use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::{Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Trial, testing};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Script {
@@ -28,14 +30,15 @@ const SIZE_BYTES: u64 = 134_217_728;
 
 const MACHINE_GHZ: f64 = 4.3;
 
-type TrialAndState = (String, CacheState);
+/// A trial, its cache state, and its bound on memory.
+type TrialAndState = (String, CacheState, Option<MemoryBound>);
 
 /// The numbers of each trial.
 #[derive(Debug, Default)]
 struct Numbers(BTreeMap<TrialAndState, BTreeMap<Metric, f64>>);
 
 fn trial_and_state(quantity: &Quantity) -> TrialAndState {
-    (quantity.trial.clone(), quantity.state.unwrap_or(CacheState::Warm))
+    (quantity.trial.clone(), quantity.state.unwrap_or(CacheState::Warm), quantity.memory)
 }
 
 impl Numbers {
@@ -142,6 +145,14 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
     header.machine.cpu = Some("11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz".into());
     let mut record = Record::new(header);
     record.add(testing::sized(0, SIZE_BYTES));
+    let numbers = numbers(file, claim, script).0;
+    let bounds: BTreeSet<MemoryBound> = numbers.keys().filter_map(|(.., bound)| *bound).collect();
+    for (target, &bound) in (1..).zip(&bounds) {
+        let cache_bytes = bound.in_bytes(SIZE_BYTES);
+        let memory = MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE_BYTES, is_shared: false };
+        let facts = TargetFacts { memory: Some(memory), ..record.targets[0].clone() };
+        record.add(testing::target(target, facts));
+    }
     // Only the first number of a pair is noisy: noise in both would cancel out within rounds.
     let subjects: Vec<TrialAndState> = match &claim.expression {
         Expression::Ratio { pairs, .. } | Expression::Difference(pairs) => {
@@ -149,7 +160,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
         }
         other => other.quantities().into_iter().map(trial_and_state).collect(),
     };
-    for (index, (place, metrics)) in numbers(file, claim, script).0.into_iter().enumerate() {
+    for (index, (place, metrics)) in numbers.into_iter().enumerate() {
         let rounds = match script {
             Script::OneRound => 1,
             Script::ThreeRounds => 3,
@@ -159,7 +170,8 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
             record.add(Line::Limit(Box::new(limit(metrics[&Metric::Of(Measure::Rate)]))));
             continue;
         }
-        let trial = trial(index, &place);
+        let bounded = place.2.and_then(|bound| bounds.iter().position(|it| *it == bound));
+        let trial = Trial { target: bounded.map_or(0, |at| at + 1), ..trial(index, &place) };
         let bytes = SIZE_BYTES * trial.readers();
         record.add(Line::Trial(Box::new(trial)));
         let noise = if script == Script::Noisy && subjects.contains(&place) { 0.2 } else { 0.001 };
@@ -178,7 +190,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
     record
 }
 
-fn trial(index: usize, (name, state): &TrialAndState) -> Trial {
+fn trial(index: usize, (name, state, _): &TrialAndState) -> Trial {
     let is_name = !name.contains(' ') && name.parse::<TrialId>().is_ok();
     let id = if is_name { name.clone() } else { format!("any/trial-{index}") };
     let Line::Trial(trial) = testing::trial(index, &id, *state, Cache::Through) else {

@@ -36,15 +36,15 @@ struct RoundSpan {
 }
 
 impl Run<'_> {
-    /// Takes rounds from `first` on until every trial is settled or time is up: cold rounds in one
-    /// span, warm rounds over several fills. Then measures beaten limits again.
+    /// Takes rounds from `first` on until every trial is settled or time is up: warm rounds over several
+    /// fills, all others in one span. Then measures beaten limits again.
     pub(crate) fn measure_from(
         &mut self,
         first: NextRound,
         state_run: &mut StateRun,
     ) -> Result<EndReason, RunStop> {
         let end = match state_run.state {
-            CacheState::Cold | CacheState::Unknown => self
+            CacheState::Cold | CacheState::Pressed | CacheState::Unknown => self
                 .run_span(&RoundSpan { fill: 0, spans_before: 0, rounds: first.round..u32::MAX }, state_run),
             CacheState::Warm => self.measure_over_fills(first, state_run),
         };

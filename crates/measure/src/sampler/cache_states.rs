@@ -69,7 +69,7 @@ impl StateMaker<'_, '_> {
     /// Makes the state before a cold turn: no page resident. A method that bypasses the page cache
     /// is measured even if pages stay, because its bytes come from the device anyway, which is
     /// proven after the turn.
-    fn make_cold(&mut self, trial: &Trial) -> Result<ResidencyProof, SampleError> {
+    pub(super) fn make_cold(&mut self, trial: &Trial) -> Result<ResidencyProof, SampleError> {
         let was_running = self.pool.has_session(trial.index);
         let evicted = self.evict(trial.target, |cache| cache.evict());
         self.states.check_not_refused(trial.index)?;

@@ -12,6 +12,7 @@ use super::session_pool::PooledSession;
 use crate::inspect::profile::{self, Profiling, RuntimeMaps, UnnamedProfile};
 use crate::inspect::trace::{Tracing, trace_without_calls};
 use crate::interface::TrialEnd;
+use crate::memory_bound::ReaderGroups;
 use readlab_catalog::roster::Warmup;
 use readlab_model::trial::{COMMAND, CacheState};
 use readlab_protocol::TurnRequest;
@@ -198,7 +199,7 @@ impl Inspection<'_, '_> {
         let tracing = Tracing::prepare(file).map_err(TrialEnd::failed)?;
         let (mut session, params) = trials.start(self.trial.index, tracing.env().into())?;
         self.warm_up(&mut session)?;
-        let mut pooled = PooledSession::new(vec![session], params);
+        let mut pooled = PooledSession::new(vec![session], params, ReaderGroups::default());
         self.make_state()?;
         tracing.begin().map_err(TrialEnd::failed)?;
         let turns = pooled.metered_turn(TurnRequest { lead: 0, count: 1 }, self.time_limit(0), || {})?;

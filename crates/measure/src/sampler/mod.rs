@@ -4,8 +4,8 @@
 //! Each module owns one thing: `trials` what is read, `session_pool` the started contenders and
 //! their meters, `cache_states` the state of the page cache, `runtime_counters` the counts of what
 //! contenders do inside, `inspector` flame graphs and traces, `single_reads` the files that are
-//! read only once, `notes` lines for the record that are no samples, [`super::settings`] the
-//! settings of the system. [`super::round`] decides the order of turns.
+//! read only once, `notes` lines for the record that are no samples, `pressed` the bounds on memory,
+//! [`super::settings`] the settings of the system. [`super::round`] decides the order of turns.
 
 mod cache_states;
 mod claims;
@@ -14,6 +14,7 @@ mod inspector;
 mod notes;
 mod observed_turn;
 mod own_commands;
+mod pressed;
 mod read_offset;
 mod run_clock;
 mod runtime_counters;
@@ -27,6 +28,7 @@ mod trials;
 mod warm_up;
 
 use super::interface::{CleanUpError, SampleError, Sampler, Slot, StartingGate, TrialEnd};
+use super::memory_bound::MemoryControl;
 use super::plan::Plan;
 use super::residency::ResidencyProof;
 use super::settings::SettingControl;
@@ -38,6 +40,7 @@ pub use inspector::{FlameGraphPaths, InspectPlan, picture_file};
 use notes::Notes;
 use observed_turn::CacheBeforeAfter;
 use own_commands::{OwnCommands, run_prepare_hook};
+use pressed::PressedTrials;
 use readlab_catalog::roster::Warmup;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{Answer, CacheState, Params, TrialIndex};
@@ -55,8 +58,10 @@ use trials::Trials;
 use warm_up::{NextStep, WarmUpUntilSteady};
 
 pub struct ProcessSampler<'a> {
-    trials: Trials<'a>,
+    /// Dropped first: control groups are removed when their processes have ended, and the folder in
+    /// which they were made after them.
     pool: SessionPool,
+    trials: Trials<'a>,
     states: CacheStates,
     own_commands: OwnCommands,
     counters: RuntimeCounters,
@@ -68,6 +73,7 @@ pub struct ProcessSampler<'a> {
     gate: Option<Box<dyn StartingGate>>,
     /// The settings of the system, if different values of them are raced.
     settings: Option<SettingControl>,
+    pressed: PressedTrials,
 }
 
 impl<'a> ProcessSampler<'a> {
@@ -88,6 +94,7 @@ impl<'a> ProcessSampler<'a> {
             single_reads: None,
             gate: None,
             settings: None,
+            pressed: PressedTrials::default(),
         }
     }
 
@@ -133,6 +140,12 @@ impl<'a> ProcessSampler<'a> {
         ProcessSampler { settings, ..self }
     }
 
+    /// The same sampler, which reads the trials that have a bound on memory in control groups.
+    pub fn with_memory(mut self, memory: Option<MemoryControl>) -> ProcessSampler<'a> {
+        self.trials.memory = memory;
+        self
+    }
+
     pub fn with_earlier_time(mut self, earlier: Duration) -> ProcessSampler<'a> {
         self.trials.clock.earlier = earlier;
         self
@@ -144,7 +157,12 @@ impl<'a> ProcessSampler<'a> {
         let request = self.trials.turn_request(trial);
         run_prepare_hook(trial, &self.trials)?;
         self.gate.as_mut().map_or(Ok(()), |gate| gate.before_state())?;
-        let prepared = self.state_maker().prepare(trial)?;
+        let (prepared, steady) = if trial.state == CacheState::Pressed {
+            let steady = self.make_pressed(trial)?;
+            (Some(steady.residency), Some(steady))
+        } else {
+            (self.state_maker().prepare(trial)?, None)
+        };
         self.gate.as_mut().map_or(Ok(()), |gate| gate.report_ready())?;
         let before =
             self.gate.as_ref().map_or(prepared, |_| self.trials.residency_after_wait(trial, prepared));
@@ -153,8 +171,11 @@ impl<'a> ProcessSampler<'a> {
         let (device_busy, below) = self.trials.below_difference(trial.index, below_before);
         let after = self.residency_after(trial, turns.is_ok())?;
         let turns = turns?;
+        let pressed = steady.map(|steady| self.observe_pressed(trial.index, steady, after.as_ref()));
+        let pressed = pressed.transpose()?;
         turns.iter().try_for_each(|turn| self.check_turn(trial, turn))?;
-        self.proven_samples(trial, slot, turns, CacheBeforeAfter { before, after, below, device_busy })
+        let around = CacheBeforeAfter { before, after, below, device_busy, pressed };
+        self.proven_samples(trial, slot, turns, around)
     }
 
     /// Applies the settings under which a trial is read; returns whether any of them had to be
@@ -245,6 +266,7 @@ impl<'a> ProcessSampler<'a> {
             return self.states.check_not_refused(trial);
         }
         let warmed_up = self.warm_up_until_ready(self.trials.trial(trial));
+        let warmed_up = warmed_up.map_err(|error| self.with_group_kill(trial, error));
         self.release_if_low_memory(trial);
         warmed_up.map_err(|error| self.with_read_offset(trial, error.into()))
     }
@@ -254,6 +276,10 @@ impl<'a> ProcessSampler<'a> {
     fn warm_up_until_ready(&mut self, trial: &Trial) -> Result<(), SampleError> {
         self.states.check_not_refused(trial.index)?;
         self.ensure_running(trial)?;
+        self.watching_need(trial.index, |sampler| sampler.read_until_ready(trial))
+    }
+
+    fn read_until_ready(&mut self, trial: &Trial) -> Result<(), SampleError> {
         let first_ns = self.untimed_turn(trial, 1)?;
         self.state_maker().check_released(trial)?;
         let until_steady = self.trials.warmup(trial.index) == Warmup::UntilSteady;
@@ -356,6 +382,7 @@ impl Sampler for ProcessSampler<'_> {
         self.notes.begin_turn();
         let samples = self.proven_turn(planned, slot);
         let samples = samples.and_then(|samples| self.check_settings().map(|()| samples));
+        let samples = samples.map_err(|error| self.with_group_kill(trial, error));
         self.release_if_low_memory(trial);
         samples.map_err(|error| match error {
             SampleError::TrialEnd(end) => SampleError::TrialEnd(self.with_read_offset(trial, end)),
@@ -380,6 +407,10 @@ impl Sampler for ProcessSampler<'_> {
     }
 
     fn inspect(&mut self, trial: TrialIndex) -> Result<Vec<Line>, EndReason> {
+        if self.trials.memory_bound(trial).is_some() {
+            return Ok(self
+                .not_inspected(trial, "it is read under a bound on memory, which inspections do not have"));
+        }
         // The readings of an inspection are under the settings of their trial, too.
         self.change_settings(trial).or_else(|end| end.outcome().map(|_| false))?;
         let (states, pool, notes) = (&mut self.states, &mut self.pool, &mut self.notes);

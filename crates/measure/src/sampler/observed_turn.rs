@@ -2,6 +2,7 @@
 //! and after. The turn's samples are made from them.
 
 use super::notes::Notes;
+use super::pressed::PressedTurn;
 use crate::interface::Slot;
 use crate::meters::{CpuSplit, MeterError, MeterReadings, WholeTurnCounts};
 use crate::next_layer::{LayerBytes, NextLayer};
@@ -61,6 +62,8 @@ pub(super) struct CacheBeforeAfter {
     pub(super) below: Option<LowerLayerBytes>,
     /// Busy time of the device during the turn; `None` without a known device.
     pub(super) device_busy: Option<Result<u64, String>>,
+    /// The bound on memory around the turn, if it has one.
+    pub(super) pressed: Option<PressedTurn>,
 }
 
 #[derive(Clone)]
@@ -85,6 +88,7 @@ impl ObservedTurn<'_> {
             resident_before: before.as_ref().and_then(ResidencyProof::share),
             resident_after: after.as_ref().and_then(ResidencyProof::share),
             resident_is_estimate: [before, after].into_iter().flatten().any(ResidencyProof::is_estimate),
+            pressed: self.around.pressed.as_ref().map(|pressed| pressed.proof),
             turn: self.turn_seen_from_outside(),
             ..slot.sample(self.trial.index)
         };
@@ -110,7 +114,9 @@ impl ObservedTurn<'_> {
         ];
         let others = metered.others.iter();
         let others = others.map(|(meter, reading)| (*meter, self.meter(*meter, reading, notes)));
-        own.into_iter().chain(others).collect()
+        let mut values: Vec<(Meter, Option<u64>)> = own.into_iter().chain(others).collect();
+        values.extend(self.around.pressed.iter().flat_map(|pressed| pressed.meters(notes)));
+        values
     }
 
     /// One sample: the contender's own values, completed by readlab's meters from outside.

@@ -8,6 +8,7 @@
 use super::observed_turn::MeteredTurn;
 use super::trials::Trials;
 use crate::interface::TrialEnd;
+use crate::memory_bound::ReaderGroups;
 use crate::meters::Meters;
 use readlab_model::trial::{Params, TrialIndex};
 use readlab_model::units::Nanos;
@@ -30,6 +31,9 @@ const SMALL_CONTENDER_BYTES: u64 = 32 << 20;
 /// The started contender of a trial: one process for each reader that reads at the same time.
 pub(super) struct PooledSession {
     pub(super) readers: Vec<PooledReader>,
+    /// The control groups of the readers; dropped after the readers, because groups with processes
+    /// cannot be removed.
+    pub(super) groups: ReaderGroups,
     params: Params,
     /// Whether the contender has read until it was steady, if it must.
     pub(super) is_steady: bool,
@@ -44,13 +48,13 @@ pub(super) struct PooledReader {
 }
 
 impl PooledSession {
-    pub(super) fn new(sessions: Vec<Session>, params: Params) -> PooledSession {
+    pub(super) fn new(sessions: Vec<Session>, params: Params, groups: ReaderGroups) -> PooledSession {
         let reader = |session: Session| PooledReader {
             meters: Meters::open(session.id(), session.supervisor()),
             session,
         };
         let readers = sessions.into_iter().map(reader).collect();
-        PooledSession { readers, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
+        PooledSession { readers, groups, params, is_steady: false, is_taken_over: false, held_bytes: 0 }
     }
 
     pub(super) fn process_ids(&self) -> impl Iterator<Item = u32> {
@@ -110,19 +114,22 @@ impl SessionPool {
         self.retired.remove(&trial);
     }
 
-    /// Keeps the contender of a trial that has no further turns, if it is running.
+    /// Keeps the contender of a trial that has no further turns, if it is running. A contender in a
+    /// control group serves no other trial.
     pub(super) fn retire(&mut self, trial: TrialIndex) {
-        if let Some(pooled) = self.sessions.remove(&trial) {
+        if let Some(pooled) = self.sessions.remove(&trial).filter(|pooled| pooled.groups.is_empty()) {
             self.retired.insert(trial, PooledSession { is_taken_over: true, ..pooled });
         }
     }
 
     /// Starts the contenders of these trials without waiting for them. Contenders that were started
-    /// ahead earlier and are not in `next` are ended.
+    /// ahead earlier and are not in `next` are ended. Contenders in control groups are not started
+    /// ahead.
     pub(super) fn launch(&mut self, trials: &Trials, next: &[TrialIndex]) {
         self.launched.retain(|trial, _| next.contains(trial));
         for &trial in next {
-            if self.retired_with_same_readings(trials, trial).is_none() {
+            let is_free = trials.memory_bound(trial).is_none();
+            if is_free && self.retired_with_same_readings(trials, trial).is_none() {
                 self.launched.entry(trial).or_insert_with(|| trials.launch(trial, 0, Additions::default()));
             }
         }
@@ -137,7 +144,8 @@ impl SessionPool {
         let pooled = match taken {
             Some(pooled) => pooled,
             None => {
-                let launch = |reader| trials.launch(trial, reader, Additions::default());
+                let groups = trials.make_groups(trial)?;
+                let launch = |reader| trials.launch(trial, reader, additions(&groups, reader));
                 let first = self.launched.remove(&trial).unwrap_or_else(|| launch(0));
                 let mut sessions = vec![first?.hello()?];
                 for reader in 1..trials.readers(trial) as usize {
@@ -145,7 +153,7 @@ impl SessionPool {
                 }
                 let params =
                     sessions.iter_mut().map(Session::wait_until_ready).collect::<Result<Vec<_>, _>>()?;
-                PooledSession::new(sessions, params.into_iter().next().unwrap_or_default())
+                PooledSession::new(sessions, params.into_iter().next().unwrap_or_default(), groups)
             }
         };
         let params = pooled.params.clone();
@@ -155,6 +163,9 @@ impl SessionPool {
 
     /// The retired trial whose contender can make the readings of this trial.
     fn retired_with_same_readings(&self, trials: &Trials, trial: TrialIndex) -> Option<TrialIndex> {
+        if trials.memory_bound(trial).is_some() {
+            return None;
+        }
         let own = trials.trial(trial);
         let reads_like = |&other: &TrialIndex| {
             trials.trial(other).reads_like(own) && trials.readers(other) == trials.readers(trial)
@@ -203,6 +214,12 @@ impl SessionPool {
             self.close(trial);
         }
     }
+}
+
+/// What is added to the start of a reader: the control group that it enters.
+fn additions(groups: &ReaderGroups, reader: usize) -> Additions {
+    let enters = groups.of_reader(reader).map(|group| group.processes_file().into());
+    Additions { enters, ..Additions::default() }
 }
 
 /// Whether there is too little memory for another contender as large as the largest so far. A

@@ -32,6 +32,10 @@ impl ObservedTurn<'_> {
                 .iter()
                 .find_map(|sample| self.warm_violation(sample))
                 .or_else(|| self.arrival_violation(NextLayer::why_not_warm)),
+            CacheState::Pressed => self
+                .around
+                .pressed_violation()
+                .or_else(|| samples.iter().find_map(|sample| self.missing_bytes_violation(sample))),
             CacheState::Unknown => None,
             CacheState::Cold => match &self.around.before {
                 // A method that bypasses the page cache is proven by its device bytes alone.
@@ -51,7 +55,8 @@ impl ObservedTurn<'_> {
     fn names_violation(&self, samples: &[Sample]) -> Option<String> {
         match self.trial.state {
             CacheState::Warm => samples.iter().find_map(|sample| self.warm_violation(sample)),
-            CacheState::Unknown => None,
+            // A bound on memory bounds no names.
+            CacheState::Pressed | CacheState::Unknown => None,
             CacheState::Cold => match &self.around.before {
                 Some(proof) if !proof.is_cold() => Some(format!("{proof} before the reading")),
                 None => Some("which names are in memory is not known".to_owned()),
@@ -125,6 +130,27 @@ impl ObservedTurn<'_> {
         }
     }
 
+    /// Checks that the bytes that were not in memory before a reading under a bound came from the device.
+    /// A contender that keeps the content itself, or does not read, fetches fewer.
+    fn missing_bytes_violation(&self, sample: &Sample) -> Option<String> {
+        if self.trial.work.may_read_part() {
+            return None;
+        }
+        let resident_bytes = self.around.before?.resident.saturating_mul(page_bytes());
+        let absent_bytes = self.facts.expected_device_bytes()?.saturating_sub(resident_bytes);
+        let expected_bytes = least_fetched(absent_bytes);
+        match sample.device_read_bytes {
+            Some(device_bytes) if device_bytes < expected_bytes => Some(format!(
+                "only {device_bytes} bytes came from the device, and at least {expected_bytes} were not in memory"
+            )),
+            None if expected_bytes > 0 => Some(
+                "how many bytes came from the device cannot be read, and a bound leaves no other trace"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
     /// Checks a cold sample without a count of device bytes: pages that are read through the page
     /// cache are resident afterwards and were not before. A method that bypasses the page cache
     /// leaves no trace.
@@ -182,6 +208,7 @@ fn whole_turn_count(of_sample: Option<u64>, metered: &Result<u64, MeterError>) -
 #[cfg(test)]
 mod tests {
     use super::super::observed_turn::LowerLayerBytes;
+    use super::super::pressed::PressedTurn;
     use super::super::testing::{Fixture, metered, metered_turn, observed_turn, turn};
     use super::*;
     use crate::meters::MeterReadings;
@@ -208,14 +235,28 @@ mod tests {
         extents: Option<Extents>,
         /// Bytes that came over the network.
         arrived: Option<u64>,
+        /// Whether a pressed turn has its bound.
+        is_bounded: bool,
     }
 
     impl Case {
         fn new(state: CacheState, pages: [u64; 2]) -> Case {
             let (sample, metered) = (Sample::default(), metered());
             let (work, file_pages, readings) = (Work::Newlines, 10, 1);
-            let (device, extents, arrived) = (None, None, None);
-            Case { work, state, pages, file_pages, readings, sample, metered, device, extents, arrived }
+            let (device, extents, arrived, is_bounded) = (None, None, None, true);
+            Case {
+                work,
+                state,
+                pages,
+                file_pages,
+                readings,
+                sample,
+                metered,
+                device,
+                extents,
+                arrived,
+                is_bounded,
+            }
         }
 
         fn violation(self) -> Option<String> {
@@ -229,6 +270,7 @@ mod tests {
             let (means, file_pages, pages) = (ResidencyMeans::Mincore, self.file_pages, 10);
             let proof = |resident| ResidencyProof { means, file_pages, pages, resident, dirty: None };
             [observed.around.before, observed.around.after] = self.pages.map(|it| Some(proof(it)));
+            observed.around.pressed = self.is_bounded.then(PressedTurn::default);
             observed.around.below = self.arrived.map(|bytes| LowerLayerBytes {
                 layer: NextLayer::Nfs { source: "nas:/x".to_owned() },
                 bytes: LayerBytes { read: Ok(bytes), arrived: Ok(bytes) },
@@ -335,6 +377,29 @@ mod tests {
         assert_eq!(of(WARM, [10, 10], Some(0)), None);
         assert!(of(WARM, [9, 10], Some(0)).unwrap().contains("before the reading"));
         assert_eq!(of(WARM, [10, 10], Some(512)).unwrap(), "512 bytes came from the device");
+    }
+
+    #[test]
+    fn a_pressed_sample_needs_the_proof_of_its_bound() {
+        let unbounded = Case { is_bounded: false, ..Case::new(CacheState::Pressed, [5, 5]) };
+        assert_eq!(unbounded.violation().unwrap(), "the pressed state was not made");
+    }
+
+    #[test]
+    fn what_was_not_in_memory_before_a_pressed_reading_must_come_from_the_device() {
+        let violation = |work, pages, device_read_bytes| {
+            let extents = Some(Extents { count: 1, ..Extents::default() });
+            let sample = Sample { device_read_bytes, ..Sample::default() };
+            Case { work, extents, sample, ..Case::new(CacheState::Pressed, pages) }.violation()
+        };
+        let whole = Work::Newlines;
+        assert_eq!(violation(whole, [5, 5], Some(20_480)), None);
+        assert_eq!(violation(whole, [10, 10], Some(0)), None);
+        assert_eq!(violation(whole, [0, 0], Some(40_960)), None, "past the page cache");
+        assert!(violation(whole, [5, 5], Some(10_000)).unwrap().starts_with("only 10000 bytes came from"));
+        assert!(violation(whole, [0, 0], Some(0)).unwrap().ends_with("were not in memory"));
+        assert!(violation(whole, [5, 5], None).unwrap().starts_with("how many bytes came from the device"));
+        assert_eq!(violation(Work::Output, [0, 0], Some(0)), None, "it may read a part");
     }
 
     #[test]

@@ -66,19 +66,27 @@ impl ProcessSampler<'_> {
         let facts = self.trials.facts(trial.index);
         let mut turns = turns.into_iter();
         let first = turns.next().expect("a contender has one reader at least");
-        // The count of the layer below covers all readers, so it is noted only once.
-        let around_others = CacheBeforeAfter { below: None, ..around.clone() };
+        // The counts of the layer below and of control groups cover all readers, so they are noted only
+        // once.
+        let around_others = CacheBeforeAfter { below: None, pressed: None, ..around.clone() };
         let first = ObservedTurn { trial, facts, turn: first, around };
         let mut samples = first.samples(slot, &mut self.notes);
         if self.trials.reads_together() {
-            let below_read_bytes = samples.first().and_then(|sample| sample.below_read_bytes);
+            let of_all = samples[0].clone();
             for turn in turns {
                 let other = ObservedTurn { trial, facts, turn, around: around_others.clone() };
                 samples.extend(other.samples(slot, &mut self.notes));
             }
             let joint = joint_sample(trial.state, joint_time_ns(trial, &timings), &samples);
-            let answer = samples[0].answer;
-            samples = joint.into_iter().map(|it| Sample { below_read_bytes, answer, ..it }).collect();
+            let joined = |it: Sample| Sample {
+                below_read_bytes: of_all.below_read_bytes,
+                refaults: of_all.refaults,
+                pages_scanned: of_all.pages_scanned,
+                memory_stall_ns: of_all.memory_stall_ns,
+                answer: of_all.answer,
+                ..it
+            };
+            samples = joint.into_iter().map(joined).collect();
         }
         // The joint sample must have fetched the bytes of all readers.
         let copied = self.trials.target_of(trial.index).target.copies.as_ref();

@@ -7,12 +7,14 @@ use super::observed_turn::LowerLayerBytes;
 use super::run_clock::RunClock;
 use crate::cache::TargetCache;
 use crate::interface::{SampleError, TrialEnd};
+use crate::memory_bound::{MemoryControl, ReaderGroups};
 use crate::next_layer::{LayerBytes, NextLayer, since};
 use crate::plan::Plan;
 use crate::residency::{ResidencyMeans, ResidencyProof};
 use crate::target::MeasuredTarget;
 use readlab_catalog::roster::Warmup;
 use readlab_model::target::TargetFacts;
+use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::{Answer, COMMAND, CacheState, Params, TrialIndex, Work};
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
@@ -73,6 +75,8 @@ pub(super) struct Trials<'a> {
     /// Number of the contender's processes that read together, by trial; empty if all trials have
     /// one reader.
     pub(super) readers: BTreeMap<TrialIndex, u32>,
+    /// The bounds on memory of the trials that have one.
+    pub(super) memory: Option<MemoryControl>,
     pub(super) clock: RunClock,
     /// Description of the change of a target that ended the run.
     change: OnceLock<String>,
@@ -98,6 +102,7 @@ impl<'a> Trials<'a> {
             targets,
             reads_singly: false,
             readers: BTreeMap::new(),
+            memory: None,
             clock: RunClock::start(plan.rules.budget),
             change: OnceLock::new(),
         }
@@ -110,6 +115,18 @@ impl<'a> Trials<'a> {
 
     pub(super) fn readers(&self, trial: TrialIndex) -> u32 {
         self.readers.get(&trial).copied().unwrap_or(1)
+    }
+
+    /// The bound on the memory of a trial; `None` if it has none.
+    pub(super) fn memory_bound(&self, trial: TrialIndex) -> Option<&MemoryFacts> {
+        self.memory.as_ref()?.bound(trial)
+    }
+
+    /// New control groups for the readers of a trial; none if it has no bound on memory.
+    pub(super) fn make_groups(&self, trial: TrialIndex) -> Result<ReaderGroups, SessionError> {
+        let made = self.memory.as_ref().map(|memory| memory.make_groups(trial, self.readers(trial)));
+        let failed = |error| SessionError::Unavailable(format!("no control group for it: {error}"));
+        Ok(made.transpose().map_err(failed)?.unwrap_or_default())
     }
 
     /// Replaces all targets by this one, because the files of these trials are opened one after the
@@ -186,7 +203,7 @@ impl<'a> Trials<'a> {
     pub(super) fn bytes_to_keep_cached(&self, trial: TrialIndex) -> u64 {
         match self.trial(trial).state {
             CacheState::Warm => self.files().map(MeasuredTarget::cached_bytes).sum(),
-            CacheState::Cold | CacheState::Unknown => 0,
+            CacheState::Cold | CacheState::Pressed | CacheState::Unknown => 0,
         }
     }
 
@@ -238,7 +255,7 @@ impl<'a> Trials<'a> {
         let is_single = self.reads_singly
             || trial.start == Start::EachReading
             || trial.command.prepare.is_some()
-            || trial.state == CacheState::Cold
+            || matches!(trial.state, CacheState::Cold | CacheState::Pressed)
             || facts.transport().has_server();
         if is_single || reading_ns >= SHORT_READING_NS {
             return TurnRequest { lead: 0, count: 1 };
@@ -296,6 +313,7 @@ impl<'a> Trials<'a> {
         command.env.extend(success_variable(&self.trial(trial).command));
         command.env.extend(additions.env);
         command.creates = additions.creates;
+        command.enters = additions.enters;
         if target.remote().is_some() {
             command.env.extend(NO_PROXY.map(|name| (name.into(), "*".into())));
         }

@@ -7,6 +7,7 @@ pub mod extents;
 pub mod hidden_cache;
 pub mod identity;
 pub mod layers;
+pub mod memory;
 pub mod places;
 pub mod range;
 pub mod setting;
@@ -18,6 +19,7 @@ use dictionary::Dictionary;
 use extents::Extents;
 use hidden_cache::HiddenCache;
 use layers::{Layer, LayerKind};
+use memory::MemoryFacts;
 use places::{BlockReads, PlacesFacts, RangesFacts};
 use range::RangeFacts;
 use readlab_protocol::Archive;
@@ -103,6 +105,10 @@ pub struct TargetFacts {
     /// of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<SettingValue>,
+    /// The bound on memory under which the target is read; `None` if there is none. Only the target's
+    /// pressed trials have a bound: the same target without one has the cold and warm trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryFacts>,
     pub size_bytes: u64,
     /// The range of the file that is read; `size_bytes` is then the size of this range. `None` if
     /// the user chose no range.
@@ -329,6 +335,11 @@ impl TargetFacts {
     /// if none are raced.
     pub fn settings_words(&self) -> Option<String> {
         setting::settings_text(&self.settings)
+    }
+
+    /// The bound on memory as in the name of a trial behind the `+`; `None` if there is none.
+    pub fn memory_words(&self) -> Option<String> {
+        self.memory.as_ref().map(MemoryFacts::words)
     }
 
     /// Whether the target is read under the settings that were found at the start of the run.

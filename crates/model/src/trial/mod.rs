@@ -102,6 +102,9 @@ pub enum CacheState {
     Cold,
     /// All of them in the page cache, put there by the standard fill.
     Warm,
+    /// As many of them in the page cache as a bound on memory allows, after untimed readings under that
+    /// bound until this share was steady. The target's facts have the bound.
+    Pressed,
     /// Not known here: they are behind a foreign server, which has caches of its own.
     Unknown,
 }
@@ -125,7 +128,7 @@ pub enum Transport {
 
 crate::worded! {
     Work { Newlines = "newlines", Lines = "lines", Sum = "sum", Discard = "discard", Names = "names", Stat = "stat", Output = "output", Part = "part" }
-    CacheState { Cold = "cold", Warm = "warm", Unknown = "unknown" }
+    CacheState { Cold = "cold", Warm = "warm", Pressed = "pressed", Unknown = "unknown" }
     Transport { File = "file", Http = "http", S3 = "s3", Tree = "tree", Places = "places" }
 }
 

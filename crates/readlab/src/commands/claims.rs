@@ -18,8 +18,8 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub struct ClaimsArgs {
-    /// Claims: newlines, byte-stream, sizes, zip-lines [default: all, or those that the record
-    /// answers]
+    /// Claims: newlines, byte-stream, sizes, zip-lines, mmap-dbms, lucene-directories [default: all, or
+    /// those that the record answers]
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// A record that answers the claims: its path, `last`, `last~1`, or a name given with --save

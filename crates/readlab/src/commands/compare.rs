@@ -30,7 +30,7 @@ use std::str::FromStr;
 pub struct CompareArgs {
     /// What to compare; the first is the baseline. A record's path, `last`, `last~1`, a name given
     /// with --save, or published:newlines, published:urlsession, published:zip-lines,
-    /// published:ssd-sizes, optionally followed by /MACHINE
+    /// published:ssd-sizes, published:lucene-directories, optionally followed by /MACHINE
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     /// Numbers to compare: wall, cpu, rate, peak, device, syscalls, mallocs, retains, releases,

@@ -15,6 +15,7 @@ pub mod history;
 pub mod limits;
 pub mod list;
 pub mod man;
+pub mod memory;
 pub mod needs;
 pub mod options;
 mod output;

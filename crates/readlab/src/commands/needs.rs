@@ -87,6 +87,8 @@ const READS_TOGETHER: Need =
     never_met(": the ranks of a fleet read together already; start more of them on a host");
 const READS_UNDER_HOST_SETTINGS: Need =
     never_met(": the ranks of a fleet read under the settings that their hosts have");
+const READS_UNDER_HOST_MEMORY: Need =
+    never_met(": the ranks of a fleet read with the memory that their hosts have");
 const DECODES_ALONE: Need = never_met(": the ranks of a fleet decode without a dictionary");
 
 const fn need(is_met: fn(&RequestedRun) -> bool, why: &'static str) -> Need {
@@ -114,6 +116,7 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
         options: "settings setting_commands apply read",
         needs: &[READS_UNDER_HOST_SETTINGS],
     },
+    OptionNeeds { verbs: FLEET_VERBS, options: "memory memory_shared", needs: &[READS_UNDER_HOST_MEMORY] },
     OptionNeeds { verbs: FLEET_VERBS, options: "per_file", needs: &[NEEDS_TREE] },
     OptionNeeds { verbs: FLEET_VERBS, options: "dictionary", needs: &[DECODES_ALONE] },
     OptionNeeds { verbs: &["serve"], options: "s3", needs: &[] },
@@ -124,7 +127,7 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
     OptionNeeds { verbs: &[], options: "follow", needs: &[NEEDS_FOLDER] },
     OptionNeeds { verbs: &[], options: "order", needs: &[NEEDS_TREE] },
     OptionNeeds { verbs: &[], options: "metadata", needs: &[NEEDS_TREE, NEEDS_COLD] },
-    OptionNeeds { verbs: &[], options: "copies", needs: &[NEEDS_SEVERAL_READERS] },
+    OptionNeeds { verbs: &[], options: "copies memory_shared", needs: &[NEEDS_SEVERAL_READERS] },
     OptionNeeds { verbs: &[], options: "apart same_content", needs: &[NEEDS_SEVERAL_TARGETS] },
     OptionNeeds { verbs: &[], options: "endpoint no_sign_request", needs: &[NEEDS_SERVER, NEEDS_OBJECT] },
     OptionNeeds { verbs: &[], options: "cacert", needs: &[NEEDS_SERVER, NEEDS_ENCRYPTION] },
@@ -142,7 +145,7 @@ const OPTION_NEEDS: &[OptionNeeds] = &[
         verbs: &[],
         options: "all apply block budget claims color commands deadline dictionary dir drop_caches export_csv \
             export_json export_markdown file files_from fill fills flamegraph full hide_hosts hosts jobs json \
-            keep languages max_bytes max_runs max_time merge methods min_runs names no_progress output \
+            keep languages max_bytes max_runs max_time memory merge methods min_runs names no_progress output \
             parameter_step_size params pattern per_file place primed quiet range ranges read read_only readers reads \
             reference repeat resume rosters runs save seed setting_commands settings share size sizes sorted space \
             state stats suite target targets trace warmup work write",

@@ -1,6 +1,7 @@
 //! `readlab race TARGET…`: races every available method on the user's own file or on all files of a
 //! folder, cold and warm, or on a URL or an object of an S3 store.
 
+use super::memory::MemoryOptions;
 use super::options::{
     CompressedOptions, MetadataState, OutputOptions, PartOptions, PlacesOptions, ServerFlags, TreeOptions,
     transport,
@@ -13,6 +14,7 @@ use clap::Args;
 use readlab_model::trial::{Transport, Work};
 use readlab_record::{Locations, RunKind};
 use readlab_run::experiment::config::RunConfig;
+use readlab_run::experiment::memory::MemoryBounds;
 use readlab_run::experiment::options::{
     InspectOptions, SamplingOptions, SelectionOptions, UserOptions, parse_share_or_zero,
 };
@@ -70,7 +72,7 @@ pub struct RaceArgs {
     pub all: bool,
     /// Resume an interrupted run with the plan in its record: the record's path, `last`, or a name
     /// given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "apart", "same_content", "TreeOptions", "PartOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "SettingOptions", "ServerFlags", "SamplingOptions", "indifference", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["targets", "apart", "same_content", "TreeOptions", "PartOptions", "PlacesOptions", "CompressedOptions", "http", "s3", "readers", "copies", "MemoryOptions", "memory_shared", "SettingOptions", "ServerFlags", "SamplingOptions", "indifference", "SelectionOptions", "CommandOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     #[command(flatten)]
     pub sampling: SamplingOptions,
@@ -88,6 +90,11 @@ pub struct RaceArgs {
     pub selection: SelectionOptions,
     #[command(flatten)]
     pub own: CommandOptions,
+    #[command(flatten)]
+    pub memory: MemoryOptions,
+    /// Let all readers that read at the same time share one control group, instead of one for each
+    #[arg(long, requires = "memory", help_heading = "Memory")]
+    pub memory_shared: bool,
     #[command(flatten)]
     pub setting: SettingOptions,
     #[command(flatten)]
@@ -228,6 +235,23 @@ fn reader_group(args: &RaceArgs) -> anyhow::Result<ReaderGroup> {
     Ok(settings_group.unwrap_or_else(readers_group))
 }
 
+/// The bounds on memory. A target has them alone: what is compared otherwise has one axis already, and
+/// a server has memory of its own.
+fn memory_bounds(args: &RaceArgs) -> anyhow::Result<MemoryBounds> {
+    let bounds = args.memory.bounds(args.memory_shared)?;
+    let several = args.targets.len() + usize::from(args.tree.files_from.is_some()) > 1 && !args.apart;
+    for (option, is_given) in [
+        ("--http", args.http),
+        ("--s3", args.s3),
+        ("--per-file", args.tree.per_file),
+        ("--setting", args.setting.is_given()),
+        ("several targets without --apart", several),
+    ] {
+        ensure!(!(bounds.is_given() && is_given), "--memory: not with {option}");
+    }
+    Ok(bounds)
+}
+
 /// Whether a target is neither a folder nor on a server.
 fn is_file(word: &Path) -> bool {
     !word.is_dir() && !is_remote(word)
@@ -270,6 +294,7 @@ fn check_options_of_names(args: &RaceArgs, work: Work) -> anyhow::Result<()> {
         ("--pattern", args.places.pattern.is_some()),
         ("--range", args.part.range.is_some()),
         ("--ranges", args.part.ranges.is_some()),
+        ("--memory", args.memory.is_given()),
     ] {
         ensure!(!is_given, "{option}: --work {work} finds the names of a folder and reads no file");
     }
@@ -312,6 +337,7 @@ pub(super) fn config_of(args: &RaceArgs, suite: Suite) -> anyhow::Result<RunConf
         all: args.all,
         commands_decode: args.own.commands_decode,
         shape: reader_group(args)?,
+        memory: memory_bounds(args)?,
         locations: compared_locations(args)?,
         per_file: args.tree.per_file,
         inspect: args.inspect.clone(),
@@ -333,6 +359,32 @@ mod tests {
     fn reader_group_of(words: &str) -> anyhow::Result<ReaderGroup> {
         let matches = RaceArgs::augment_args(Command::new("race")).try_get_matches_from(words.split(' '));
         reader_group(&RaceArgs::from_arg_matches(&matches.unwrap()).unwrap())
+    }
+
+    /// The bounds of a race with these words, separated by spaces.
+    fn bounds_of(words: &str) -> anyhow::Result<MemoryBounds> {
+        let matches = RaceArgs::augment_args(Command::new("race")).try_get_matches_from(words.split(' '));
+        memory_bounds(&RaceArgs::from_arg_matches(&matches?)?)
+    }
+
+    #[test]
+    fn bounds_on_memory_are_for_one_target_that_contenders_open() {
+        let bounds = bounds_of("race f --memory 25%,50%,1GiB").unwrap();
+        let shown: Vec<String> = bounds.bounds.iter().map(ToString::to_string).collect();
+        assert_eq!((shown, bounds.is_shared), (["25%", "50%", "1GiB"].map(str::to_owned).to_vec(), false));
+        assert!(bounds_of("race f --readers 2 --memory 50% --memory-shared").unwrap().is_shared);
+        assert!(bounds_of("race f g --apart --memory 50%").is_ok());
+        assert!(!bounds_of("race f --http").unwrap().is_given());
+        for (words, why) in [
+            ("race f --http --memory 50%", "--memory: not with --http"),
+            ("race f g --memory 50%", "--memory: not with several targets without --apart"),
+            ("race d --per-file --memory 50%", "--memory: not with --per-file"),
+            ("race f --setting scheduler --memory 50%", "--memory: not with --setting"),
+            ("race f --memory 50%,50%", "--memory: 50% is given twice"),
+        ] {
+            assert_eq!(bounds_of(words).unwrap_err().to_string(), why, "{words}");
+        }
+        assert!(bounds_of("race f --memory half").unwrap_err().to_string().contains("bounds no memory"));
     }
 
     #[test]

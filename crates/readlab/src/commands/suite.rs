@@ -1,5 +1,6 @@
 //! `readlab suite NAME|FILE.toml`: a published experiment, or the user's own definition.
 
+use super::memory::MemoryOptions;
 use super::options::{OutputOptions, ServerFlags};
 use super::output;
 use anyhow::Context;
@@ -14,6 +15,7 @@ use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
 use readlab_suite::Suite;
 use readlab_system::terminal::notice;
 use readlab_targets::corpus;
+use readlab_targets::target::places::PlacesRequest;
 use readlab_targets::target::url;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,12 +38,14 @@ pub struct SuiteArgs {
     pub size: Option<Bytes>,
     /// Resume an interrupted run with the plan in its record: the record's path, `last`, or a name
     /// given with --save
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "size", "ServerFlags", "SamplingOptions", "SelectionOptions", "InspectOptions", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "targets", "full", "size", "ServerFlags", "SamplingOptions", "SelectionOptions", "MemoryOptions", "InspectOptions", "output"])]
     pub resume: Option<String>,
     #[command(flatten)]
     pub sampling: SamplingOptions,
     #[command(flatten)]
     pub selection: SelectionOptions,
+    #[command(flatten)]
+    pub memory: MemoryOptions,
     #[command(flatten)]
     pub server: ServerFlags,
     #[command(flatten)]
@@ -62,16 +66,18 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
         targets: args.targets.clone(),
         sampling: args.sampling.clone(),
         selection: args.selection.clone(),
+        memory: args.memory.bounds(false)?,
         inspect: args.inspect.clone(),
         server: args.server.server_options(),
         quiet: args.output.quiet,
         ..UserOptions::default()
     };
     let config = RunConfig::merge(RunKind::Suite, suite.clone(), user)?;
+    let seed = config.rules.seed;
     let runs = if args.targets.is_empty() {
-        vec![args.corpus(&suite)?]
+        vec![args.corpus(&suite, seed)?]
     } else {
-        args.targets.iter().map(|word| user_targets(&suite, word)).collect()
+        args.targets.iter().map(|word| user_targets(&suite, word, seed)).collect()
     };
     output::run(&config, &runs, &args.output)
 }
@@ -99,8 +105,9 @@ impl SuiteArgs {
         Ok(suite)
     }
 
-    /// The corpus of the suite in each form that its trials read; missing files are made.
-    fn corpus(&self, suite: &Suite) -> anyhow::Result<TargetSpecs> {
+    /// The corpus of the suite in each form that its trials read; missing files are made. `seed` picks
+    /// the places of blocks.
+    fn corpus(&self, suite: &Suite, seed: u64) -> anyhow::Result<TargetSpecs> {
         let recipe = suite
             .corpus
             .with_context(|| format!("{}: the suite has no corpus: name a target", suite.name))?;
@@ -113,14 +120,25 @@ impl SuiteArgs {
         if suite.reads_over_http() {
             specs.extend(made.first().map(|(_, plain)| TargetSpec::plain(&plain.path, Transport::Http)));
         }
+        specs.extend(made.first().and_then(|(_, plain)| blocks_of(suite, &plain.path, seed)));
         Ok(specs)
     }
 }
 
-/// One target that the user named: a URL, or a file and, if the suite reads over HTTP, the same
-/// file over HTTP.
-fn user_targets(suite: &Suite, word: &Path) -> TargetSpecs {
+/// One target that the user named: a URL, or a file and, if the suite reads over HTTP or reads blocks,
+/// the same file over HTTP and its blocks.
+fn user_targets(suite: &Suite, word: &Path, seed: u64) -> TargetSpecs {
     let served = suite.reads_over_http() && !url::is_url(word.as_os_str());
     let overs = [Some(Transport::File), served.then_some(Transport::Http)];
-    overs.into_iter().flatten().map(|over| TargetSpec::plain(word, over)).collect()
+    let whole = overs.into_iter().flatten().map(|over| TargetSpec::plain(word, over));
+    whole.chain(blocks_of(suite, word, seed)).collect()
+}
+
+/// The blocks of a file that the suite reads; `None` if it reads none, or if there is no such file.
+fn blocks_of(suite: &Suite, file: &Path, seed: u64) -> Option<TargetSpec> {
+    let places = suite.places_read()?;
+    let file_bytes = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len();
+    let (pattern, block_bytes, reads) = (places.pattern, places.block_bytes, places.reads_of(file_bytes));
+    let request = PlacesRequest { pattern, block_bytes, reads, seed };
+    Some(TargetSpec::plain(file, Transport::File).at_places(request))
 }

@@ -2,6 +2,7 @@
 //! the readings that measuring all of them would take. Shows which settings to use, how certain
 //! that is, and the code for them.
 
+use super::memory::MemoryOptions;
 use super::options::{CompressedOptions, OutputOptions, PartOptions, ServerFlags, transport};
 use super::output;
 use super::settings::SettingOptions;
@@ -63,6 +64,8 @@ pub struct TuneArgs {
     // Options of the race after the search.
     #[command(flatten)]
     pub setting: SettingOptions,
+    #[command(flatten)]
+    pub memory: MemoryOptions,
     /// Time for the whole run; the search takes at most seven tenths of it
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Searching")]
     pub budget: Nanos,
@@ -99,8 +102,9 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     }
     let space = args.space.clone().unwrap_or_else(Space::default_space);
     let space = Some(space.with_values("merge_bytes", args.part.merge_gaps()));
+    args.check_memory()?;
     let config =
-        RunConfig::merge(RunKind::Tune, Suite::find("tune")?, UserOptions { space, ..args.options() })?;
+        RunConfig::merge(RunKind::Tune, Suite::find("tune")?, UserOptions { space, ..args.options()? })?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
     let (over, dictionary) = (transport(false, args.s3), args.compressed.dictionary.as_deref());
     args.part.check_targets(std::slice::from_ref(&args.target), over, dictionary.is_some(), args.work)?;
@@ -145,7 +149,7 @@ fn output_after_search(output: &OutputOptions, shape: &ReaderGroup) -> OutputOpt
 impl TuneArgs {
     /// Options of the search and of the fresh measurement, in which each chosen trial is read once
     /// in each of ten rounds, and each round follows a separate fill.
-    fn options(&self) -> UserOptions {
+    fn options(&self) -> anyhow::Result<UserOptions> {
         let readings = u32::try_from(EXHAUSTIVE_READINGS).expect("ten");
         let sampling = SamplingOptions {
             runs: Some(readings),
@@ -166,14 +170,30 @@ impl TuneArgs {
             rosters: self.rosters.clone(),
             ..SelectionOptions::default()
         };
-        UserOptions {
+        Ok(UserOptions {
             sampling,
             selection,
+            memory: self.memory.bounds(false)?,
             inspect: self.inspect.clone(),
             server: self.server.server_options(),
             quiet: self.output.quiet,
             ..UserOptions::default()
-        }
+        })
+    }
+
+    /// Refuses several bounds on memory, which would be compared as settings are, and a race after a
+    /// search under a bound.
+    fn check_memory(&self) -> anyhow::Result<()> {
+        ensure!(
+            self.memory.memory.len() <= 1,
+            "--memory: a search is under one bound; readlab race compares several"
+        );
+        ensure!(
+            !(self.memory.is_given() && self.has_race_after_search()),
+            "--memory: not with --readers or --setting, which race after the search"
+        );
+        ensure!(!(self.memory.is_given() && self.s3), "--memory: not with --s3");
+        Ok(())
     }
 
     /// Whether a race follows the search.
@@ -201,7 +221,7 @@ impl TuneArgs {
         methods: BTreeSet<String>,
         shape: ReaderGroup,
     ) -> anyhow::Result<RunConfig> {
-        let (user, fills) = (self.options(), SamplingOptions::default().fills);
+        let (user, fills) = (self.options()?, SamplingOptions::default().fills);
         let user = UserOptions {
             sampling: SamplingOptions { runs: None, max_time: None, fills, ..user.sampling },
             selection: SelectionOptions { methods: methods.into_iter().collect(), ..user.selection },

@@ -22,7 +22,7 @@
 use super::{
     Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, ReadersTurn, Record, Spread, Trace, Trial,
 };
-use readlab_model::sample::{Meter, MeterUnit, Sample};
+use readlab_model::sample::{Meter, MeterUnit, PressedProof, Sample};
 use readlab_model::trial::TrialIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -50,6 +50,10 @@ const RANKS_MAX: u64 = 1 << 20;
 
 /// The range of the clock rates (in GHz) and of the loads that a machine may report.
 const MACHINE_FACTS: RangeInclusive<f64> = 0.0..=1e6;
+
+/// The shares of a working set that can be in memory: a page cache has at most as many bytes as there are
+/// counted.
+const WORKING_SET_SHARES: RangeInclusive<f64> = 0.0..=9e15;
 
 /// What the rules need to know of the lines that were read so far.
 #[derive(Debug, Default)]
@@ -132,6 +136,7 @@ impl RecordCheck {
         }
         check_share("resident_before", sample.resident_before)?;
         check_share("resident_after", sample.resident_after)?;
+        sample.pressed.as_ref().map_or(Ok(()), check_pressed)?;
         let place = (sample.rung.unwrap_or(sample.round), sample.reading);
         let before = self.last_readings.insert((sample.trial, sample.rung.is_some()), place);
         if before.is_some_and(|before| before >= place) {
@@ -160,6 +165,21 @@ impl RecordCheck {
         }
         said.map_or(LineTreatment::Add, LineTreatment::AddAndReport)
     }
+}
+
+/// Checks what proves a pressed reading. Shares of a working set may exceed 1.
+fn check_pressed(proof: &PressedProof) -> Result<(), String> {
+    let &PressedProof { steady_share, before_share, elsewhere_share, .. } = proof;
+    for (name, share) in
+        [("steady_share", steady_share), ("before_share", before_share), ("elsewhere_share", elsewhere_share)]
+    {
+        if !WORKING_SET_SHARES.contains(&share) {
+            return Err(format!("{name}: {share} is no share of a working set"));
+        }
+    }
+    check_at_most("limit_bytes", proof.limit_bytes, COUNT_MAX)?;
+    check_at_most("process_bytes", proof.process_bytes, COUNT_MAX)?;
+    check_at_most("held_bytes", proof.held_bytes, COUNT_MAX)
 }
 
 /// Checks that a list has one entry for each rank of the fleet.

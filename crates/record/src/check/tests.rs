@@ -286,3 +286,16 @@ fn a_turn_of_readers_has_all_readers_with_possible_times() {
     assert!(growing.add(turn(2, u64::MAX)).is_err());
     assert!(growing.add(turn(2, 0)).is_err());
 }
+
+#[test]
+fn the_proof_of_a_pressed_reading_has_possible_numbers() {
+    let with = |proof| sample(0, |it| it.pressed = Some(proof));
+    let fine = PressedProof { steady_share: 1.5, limit_bytes: 1 << 30, ..PressedProof::default() };
+    assert_eq!(GrowingRecord::new().add(with(fine)), Ok(()));
+    let said = rejection_of(with(PressedProof { before_share: f64::NAN, ..fine }));
+    assert_eq!(said, "before_share: NaN is no share of a working set");
+    let said = rejection_of(with(PressedProof { elsewhere_share: -0.5, ..fine }));
+    assert!(said.starts_with("elsewhere_share: -0.5"), "{said}");
+    let said = rejection_of(with(PressedProof { limit_bytes: u64::MAX, ..fine }));
+    assert!(said.starts_with("limit_bytes: ") && said.ends_with("is the most"), "{said}");
+}

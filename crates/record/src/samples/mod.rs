@@ -8,14 +8,14 @@
 //! them to files.
 
 use integer_encoding::{VarIntReader, VarIntWriter};
-use readlab_model::sample::{Delivered, Meter, Sample};
+use readlab_model::sample::{Delivered, Meter, PressedProof, Sample};
 use readlab_model::trial::{Answer, TrialIndex};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 
 /// Number of fields that a sample has besides its meters.
-const OTHER_FIELDS: usize = 24;
+const OTHER_FIELDS: usize = 31;
 
 const FIELDS: usize = Meter::ALL.len() + OTHER_FIELDS;
 
@@ -177,6 +177,24 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
     for field in [folders, links, others, names] {
         *field = pass(*field);
     }
+    let shares = |it: PressedProof| [it.steady_share, it.before_share, it.elsewhere_share].map(f64::to_bits);
+    let numbers =
+        |it: PressedProof| [u64::from(it.untimed_readings), it.limit_bytes, it.process_bytes, it.held_bytes];
+    let fields = sample.pressed.map(|it| (shares(it), numbers(it)));
+    let [steady, before, elsewhere] = [0, 1, 2].map(|at| pass(fields.map(|it| it.0[at])));
+    let [untimed, limit, process, held] = [0, 1, 2, 3].map(|at| pass(fields.map(|it| it.1[at])));
+    sample.pressed = steady.map(|steady| {
+        let share = |bits: Option<u64>| f64::from_bits(bits.expect(PACKED));
+        PressedProof {
+            steady_share: f64::from_bits(steady),
+            before_share: share(before),
+            elsewhere_share: share(elsewhere),
+            untimed_readings: narrow(untimed.expect(PACKED)),
+            limit_bytes: limit.expect(PACKED),
+            process_bytes: process.expect(PACKED),
+            held_bytes: held.expect(PACKED),
+        }
+    });
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use readlab_model::sample::PressedProof;
 use readlab_model::trial::TrialIndex;
 
 /// Any sample; the ends of every range are frequent.
@@ -34,6 +35,15 @@ fn any_sample() -> impl Strategy<Value = Sample> {
             answer: Answer { folders, links, others, names, blocks, products, output, ..known },
             ..Sample::default()
         };
+        sample.pressed = searched.then(|| PressedProof {
+            steady_share: 0.5,
+            before_share: shares[0].unwrap_or_default(),
+            elsewhere_share: shares[1].unwrap_or_default(),
+            untimed_readings: rung,
+            limit_bytes: wall_ns,
+            process_bytes: 0,
+            held_bytes: wall_ns / 2,
+        });
         sample.turn.delivered = delivered;
         for (reading, meter) in meters.into_iter().zip(Meter::ALL) {
             *meter.field(&mut sample).unwrap() = reading;

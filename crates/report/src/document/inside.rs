@@ -28,7 +28,7 @@ pub(super) fn section(page: &Page) -> Option<Section> {
 
 /// Charts of the latencies and sizes of read calls, for each state of the cache.
 pub(super) fn inside_charts(page: &Page) -> Vec<Chart> {
-    let states = [CacheState::Cold, CacheState::Warm, CacheState::Unknown];
+    let states = [CacheState::Cold, CacheState::Warm, CacheState::Pressed, CacheState::Unknown];
     let both = states.into_iter().flat_map(|state| {
         let traced: Vec<(&Inside, &Trace)> =
             traces(page).filter(|(it, trace)| it.state == state && trace.reason.is_none()).collect();

@@ -11,6 +11,7 @@ mod filter;
 mod fleet;
 mod inside;
 mod locations;
+mod memory;
 mod ranking;
 mod sections;
 mod table;

@@ -13,7 +13,7 @@ use super::super::table::Cell;
 use super::super::words::{self as wording, Number};
 use super::table::{Column, TableRow, table};
 use super::{
-    Section, figure, figures, fleet, folded, inside, item, list, locations, ranking, side_by_side,
+    Section, figure, figures, fleet, folded, inside, item, list, locations, memory, ranking, side_by_side,
     titled_list,
 };
 use readlab_analysis::compare::Center;
@@ -26,6 +26,7 @@ use std::collections::BTreeSet;
 pub(super) fn all(page: &Page) -> Vec<Section> {
     let others = [
         locations::section(page),
+        memory::section(page),
         fleet::hosts(page),
         fleet::scaling(page),
         fleet::readers(page),
@@ -60,6 +61,7 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
     [
         ranking::charts(page),
         locations::charts(page),
+        memory::charts(page),
         sweep_charts(page),
         latency_charts(page),
         effort_charts(page),

@@ -4,13 +4,15 @@
 use super::super::name::target_names;
 use super::super::words;
 use super::Ranking;
+use super::pieces::Pieces;
 use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
 use readlab_model::trial::{CacheState, Transport, Work};
 use readlab_record::{Record, Trial};
 use std::collections::BTreeSet;
 
 impl Ranking {
-    /// Cache state, transport and archive: `cold`, `cold over http`, `cold, out of the zip`.
+    /// Cache state, transport and archive: `cold`, `pressed to 50%`, `cold over http`, `cold, out of the
+    /// zip`.
     pub fn condition(&self) -> String {
         let source = self.decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
         self.state_and_transport() + &source
@@ -33,6 +35,10 @@ impl Ranking {
         let above = if is_above_cache { " above a cache" } else { "" };
         match (self.state, self.over) {
             (CacheState::Unknown, over) => format!("over {} ({CACHE_UNKNOWN})", over.word()),
+            (CacheState::Pressed, _) => match self.memory {
+                Some(bound) => format!("pressed to {bound}"),
+                None => CacheState::Pressed.to_string(),
+            },
             (state, Transport::File | Transport::Tree | Transport::Places) => format!("{state}{above}"),
             (state, over) => format!("{state}{above} over {}", over.word()),
         }
@@ -45,6 +51,8 @@ pub(super) struct DistinguishedBy {
     work: bool,
     /// The names of the targets; `None` if all trials read the same one.
     targets: Option<Vec<String>>,
+    /// Whether some trials read blocks of a file and others all of it.
+    blocks: bool,
     together: bool,
     settings: bool,
 }
@@ -60,18 +68,21 @@ impl DistinguishedBy {
         DistinguishedBy {
             work: differ(ranked().map(|trial| trial.work)),
             targets: has_targets.then(|| target_names(&paths())),
+            blocks: differ(ranked().filter_map(target).map(|target| target.blocks().is_some())),
             together: has_readers || differ(ranked().map(|trial| target(trial)?.together())),
             settings: differ(ranked().map(|trial| target(trial)?.settings_words())),
         }
     }
 
-    /// The distinguishing facts in parentheses: the work, the name of the target, the number of ranks
-    /// or readers, and the settings of the system.
+    /// The distinguishing facts in parentheses: the work, the name of the target, the blocks of it, the
+    /// number of ranks or readers, and the settings of the system.
     pub(super) fn words(&self, work: Work, target: usize, facts: Option<&TargetFacts>) -> String {
         let name = self.targets.as_ref().and_then(|names| names.get(target)).cloned();
+        let blocks = facts.filter(|_| self.blocks).and_then(|facts| Pieces::from_facts(facts, work));
         let together = facts.filter(|_| self.together).and_then(together);
         let settings = facts.filter(|_| self.settings).and_then(TargetFacts::settings_words);
-        let parts = [self.work.then(|| work.to_string()), name, together, settings];
+        let parts =
+            [self.work.then(|| work.to_string()), name, blocks.map(Pieces::words), together, settings];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }

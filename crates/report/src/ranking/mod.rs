@@ -31,6 +31,7 @@ use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::verdict;
 use readlab_catalog::language::Languages;
 use readlab_model::target::hidden_cache::HiddenCache;
+use readlab_model::target::memory::MemoryBound;
 use readlab_model::target::range::RangeFacts;
 use readlab_model::target::{TargetFacts, layers};
 use readlab_model::trial::{CacheState, Transport, TrialIndex, Work};
@@ -71,6 +72,8 @@ pub struct Ranking {
     /// The settings of the system under which the target is read, such as `read-ahead=4MiB`; `None`
     /// if the run races none.
     pub settings: Option<String>,
+    /// The bound on memory under which the target is read; `None` if there is none.
+    pub memory: Option<MemoryBound>,
     pub work: Work,
     pub state: CacheState,
     /// The indifference zone by which trials stopped: the share by which a trial may be slower than
@@ -206,6 +209,7 @@ impl RankingContext<'_> {
             pieces: facts.and_then(|facts| Pieces::from_facts(facts, work)),
             together: facts.and_then(condition::together),
             settings: facts.and_then(TargetFacts::settings_words),
+            memory: facts.and_then(|facts| facts.memory.as_ref()).map(|memory| memory.bound),
             work,
             state,
             indifference: self.record.header.agenda.as_ref().map_or(0.0, |it| it.rules.indifference),

@@ -25,7 +25,7 @@ pub enum Pieces {
 
 impl Pieces {
     /// The pieces of a target in a race for this work; `None` for a target that is read whole.
-    pub(super) fn from_facts(facts: &TargetFacts, work: Work) -> Option<Pieces> {
+    pub(in super::super) fn from_facts(facts: &TargetFacts, work: Work) -> Option<Pieces> {
         if work.finds_names() {
             return facts.answer?.names.map(Pieces::Names);
         }

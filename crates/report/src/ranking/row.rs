@@ -51,9 +51,12 @@ pub struct RankingRow {
     /// Pieces per second of the median wall time; `None` for a target that is read whole.
     pub pieces_per_s: Option<f64>,
     /// The ratio of the bytes that were read to the useful bytes, if a part of the file is read: in
-    /// the cold state the bytes that the device read, in the warm state the bytes that the reads
-    /// requested. `None` where they were not measured.
+    /// the cold and the pressed state the bytes that the device read, in the warm state the bytes that
+    /// the reads requested. `None` where they were not measured.
     pub amplification: Option<f64>,
+    /// Bytes from the device divided by the bytes that a pressed reading needs: how much of them it
+    /// reads again. `None` in other states, and where bytes from the device were not measured.
+    pub reread: Option<f64>,
     /// The latencies of single reads; `None` where they were not measured.
     pub latency: Option<LatencySummary>,
     /// Every metric that at least one sample holds, the wall time included.
@@ -144,6 +147,7 @@ impl RankingRow {
         let finds_all = trial.trial.requested_work().finds_names() && !trial.trial.is_control();
         let counted = pieces.filter(|_| (is_whole || finds_all) && wall.median > 0);
         let amplification = facts.and_then(|facts| amplification(trial, facts, &summaries));
+        let reread = facts.and_then(|facts| reread(trial, facts, &summaries));
         Some(RankingRow {
             index: trial.trial.index,
             name: shared.record.trial_name(&trial.trial),
@@ -161,6 +165,7 @@ impl RankingRow {
             pieces,
             pieces_per_s: counted.map(|pieces| rate(by_all(Bytes(pieces.count()))).0),
             amplification,
+            reread,
             latency: LatencySummary::from_turns(&trial.latencies),
             wall,
             summaries,
@@ -194,11 +199,18 @@ fn amplification(
 ) -> Option<f64> {
     let is_part = target.blocks().is_some() || target.range.is_some();
     let meter = match trial.trial.state {
-        CacheState::Cold => Meter::DeviceReadBytes,
+        CacheState::Cold | CacheState::Pressed => Meter::DeviceReadBytes,
         CacheState::Warm | CacheState::Unknown => Meter::ReadBytes,
     };
     let is_single = target.together().is_none_or(|readers| readers == 1) && !trial.trial.is_control();
     let read = summaries.get(&meter).filter(|_| is_part && is_single && target.useful_bytes() > 0)?;
+    Some(float(read.median) / float(target.useful_bytes()))
+}
+
+/// Bytes from the device divided by the bytes that a pressed reading needs.
+fn reread(trial: &TrialRecord, target: &TargetFacts, summaries: &BTreeMap<Meter, Summary>) -> Option<f64> {
+    let is_read = trial.trial.state == CacheState::Pressed && !trial.trial.is_control();
+    let read = summaries.get(&Meter::DeviceReadBytes).filter(|_| is_read && target.useful_bytes() > 0)?;
     Some(float(read.median) / float(target.useful_bytes()))
 }
 

@@ -11,6 +11,7 @@ mod table;
 use super::claims;
 use super::inside::Inside;
 use super::limits;
+use super::memory::MemoryView;
 use super::page::Page;
 use super::ranking::Unmeasured;
 use super::settings;
@@ -116,6 +117,10 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
         lines.extend(view.unmeasured.iter().map(|line| printable(line)));
     } else if page.rankings.is_empty() {
         lines.push("nothing was measured: the record holds no trial".to_owned());
+    }
+    for (title, table) in page.memory.iter().flat_map(MemoryView::tables) {
+        lines.extend([String::new(), style.underlined(&title)]);
+        lines.extend(table.lines(style));
     }
     if let Some(table) = settings::table(&page.settings) {
         lines.extend([String::new(), style.underlined("settings of the system")]);

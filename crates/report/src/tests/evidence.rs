@@ -132,7 +132,7 @@ fn names_have_a_rate_of_names_and_none_of_bytes() {
     assert_eq!((row.throughput, row.pieces_per_s), (None, Some(1e6)));
     assert!(page.rankings[0].proof_line().starts_with("proof: names looked up (256 at most) for 6 of 6"));
     let shown = terminal_text(&record);
-    assert!(shown.contains("names/s") && shown.contains("1,000 names of"), "{shown}");
+    assert!(shown.contains("names/s") && shown.contains("1\u{202f}000 names of"), "{shown}");
     let document = document(&record);
     let trial = &document["trials"][0];
     assert_eq!((&trial["names"], &trial["names_per_s"]), (&1_000.into(), &1_000_000.into()), "{trial}");

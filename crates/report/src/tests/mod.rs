@@ -16,6 +16,7 @@ mod evidence;
 mod exports;
 mod few_rounds;
 mod locations;
+mod memory;
 mod page_records;
 mod pages;
 mod percentiles;

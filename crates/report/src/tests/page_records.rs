@@ -1,5 +1,6 @@
 //! Records for the tests of pages: counts, settings, many readings, sweeps.
 
+use super::memory::under_bounds;
 use super::*;
 use crate::limits::Bound;
 use readlab_model::target::layers::Layer;
@@ -106,6 +107,7 @@ pub(super) fn all_pages() -> Vec<(&'static str, Page)> {
         ("settings", Page::from_record(&buffers(10))),
         ("sweep", sweep()),
         ("bounded", bounded()),
+        ("memory", Page::from_record(&under_bounds())),
     ]
 }
 

@@ -18,6 +18,9 @@ use std::time::Duration;
 /// Smallest useful number of readings of a trial: an untimed one, and one in each of two rounds.
 const READINGS_PER_TRIAL_MIN: u64 = 3;
 
+/// Number of readings that one reading under a bound on memory takes: untimed ones make its state.
+const READINGS_PER_PRESSED: u32 = 4;
+
 /// An advised budget is exceeded up to this many times before trials are left out: most contenders
 /// are faster than the first reading, and many trials stop early.
 const ADVISED_SLACK: u64 = 4;
@@ -36,7 +39,11 @@ pub(super) struct PredictedReading {
 
 impl PredictedReading {
     fn reading(&self, state: CacheState) -> Nanos {
-        let reading = if state == CacheState::Warm { self.wall.min(self.cpu) } else { self.wall };
+        let reading = match state {
+            CacheState::Warm => self.wall.min(self.cpu),
+            CacheState::Pressed => self.wall * READINGS_PER_PRESSED,
+            CacheState::Cold | CacheState::Unknown => self.wall,
+        };
         Nanos(Nanos::from(reading).0.max(1))
     }
 }

@@ -34,8 +34,8 @@ pub enum ExecuteError {
 pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndReason, ExecuteError> {
     let (before, readers) = (experiment.elapsed(), experiment.readers());
     let (begun, budget) = (Instant::now(), experiment.plan.rules.budget);
-    let Experiment { kind, targets, caches, servers, contenders, plan, procedure, inspect, settings, .. } =
-        experiment;
+    let Experiment { kind, targets, caches, servers, contenders, plan, procedure, .. } = experiment;
+    let Experiment { inspect, settings, memory, .. } = experiment;
     let rounds = match procedure {
         Procedure::Rounds(rounds) => rounds,
         Procedure::Sweep(sweep) => {
@@ -53,13 +53,14 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
     // If each reader has a separate copy, there is a target for each number of copies.
     let shares_file = !readers.is_empty() && targets.len() == 1;
-    let is_shared = shares_file || settings.is_some();
+    let is_shared = shares_file || settings.is_some() || memory.is_some();
     let shared = is_shared.then(|| for_measured_targets(&plan, targets.len()));
     let sampled = shared.as_ref().unwrap_or(&plan);
     let mut sampler = ProcessSampler::new(sampled, &contenders, measured)
         .with_readers(readers)
         .with_inspections(inspect)
         .with_settings(settings)
+        .with_memory(memory)
         .with_earlier_time(before);
     let end = match &rounds {
         Rounds::All => round::run(&plan, &mut sampler, recorder),

@@ -12,6 +12,7 @@ mod deadline;
 mod execute;
 pub mod fleet;
 mod header_lines;
+pub mod memory;
 pub mod options;
 mod other_limits;
 pub mod outcome;
@@ -35,6 +36,7 @@ pub use execute::{ExecuteError, execute};
 use fleet::JoinedFleet;
 use header_lines::OpeningLines;
 use readlab_measure::interface::Sink;
+use readlab_measure::memory_bound::MemoryControl;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{InspectPlan, picture_file};
 use readlab_measure::search::Tuning;
@@ -71,6 +73,8 @@ pub struct Experiment {
     shape: ReaderGroup,
     /// The control of the settings of the system, if the run races different values of them.
     settings: Option<SettingControl>,
+    /// The control groups of trials that are read under a bound on memory.
+    memory: Option<MemoryControl>,
     begun: Instant,
     /// Time that the run had taken when it was interrupted.
     earlier: Duration,

@@ -3,6 +3,7 @@
 //! Names and conventions follow known tools: hyperfine's `-w -r -m -M -c`. [`super::config`]
 //! decides how options and a suite work together.
 
+use super::memory::MemoryBounds;
 use super::together::ReaderGroup;
 use anyhow::bail;
 use clap::{Args, Command, FromArgMatches};
@@ -32,6 +33,8 @@ pub struct UserOptions {
     /// Whether the commands decode the target, which is an archive.
     pub commands_decode: bool,
     pub shape: ReaderGroup,
+    /// The bounds on memory under which trials are read, beside the other cache states.
+    pub memory: MemoryBounds,
     /// How several targets of one run are compared as locations; `None` if the run has one target,
     /// alone or in several forms.
     pub locations: Option<Locations>,

@@ -11,7 +11,7 @@ use super::recorder::Recorder;
 use super::target_spec::{ExaminedTarget, ExaminedTargets};
 use super::targets::{ExpectedAnswers, OpenTarget, serve, split_known_targets};
 use super::together::{ArrangedTargets, ReaderGroup};
-use super::{Experiment, Procedure, Rounds, header_lines, participants, references};
+use super::{Experiment, Procedure, Rounds, header_lines, memory, participants, references};
 use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
 use anyhow::{Context, bail};
 use readlab_measure::cache::Eviction;
@@ -79,7 +79,8 @@ impl Experiment {
         let must_fit = user.locations.is_some() && is_cached;
         let too_large = || caution::about_targets_together(&sizes_bytes, &Memory::read());
         let too_large = must_fit.then(too_large).flatten();
-        let warnings = left_out.into_iter().chain(too_large).map(header_lines::warning);
+        let swap = memory::machine_warning(&config.memory);
+        let warnings = left_out.into_iter().chain(too_large).chain(swap).map(header_lines::warning);
         let others = participants.chain(warning).chain(warnings).collect();
         let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =
@@ -89,6 +90,8 @@ impl Experiment {
             let deadline = Deadline::of_reading(config, begun);
             arranged = arranged.with_size_groups(drop_caches, &deadline, recorder)?;
         }
+        let is_search = matches!(rounds, Rounds::Search(_));
+        let (arranged, memory) = memory::arrange_bounds(arranged, &config.memory, is_search)?;
         let ArrangedTargets { targets, caches, facts, plan, settings } = arranged;
         Ok(Experiment {
             kind: config.kind,
@@ -103,6 +106,7 @@ impl Experiment {
             requested: participants::requested(config),
             shape: user.shape.clone(),
             settings,
+            memory,
             begun,
             earlier: Duration::ZERO,
         })
@@ -127,13 +131,16 @@ struct PlannedRun {
 }
 
 impl PlannedRun {
-    fn new(config: &RunConfig, mut plan: Plan, candidates: &[TrialId]) -> PlannedRun {
+    fn new(config: &RunConfig, mut plan: Plan, targets: usize, candidates: &[TrialId]) -> PlannedRun {
         let reference = config.reference.as_ref().map(|name| planner::planned_reference(name, &plan));
         reference.iter().for_each(|reference| plan.set_baseline(reference));
         let references = references::candidates(config, reference.clone(), &plan);
         if config.user.space.is_none() {
             return PlannedRun { plan, rounds: Rounds::All, reference, references };
         }
+        // A search numbers its candidates, so its trials are put under the bound before.
+        let bounds = config.memory.bounds.len();
+        let plan = if bounds == 0 { plan } else { memory::plan_under_bounds(plan, targets, bounds) };
         let tuning = Tuning::new(plan, candidates, reference.as_ref());
         let plan = tuning.plan.clone();
         PlannedRun { plan, rounds: Rounds::Search(Box::new(tuning)), reference, references }
@@ -226,7 +233,7 @@ impl FirstReading<'_> {
         let Some(locations) = config.user.locations else {
             let planning = PlanInputs::new(config, contenders, group, targets, expected)?;
             let planning = self.with_user_archive(planning, targets, expected)?;
-            return Ok(PlannedRun::new(config, planning.plan()?, &planning.candidates));
+            return Ok(PlannedRun::new(config, planning.plan()?, targets.len(), &planning.candidates));
         };
         let mut plans = Vec::new();
         for (first, (target, expected)) in targets.chunks_mut(1).zip(expected.chunks_mut(1)).enumerate() {
@@ -240,7 +247,7 @@ impl FirstReading<'_> {
             group.is_text = group.is_text.or(locations.same_content.then(|| expected[0].is_text()));
         }
         let joined_plan = plans.into_iter().reduce(Plan::joined_with).context("there is no target")?;
-        Ok(PlannedRun::new(config, joined_plan, &[]))
+        Ok(PlannedRun::new(config, joined_plan, targets.len(), &[]))
     }
 
     /// Adds the decoded form of the first target to the planning, if it is an archive. If trials can

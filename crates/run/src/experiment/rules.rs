@@ -113,7 +113,7 @@ impl LongestRun {
             (None, Some(text)) => text.parse().with_context(|| format!("{}: max_time", suite.name))?,
             (None, None) => Nanos(u64::try_from(slow_ns).unwrap_or(u64::MAX)),
         };
-        let states = user.state.unwrap_or(suite.state).states().len();
+        let states = user.state.unwrap_or(suite.state).states().len().max(1);
         let trials = suite.entries.iter().filter(|entry| !entry.only_with_all).count() as u64;
         let timed = Nanos(of_trial.0.saturating_mul(trials * states as u64));
         let rounds = Nanos(timed.0.saturating_mul(WHOLE_RUN_FACTOR));

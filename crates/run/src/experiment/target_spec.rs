@@ -3,8 +3,8 @@
 
 use super::config::RunConfig;
 use super::deadline::{ASKING_STEP, Deadline};
-use super::settings;
 use super::together::ReaderGroup;
+use super::{memory, settings};
 use crate::experiment::planner::TargetForm;
 use anyhow::{Context, anyhow, bail};
 use readlab_measure::rights;
@@ -244,6 +244,9 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
         for run in &examined {
             settings::check_settings(raced, run.targets.iter().map(|it| &it.target.facts))?;
         }
+    }
+    if config.memory.is_given() {
+        memory::check_memory(examined.iter().flat_map(|run| &run.targets).map(|it| &it.target))?;
     }
     Ok(examined)
 }

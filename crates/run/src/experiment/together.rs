@@ -166,12 +166,14 @@ impl Experiment {
         let ReaderGroup::Readers(_) = &self.shape else { return BTreeMap::new() };
         let counts = self.shape.counts();
         let trials = self.plan.trials.iter().map(|planned| &planned.trial);
-        trials.filter_map(|trial| Some((trial.index, *counts.get(trial.target)?))).collect()
+        // The targets of each bound on memory follow in the same order.
+        let number = |target: usize| target % counts.len().max(1);
+        trials.filter_map(|trial| Some((trial.index, *counts.get(number(trial.target))?))).collect()
     }
 }
 
 /// The plan for a sampler that has only these many targets, if the record has each of them several
-/// times: once for each number of readers, or once for each combination of settings.
+/// times: once for each number of readers, combination of settings or bound on memory.
 pub(super) fn for_measured_targets(plan: &Plan, targets: usize) -> Plan {
     let mut own = plan.clone();
     own.trials.iter_mut().for_each(|planned| planned.trial.target %= targets);

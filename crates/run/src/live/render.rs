@@ -116,6 +116,8 @@ fn title(view: &View, block: &RankingBlock, standings: &Standings) -> String {
         words.push(Bytes(facts.size_bytes).to_string());
         words.extend(view.target_name(block.key).map(|name| printable(&name)));
         words.extend((facts.transport() == Transport::Http).then(|| "over HTTP".to_owned()));
+        words.extend(facts.memory_words());
+        words.extend(facts.settings_words());
     }
     words.extend(block.key.decodes.map(|archive| format!("decoded {archive}")));
     words.extend(standings.of_search.then(|| "search".to_owned()));

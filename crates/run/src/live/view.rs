@@ -152,7 +152,7 @@ impl View {
     }
 
     /// Short name of the target of a ranking; `None` if the key names no target.
-    pub(super) fn target_name(&self, key: Key) -> Option<String> {
+    pub(super) fn target_name(&self, key: RankingKey) -> Option<String> {
         let paths: Vec<&str> = self.targets.iter().map(|facts| facts.path.as_str()).collect();
         target_names(&paths).into_iter().nth(key.target?)
     }

@@ -3,8 +3,9 @@
 
 use super::kernel_file::field;
 use super::process::Unavailable;
-use procfs::ProcessCGroup;
-use procfs::process::{MountInfo, Process};
+use super::system_root::SystemRoot;
+use procfs::process::{MountInfo, MountInfos, Process};
+use procfs::{FromBufRead, ProcessCGroup, ProcessCGroups};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,21 @@ pub(super) struct GroupFolder {
 /// /proc.
 pub(super) fn folders(controller: &str) -> Vec<GroupFolder> {
     Process::myself().map(|process| folders_of(&process, controller)).unwrap_or_default()
+}
+
+/// The folders that hold this process's limits for a controller, by the /proc and /sys of a root, the
+/// process's own group first.
+pub(super) fn folders_in(root: &SystemRoot, controller: &str) -> Vec<GroupFolder> {
+    let read = |file: &str| fs::read(root.join(file)).unwrap_or_default();
+    let mounts = MountInfos::from_buf_read(read("proc/self/mountinfo").as_slice());
+    let groups = ProcessCGroups::from_buf_read(read("proc/self/cgroup").as_slice());
+    let (Ok(mounts), Ok(groups)) = (mounts, groups) else { return Vec::new() };
+    let folders = groups.0.iter().flat_map(|group| folders_of_group(group, &mounts.0, controller));
+    let below_root = |GroupFolder { path, is_unified }: GroupFolder| {
+        let path = root.join(path.strip_prefix("/").unwrap_or(&path));
+        GroupFolder { path, is_unified }
+    };
+    folders.map(below_root).collect()
 }
 
 /// The folders for another process, found in the mounts that this process sees.

@@ -24,6 +24,7 @@ pub mod io_uring;
 pub mod kernel_file;
 pub mod machine_stalls;
 pub mod memory;
+pub mod memory_group;
 pub mod mounts;
 pub mod names;
 pub mod next_layer;

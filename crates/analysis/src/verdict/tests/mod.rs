@@ -5,6 +5,7 @@
 mod causes;
 mod devices;
 mod limits;
+mod memory;
 mod servers;
 
 use super::*;

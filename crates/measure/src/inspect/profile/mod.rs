@@ -28,7 +28,7 @@ use symbols::{UNMAPPED_CODE, UNNAMED_CODE};
 /// Environment variables with which a runtime writes the names of the code that it compiles, and
 /// the file to which it writes them.
 pub fn naming_additions() -> Additions {
-    Additions { env: symbols::environment(), creates: Some(own_map()) }
+    Additions { env: symbols::environment(), creates: Some(own_map()), ..Additions::default() }
 }
 
 /// The same additions for contenders that start commands: the contender passes them on to each
@@ -41,7 +41,7 @@ pub fn naming_additions_for_commands() -> Additions {
     };
     let mut env: Vec<_> = symbols::environment().into_iter().map(of_command).collect();
     env.push((MAP_VARIABLE.into(), own_map().before));
-    Additions { env, creates: None }
+    Additions { env, ..Additions::default() }
 }
 
 pub fn can_sample() -> Result<(), String> {

@@ -81,13 +81,15 @@ fn positions_are_counted_from_zero_within_each_round() {
 }
 
 #[test]
-fn rounds_are_numbered_over_all_fills_and_cold_rounds_are_one_block() {
+fn rounds_are_numbered_over_all_fills_and_rounds_without_a_fill_are_one_block() {
     let rules = Rules { fills: 3, ..rules_of_runs(6) };
-    let recorded = play_trials(rules, &[("a", COLD), ("a", WARM)], ScriptedSampler::default());
+    let trials = [("a", COLD), ("a", WARM), ("a", CacheState::Pressed)];
+    let recorded = play_trials(rules, &trials, ScriptedSampler::default());
     let of = |trial| recorded.samples_of(trial).iter().map(|s| (s.fill, s.round)).collect::<Vec<_>>();
     assert_eq!(of(0), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
     assert_eq!(of(1), [(0, 0), (0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
-    assert_eq!(recorded.log_lines(&["open"]).len(), 2, "contenders are started once in each state");
+    assert_eq!(of(2), of(0), "untimed readings make the pressed state, and no fill");
+    assert_eq!(recorded.log_lines(&["open"]).len(), 3, "contenders are started once in each state");
 }
 
 #[test]

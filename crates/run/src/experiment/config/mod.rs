@@ -3,6 +3,7 @@
 //! An option of the user takes precedence over the suite. The only files read here are rosters, for
 //! the names of languages.
 
+use super::memory::MemoryBounds;
 use super::options::{OwnCommand, SelectionOptions, UserOptions};
 use super::together::ReaderGroup;
 use super::{rules, template};
@@ -30,6 +31,8 @@ pub struct RunConfig {
     pub rules: Rules,
     /// The cache states that are measured for a target on this machine.
     pub states: StateChoice,
+    /// Bounds on memory; with them the state pressed is measured beside the cache states.
+    pub memory: MemoryBounds,
     /// The user's option that demands a cache state, if there is one.
     pub state_option: Option<&'static str>,
     /// The work on the bytes; `None` if it depends on the content.
@@ -76,6 +79,14 @@ impl RunConfig {
         }
         let work = selection.work.or(suite.work);
         check_works(&entries, work)?;
+        let memory = match user.memory.is_given() {
+            true => user.memory.clone(),
+            false => MemoryBounds::new(suite.memory, user.memory.is_shared)?,
+        };
+        let states = sampling.state.unwrap_or(suite.state);
+        if states == StateChoice::Pressed && !memory.is_given() {
+            bail!("--state pressed is about bounds on memory, and none is given: --memory");
+        }
         let state_option = match (sampling.drop_caches, sampling.state) {
             (true, _) => Some("--drop-caches"),
             (false, Some(_)) => Some("--state"),
@@ -84,7 +95,8 @@ impl RunConfig {
         Ok(RunConfig {
             kind,
             rules,
-            states: sampling.state.unwrap_or(suite.state),
+            states,
+            memory,
             state_option,
             work,
             entries,
@@ -174,7 +186,14 @@ impl RunConfig {
     }
 
     pub fn states_of(&self, target: &TargetFacts) -> Vec<CacheState> {
-        if target.is_foreign() { vec![CacheState::Unknown] } else { self.states.states() }
+        if target.is_foreign() {
+            return vec![CacheState::Unknown];
+        }
+        // A search under a bound is about this bound alone, unless the user also names a state.
+        let is_alone = self.memory.is_given() && self.kind == RunKind::Tune && self.state_option.is_none();
+        let mut states = if is_alone { Vec::new() } else { self.states.states() };
+        states.extend(self.memory.is_given().then_some(CacheState::Pressed));
+        states
     }
 
     pub fn work_on(&self, is_text: bool) -> Work {

@@ -119,3 +119,30 @@ fn each_location_gets_the_advised_time_and_all_share_the_user_s() {
     assert_eq!(budget(None, None), Budget::Advised(Nanos(480_000_000_000)));
     assert_eq!(budget(located, Some(minute)), Budget::Firm(minute));
 }
+
+#[test]
+fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
+    let user = |state| UserOptions {
+        memory: MemoryBounds::new(vec!["50%".parse().unwrap()], false).unwrap(),
+        sampling: SamplingOptions { state, ..SamplingOptions::default() },
+        ..UserOptions::default()
+    };
+    let states = |kind, state| {
+        let config = RunConfig::merge(kind, suite_with(""), user(state)).unwrap();
+        config.states_of(&TargetFacts::default())
+    };
+    let (cold, warm, pressed) = (CacheState::Cold, CacheState::Warm, CacheState::Pressed);
+    assert_eq!(states(RunKind::Race, None), [cold, warm, pressed]);
+    assert_eq!(states(RunKind::Tune, None), [pressed]);
+    assert_eq!(states(RunKind::Tune, Some(StateChoice::Cold)), [cold, pressed]);
+    assert_eq!(states(RunKind::Race, Some(StateChoice::Pressed)), [pressed]);
+    let sampling = SamplingOptions { state: Some(StateChoice::Pressed), ..SamplingOptions::default() };
+    let unbounded = UserOptions { sampling, ..UserOptions::default() };
+    let said = RunConfig::merge(RunKind::Race, suite_with(""), unbounded).unwrap_err().to_string();
+    assert_eq!(said, "--state pressed is about bounds on memory, and none is given: --memory");
+    let of_suite = merged_race("memory = [\"25%\", \"1MiB\"]", UserOptions::default());
+    assert_eq!(of_suite.memory.bounds.len(), 2);
+    let twice =
+        RunConfig::merge(RunKind::Suite, suite_with("memory = [\"25%\", \"25%\"]"), UserOptions::default());
+    assert_eq!(twice.unwrap_err().to_string(), "--memory: 25% is given twice");
+}

@@ -102,6 +102,7 @@ impl Experiment {
             requested: config.requested(),
             shape: ReaderGroup::One,
             settings: None,
+            memory: None,
             begun,
             earlier: Duration::ZERO,
         }

@@ -177,24 +177,26 @@ impl Task {
     /// True if no word contains a zero byte, which terminates words here and in the arguments of
     /// every program.
     fn can_be_sent(&self) -> bool {
-        let CommandLine { program, args, env_removed, env, creates } = &self.line;
+        let CommandLine { program, args, env_removed, env, creates, enters } = &self.line;
         let variables = env_removed.iter().chain(env.iter().flat_map(|(name, value)| [name, value]));
         let name = creates.iter().flat_map(|file| [&file.before, &file.after]);
-        let words = args.iter().chain(variables).chain(name);
+        let words = args.iter().chain(variables).chain(name).chain(enters);
         !words.chain([program]).any(|word| word.as_bytes().contains(&0))
     }
 }
 
 /// Encodes a task as words that each end in a zero byte: purpose, folder, program, both parts of the
-/// name of the file that it creates, number of arguments, arguments, number of removed variables,
+/// name of the file that it creates, the group that it enters, number of arguments, arguments, number of removed variables,
 /// their names, and names and values of added variables.
 fn encoded(purpose: TaskPurpose, task: &Task) -> Vec<u8> {
-    let CommandLine { program, args, env_removed, env, creates } = &task.line;
+    let CommandLine { program, args, env_removed, env, creates, enters } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
     let counts = [args.len().to_string(), env_removed.len().to_string()];
     let name = creates.as_ref().map(|file| [file.before.as_bytes(), file.after.as_bytes()]);
     let [before, after] = name.unwrap_or_default();
-    let mut words = vec![purpose.word(), folder, program.as_bytes(), before, after, counts[0].as_bytes()];
+    let group = enters.as_ref().map_or(&b""[..], |group| group.as_bytes());
+    let mut words = vec![purpose.word(), folder, program.as_bytes(), before, after, group];
+    words.push(counts[0].as_bytes());
     words.extend(args.iter().map(|word| word.as_bytes()));
     words.push(counts[1].as_bytes());
     words.extend(env_removed.iter().map(|name| name.as_bytes()));
@@ -210,6 +212,7 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
     let (folder, program) = (words.next()?, words.next()?);
     let creates = NumberedFile { before: words.next()?, after: words.next()? };
     let creates = Some(creates).filter(|file| !file.before.is_empty());
+    let enters = Some(words.next()?).filter(|group| !group.is_empty());
     let mut counted = || {
         let count = words.next()?.to_str()?.parse().ok()?;
         Some(words.by_ref().take(count).collect::<Vec<OsString>>())
@@ -220,7 +223,7 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
         env.push((name, words.next()?));
     }
     let folder = Some(folder).filter(|folder| !folder.is_empty()).map(Into::into);
-    let line = CommandLine { program, args, env_removed, env, creates };
+    let line = CommandLine { program, args, env_removed, env, creates, enters };
     Some((purpose, Task { line, folder, streams }))
 }
 
@@ -360,6 +363,7 @@ mod tests {
                 env_removed: vec!["X".into(), "Y".into()],
                 env: vec![("N".into(), "".into()), ("M".into(), odd.clone())],
                 creates: Some(NumberedFile { before: "/tmp/perf-".into(), after: odd }),
+                enters: Some("/sys/fs/cgroup/a b/cgroup.procs".into()),
             },
         ];
         for (line, folder) in lines.into_iter().zip([None, Some("/a b".into())]) {

@@ -36,6 +36,9 @@ pub struct CommandLine {
     /// A file that is created before the program runs. If it cannot be created, the program is not
     /// started.
     pub creates: Option<NumberedFile>,
+    /// The file of processes of the control group that the program's process enters before it runs. If
+    /// it cannot enter, the program is not started.
+    pub enters: Option<OsString>,
 }
 
 /// A file that a process creates, with the process id in its name. Nothing may exist at its path,
@@ -46,16 +49,18 @@ pub struct NumberedFile {
     pub after: OsString,
 }
 
-/// Environment variables and a file that are added when a program is started.
+/// Environment variables, a file and a control group that are added when a program is started.
 #[derive(Debug, Clone, Default)]
 pub struct Additions {
     pub env: Vec<(OsString, OsString)>,
     pub creates: Option<NumberedFile>,
+    /// The file of processes of a control group, as in [`CommandLine`].
+    pub enters: Option<OsString>,
 }
 
 impl From<Vec<(OsString, OsString)>> for Additions {
     fn from(env: Vec<(OsString, OsString)>) -> Additions {
-        Additions { env, creates: None }
+        Additions { env, ..Additions::default() }
     }
 }
 

@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, set_child_subreaper};
-use std::ffi::CStr;
+use std::ffi::{CStr, CString, OsStr};
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -103,6 +103,9 @@ impl Task {
         if let Some(file) = &line.creates {
             create_in_child(&mut command, file);
         }
+        if let Some(processes) = &line.enters {
+            enter_in_child(&mut command, processes);
+        }
         if let Some(folder) = folder {
             command.current_dir(folder);
         }
@@ -151,6 +154,21 @@ fn create_in_child(command: &mut Command, file: &NumberedFile) {
     };
     // SAFETY: between fork and exec only system calls are made, and bytes are written to an array
     // of the child's: no allocation unless the name is too long, and then no program.
+    unsafe { command.pre_exec(in_child) };
+}
+
+/// Makes the child enter a control group before it executes the program, so that the group is charged
+/// for all memory of the program.
+fn enter_in_child(command: &mut Command, processes: &OsStr) {
+    // A path with a zero byte is sent by no lab, and cannot be opened.
+    let path = CString::new(processes.as_bytes()).unwrap_or_default();
+    let in_child = move || {
+        let file = rustix::fs::open(path.as_c_str(), OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        // The kernel takes 0 for the writing process.
+        rustix::io::write(&file, b"0")?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only async-signal-safe system calls are made: no allocation.
     unsafe { command.pre_exec(in_child) };
 }
 
@@ -284,6 +302,19 @@ mod tests {
             ..line(&before)
         };
         assert!(run(&planted).is_err(), "something has that name");
+    }
+
+    #[test]
+    fn a_program_enters_its_group_before_it_runs_or_is_not_started() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let run = |enters: OsString| {
+            let output = tempfile::tempfile().unwrap();
+            let line = CommandLine { program: "true".into(), enters: Some(enters), ..CommandLine::default() };
+            super::super::run_to_end(&line, std::path::Path::new("/"), &output, Duration::from_secs(60))
+        };
+        run(file.path().into()).unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), b"0");
+        assert!(run("/proc/no such group".into()).is_err());
     }
 
     #[test]

@@ -19,7 +19,7 @@ const NAMED_MAX: usize = 3;
 /// Longest time of reading the clock in user space; a system call takes longer.
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
-pub(super) const ALL_CHECKS: [MachineCheck; 23] = [
+pub(super) const ALL_CHECKS: [MachineCheck; 24] = [
     other_lab,
     busy_processes,
     high_load,
@@ -39,6 +39,7 @@ pub(super) const ALL_CHECKS: [MachineCheck; 23] = [
     missing_meters,
     syscall_counts,
     right_to_drop_caches,
+    right_to_bound_memory,
     cachestat_support,
     io_uring_support,
     unknown_turbo,
@@ -321,6 +322,16 @@ fn right_to_drop_caches(facts: &CheckupFacts) -> Vec<Finding> {
         why,
         Some("run as root with --drop-caches, only if a file does not get cold"),
     )
+}
+
+fn right_to_bound_memory(facts: &CheckupFacts) -> Vec<Finding> {
+    let Err(reason) = &facts.rights.bound_memory else {
+        return helpful_finding(
+            "control groups can bound memory".to_owned(),
+            "--memory reads files as if they were larger than memory",
+        );
+    };
+    limiting_finding(reason.clone(), "the state between cold and warm cannot be made (--memory)", None)
 }
 
 fn cachestat_support(facts: &CheckupFacts) -> Vec<Finding> {

@@ -11,6 +11,7 @@ fn all_rights() -> Rights {
         peak_reset: Ok(()),
         device_reads: Ok(()),
         drop_caches: Ok(()),
+        bound_memory: Ok(()),
         cachestat: Ok(()),
         see_others: Ok(()),
     }

@@ -1,0 +1,143 @@
+//! Methods that read the same bytes under the same bounds: which of them is the fastest at each level
+//! of memory, and at which level one overtakes the other.
+
+use super::{MemoryCurve, MemoryLevel, MemoryNoise, MemoryPoint, is_same_contest};
+use crate::stats::{Ratio, Significance};
+use readlab_record::{Record, TrialRecord};
+
+/// The methods that do the same work with the same bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryContest<'a> {
+    pub curves: Vec<MemoryCurve<'a>>,
+    /// The fastest method at each level at which several were measured, from the least memory.
+    pub fastest: Vec<FastestMethod<'a>>,
+    /// Where the method that is the fastest with the least memory is overtaken by the one that is the
+    /// fastest with the most; `None` if that is the same method, and if no interval shows it.
+    pub crossing: Option<Crossing<'a>>,
+}
+
+/// The fastest method at one level of memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FastestMethod<'a> {
+    pub level: MemoryLevel,
+    pub it: &'a TrialRecord,
+    /// How many times as fast it is as the second; its interval is corrected for the choice. `None` if
+    /// no round holds both.
+    pub ratio_to_second: Option<Ratio>,
+}
+
+/// Two methods of which one is faster with little memory and the other with much.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Crossing<'a> {
+    /// The trial of the method that is faster with little memory, at the least memory.
+    pub with_less: &'a TrialRecord,
+    /// The trial of the method that is faster with much memory, at the most memory.
+    pub with_more: &'a TrialRecord,
+    /// The greatest level at which the first is clearly faster, and the least above at which the second
+    /// is.
+    pub between: [MemoryLevel; 2],
+    /// The share of the working set at which both are equally fast, if the logarithm of their ratio changes
+    /// along a straight line between two levels; `None` if one of these levels is the warm state.
+    pub near_share: Option<f64>,
+    /// The ratio at each level at which both were measured.
+    pub ratios: Vec<LevelRatio>,
+}
+
+/// How many times as fast the method that is faster with much memory is as the other one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelRatio {
+    pub level: MemoryLevel,
+    pub ratio: Ratio,
+}
+
+impl<'a> MemoryContest<'a> {
+    /// All contests under bounds on memory, ordered by the index of their trials.
+    pub fn all(record: &'a Record) -> Vec<MemoryContest<'a>> {
+        let mut contests: Vec<Vec<MemoryCurve>> = Vec::new();
+        for curve in MemoryCurve::all(record) {
+            let is_its = |curves: &&mut Vec<MemoryCurve>| {
+                is_same_contest(record, curves[0].points[0].it, curve.points[0].it)
+            };
+            match contests.iter_mut().find(is_its) {
+                Some(curves) => curves.push(curve),
+                None => contests.push(vec![curve]),
+            }
+        }
+        contests.into_iter().map(|curves| MemoryContest::of_curves(record, curves)).collect()
+    }
+
+    fn of_curves(record: &'a Record, curves: Vec<MemoryCurve<'a>>) -> MemoryContest<'a> {
+        let noise = MemoryNoise::of_trials_like(record, curves[0].points[0].it);
+        let mut levels: Vec<MemoryLevel> =
+            curves.iter().flat_map(|curve| &curve.points).map(|point| point.level).collect();
+        levels.sort_by(|a, b| a.order(*b));
+        levels.dedup();
+        let fastest: Vec<FastestMethod> =
+            levels.iter().filter_map(|level| FastestMethod::at(&curves, *level, &noise)).collect();
+        let crossing = match &fastest[..] {
+            [first, .., last] => Crossing::find(&curves, &levels, [first.it, last.it], &noise),
+            _ => None,
+        };
+        MemoryContest { curves, fastest, crossing }
+    }
+}
+
+impl<'a> FastestMethod<'a> {
+    /// `None` if fewer than two methods were measured at this level.
+    fn at(curves: &[MemoryCurve<'a>], level: MemoryLevel, noise: &MemoryNoise) -> Option<FastestMethod<'a>> {
+        let mut points: Vec<&MemoryPoint> = curves.iter().filter_map(|curve| curve.at(level)).collect();
+        points.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+        let [first, second, ..] = points[..] else { return None };
+        let ratio_to_second = noise.ratio(first.it, second.it, points.len() - 1);
+        Some(FastestMethod { level, it: first.it, ratio_to_second })
+    }
+
+    /// Whether it is faster than the second beyond doubt.
+    pub fn is_clear(&self) -> bool {
+        self.ratio_to_second.is_some_and(|ratio| ratio.significance() == Some(Significance::Faster))
+    }
+}
+
+impl<'a> Crossing<'a> {
+    /// The crossing of two methods, of which these trials are the fastest with the least and with the
+    /// most memory.
+    fn find(
+        curves: &[MemoryCurve<'a>],
+        levels: &[MemoryLevel],
+        [with_less, with_more]: [&'a TrialRecord; 2],
+        noise: &MemoryNoise,
+    ) -> Option<Crossing<'a>> {
+        let curve_of = |it: &TrialRecord| {
+            curves
+                .iter()
+                .find(|curve| curve.points.iter().any(|point| point.it.trial.index == it.trial.index))
+        };
+        let (low, high) = (curve_of(with_less)?, curve_of(with_more)?);
+        if low.trial().index == high.trial().index {
+            return None;
+        }
+        let ratio_at = |level: &MemoryLevel| {
+            let ratio = noise.ratio(high.at(*level)?.it, low.at(*level)?.it, 1)?;
+            Some(LevelRatio { level: *level, ratio })
+        };
+        let ratios: Vec<LevelRatio> = levels.iter().filter_map(ratio_at).collect();
+        let shows = |at: usize, what: Significance| ratios[at].ratio.significance() == Some(what);
+        let last_slower = (0..ratios.len()).rfind(|&at| shows(at, Significance::Slower))?;
+        let first_faster = (0..ratios.len()).find(|&at| shows(at, Significance::Faster))?;
+        (last_slower < first_faster).then(|| Crossing {
+            with_less,
+            with_more,
+            between: [last_slower, first_faster].map(|at| ratios[at].level),
+            near_share: ratios[last_slower..=first_faster].windows(2).find_map(equal_share),
+            ratios: ratios.clone(),
+        })
+    }
+}
+
+/// The share at which the ratio of two neighbouring levels is 1; `None` if it is not between them.
+fn equal_share(pair: &[LevelRatio]) -> Option<f64> {
+    let [below, above] = [&pair[0], &pair[1]].map(|it| (it.level.share(), it.ratio.estimate.ln()));
+    let ((from, log_below), (to, log_above)) = ((below.0?, below.1), (above.0?, above.1));
+    let is_between = log_below < 0.0 && log_above >= 0.0;
+    is_between.then(|| from + (to - from) * log_below / (log_below - log_above))
+}

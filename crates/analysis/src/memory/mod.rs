@@ -1,0 +1,306 @@
+//! How the rate of a method, and the 99th percentile of its single reads, depend on the memory that
+//! bounds the page cache: the points of the curve from the cold state over the bounds to the warm
+//! state, the step between two points at which the rate falls most, and the memory from which more
+//! adds nothing. [`contest`] compares the curves of several methods.
+//!
+//! All pressed trials share their rounds, whatever their bound, so ratios between bounds are made
+//! within rounds. The cold and the warm end are read in other rounds, so a ratio to one of them is the
+//! quotient of two medians.
+
+mod contest;
+#[cfg(test)]
+mod tests;
+
+pub use contest::{Crossing, FastestMethod, LevelRatio, MemoryContest};
+
+use super::latency::{LatencySummary, Quantile};
+use super::noise::SharedNoise;
+use super::stats::{
+    Interval, IntervalRule, LogMedian, Observation, Ratio, SharedRatio, Significance, float, median,
+};
+use readlab_model::sample::Sample;
+use readlab_model::target::TargetFacts;
+use readlab_model::target::memory::MemoryFacts;
+use readlab_model::trial::CacheState;
+use readlab_record::{Record, Trial, TrialRecord};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// A step is a cliff if the rate changes by more than this factor, by its whole interval.
+const CLIFF_TIMES_MIN: f64 = 1.5;
+
+/// A factor of at most this is no gain.
+const GAIN_NONE_MAX: f64 = 1.05;
+
+/// The memory for the page cache at a point of a curve, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub enum MemoryLevel {
+    /// The cold state: nothing is in the page cache.
+    Cold,
+    /// The pressed state: the bound divided by the working set.
+    Share(f64),
+    /// The warm state: everything is in the page cache.
+    Warm,
+}
+
+impl MemoryLevel {
+    fn of_trial(record: &Record, it: &TrialRecord) -> Option<MemoryLevel> {
+        match it.trial.state {
+            CacheState::Cold => Some(MemoryLevel::Cold),
+            CacheState::Warm => Some(MemoryLevel::Warm),
+            CacheState::Pressed => {
+                Some(MemoryLevel::Share(target_facts(record, it)?.memory.as_ref()?.share()))
+            }
+            CacheState::Unknown => None,
+        }
+    }
+
+    /// The memory divided by the working set; `None` in the warm state, where nothing bounds it.
+    pub fn share(self) -> Option<f64> {
+        match self {
+            MemoryLevel::Cold => Some(0.0),
+            MemoryLevel::Share(share) => Some(share),
+            MemoryLevel::Warm => None,
+        }
+    }
+
+    pub fn is_pressed(self) -> bool {
+        matches!(self, MemoryLevel::Share(_))
+    }
+
+    fn order(self, other: MemoryLevel) -> Ordering {
+        self.partial_cmp(&other).unwrap_or(Ordering::Equal)
+    }
+}
+
+/// One method under bounds on memory, from the least memory to the most.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryCurve<'a> {
+    pub points: Vec<MemoryPoint<'a>>,
+    /// The step with the largest change; `None` if no step clearly changes the rate by more than
+    /// [`CLIFF_TIMES_MIN`].
+    pub cliff: Option<Cliff>,
+    /// The least bound from which all greater bounds add at most 5 %, by their whole intervals.
+    pub enough: Option<MemoryLevel>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryPoint<'a> {
+    pub level: MemoryLevel,
+    pub it: &'a TrialRecord,
+    pub target: &'a TargetFacts,
+    /// Bytes per second at the median wall time.
+    pub rate: f64,
+    /// The 95 % interval of the rate; `None` with a single round.
+    pub interval: Option<Interval>,
+    /// The rule by which the interval was computed.
+    pub rule: Option<IntervalRule>,
+    /// The 99th percentile of the latency of single reads; `None` where reads were not timed, and with
+    /// too few of them.
+    pub p99: Option<Quantile>,
+    /// Bytes from the device divided by the bytes that a reading asks for.
+    pub device_share: Option<f64>,
+    /// The median share of the working set in the page cache before a reading; of a file of which blocks
+    /// are read, outside of the pressed state the share of the whole file.
+    pub resident_share: Option<f64>,
+}
+
+/// The step between two neighbouring points at which the rate changes most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cliff {
+    /// The level below the step, and the one above.
+    pub between: [MemoryLevel; 2],
+    /// How many times as fast the method is above the step as below. Its interval is corrected for the
+    /// choice among all steps.
+    pub ratio: Ratio,
+}
+
+/// The least greater bound under which a pressed trial is clearly faster.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MoreMemory {
+    /// The bound divided by the working set.
+    pub share: f64,
+    /// The bound.
+    pub cache_bytes: u64,
+    pub ratio: Ratio,
+}
+
+impl<'a> MemoryCurve<'a> {
+    /// The curves of all methods that were measured under a bound, ordered by the index of their trials.
+    pub fn all(record: &'a Record) -> Vec<MemoryCurve<'a>> {
+        let pressed = pressed_trials(record);
+        let is_first = |it: &&&TrialRecord| {
+            let mut earlier = pressed.iter().take_while(|other| other.trial.index != it.trial.index);
+            !earlier.any(|other| is_same_curve(record, other, it))
+        };
+        pressed.iter().filter(is_first).filter_map(|it| MemoryCurve::through(record, it)).collect()
+    }
+
+    /// The curve through the point of a pressed trial; `None` with a single point.
+    pub(crate) fn through(record: &'a Record, it: &TrialRecord) -> Option<MemoryCurve<'a>> {
+        MemoryLevel::of_trial(record, it).filter(|level| level.is_pressed())?;
+        let noise = MemoryNoise::of_trials_like(record, it);
+        let is_point = |other: &&TrialRecord| is_read(other) && is_same_curve(record, other, it);
+        let trials = record.trials.iter().filter(is_point);
+        let mut points: Vec<MemoryPoint> =
+            trials.filter_map(|it| MemoryPoint::of_trial(record, it, &noise)).collect();
+        points.sort_by(|a, b| a.level.order(b.level));
+        let (cliff, enough) = (find_cliff(&points, &noise), find_enough(&points, &noise));
+        (points.len() > 1).then_some(MemoryCurve { points, cliff, enough })
+    }
+
+    /// The trial at the least memory. All trials of the curve have its name, work and archive.
+    pub fn trial(&self) -> &'a Trial {
+        &self.points[0].it.trial
+    }
+
+    /// The point at a level.
+    pub fn at(&self, level: MemoryLevel) -> Option<&MemoryPoint<'a>> {
+        self.points.iter().find(|point| point.level == level)
+    }
+}
+
+impl<'a> MemoryPoint<'a> {
+    fn of_trial(record: &'a Record, it: &'a TrialRecord, noise: &MemoryNoise) -> Option<MemoryPoint<'a>> {
+        let (level, target) = (MemoryLevel::of_trial(record, it)?, target_facts(record, it)?);
+        let bytes = float(record.bytes_out(it).filter(|bytes| *bytes > 0)?);
+        let rate_at = |wall_ns: f64| bytes * 1e9 / wall_ns.max(1.0);
+        let ci95 = noise.of(it).location(it.trial.index).and_then(|location| location.ci95);
+        let wanted_bytes = target.useful_bytes();
+        let device_share = |sample: Sample| sample.device_reads_per_byte(wanted_bytes);
+        Some(MemoryPoint {
+            level,
+            it,
+            target,
+            rate: rate_at(median(it.samples.iter().map(|sample| float(sample.wall_ns)))?),
+            interval: ci95.map(|it| Interval { low: rate_at(it.ends.high), high: rate_at(it.ends.low) }),
+            rule: ci95.map(|it| it.rule),
+            p99: LatencySummary::from_turns(&it.latencies).and_then(|it| it.quantile("p99").cloned()),
+            device_share: median(it.samples.iter().filter_map(device_share)),
+            resident_share: median(it.samples.iter().filter_map(|sample| resident_share(&sample))),
+        })
+    }
+}
+
+/// The share of the working set in the page cache before a reading.
+fn resident_share(sample: &Sample) -> Option<f64> {
+    sample.pressed.map(|proof| proof.before_share).or(sample.resident_before)
+}
+
+/// The noise of the pressed trials of a curve and of the curves beside it, and of the trials at the
+/// ends, each end with the trials that it competes with.
+struct MemoryNoise<'r> {
+    record: &'r Record,
+    pressed: SharedNoise,
+}
+
+impl<'r> MemoryNoise<'r> {
+    /// The noise of all pressed trials that do the same work with the same bytes, under all bounds.
+    fn of_trials_like(record: &'r Record, it: &TrialRecord) -> MemoryNoise<'r> {
+        let alike = pressed_trials(record).into_iter().filter(|other| is_same_contest(record, other, it));
+        MemoryNoise { record, pressed: SharedNoise::from_trials(alike) }
+    }
+
+    /// The noise of the state of a trial.
+    fn of(&self, it: &TrialRecord) -> Cow<'_, SharedNoise> {
+        if self.pressed.holds(it.trial.index) {
+            Cow::Borrowed(&self.pressed)
+        } else {
+            Cow::Owned(SharedNoise::of_contest(self.record, it))
+        }
+    }
+
+    /// How many times as fast a trial is as another, which was chosen among `comparisons`: within rounds
+    /// if both were read in the same ones, otherwise by their medians.
+    fn ratio(&self, trial: &TrialRecord, other: &TrialRecord, comparisons: usize) -> Option<Ratio> {
+        let noise = self.of(trial);
+        let (index, other_index) = (trial.trial.index, other.trial.index);
+        if noise.holds(other_index) {
+            let shared: Option<SharedRatio> = match comparisons {
+                0 | 1 => noise.ratio(index, other_index),
+                several => noise.ratio_of_chosen(index, other_index, several),
+            };
+            return shared.map(Ratio::from);
+        }
+        let walls = |it: &TrialRecord| {
+            LogMedian::from_observations(&it.samples.iter().map(Observation::from).collect::<Vec<_>>())
+        };
+        let unpaired = walls(other)?.over(&walls(trial)?);
+        Some(Ratio { estimate: unpaired.estimate, ci95: unpaired.ci95, pairs: 0 })
+    }
+}
+
+fn find_cliff(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<Cliff> {
+    let steps = points.len().saturating_sub(1);
+    let found = points.windows(2).filter_map(|pair| {
+        let ratio = noise.ratio(pair[1].it, pair[0].it, steps)?;
+        let is_clear = ratio.ci95.is_some_and(|ends| ends.low > CLIFF_TIMES_MIN);
+        is_clear.then_some(Cliff { between: [pair[0].level, pair[1].level], ratio })
+    });
+    found.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))
+}
+
+fn find_enough(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<MemoryLevel> {
+    let pressed: Vec<&MemoryPoint> = points.iter().filter(|point| point.level.is_pressed()).collect();
+    let adds_nothing = |less: &MemoryPoint, more: &MemoryPoint| {
+        let gain = noise.ratio(more.it, less.it, 1).and_then(|ratio| ratio.ci95);
+        gain.is_some_and(|gain| gain.high <= GAIN_NONE_MAX)
+    };
+    let last = pressed.len().checked_sub(1)?;
+    let found = (0..last).find(|&at| pressed[at + 1..].iter().all(|more| adds_nothing(pressed[at], more)));
+    found.map(|at| pressed[at].level)
+}
+
+/// The least greater bound under which a pressed trial is clearly faster, and by how much.
+pub(crate) fn helping_memory<'r>(record: &'r Record, it: &TrialRecord) -> Option<MoreMemory> {
+    let own_bytes = target_facts(record, it)?.memory.as_ref()?.cache_bytes;
+    let noise = MemoryNoise::of_trials_like(record, it);
+    let greater = |other: &'r TrialRecord| {
+        let memory = target_facts(record, other)?.memory.as_ref()?;
+        (memory.cache_bytes > own_bytes && is_same_curve(record, other, it)).then_some((other, memory))
+    };
+    let mut greater: Vec<(&TrialRecord, &MemoryFacts)> =
+        pressed_trials(record).into_iter().filter_map(greater).collect();
+    greater.sort_by_key(|(_, memory)| memory.cache_bytes);
+    greater.into_iter().find_map(|(other, memory)| {
+        let ratio = noise.ratio(other, it, 1)?;
+        let helps = ratio.significance() == Some(Significance::Faster) && ratio.estimate > GAIN_NONE_MAX;
+        helps.then_some(MoreMemory { share: memory.share(), cache_bytes: memory.cache_bytes, ratio })
+    })
+}
+
+/// The measured pressed trials without controls, ordered by their index.
+fn pressed_trials(record: &Record) -> Vec<&TrialRecord> {
+    let is_pressed = |it: &&TrialRecord| is_read(it) && it.trial.state == CacheState::Pressed;
+    let mut trials: Vec<&TrialRecord> = record.trials.iter().filter(is_pressed).collect();
+    trials.sort_by_key(|it| it.trial.index);
+    trials
+}
+
+fn is_read(it: &TrialRecord) -> bool {
+    it.is_measured() && !it.trial.is_control()
+}
+
+/// Whether two trials differ only in the memory that bounds the page cache, and in the cache state.
+fn is_same_curve(record: &Record, one: &TrialRecord, other: &TrialRecord) -> bool {
+    let name = |it: &TrialRecord| (it.trial.id.clone(), it.trial.label.clone(), it.trial.start);
+    name(one) == name(other) && is_same_contest(record, one, other)
+}
+
+/// Whether two trials do the same work with the same bytes, under whatever bound and in whatever state.
+fn is_same_contest(record: &Record, one: &TrialRecord, other: &TrialRecord) -> bool {
+    let targets = target_facts(record, one).zip(target_facts(record, other));
+    (one.trial.work, one.trial.decodes) == (other.trial.work, other.trial.decodes)
+        && targets.is_some_and(|(one, other)| is_same_file(one, other))
+}
+
+/// Whether two targets differ in nothing but the bound on memory.
+fn is_same_file(one: &TargetFacts, other: &TargetFacts) -> bool {
+    let parts = |it: &TargetFacts| (it.place(), it.transport(), it.range, it.blocks(), it.size_bytes);
+    let conditions = |it: &TargetFacts| (it.together(), it.copies_in.clone(), it.settings.clone());
+    parts(one) == parts(other) && conditions(one) == conditions(other)
+}
+
+fn target_facts<'a>(record: &'a Record, it: &TrialRecord) -> Option<&'a TargetFacts> {
+    record.targets.get(it.trial.target)
+}

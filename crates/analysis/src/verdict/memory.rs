@@ -1,0 +1,129 @@
+//! The limits of a reading under a bound on memory: a bound that is too small for what is read, a
+//! mapping that brings far more than is read, and the kernel's search for pages that it can reclaim.
+
+use super::parts::{TimeShare, median, scaled_turn_time_ns, wall_ns};
+use super::read_ahead::{AMPLIFICATION_MIN, remedy_by_fewer_bytes};
+use super::{AT_LIMIT, DOMINANT_SHARE_MIN, JudgedTrial, Remedy, Verdict};
+use crate::memory::{MoreMemory, helping_memory};
+use crate::stats::float;
+use readlab_model::sample::Meter;
+use readlab_model::target::memory::MemoryFacts;
+use readlab_model::trial::CacheState;
+use readlab_record::LimitKind;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// From this share of its bytes on that come from the device again, the bound may limit a reading.
+const REREAD_SHARE_MIN: f64 = 0.05;
+
+/// From this share of its time on, reclaim decides the verdict, unless the reading waits for the
+/// device even longer.
+const RECLAIM_SHARE_MIN: f64 = 0.3;
+
+/// At least this many pages are scanned for each page that comes from the device where the kernel
+/// reclaims as much as it reads.
+const SCANNED_PER_PAGE_MIN: f64 = 0.5;
+
+/// Fewer major page faults than this occur in any process.
+const MAJOR_FAULTS_MIN: f64 = 16.0;
+
+/// A method that leaves at most this share of the working set in the page cache does not use the
+/// memory that the bound grants.
+const LEFT_SHARE_MAX: f64 = 0.02;
+
+const PAGE_BYTES: f64 = 4096.0;
+
+/// The least greater bound on memory under which the same method was clearly faster.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GreaterBound {
+    /// The bound divided by the working set.
+    pub share: f64,
+    pub cache_bytes: u64,
+    /// The method's speed under the greater bound divided by that under its own.
+    pub times: f64,
+}
+
+impl From<MoreMemory> for GreaterBound {
+    fn from(it: MoreMemory) -> GreaterBound {
+        GreaterBound { share: it.share, cache_bytes: it.cache_bytes, times: it.ratio.estimate }
+    }
+}
+
+/// The verdict on a pressed reading that the bound on memory limits.
+pub(super) fn limited_by_memory(judged: &JudgedTrial) -> Option<Verdict> {
+    let JudgedTrial { it, target, .. } = judged;
+    let memory = target.memory.as_ref().filter(|_| it.trial.state == CacheState::Pressed)?;
+    if it.trial.bypasses_cache() || leaves_nothing(judged, memory) {
+        return None;
+    }
+    reclaim(judged).or_else(|| thrash(judged)).or_else(|| {
+        let reread = judged.facts.read_times.filter(|times| *times >= REREAD_SHARE_MIN)?;
+        let is_read_ahead = target.blocks().is_some() && reread >= AMPLIFICATION_MIN;
+        (waits_for_device(judged) && !is_read_ahead).then(|| Verdict::MemoryBound {
+            reread,
+            share: memory.share(),
+            is_of_blocks: target.blocks().is_some(),
+            greater: greater_bound(judged),
+            remedy: remedy_under_same_bound(judged),
+        })
+    })
+}
+
+/// Whether the time of the reading is that of the device.
+fn waits_for_device(judged: &JudgedTrial) -> bool {
+    let waits = judged
+        .facts
+        .parts
+        .is_some_and(|parts| parts.reaches_share(parts.of(TimeShare::Waiting), DOMINANT_SHARE_MIN));
+    waits || judged.facts.is_at(LimitKind::Device, AT_LIMIT)
+}
+
+fn leaves_nothing(judged: &JudgedTrial, memory: &MemoryFacts) -> bool {
+    let left = judged.it.samples.iter().filter_map(|sample| sample.resident_after).reduce(f64::max);
+    let files_bytes = float(judged.target.cached_bytes());
+    left.is_some_and(|share| share * files_bytes <= LEFT_SHARE_MAX * float(memory.working_set_bytes))
+}
+
+/// A mapping of which page faults bring many times the bytes that are read: the kernel reads around
+/// each fault, and evicts for that what would be read again.
+fn thrash(judged: &JudgedTrial) -> Option<Verdict> {
+    let JudgedTrial { it, target, facts, .. } = judged;
+    target.blocks()?;
+    let major_faults = median(it, Meter::MajorFaults).filter(|count| *count >= MAJOR_FAULTS_MIN)?;
+    let amplification = facts.read_times.filter(|times| *times >= AMPLIFICATION_MIN)?;
+    waits_for_device(judged).then(|| Verdict::Thrash {
+        major_faults,
+        amplification,
+        greater: greater_bound(judged),
+        remedy: remedy_by_fewer_bytes(judged),
+    })
+}
+
+/// The kernel's search for pages that it can reclaim, in the time of the reading: the time in which a
+/// task of the control group waited for memory, but at most the reading's own time in the kernel. A
+/// task that waits for a page that was reclaimed and comes from the device again waits for memory,
+/// too; that wait is not reclaim.
+fn reclaim(judged: &JudgedTrial) -> Option<Verdict> {
+    let JudgedTrial { it, facts, .. } = judged;
+    let parts = facts.parts?;
+    let kernel = [TimeShare::Copy, TimeShare::Faults, TimeShare::NewMemory, TimeShare::Kernel];
+    let kernel: f64 = kernel.map(|part| parts.of(part)).iter().sum();
+    let stalled_ns =
+        scaled_turn_time_ns(it, |sample| sample.memory_stall_ns.or(sample.turn.memory_pressure_ns))?;
+    let share = (stalled_ns / wall_ns(it)?.max(1.0)).min(kernel);
+    let scanned = median(it, Meter::PagesScanned)?;
+    let scanned_per_page = scanned / (facts.device_bytes? / PAGE_BYTES).max(1.0);
+    let is_reclaim = share >= RECLAIM_SHARE_MIN
+        && scanned_per_page >= SCANNED_PER_PAGE_MIN
+        && kernel > parts.of(TimeShare::Waiting);
+    is_reclaim.then(|| Verdict::Reclaim { share, scanned_per_page, greater: greater_bound(judged) })
+}
+
+fn greater_bound(judged: &JudgedTrial) -> Option<GreaterBound> {
+    helping_memory(judged.record, judged.it).map(GreaterBound::from)
+}
+
+/// The fastest rival under the same bound.
+fn remedy_under_same_bound(judged: &JudgedTrial) -> Option<Remedy> {
+    judged.clear_remedy(judged.rivals())
+}

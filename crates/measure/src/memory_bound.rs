@@ -1,0 +1,191 @@
+//! Bounds on memory: the control groups of the trials that are read under one, and the memory that
+//! their processes need beside the page cache. The bound is on the page cache, so that this memory
+//! is measured first and added to it.
+
+use readlab_model::target::memory::MemoryFacts;
+use readlab_model::trial::TrialIndex;
+use readlab_system::memory_group::{GroupCounters, GroupMemory, MemoryGroup, MemoryGroups};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Interval at which the memory of a group is read during untimed readings. A reader allocates its
+/// buffers within a reading, and may free them at its end.
+const WATCH_STEP: Duration = Duration::from_millis(1);
+
+/// The bounds of a run and where their control groups are made.
+#[derive(Debug)]
+pub struct MemoryControl {
+    groups: MemoryGroups,
+    bounds: BTreeMap<TrialIndex, MemoryFacts>,
+}
+
+impl MemoryControl {
+    /// Prepares the machine for groups; the launcher removes what is left of them if the lab is
+    /// killed.
+    pub fn begin(
+        mut groups: MemoryGroups,
+        bounds: BTreeMap<TrialIndex, MemoryFacts>,
+    ) -> io::Result<MemoryControl> {
+        groups.begin()?;
+        Ok(MemoryControl { groups, bounds })
+    }
+
+    pub(crate) fn bound(&self, trial: TrialIndex) -> Option<&MemoryFacts> {
+        self.bounds.get(&trial)
+    }
+
+    /// The groups of a trial with this number of readers; none if it has no bound.
+    pub(crate) fn make_groups(&self, trial: TrialIndex, readers: u32) -> io::Result<ReaderGroups> {
+        let count = match self.bound(trial) {
+            None => 0,
+            Some(bound) if bound.is_shared => 1,
+            Some(_) => readers,
+        };
+        let groups = (0..count).map(|_| self.groups.make().map(Arc::new)).collect::<io::Result<_>>()?;
+        Ok(ReaderGroups { groups })
+    }
+}
+
+/// The control groups of the processes of one trial: one for each reader, or one for all.
+#[derive(Debug, Default)]
+pub(crate) struct ReaderGroups {
+    groups: Vec<Arc<MemoryGroup>>,
+}
+
+/// Memory and counters of all groups of a trial together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct GroupState {
+    pub(crate) memory: GroupMemory,
+    pub(crate) counters: GroupCounters,
+}
+
+impl ReaderGroups {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.groups.len() as u64
+    }
+
+    /// The group of a reader, by its number from 0; `None` if readers are in no group.
+    pub(crate) fn of_reader(&self, reader: usize) -> Option<&MemoryGroup> {
+        self.groups.get(reader % self.groups.len().max(1)).map(Arc::as_ref)
+    }
+
+    /// Bounds the memory of each group.
+    pub(crate) fn set_limit(&self, bytes: u64) -> io::Result<()> {
+        self.groups.iter().try_for_each(|group| group.set_limit(bytes))
+    }
+
+    /// The most memory beside the page cache that one of the groups has now.
+    pub(crate) fn largest_need(&self) -> io::Result<u64> {
+        let needs = self.groups.iter().map(|group| Ok(group.memory()?.other_bytes));
+        Ok(needs.collect::<io::Result<Vec<u64>>>()?.into_iter().max().unwrap_or_default())
+    }
+
+    pub(crate) fn state(&self) -> io::Result<GroupState> {
+        let mut all = GroupState::default();
+        for (number, group) in self.groups.iter().enumerate() {
+            let state = GroupState { memory: group.memory()?, counters: group.counters()? };
+            all = if number == 0 { state } else { all.together_with(state) };
+        }
+        Ok(all)
+    }
+
+    /// Starts to watch the memory that the processes need beside the page cache.
+    pub(crate) fn watch(&self) -> MemoryWatch {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let watched = ReaderGroups { groups: self.groups.clone() };
+        let stop = Arc::clone(&is_over);
+        let most = move || {
+            let mut most_bytes = 0;
+            while !stop.load(Ordering::Relaxed) {
+                most_bytes = watched.largest_need().unwrap_or_default().max(most_bytes);
+                thread::sleep(WATCH_STEP);
+            }
+            watched.largest_need().unwrap_or_default().max(most_bytes)
+        };
+        MemoryWatch { is_over, thread: Some(thread::spawn(most)) }
+    }
+}
+
+impl GroupState {
+    fn together_with(self, other: GroupState) -> GroupState {
+        let sum = |one: Option<u64>, two: Option<u64>| Some(one?.saturating_add(two?));
+        let (one, two) = (self.counters, other.counters);
+        GroupState {
+            memory: GroupMemory {
+                cache_bytes: self.memory.cache_bytes.saturating_add(other.memory.cache_bytes),
+                cache_bytes_max: self.memory.cache_bytes_max.saturating_add(other.memory.cache_bytes_max),
+                other_bytes: self.memory.other_bytes.saturating_add(other.memory.other_bytes),
+            },
+            counters: GroupCounters {
+                refaults: sum(one.refaults, two.refaults),
+                // In version 1 each group gives the count of the machine, read at nearly the same time.
+                pages_scanned: if one.stall_ns.is_none() {
+                    one.pages_scanned
+                } else {
+                    sum(one.pages_scanned, two.pages_scanned)
+                },
+                stall_ns: one.stall_ns.max(two.stall_ns),
+                oom_kills: one.oom_kills.saturating_add(two.oom_kills),
+            },
+        }
+    }
+}
+
+/// A thread that reads the memory of groups until it is stopped.
+#[derive(Debug)]
+pub(crate) struct MemoryWatch {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<u64>>,
+}
+
+impl MemoryWatch {
+    /// The most memory beside the page cache that one of the groups had.
+    pub(crate) fn end(mut self) -> u64 {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for MemoryWatch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_groups_of_readers_are_counted_together() {
+        let state = |refaults, scanned, stall_ns| GroupState {
+            memory: GroupMemory { cache_bytes: 10, cache_bytes_max: 11, other_bytes: 3 },
+            counters: GroupCounters { refaults, pages_scanned: Some(scanned), stall_ns, oom_kills: 1 },
+        };
+        let newer = state(Some(5), 7, Some(100)).together_with(state(Some(6), 8, Some(40)));
+        let memory = GroupMemory { cache_bytes: 20, cache_bytes_max: 22, other_bytes: 6 };
+        assert_eq!(newer.memory, memory);
+        let counters =
+            GroupCounters { refaults: Some(11), pages_scanned: Some(15), stall_ns: Some(100), oom_kills: 2 };
+        assert_eq!(newer.counters, counters);
+        let older = state(Some(5), 7, None).together_with(state(None, 8, None));
+        assert_eq!((older.counters.refaults, older.counters.pages_scanned), (None, Some(7)));
+    }
+
+    #[test]
+    fn without_groups_there_is_nothing_to_bound_or_to_watch() {
+        let none = ReaderGroups::default();
+        assert!(none.is_empty() && none.of_reader(0).is_none() && none.of_reader(3).is_none());
+        assert_eq!(none.state().unwrap(), GroupState::default());
+        assert_eq!(none.watch().end(), 0);
+        assert!(none.set_limit(1).is_ok());
+    }
+}

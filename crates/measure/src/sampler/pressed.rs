@@ -1,0 +1,525 @@
+//! The pressed state: a control group bounds the memory of a contender's processes, page cache
+//! included, so that only a part of the target stays in memory.
+//!
+//! The target is evicted, then the contender reads it untimed until the share in memory and the pages
+//! that are read again no longer change. The reading that counts begins and ends in this steady
+//! state. Pages for which another group is charged would be free for the contender: they are found,
+//! and the state is made again. [`crate::memory_bound`] has the groups.
+
+use super::ProcessSampler;
+use super::notes::Notes;
+use super::observed_turn::CacheBeforeAfter;
+use crate::holders::Processes;
+use crate::interface::{SampleError, TrialEnd};
+use crate::memory_bound::GroupState;
+use crate::residency::{ResidencyMeans, ResidencyProof};
+use crate::target::MeasuredTarget;
+use readlab_model::sample::{Meter, PressedProof};
+use readlab_model::target::memory::MemoryFacts;
+use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_model::units::Bytes;
+use readlab_record::{Outcome, Trial};
+use readlab_system::machine::memory::Memory;
+use readlab_system::memory::page_bytes;
+use readlab_system::memory_group::GroupCounters;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// Largest number of untimed readings before a reading that counts; if the state is not steady by
+/// then, it is not proven.
+const UNTIMED_MAX: u32 = 16;
+
+/// Two shares of the working set in memory count as equal up to this difference.
+const SHARE_TOLERANCE: f64 = 0.02;
+
+/// Two numbers of refaults count as equal up to this share of the larger, or this share of the pages
+/// of the working set.
+const REFAULT_TOLERANCE: f64 = 0.1;
+const REFAULT_NOISE: f64 = 0.01;
+
+/// A reading counts if the share of the working set in memory differs by at most this much from the
+/// steady state, before and after it; and if at most this share is charged to other groups.
+const STATE_TOLERANCE: f64 = 0.05;
+
+/// A process that needs more than the memory that was measured for it takes memory from the page cache;
+/// more than this share of the bound is reported.
+const PINNED_SHARE_MIN: f64 = 0.05;
+
+/// Largest number of processes that are named as holders of a file.
+const NAMED_MAX: usize = 3;
+
+/// What is known of trials that are read under a bound.
+#[derive(Debug, Default)]
+pub(super) struct PressedTrials {
+    /// Memory that the processes of one group needed beside the page cache, the most so far.
+    needs_bytes: BTreeMap<TrialIndex, u64>,
+    /// The steady state that a trial had before.
+    steady: BTreeMap<TrialIndex, UntimedReading>,
+    /// Trials whose processes were reported to need more memory than was measured.
+    reported: BTreeSet<TrialIndex>,
+}
+
+impl PressedTrials {
+    pub(super) fn note_need(&mut self, trial: TrialIndex, bytes: u64) {
+        let need = self.needs_bytes.entry(trial).or_default();
+        *need = bytes.max(*need);
+    }
+
+    fn need(&self, trial: TrialIndex) -> u64 {
+        self.needs_bytes.get(&trial).copied().unwrap_or_default()
+    }
+}
+
+/// The state after an untimed reading.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct UntimedReading {
+    /// Share of the working set that is in memory.
+    share: f64,
+    /// Share of the pages of the working set that were read again; `None` if that is not counted.
+    refaults: Option<f64>,
+}
+
+impl UntimedReading {
+    fn is_like(&self, other: &UntimedReading) -> bool {
+        let alike =
+            |one: f64, two: f64| (one - two).abs() <= REFAULT_NOISE.max(REFAULT_TOLERANCE * one.max(two));
+        let has_like_refaults = self.refaults.zip(other.refaults).is_none_or(|(one, two)| alike(one, two));
+        (self.share - other.share).abs() <= SHARE_TOLERANCE && has_like_refaults
+    }
+}
+
+/// Decides whether untimed readings have reached a steady state.
+#[derive(Debug, Default)]
+struct Steadiness {
+    /// The steady state that the trial had before, if it was read before.
+    known: Option<UntimedReading>,
+    readings: Vec<UntimedReading>,
+}
+
+impl Steadiness {
+    /// Adds a reading; returns whether the state is steady: as after the reading before, or as it was
+    /// before an earlier reading that counted.
+    fn add(&mut self, reading: UntimedReading) -> bool {
+        let mut before = self.readings.last().into_iter().chain(&self.known);
+        let is_steady = before.any(|other| reading.is_like(other));
+        self.readings.push(reading);
+        is_steady
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.readings.len()).unwrap_or(u32::MAX)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.count() >= UNTIMED_MAX
+    }
+
+    fn describe(&self) -> String {
+        let last = self.readings.iter().rev().take(4).rev().map(|reading| percent(reading.share));
+        let last: Vec<String> = last.collect();
+        format!(
+            "the share of it in memory was not steady after {} untimed readings: at last {}",
+            self.count(),
+            last.join(", ")
+        )
+    }
+}
+
+/// A steady state under a bound, right before a reading that counts.
+pub(super) struct SteadyState {
+    pub(super) residency: ResidencyProof,
+    proof: PressedProof,
+    counters: GroupCounters,
+    working_set_bytes: u64,
+    /// Who seems to keep pages for which other groups are charged.
+    elsewhere: Option<String>,
+}
+
+/// A turn under a bound, with what its groups counted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct PressedTurn {
+    pub(super) proof: PressedProof,
+    pub(super) counters: GroupCounters,
+    /// Share of the working set in memory after the turn.
+    pub(super) after_share: f64,
+    pub(super) elsewhere: Option<String>,
+}
+
+impl PressedTurn {
+    /// The meters of the turn; a missing one becomes a note.
+    pub(super) fn meters(&self, notes: &mut Notes) -> [(Meter, Option<u64>); 3] {
+        let GroupCounters { refaults, pages_scanned, stall_ns, .. } = self.counters;
+        let mut meter = |meter: Meter, value: Option<u64>, why: &str| {
+            (meter, notes.value(meter.name(), value.ok_or(why)))
+        };
+        [
+            meter(Meter::Refaults, refaults, "the kernel does not count refaults by control group"),
+            meter(Meter::PagesScanned, pages_scanned, "the kernel does not count pages that it scans"),
+            meter(
+                Meter::MemoryStallNs,
+                stall_ns,
+                "version 1 of control groups, or a kernel without PSI: see memory_pressure_ns of the turn",
+            ),
+        ]
+    }
+
+    /// Why the reading was not in the steady state; `None` if it was.
+    pub(super) fn violation(&self) -> Option<String> {
+        let PressedProof { steady_share, before_share, elsewhere_share, .. } = self.proof;
+        if elsewhere_share > STATE_TOLERANCE {
+            let who =
+                self.elsewhere.as_deref().unwrap_or("no process that this user can inspect has it open");
+            return Some(format!(
+                "{} of it were in memory before the reading and charged to other control groups: {who}",
+                percent(elsewhere_share)
+            ));
+        }
+        let is_far = |share: f64| (share - steady_share).abs() > STATE_TOLERANCE;
+        let shares = [("before", before_share), ("after", self.after_share)];
+        let (when, share) = shares.into_iter().find(|(_, share)| is_far(*share))?;
+        Some(format!(
+            "{} of it were in memory {when} the reading, and {} in the steady state",
+            percent(share),
+            percent(steady_share)
+        ))
+    }
+}
+
+impl ProcessSampler<'_> {
+    /// Makes the pressed state of a trial: bounds the memory of its processes, evicts the target, and
+    /// makes the contender read it untimed until the state is steady.
+    pub(super) fn make_pressed(&mut self, trial: &Trial) -> Result<SteadyState, SampleError> {
+        let Some(bound) = self.trials.memory_bound(trial.index).cloned() else {
+            return Err(TrialEnd::failed("it has no bound on memory".to_owned()).into());
+        };
+        check_available(&bound, self.pressed.need(trial.index))?;
+        let evicted = self.state_maker().make_cold(trial);
+        evicted.map_err(|error| self.with_other_holders(trial.index, error))?;
+        let limit_bytes = self.set_limit(trial.index, &bound)?;
+        let known = self.pressed.steady.get(&trial.index).copied();
+        let mut steadiness = Steadiness { known, ..Steadiness::default() };
+        let (reading, state) = loop {
+            let before = self.group_state(trial.index)?.counters;
+            self.untimed_turn(trial, 1)?;
+            let left = self.counted_residency(trial.index)?;
+            let state = self.group_state(trial.index)?;
+            let reading = UntimedReading {
+                share: resident_share(&left, &bound),
+                refaults: state.counters.since(before).refaults.map(|pages| page_share(pages, &bound)),
+            };
+            if steadiness.add(reading) {
+                break (reading, state);
+            }
+            if steadiness.is_exhausted() {
+                return Err(SampleError::Unproven(steadiness.describe()));
+            }
+        };
+        self.pressed.steady.insert(trial.index, reading);
+        let groups = self.pool.session(trial.index)?.groups.count();
+        let residency = self.counted_residency(trial.index)?;
+        let resident_bytes = residency.resident.saturating_mul(page_bytes());
+        let elsewhere_bytes = resident_bytes.saturating_sub(state.memory.cache_bytes_max);
+        let elsewhere_share = byte_share(elsewhere_bytes, &bound);
+        let target = self.trials.target_of(trial.index);
+        let elsewhere = (elsewhere_share > STATE_TOLERANCE).then(|| name_other_holders(target)).flatten();
+        let proof = PressedProof {
+            steady_share: reading.share,
+            before_share: resident_share(&residency, &bound),
+            untimed_readings: steadiness.count(),
+            limit_bytes: limit_bytes.saturating_mul(groups),
+            process_bytes: self.pressed.need(trial.index).saturating_mul(groups),
+            held_bytes: 0,
+            elsewhere_share,
+        };
+        let (counters, working_set_bytes) = (state.counters, bound.working_set_bytes);
+        Ok(SteadyState { residency, proof, counters, working_set_bytes, elsewhere })
+    }
+
+    /// Names processes outside of this lab that have a target open which cannot be evicted.
+    fn with_other_holders(&self, trial: TrialIndex, error: SampleError) -> SampleError {
+        match (error, name_other_holders(self.trials.target_of(trial))) {
+            (SampleError::Unproven(reason), Some(holders)) => {
+                SampleError::Unproven(format!("{reason}: {holders}"))
+            }
+            (error, _) => error,
+        }
+    }
+
+    /// What a turn did under its bound; `after` is the residency after it.
+    pub(super) fn observe_pressed(
+        &mut self,
+        trial: TrialIndex,
+        steady: SteadyState,
+        after: Option<&ResidencyProof>,
+    ) -> Result<PressedTurn, SampleError> {
+        let GroupState { memory, counters } = self.group_state(trial)?;
+        let Some(after) = after else {
+            return Err(SampleError::Unproven("what is in memory after the reading is not known".to_owned()));
+        };
+        let proof = PressedProof { held_bytes: memory.other_bytes, ..steady.proof };
+        self.report_pinned(trial, &proof);
+        Ok(PressedTurn {
+            proof,
+            counters: counters.since(steady.counters),
+            after_share: share(after.resident.saturating_mul(page_bytes()), steady.working_set_bytes),
+            elsewhere: steady.elsewhere,
+        })
+    }
+
+    /// Warns once of processes that keep more memory than was measured for them.
+    fn report_pinned(&mut self, trial: TrialIndex, proof: &PressedProof) {
+        let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
+        let pinned_bytes = proof.held_bytes.saturating_sub(proof.process_bytes);
+        if share(pinned_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported.insert(trial) {
+            let (id, pinned) = (&self.trials.trial(trial).id, Bytes(pinned_bytes).binary());
+            self.notes.warn(format!(
+                "{id}: its processes hold {pinned} more than the {} that they needed when they were measured, and \
+                 the page cache has so much less of the {} of its bound",
+                Bytes(proof.process_bytes).binary(),
+                Bytes(cache_bytes).binary()
+            ));
+        }
+    }
+
+    /// Sets the limit of each group of a trial: the bound, and what a process needed beside it when it
+    /// was measured. A process that needs more by now than the limit is not left to the OOM killer.
+    fn set_limit(&mut self, trial: TrialIndex, bound: &MemoryFacts) -> Result<u64, SampleError> {
+        let groups = &self.pool.session(trial)?.groups;
+        let limit_bytes = bound.cache_bytes.saturating_add(self.pressed.need(trial));
+        let held_bytes = groups.largest_need().map_err(|error| group_failed(&error))?;
+        if held_bytes >= limit_bytes {
+            return Err(TrialEnd::failed(format!(
+                "its processes hold {}, and its control group may have {} with the bound of {}: the kernel \
+                 would kill them for memory",
+                Bytes(held_bytes).binary(),
+                Bytes(limit_bytes).binary(),
+                bound.bound
+            ))
+            .into());
+        }
+        groups.set_limit(limit_bytes).map_err(|error| group_failed(&error))?;
+        Ok(limit_bytes)
+    }
+
+    fn group_state(&mut self, trial: TrialIndex) -> Result<GroupState, SampleError> {
+        let state = self.pool.session(trial)?.groups.state();
+        state.map_err(|error| group_failed(&error).into())
+    }
+
+    /// The residency of a target, if each page is counted: probes would read pages.
+    fn counted_residency(&self, trial: TrialIndex) -> Result<ResidencyProof, SampleError> {
+        let target = self.trials.target_of(trial);
+        let proof = target.residency().map_err(SampleError::Unproven)?;
+        if matches!(proof.means, ResidencyMeans::Probe | ResidencyMeans::Lookup) {
+            let reason =
+                "what is in memory under a bound must be counted page by page, by cachestat or mincore";
+            return Err(TrialEnd::Trial(Outcome::Unavailable { reason: reason.to_owned() }).into());
+        }
+        Ok(proof)
+    }
+
+    /// The error of a trial whose process was killed because its group had no memory left, with this
+    /// reason; any other error as it is.
+    pub(super) fn with_group_kill(&mut self, trial: TrialIndex, error: SampleError) -> SampleError {
+        let SampleError::TrialEnd(TrialEnd::Trial(Outcome::Failed { reason })) = &error else { return error };
+        let Some(bound) = self.trials.memory_bound(trial).cloned() else { return error };
+        let has_kill = self.group_state(trial).is_ok_and(|state| state.counters.oom_kills > 0);
+        if !has_kill {
+            return error;
+        }
+        let need = self.pressed.need(trial);
+        TrialEnd::failed(format!(
+            "killed for memory (OOM): its control group may have {} for the page cache and the {} that it \
+             needed when it was measured, and it needs more ({reason})",
+            Bytes(bound.cache_bytes).binary(),
+            Bytes(need).binary()
+        ))
+        .into()
+    }
+
+    /// Runs `read`, and watches meanwhile which memory the processes of a trial with a bound need.
+    pub(super) fn watching_need<T>(
+        &mut self,
+        trial: TrialIndex,
+        read: impl FnOnce(&mut Self) -> Result<T, SampleError>,
+    ) -> Result<T, SampleError> {
+        if self.trials.memory_bound(trial).is_none() {
+            return read(self);
+        }
+        let watch = self.pool.session(trial)?.groups.watch();
+        let result = read(self);
+        self.pressed.note_need(trial, watch.end());
+        result
+    }
+}
+
+impl CacheBeforeAfter {
+    /// Why a reading under a bound does not count.
+    pub(super) fn pressed_violation(&self) -> Option<String> {
+        match &self.pressed {
+            Some(turn) => turn.violation(),
+            None => Some(format!("the {} state was not made", CacheState::Pressed)),
+        }
+    }
+}
+
+/// Refuses a bound that the machine, or an enclosing control group, cannot give.
+fn check_available(bound: &MemoryFacts, need_bytes: u64) -> Result<(), TrialEnd> {
+    let available_bytes = Memory::read().available_here_bytes();
+    let wanted_bytes = bound.cache_bytes.min(bound.working_set_bytes).saturating_add(need_bytes);
+    if wanted_bytes <= available_bytes {
+        return Ok(());
+    }
+    let reason = format!(
+        "a bound of {} cannot be filled: only {} of memory are available",
+        bound.bound,
+        Bytes(available_bytes).binary()
+    );
+    Err(TrialEnd::Trial(Outcome::Unavailable { reason }))
+}
+
+fn group_failed(error: &io::Error) -> TrialEnd {
+    TrialEnd::failed(format!("its control group: {error}"))
+}
+
+/// Names processes outside of this lab that have the target open or mapped.
+fn name_other_holders(target: &MeasuredTarget) -> Option<String> {
+    let now = Processes::now();
+    let own = now.family(std::process::id());
+    let holders = target.holders(&now, &now.outside(&own));
+    let named = holders.iter().take(NAMED_MAX).map(|holder| format!("{holder} has it {}", holder.hold));
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| named.join(", "))
+}
+
+fn resident_share(residency: &ResidencyProof, bound: &MemoryFacts) -> f64 {
+    byte_share(residency.resident.saturating_mul(page_bytes()), bound)
+}
+
+fn byte_share(bytes: u64, bound: &MemoryFacts) -> f64 {
+    share(bytes, bound.working_set_bytes)
+}
+
+fn page_share(pages: u64, bound: &MemoryFacts) -> f64 {
+    byte_share(pages.saturating_mul(page_bytes()), bound)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share of a size, which no file has beyond 2^53")]
+fn share(bytes: u64, of_bytes: u64) -> f64 {
+    bytes as f64 / of_bytes.max(1) as f64
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::target::memory::MemoryBound;
+
+    fn reading(share: f64, refaults: f64) -> UntimedReading {
+        UntimedReading { share, refaults: Some(refaults) }
+    }
+
+    /// After which of these readings the state is steady.
+    fn steady_after(known: Option<UntimedReading>, readings: &[UntimedReading]) -> Option<usize> {
+        let mut steadiness = Steadiness { known, ..Steadiness::default() };
+        readings.iter().position(|reading| steadiness.add(*reading)).map(|at| at + 1)
+    }
+
+    #[test]
+    fn a_state_is_steady_if_two_readings_leave_and_read_again_as_much() {
+        let filling = [reading(0.49, 0.0), reading(0.50, 0.9), reading(0.49, 0.95)];
+        assert_eq!(steady_after(None, &filling), Some(3));
+        assert_eq!(steady_after(None, &filling[..1]), None, "one reading shows no change");
+        let growing = [reading(0.1, 0.0), reading(0.2, 0.0), reading(0.3, 0.0), reading(0.31, 0.0)];
+        assert_eq!(steady_after(None, &growing), Some(4));
+        assert_eq!(steady_after(None, &[reading(0.0, 0.0); 2]), Some(2), "past the page cache");
+        let uncounted = [0.4, 0.41].map(|share| UntimedReading { share, refaults: None });
+        assert_eq!(steady_after(None, &uncounted), Some(2));
+    }
+
+    #[test]
+    fn a_known_steady_state_is_found_again_sooner() {
+        let known = Some(reading(0.49, 0.95));
+        assert_eq!(steady_after(known, &[reading(0.49, 0.0), reading(0.5, 0.93)]), Some(2));
+        assert_eq!(steady_after(Some(reading(1.0, 0.0)), &[reading(1.0, 0.0)]), Some(1));
+    }
+
+    #[test]
+    fn a_state_that_never_settles_is_described() {
+        let mut steadiness = Steadiness::default();
+        let mut shares = (0..).map(|number| if number % 2 == 0 { 0.2 } else { 0.4 });
+        while !steadiness.is_exhausted() {
+            assert!(!steadiness.add(reading(shares.next().unwrap(), 0.0)));
+        }
+        let said = steadiness.describe();
+        assert!(
+            said.ends_with("after 16 untimed readings: at last 20.0 %, 40.0 %, 20.0 %, 40.0 %"),
+            "{said}"
+        );
+    }
+
+    fn turn(before: f64, after: f64, elsewhere: f64) -> PressedTurn {
+        let proof = PressedProof {
+            steady_share: 0.5,
+            before_share: before,
+            elsewhere_share: elsewhere,
+            ..PressedProof::default()
+        };
+        PressedTurn { proof, counters: GroupCounters::default(), after_share: after, elsewhere: None }
+    }
+
+    #[test]
+    fn a_reading_counts_within_five_points_of_the_steady_state() {
+        assert_eq!(turn(0.46, 0.54, 0.04).violation(), None);
+        let said = turn(0.5, 0.56, 0.0).violation().unwrap();
+        assert_eq!(said, "56.0 % of it were in memory after the reading, and 50.0 % in the steady state");
+        assert!(turn(0.44, 0.5, 0.0).violation().unwrap().contains("before the reading"));
+    }
+
+    #[test]
+    fn pages_charged_to_others_are_reported_with_who_holds_them() {
+        let held = PressedTurn {
+            elsewhere: Some("process 7 (tail) has it open".to_owned()),
+            ..turn(0.5, 0.5, 0.31)
+        };
+        let said = held.violation().unwrap();
+        assert!(said.starts_with("31.0 % of it were in memory before the reading and charged to other"));
+        assert!(said.ends_with("process 7 (tail) has it open"), "{said}");
+    }
+
+    #[test]
+    fn a_meter_that_the_kernel_does_not_count_gives_its_reason() {
+        let mut notes = Notes::default();
+        let counters =
+            GroupCounters { refaults: Some(3), pages_scanned: Some(9), ..GroupCounters::default() };
+        let meters = PressedTurn { counters, ..turn(0.5, 0.5, 0.0) }.meters(&mut notes);
+        let values = meters.map(|(_, value)| value);
+        assert_eq!(values, [Some(3), Some(9), None]);
+        let missing = notes.take_missing();
+        assert_eq!((missing.len(), missing[0].0), (1, "memory_stall_ns"));
+    }
+
+    #[test]
+    fn a_bound_that_the_machine_cannot_give_is_unavailable() {
+        let bound = |bytes: u64| MemoryFacts {
+            bound: MemoryBound::Bytes(bytes),
+            cache_bytes: bytes,
+            working_set_bytes: u64::MAX,
+            is_shared: false,
+        };
+        assert_eq!(check_available(&bound(4096), 0), Ok(()));
+        let said = check_available(&bound(1 << 60), 0).unwrap_err();
+        let TrialEnd::Trial(Outcome::Unavailable { reason }) = said else { panic!("{said:?}") };
+        assert!(reason.starts_with("a bound of 1073741824GiB cannot be filled"), "{reason}");
+    }
+
+    #[test]
+    fn the_need_of_a_trial_is_the_most_that_was_seen() {
+        let (mut pressed, trial) = (PressedTrials::default(), TrialIndex::new(1));
+        [30, 50, 20].into_iter().for_each(|bytes| pressed.note_need(trial, bytes));
+        assert_eq!((pressed.need(trial), pressed.need(TrialIndex::new(2))), (50, 0));
+    }
+}

@@ -1,0 +1,470 @@
+//! Methods under bounds on memory: the rate of each, and the 99th percentile of its single reads, from
+//! the cold state over the bounds to the warm state; where a method falls, and where two methods cross.
+//! In sentences, as tables and for programs.
+
+use super::document::Column;
+use super::name::{ShortNames, target_names};
+use super::ranking::Pieces;
+use super::table::{Cell, Table};
+use super::words::{self, Number};
+use readlab_analysis::latency::Quantile;
+use readlab_analysis::memory::{
+    Cliff, Crossing, FastestMethod, LevelRatio, MemoryContest, MemoryCurve, MemoryLevel, MemoryPoint,
+};
+use readlab_analysis::stats::{Interval, IntervalRule, Ratio, Significance};
+use readlab_catalog::language::Languages;
+use readlab_model::target::TargetFacts;
+use readlab_model::trial::{CacheState, Transport, TrialId, TrialIndex, Work};
+use readlab_protocol::Archive;
+use readlab_record::{Record, TrialRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The methods of one contest, ordered by the index of their trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryView {
+    /// The work, the archive and, where the record has several, the target: `newlines`.
+    pub title: String,
+    /// The levels of memory at which some method was measured, from the least.
+    pub levels: Vec<MemoryLevel>,
+    pub methods: Vec<MemoryMethod>,
+    /// The two methods that cross, of which the first is faster with little memory, and the levels
+    /// between which they do.
+    pub crossing: Option<MethodsCrossing>,
+    /// Sentences on the fastest methods, on the deepest fall, and on how much memory is enough.
+    pub sentences: Vec<String>,
+}
+
+/// One method of a contest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryMethod {
+    pub id: TrialId,
+    /// The shortest name that no other trial of the record has.
+    pub short: String,
+    pub language: String,
+    pub points: Vec<MethodPoint>,
+    pub cliff: Option<Cliff>,
+    /// Whether it is the fastest method at some level.
+    pub leads: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodPoint {
+    pub level: MemoryLevel,
+    /// Bytes per second.
+    pub rate: f64,
+    pub interval: Option<Interval>,
+    pub p99: Option<Quantile>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodsCrossing {
+    pub between: [MemoryLevel; 2],
+    pub near_share: Option<f64>,
+}
+
+/// A table that has one row for each method and one column for each level. To add a table, add a line
+/// to [`TABLES`].
+struct LevelTable {
+    title: &'static str,
+    /// The number of a point; `None` where it was not measured.
+    number: fn(&MethodPoint) -> Option<Number>,
+    /// Whether the table also has the step at which the rate falls most.
+    has_cliff: bool,
+}
+
+/// The tables, for the terminal, Markdown and the page.
+const TABLES: [LevelTable; 2] = [
+    LevelTable { title: "rate by memory", number: |point| Some(Number::rate(point.rate)), has_cliff: true },
+    LevelTable {
+        title: "p99 of single reads by memory",
+        number: |point| Some(Number::time(point.p99.as_ref()?.ns)),
+        has_cliff: false,
+    },
+];
+
+impl MemoryView {
+    pub fn all(record: &Record) -> Vec<MemoryView> {
+        let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
+        let contests = MemoryContest::all(record);
+        contests.iter().map(|contest| MemoryView::new(record, contest, &names, &languages)).collect()
+    }
+
+    fn new(
+        record: &Record,
+        contest: &MemoryContest,
+        names: &ShortNames,
+        languages: &Languages,
+    ) -> MemoryView {
+        let method = |curve: &MemoryCurve| MemoryMethod {
+            id: curve.trial().id.clone(),
+            short: names.short(curve.trial()),
+            language: languages.language_of(curve.trial().contender()).to_owned(),
+            points: curve.points.iter().map(MethodPoint::from).collect(),
+            cliff: curve.cliff,
+            leads: leads(contest, curve),
+        };
+        let mut levels: Vec<MemoryLevel> =
+            contest.curves.iter().flat_map(|curve| &curve.points).map(|point| point.level).collect();
+        levels.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        levels.dedup();
+        let crossing = contest.crossing.as_ref();
+        MemoryView {
+            title: title(record, contest),
+            levels,
+            methods: contest.curves.iter().map(method).collect(),
+            crossing: crossing.map(|it| MethodsCrossing { between: it.between, near_share: it.near_share }),
+            sentences: sentences(contest),
+        }
+    }
+
+    /// All sentences, one in each line.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        self.sentences.iter().map(|sentence| format!("memory: {}: {sentence}", self.title))
+    }
+
+    /// The tables with their titles; one in which no method has a number is left out.
+    pub(super) fn tables(&self) -> Vec<(String, Table)> {
+        let titled = |it: &LevelTable| Some((format!("{} · {}", it.title, self.title), self.table(it)?));
+        TABLES.iter().filter_map(titled).collect()
+    }
+
+    fn table(&self, it: &LevelTable) -> Option<Table> {
+        let has_number = |point: &MethodPoint| (it.number)(point).is_some();
+        let has_any = |method: &&MemoryMethod| method.points.iter().any(has_number);
+        let columns = [Column::text("method")]
+            .into_iter()
+            .chain(self.levels.iter().map(|level| Column::number(&level_words(*level))))
+            .chain(it.has_cliff.then(|| Column::text("falls most")));
+        let row = |method: &MemoryMethod| {
+            let number_at = |level: &MemoryLevel| {
+                let point = method.points.iter().find(|point| point.level == *level);
+                Cell::number(point.and_then(it.number))
+            };
+            let cliff = method.cliff.as_ref().map_or_else(|| words::NONE.to_owned(), cliff_words);
+            let name = Cell::Name(method.id.to_string(), String::new());
+            let numbers = self.levels.iter().map(number_at);
+            let cliff = it.has_cliff.then(|| Cell::text(cliff));
+            [name].into_iter().chain(numbers).chain(cliff).collect::<Vec<Cell>>()
+        };
+        Table::with_content(columns, self.methods.iter().filter(has_any).map(row))
+    }
+}
+
+impl From<&MemoryPoint<'_>> for MethodPoint {
+    fn from(it: &MemoryPoint) -> MethodPoint {
+        MethodPoint { level: it.level, rate: it.rate, interval: it.interval, p99: it.p99.clone() }
+    }
+}
+
+/// The work, the archive that is decoded, the name of the target if the record has several files, and the
+/// pieces in which it is read.
+fn title(record: &Record, contest: &MemoryContest) -> String {
+    let trial = contest.curves[0].trial();
+    let paths: Vec<&str> = record.targets.iter().map(|facts| facts.path.as_str()).collect();
+    let is_one = paths.iter().all(|path| *path == paths[0]);
+    let name = target_names(&paths).into_iter().nth(trial.target).filter(|_| !is_one);
+    let archive = trial.decodes.map(|archive| format!("out of the {archive}"));
+    let facts = record.targets.get(trial.target);
+    let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.work)).map(Pieces::words);
+    let together = facts.and_then(|facts| facts.together());
+    let together = together.map(|count| words::plural(count as usize, "reader"));
+    let parts = [Some(trial.work.to_string()), archive, name, pieces, together];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// A level as the heading of a column, such as `cold`, `50 %` or `warm`.
+pub(super) fn level_words(level: MemoryLevel) -> String {
+    match level {
+        MemoryLevel::Cold => CacheState::Cold.to_string(),
+        MemoryLevel::Share(share) => share_words(share),
+        MemoryLevel::Warm => CacheState::Warm.to_string(),
+    }
+}
+
+/// A share in percent, with one decimal if it is no whole number.
+pub(super) fn share_words(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = usize::from((percent - percent.round()).abs() >= 0.05);
+    format!("{percent:.decimals$} %")
+}
+
+/// A level in a sentence, such as `with memory for 50 % of the working set`.
+fn level_phrase(level: MemoryLevel) -> String {
+    match level {
+        MemoryLevel::Share(share) => format!("with memory for {} of the working set", share_words(share)),
+        MemoryLevel::Cold | MemoryLevel::Warm => level_words(level),
+    }
+}
+
+/// The words `5.00 [4.97, 5.03] × from 100 % to 50 %`.
+fn cliff_words(cliff: &Cliff) -> String {
+    let [below, above] = cliff.between.map(level_words);
+    format!("{} × from {above} to {below}", words::times(cliff.ratio))
+}
+
+fn sentences(contest: &MemoryContest) -> Vec<String> {
+    let fastest = fastest_sentence(contest);
+    let deepest = contest.curves.iter().filter_map(|curve| Some((curve, curve.cliff.as_ref()?)));
+    let deepest = deepest.max_by(|a, b| a.1.ratio.estimate.total_cmp(&b.1.ratio.estimate));
+    let deepest = deepest.map(|(curve, cliff)| {
+        let [below, above] = cliff.between.map(level_phrase);
+        let (name, times) = (&curve.trial().id, words::times(cliff.ratio));
+        format!("{name} falls most: {above} it is {times} times as fast as {below}")
+    });
+    let none = || "no method falls by half or more from one bound to the next".to_owned();
+    let enough = contest.curves.iter().filter(|curve| leads(contest, curve)).filter_map(|curve| {
+        let share = curve.enough?.share()?;
+        let (name, share) = (&curve.trial().id, share_words(share));
+        Some(format!("{name}: beyond memory for {share} of the working set, more adds no twentieth"))
+    });
+    fastest.into_iter().chain([deepest.unwrap_or_else(none)]).chain(enough).collect()
+}
+
+fn leads(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
+    contest.fastest.iter().any(|it| it.it.trial.id == curve.trial().id)
+}
+
+/// Which method is the fastest on which side; `None` if only one was measured.
+fn fastest_sentence(contest: &MemoryContest) -> Option<String> {
+    if let Some(crossing) = &contest.crossing {
+        return Some(crossing_sentence(crossing));
+    }
+    let (first, last) = (contest.fastest.first()?, contest.fastest.last()?);
+    let is_one = contest.fastest.iter().all(|it| it.it.trial.id == first.it.trial.id);
+    let unclear: Vec<String> =
+        contest.fastest.iter().filter(|it| !it.is_clear()).map(|it| level_words(it.level)).collect();
+    let name = |it: &FastestMethod| it.it.trial.id.to_string();
+    Some(match (is_one, unclear.is_empty()) {
+        (true, true) => format!("{} is the fastest at every memory", name(first)),
+        (true, false) => {
+            let levels = unclear.join(", ");
+            format!("{} has the best median at every memory, but not beyond doubt: {levels}", name(first))
+        }
+        (false, _) => format!(
+            "{} has the best median {}, {} {}; that one overtakes the other is not beyond doubt",
+            name(first),
+            level_phrase(first.level),
+            name(last),
+            level_phrase(last.level)
+        ),
+    })
+}
+
+/// The words `rust/direct is faster up to memory for 50 % of the working set, rust/mmap from 100 % on`,
+/// and how many times as fast the latter is at both ends of the curve.
+fn crossing_sentence(crossing: &Crossing) -> String {
+    let [less, more] = [crossing.with_less, crossing.with_more].map(|it| &it.trial.id);
+    let [below, above] = crossing.between;
+    let below = match below {
+        MemoryLevel::Share(share) => format!("up to memory for {} of the working set", share_words(share)),
+        MemoryLevel::Cold | MemoryLevel::Warm => level_words(below),
+    };
+    let above = match above {
+        MemoryLevel::Share(share) => format!("from {} on", share_words(share)),
+        MemoryLevel::Cold | MemoryLevel::Warm => level_words(above),
+    };
+    let near = crossing.near_share.map(|share| format!("; they cross near {}", share_words(share)));
+    let times = |it: &LevelRatio| format!("{} {}", words::times(it.ratio), level_words(it.level));
+    let ends = crossing.ratios.first().zip(crossing.ratios.last());
+    let ends =
+        ends.map(|(least, most)| format!("; {more} is {} and {} times as fast", times(least), times(most)));
+    let (near, ends) = (near.unwrap_or_default(), ends.unwrap_or_default());
+    format!("{less} is faster {below}, {more} {above}{near}{ends}")
+}
+
+/// The methods of one contest, for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryContest")]
+pub(super) struct MemoryExport<'a> {
+    target: &'a str,
+    over: Option<Transport>,
+    work: Work,
+    decodes: Option<Archive>,
+    curves: Vec<CurveExport<'a>>,
+    /// The fastest method at each level of memory, from the least.
+    fastest: Vec<FastestExport>,
+    /// Two methods of which one is faster with little memory and the other with much.
+    crossing: Option<CrossingExport<'a>>,
+}
+
+/// A level of memory for the page cache.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryLevel")]
+struct LevelExport {
+    state: CacheState,
+    /// The bound divided by the working set; `null` in the cold and the warm state.
+    share: Option<f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryCurve")]
+struct CurveExport<'a> {
+    id: &'a TrialId,
+    points: Vec<PointExport>,
+    /// The step between two neighbouring points at which the rate changes most.
+    cliff: Option<CliffExport>,
+    /// The least bound, divided by the working set, from which greater bounds add at most 5 %.
+    enough_share: Option<f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryPoint")]
+struct PointExport {
+    trial: TrialIndex,
+    #[serde(flatten)]
+    level: LevelExport,
+    /// The bound on the page cache of one control group.
+    cache_bytes: Option<u64>,
+    bytes_per_second: f64,
+    ci95: Option<[f64; 2]>,
+    interval: Option<IntervalRule>,
+    p99: Option<Quantile>,
+    /// Bytes from the device divided by the bytes that a reading needs.
+    device_share: Option<f64>,
+    resident_share: Option<f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryCliff")]
+struct CliffExport {
+    below: LevelExport,
+    above: LevelExport,
+    /// How many times as fast the method is above the step as below.
+    times: TimesExport,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryTimes")]
+struct TimesExport {
+    estimate: f64,
+    ci95: Option<[f64; 2]>,
+    clear: Option<Significance>,
+    /// Number of rounds that hold both; 0 where the ratio is that of two medians.
+    pairs: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryFastest")]
+struct FastestExport {
+    #[serde(flatten)]
+    level: LevelExport,
+    trial: TrialIndex,
+    /// How many times as fast it is as the second.
+    times_second: Option<TimesExport>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryCrossing")]
+struct CrossingExport<'a> {
+    with_less: &'a TrialId,
+    with_more: &'a TrialId,
+    below: LevelExport,
+    above: LevelExport,
+    near_share: Option<f64>,
+    ratios: Vec<LevelRatioExport>,
+}
+
+/// How many times as fast the method that is faster with much memory is as the other one.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MemoryRatio")]
+struct LevelRatioExport {
+    #[serde(flatten)]
+    level: LevelExport,
+    times: TimesExport,
+}
+
+impl<'a> MemoryExport<'a> {
+    pub(super) fn all(record: &'a Record) -> Vec<MemoryExport<'a>> {
+        MemoryContest::all(record).iter().map(|contest| MemoryExport::new(record, contest)).collect()
+    }
+
+    fn new(record: &'a Record, contest: &MemoryContest<'a>) -> MemoryExport<'a> {
+        let trial = contest.curves[0].trial();
+        let target = record.targets.get(trial.target);
+        let fastest = |it: &FastestMethod| FastestExport {
+            level: LevelExport::from(it.level),
+            trial: it.it.trial.index,
+            times_second: it.ratio_to_second.map(TimesExport::from),
+        };
+        MemoryExport {
+            target: target.map_or("", |facts| &facts.path),
+            over: target.map(TargetFacts::transport),
+            work: trial.work,
+            decodes: trial.decodes,
+            curves: contest.curves.iter().map(CurveExport::new).collect(),
+            fastest: contest.fastest.iter().map(fastest).collect(),
+            crossing: contest.crossing.as_ref().map(CrossingExport::new),
+        }
+    }
+}
+
+impl<'a> CurveExport<'a> {
+    fn new(curve: &MemoryCurve<'a>) -> CurveExport<'a> {
+        CurveExport {
+            id: &curve.trial().id,
+            points: curve.points.iter().map(PointExport::new).collect(),
+            cliff: curve.cliff.map(|it| {
+                let [below, above] = it.between.map(LevelExport::from);
+                CliffExport { below, above, times: TimesExport::from(it.ratio) }
+            }),
+            enough_share: curve.enough.and_then(MemoryLevel::share),
+        }
+    }
+}
+
+impl PointExport {
+    fn new(it: &MemoryPoint) -> PointExport {
+        PointExport {
+            trial: it.it.trial.index,
+            level: LevelExport::from(it.level),
+            cache_bytes: it.target.memory.as_ref().map(|memory| memory.cache_bytes),
+            bytes_per_second: it.rate,
+            ci95: it.interval.map(|ends| [ends.low, ends.high]),
+            interval: it.rule,
+            p99: it.p99.clone(),
+            device_share: it.device_share,
+            resident_share: it.resident_share,
+        }
+    }
+}
+
+impl<'a> CrossingExport<'a> {
+    fn new(it: &Crossing<'a>) -> CrossingExport<'a> {
+        let [below, above] = it.between.map(LevelExport::from);
+        let id = |it: &'a TrialRecord| &it.trial.id;
+        let ratio = |it: &LevelRatio| LevelRatioExport {
+            level: LevelExport::from(it.level),
+            times: TimesExport::from(it.ratio),
+        };
+        CrossingExport {
+            with_less: id(it.with_less),
+            with_more: id(it.with_more),
+            below,
+            above,
+            near_share: it.near_share,
+            ratios: it.ratios.iter().map(ratio).collect(),
+        }
+    }
+}
+
+impl From<MemoryLevel> for LevelExport {
+    fn from(level: MemoryLevel) -> LevelExport {
+        match level {
+            MemoryLevel::Cold => LevelExport { state: CacheState::Cold, share: None },
+            MemoryLevel::Share(share) => LevelExport { state: CacheState::Pressed, share: Some(share) },
+            MemoryLevel::Warm => LevelExport { state: CacheState::Warm, share: None },
+        }
+    }
+}
+
+impl From<Ratio> for TimesExport {
+    fn from(ratio: Ratio) -> TimesExport {
+        TimesExport {
+            estimate: ratio.estimate,
+            ci95: ratio.ci95.map(|ends| [ends.low, ends.high]),
+            clear: ratio.significance(),
+            pairs: ratio.pairs,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Tests of what reports say of methods under bounds on memory. Two methods cross: a mapping is slow with
+//! little memory and fast with much; the other method does not use the page cache.
+
+use super::*;
+use crate::html;
+use crate::ranking::Ranking;
+use crate::words;
+use readlab_model::target::TargetKind;
+use readlab_model::target::memory::{MemoryBound, MemoryFacts};
+use readlab_model::target::places::{Pattern, PlacesFacts};
+use std::collections::BTreeSet;
+
+const BOUNDS: [&str; 3] = ["25%", "50%", "100%"];
+
+/// Milliseconds of a reading cold, under each of the [`BOUNDS`], and warm.
+const METHODS: [(&str, [u64; 5]); 2] =
+    [("rust/mmap/avx2", [1000, 1000, 1000, 250, 100]), ("rust/direct@buffer=1MiB", [500; 5])];
+
+pub(super) fn under_bounds() -> Record {
+    let mut record = record();
+    for (index, bound) in (1..).zip(BOUNDS) {
+        let bound: MemoryBound = bound.parse().unwrap();
+        let cache_bytes = bound.in_bytes(SIZE);
+        let memory = Some(MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE, is_shared: false });
+        record.add(testing::target(index, TargetFacts { memory, ..record.targets[0].clone() }));
+    }
+    for (name, [cold, quarter, half, whole, warm]) in METHODS {
+        let pressed = [quarter, half, whole].map(|wall_ms| (CacheState::Pressed, wall_ms));
+        let ends = [(CacheState::Cold, cold), (CacheState::Warm, warm)].map(|it| (0, it));
+        for (target, (state, wall_ms)) in (1..).zip(pressed).chain(ends) {
+            let index = record.trials.len();
+            announce(&mut record, index, name, state).target = target;
+            let read = |round: u32| {
+                let wobble = u64::from(round * 7 % 5) + (index as u64 + u64::from(round)) % 2;
+                let device_read_bytes = Some(if state == CacheState::Pressed { SIZE / 2 } else { 0 });
+                let wall_ns = wall_ms * (1_000_000 + 1_000 * wobble);
+                Sample { device_read_bytes, ..reading(index, round, wall_ns) }
+            };
+            add_readings(&mut record, index, (0..8).map(read));
+        }
+    }
+    record
+}
+
+fn sentences(record: &Record) -> Vec<String> {
+    Page::from_record(record).memory.iter().flat_map(|view| view.lines().collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn sentences_say_which_method_wins_on_which_side_and_what_falls_most() {
+    let lines = sentences(&under_bounds());
+    let [crossing, cliff, ..] = &lines[..] else { panic!("{lines:?}") };
+    let begins = "memory: newlines: rust/direct@buffer=1MiB is faster up to memory for 50 % of the working set, \
+                  rust/mmap/avx2 from 100 % on; they cross near 75 %; rust/mmap/avx2 is 0.50";
+    assert!(crossing.starts_with(begins), "{crossing}");
+    assert!(crossing.contains("] cold and 5.0") && crossing.ends_with("] warm times as fast"), "{crossing}");
+    let begins =
+        "memory: newlines: rust/mmap/avx2 falls most: with memory for 100 % of the working set it is 4.0";
+    assert!(cliff.starts_with(begins), "{cliff}");
+    assert!(cliff.ends_with("times as fast as with memory for 50 % of the working set"), "{cliff}");
+    let enough = "memory: newlines: rust/direct@buffer=1MiB: beyond memory for 25 % of the working set, more adds no \
+                  twentieth";
+    assert!(lines.iter().any(|line| line == enough), "{lines:?}");
+}
+
+#[test]
+fn a_method_that_is_the_fastest_everywhere_is_named_once() {
+    let mut record = under_bounds();
+    for it in record.trials.iter_mut().filter(|it| it.trial.id.to_string() == METHODS[0].0) {
+        it.samples = it.samples.iter().map(|sample| Sample { wall_ns: 4_000_000_000, ..sample }).collect();
+    }
+    let lines = sentences(&record);
+    assert_eq!(lines[0], "memory: newlines: rust/direct@buffer=1MiB is the fastest at every memory");
+    assert_eq!(lines[1], "memory: newlines: no method falls by half or more from one bound to the next");
+    record.targets.iter_mut().for_each(|facts| facts.memory = None);
+    assert!(sentences(&record).is_empty());
+}
+
+#[test]
+fn every_format_has_the_curve() {
+    let record = under_bounds();
+    let page = Page::from_record(&record);
+    let text = terminal_text(&record);
+    for part in ["rate by memory · newlines", "falls most", "× from 100 % to 50 %"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("p99 of single reads by memory"), "no single reads were timed: {text}");
+    let table = markdown(&page);
+    assert!(table.contains("| method | cold | 25 % | 50 % | 100 % | warm | falls most |"), "{table}");
+    let row = "<code>rust/mmap/avx2</code> | 998 MB/s | 998 MB/s | 998 MB/s | 3.99 GB/s | 9.98 GB/s | 4.0";
+    assert!(table.contains(row), "{table}");
+    let html = html(&page);
+    let section = html.split("id=\"memory\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert_eq!(section.matches("<svg").count(), 1, "{section}");
+    assert!(section.contains("where the fastest method changes"), "{section}");
+    assert!(crate::charts(&page).iter().any(|(name, _)| name == "memory-0-rate"));
+    let exported = &document(&record)["memory"][0];
+    assert_eq!((&exported["target"], &exported["work"]), (&"/data/f".into(), &"newlines".into()));
+    assert!((exported["crossing"]["near_share"].as_f64().unwrap() - 0.75).abs() < 0.01, "{exported}");
+    let curve = &exported["curves"][0];
+    assert_eq!(curve["points"].as_array().unwrap().len(), 5);
+    let half = &curve["points"][2];
+    assert_eq!((&half["state"], &half["share"]), (&"pressed".into(), &0.5.into()));
+    assert_eq!((&half["cache_bytes"], &half["device_share"]), (&(SIZE / 2).into(), &0.5.into()));
+    assert_eq!(
+        (&curve["cliff"]["below"]["share"], &curve["cliff"]["above"]["share"]),
+        (&0.5.into(), &1.0.into())
+    );
+    let rows = csv(&record);
+    let ends = |end: &str| rows.lines().filter(|row| row.ends_with(end)).count();
+    assert_eq!(ends(",memory,memory_cache_bytes,memory_share"), 1, "{}", rows.lines().next().unwrap());
+    assert_eq!((ends(",50%,500000000,0.5"), ends(",,,")), (16, 32), "of two methods eight readings each");
+}
+
+#[test]
+fn pressed_readings_are_shown_with_what_they_read_again() {
+    let record = under_bounds();
+    let page = Page::from_record(&record);
+    let is_pressed = |ranking: &&Ranking| ranking.state == CacheState::Pressed;
+    let pressed: Vec<&Ranking> = page.rankings.iter().filter(is_pressed).collect();
+    assert_eq!(pressed.len(), BOUNDS.len(), "each bound has a ranking");
+    assert!(pressed.iter().flat_map(|ranking| &ranking.rows).all(|row| row.reread == Some(0.5)));
+    assert!(
+        page.rankings
+            .iter()
+            .filter(|it| !is_pressed(it))
+            .flat_map(|it| &it.rows)
+            .all(|row| row.reread.is_none())
+    );
+    assert!(markdown(&page).contains(" re-read |"), "{}", markdown(&page));
+    let trial = &document(&record)["trials"][0];
+    assert_eq!((&trial["state"], &trial["reread"]), (&"pressed".into(), &0.5.into()));
+}
+
+#[test]
+fn the_tail_of_single_reads_has_a_table_and_a_chart_of_its_own() {
+    let mut record = under_bounds();
+    let trials: Vec<TrialIndex> = record.trials.iter().map(|it| it.trial.index).collect();
+    for trial in trials {
+        for round in 0..6 {
+            let histogram = testing::latencies((0..2000).map(|read| 100_000 + 1_000 * (read % 100)));
+            record.add(Line::Latencies { trial, fill: round, round, histogram });
+        }
+    }
+    let text = terminal_text(&record);
+    assert!(text.contains("p99 of single reads by memory · newlines"), "{text}");
+    let page = Page::from_record(&record);
+    let names: Vec<String> = crate::charts(&page).into_iter().map(|(name, _)| name).collect();
+    assert!(names.contains(&"memory-0-p99".to_owned()), "{names:?}");
+    let p99 = &document(&record)["memory"][0]["curves"][0]["points"][0]["p99"];
+    assert!((195_000..=201_000).contains(&p99["ns"].as_u64().unwrap()), "{p99}");
+}
+
+#[test]
+fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
+    let mut record = under_bounds();
+    let places = PlacesFacts {
+        pattern: Pattern::Random,
+        block_bytes: 4096,
+        reads: SIZE / 4096,
+        distinct: SIZE / 4096,
+        file_bytes: SIZE,
+    };
+    // The mapping reads blocks, and the other method all of the file.
+    let (base, bounded) = (record.targets.len(), BOUNDS.len() + 1);
+    for number in 0..bounded {
+        let facts = record.targets[number].clone();
+        let facts = TargetFacts { kind: TargetKind::Places(places.clone()), ..facts };
+        record.add(testing::target(base + number, facts));
+    }
+    for it in record.trials.iter_mut().filter(|it| it.trial.id.to_string() == METHODS[0].0) {
+        it.trial.target += base;
+    }
+    let page = Page::from_record(&record);
+    let titles: Vec<&str> = page.memory.iter().map(|view| view.title.as_str()).collect();
+    let blocks = format!("newlines · {} random reads of 4KiB", words::grouped(SIZE / 4096));
+    assert_eq!(titles, [blocks.as_str(), "newlines"]);
+    let overs: Vec<String> =
+        document(&record)["memory"].as_array().unwrap().iter().map(|it| it["over"].to_string()).collect();
+    assert_eq!(overs, ["\"places\"", "\"file\""]);
+    let distinctions: Vec<String> = page.rankings.iter().map(Ranking::full_condition).collect();
+    let unique: BTreeSet<&String> = distinctions.iter().collect();
+    assert_eq!(unique.len(), distinctions.len(), "{distinctions:?}");
+}

@@ -1,0 +1,232 @@
+//! An experiment under bounds on memory. Each bound has its own targets in the record, behind those
+//! without a bound, and every trial of the pressed state is repeated on them. The trials of other
+//! states have no bound: they are the ends between which a bound is.
+
+use super::together::ArrangedTargets;
+use crate::experiment::targets::KnownTarget;
+use anyhow::{Context, anyhow, bail, ensure};
+use readlab_measure::memory_bound::MemoryControl;
+use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
+use readlab_model::target::TargetFacts;
+use readlab_model::target::memory::{MemoryBound, MemoryFacts};
+use readlab_model::trial::CacheState;
+use readlab_model::units::Nanos;
+use readlab_record::{Outcome, Start, Trial};
+use readlab_system::file_status::is_dax;
+use readlab_system::memory::{is_swap_on, page_bytes};
+use readlab_system::memory_group::MemoryGroups;
+use readlab_targets::target::Target;
+use readlab_targets::target::filesystem::{Backing, Filesystem};
+use std::fs::File;
+
+/// How many times as long as in another state the readings under one bound take: some untimed readings
+/// come before each.
+const STATES_PER_BOUND: u64 = 2;
+
+/// The bounds on memory that are raced.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemoryBounds {
+    /// The bounds in the order of the command line; empty if no memory is bounded.
+    pub bounds: Vec<MemoryBound>,
+    /// Whether all readers that read at the same time share one bound.
+    pub is_shared: bool,
+}
+
+impl MemoryBounds {
+    /// The bounds, each once.
+    pub fn new(bounds: Vec<MemoryBound>, is_shared: bool) -> anyhow::Result<MemoryBounds> {
+        for (at, bound) in bounds.iter().enumerate() {
+            ensure!(!bounds[..at].contains(bound), "--memory: {bound} is given twice");
+        }
+        Ok(MemoryBounds { bounds, is_shared })
+    }
+
+    pub fn is_given(&self) -> bool {
+        !self.bounds.is_empty()
+    }
+}
+
+/// Refuses bounds that cannot be made on this machine, or not for these targets.
+pub(super) fn check_memory<'a>(targets: impl Iterator<Item = &'a Target>) -> anyhow::Result<()> {
+    MemoryGroups::find().map_err(|error| anyhow!("--memory: {error}"))?;
+    for target in targets {
+        let path = &target.facts.path;
+        if target.facts.transport().has_server() {
+            bail!(
+                "--memory: {path} is read by a server, and the memory of a contender that asks it says nothing"
+            );
+        }
+        check_filesystem(target).with_context(|| format!("--memory: {path}"))?;
+    }
+    Ok(())
+}
+
+/// Refuses a target that is in memory in any case, or never in the page cache.
+fn check_filesystem(target: &Target) -> anyhow::Result<()> {
+    // The files of a list are examined when they are evicted.
+    let Ok(file) = File::open(target.facts.place()) else { return Ok(()) };
+    let filesystem = Filesystem::read(&file)?;
+    let why = match filesystem.backing {
+        Backing::Memory => "lives in memory and nowhere else",
+        Backing::Kernel => "is made up by the kernel while it is read",
+        Backing::OwnCache => "has a cache beside the page cache, which no control group bounds",
+        _ if is_dax(&file) => "is never in the page cache (DAX)",
+        _ => return Ok(()),
+    };
+    bail!("what is on {filesystem} {why}, so that no bound makes it larger than memory")
+}
+
+/// A warning about this machine that concerns bounds; `None` if there is none.
+pub(super) fn machine_warning(bounds: &MemoryBounds) -> Option<String> {
+    (bounds.is_given() && is_swap_on()).then(|| {
+        "swap is on: the control groups of --memory do not swap, so a process that needs more than was measured \
+         for it is killed"
+            .to_owned()
+    })
+}
+
+/// Adds the targets of each bound, and repeats the trials of the pressed state on them, unless the plan
+/// already has them. Returns the control of the bounds.
+pub(super) fn arrange_bounds(
+    arranged: ArrangedTargets,
+    memory: &MemoryBounds,
+    is_planned: bool,
+) -> anyhow::Result<(ArrangedTargets, Option<MemoryControl>)> {
+    if !memory.is_given() {
+        return Ok((arranged, None));
+    }
+    let ArrangedTargets { targets, caches, mut facts, plan, settings } = arranged;
+    let unbounded = facts.len();
+    for &bound in &memory.bounds {
+        for number in 0..unbounded {
+            let KnownTarget { target, .. } = &targets[number % targets.len()];
+            let facts_of_bound = memory_facts(target, bound, memory.is_shared);
+            facts.push(TargetFacts { memory: Some(facts_of_bound), ..facts[number].clone() });
+        }
+    }
+    let plan = if is_planned { plan } else { plan_under_bounds(plan, unbounded, memory.bounds.len()) };
+    let bound_of = |planned: &PlannedTrial| {
+        let memory = facts.get(planned.trial.target)?.memory.clone()?;
+        Some((planned.trial.index, memory))
+    };
+    let bounds = plan.trials.iter().filter_map(bound_of).collect();
+    let groups = MemoryGroups::find().map_err(|error| anyhow!("--memory: {error}"))?;
+    let how = groups.describe();
+    let control = MemoryControl::begin(groups, bounds).with_context(|| format!("--memory: {how}"))?;
+    Ok((ArrangedTargets { targets, caches, facts, plan, settings }, Some(control)))
+}
+
+fn memory_facts(target: &Target, bound: MemoryBound, is_shared: bool) -> MemoryFacts {
+    let working_set_bytes = working_set_bytes(target, is_shared);
+    MemoryFacts { bound, cache_bytes: bound.in_bytes(working_set_bytes), working_set_bytes, is_shared }
+}
+
+/// Bytes that the readings of one group keep in memory if they all fit.
+fn working_set_bytes(target: &Target, is_shared: bool) -> u64 {
+    let facts = &target.facts;
+    if let Some(copies) = target.copies.as_ref().filter(|_| is_shared) {
+        return copies.all.facts.size_bytes;
+    }
+    if let Some(places) = facts.places() {
+        // A block that is smaller than a page brings a page into memory.
+        return places.distinct.saturating_mul(places.block_bytes.max(page_bytes())).min(places.file_bytes);
+    }
+    let repeated_bytes = facts.tree().map_or(0, |tree| tree.repeated_bytes);
+    facts.useful_bytes().saturating_sub(repeated_bytes)
+}
+
+/// Repeats each trial of the pressed state on the targets of each bound; those of a bound follow those of
+/// the bound before, and the first follow the targets without a bound. Controls have no bound.
+pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> Plan {
+    let budget = match plan.rules.budget {
+        Budget::Advised(time) => Budget::Advised(time_with_bounds(time, plan.states.len(), bounds)),
+        firm @ Budget::Firm(_) => firm,
+    };
+    let numbers = |target: usize| (1..=bounds).map(move |bound| bound * unbounded + target);
+    let is_pressed = |trial: &Trial| trial.state == CacheState::Pressed;
+    let (mut trials, mut absent) = (Vec::new(), Vec::new());
+    for planned in plan.trials {
+        if !is_pressed(&planned.trial) {
+            trials.push(planned);
+        } else if planned.trial.start == Start::EachReading {
+            let reason =
+                "its contender is started before each reading, so that no untimed readings of it make \
+                          the state under a bound steady"
+                    .to_owned();
+            absent.push((planned.trial, Outcome::Unavailable { reason }));
+        } else if !planned.trial.is_control() {
+            trials.extend(numbers(planned.trial.target).map(|target| planned.on_target(target)));
+        }
+    }
+    absent.extend(plan.absent);
+    let absent_on_each = |(trial, outcome): (Trial, Outcome)| {
+        if !is_pressed(&trial) {
+            return vec![(trial, outcome)];
+        }
+        let on = |target: usize| (Trial { target, ..trial.clone() }, outcome.clone());
+        numbers(trial.target).map(on).collect()
+    };
+    let absent = absent.into_iter().flat_map(absent_on_each).collect();
+    let mut plan = Plan { trials, absent, rules: Rules { budget, ..plan.rules }, states: plan.states };
+    plan.number_trials();
+    plan
+}
+
+/// The advised time of a run, one of whose states is read under several bounds.
+fn time_with_bounds(time: Nanos, states: usize, bounds: usize) -> Nanos {
+    let (states, bounds) = (states.max(1) as u64, bounds as u64);
+    let parts = states.saturating_sub(1).saturating_add(bounds.saturating_mul(STATES_PER_BOUND));
+    Nanos(time.0.saturating_mul(parts) / states)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_measure::plan::testing::{COLD, plan, rules_of_runs};
+
+    const PRESSED: CacheState = CacheState::Pressed;
+
+    #[test]
+    fn each_bound_is_given_once() {
+        let bounds = |words: &[&str]| {
+            MemoryBounds::new(words.iter().map(|word| word.parse().unwrap()).collect(), false)
+        };
+        assert!(bounds(&["25%", "50%", "1MiB"]).is_ok_and(|bounds| bounds.is_given()));
+        assert!(bounds(&[]).is_ok_and(|bounds| !bounds.is_given()));
+        assert_eq!(bounds(&["50%", "50.0%"]).unwrap_err().to_string(), "--memory: 50% is given twice");
+    }
+
+    #[test]
+    fn pressed_trials_are_repeated_on_the_targets_of_each_bound_and_others_are_not() {
+        let mut plan =
+            plan(rules_of_runs(1), &[("a", COLD), ("device", PRESSED), ("a", PRESSED), ("b", PRESSED)]);
+        plan.trials[3].trial.target = 1;
+        plan.rules.budget = Budget::Advised(Nanos(10));
+        let absent = Outcome::Unavailable { reason: String::new() };
+        plan.absent.push((plan.trials[2].trial.clone(), absent));
+        let plan = plan_under_bounds(plan, 2, 3);
+        let shown: Vec<(&str, usize)> =
+            plan.trials.iter().map(|it| (it.trial.method(), it.trial.target)).collect();
+        assert_eq!(shown, [("a", 0), ("a", 2), ("a", 4), ("a", 6), ("b", 3), ("b", 5), ("b", 7)]);
+        let absent: Vec<usize> = plan.absent.iter().map(|(trial, _)| trial.target).collect();
+        assert_eq!(absent, [2, 4, 6]);
+        assert_eq!(
+            plan.rules.budget,
+            Budget::Advised(Nanos(35)),
+            "one other state, and six parts for bounds"
+        );
+        let numbers: Vec<u64> = plan.trials.iter().map(|it| it.trial.index.into()).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_contender_that_is_started_for_each_reading_has_no_bound() {
+        let mut plan = plan(rules_of_runs(1), &[("a", PRESSED)]);
+        plan.trials[0].trial.start = Start::EachReading;
+        let plan = plan_under_bounds(plan, 1, 1);
+        assert!(plan.trials.is_empty());
+        assert!(
+            plan.absent[0].1.reason().unwrap().starts_with("its contender is started before each reading")
+        );
+    }
+}

@@ -1,0 +1,631 @@
+//! Control groups that bound the memory of their processes, page cache included: where this process
+//! may make them, their limits, and what the kernel counts in them. In version 1 the limit is
+//! `memory.limit_in_bytes`, in version 2 `memory.max`.
+//!
+//! In version 2 a group that gives a controller to the groups below it must have no processes of its
+//! own (<https://docs.kernel.org/admin-guide/cgroup-v2.html#no-internal-process-constraint>). The lab
+//! therefore uses the nearest enclosing group that gives its controllers away, or, in a group of its
+//! own that was delegated to it, moves its own processes one group down.
+
+use super::control_group::{GroupFolder, folders_in};
+use super::kernel_file::{field, line, number};
+use super::memory::page_bytes;
+use super::process;
+use super::program::{CommandLine, launcher};
+use super::system_root::SystemRoot;
+use crate::unix::user::check_writable;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const CONTROLLER: &str = "memory";
+const PROCESSES: &str = "cgroup.procs";
+const CONTROLLERS: &str = "cgroup.controllers";
+const GIVEN_CONTROLLERS: &str = "cgroup.subtree_control";
+
+/// The names of all groups begin with this word; the lab's process id follows.
+const NAME_PREFIX: &str = "readlab-";
+
+/// A group is removed when its processes have ended, which the kernel may notice a little later.
+const REMOVAL_TRIES: u32 = 40;
+const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
+
+/// Removes every group whose path begins with the first argument.
+const REMOVAL_SCRIPT: &str = r#"for group in "$1"*; do for try in 1 2 3 4 5; do [ -d "$group" ] || break; rmdir "$group" || sleep 0.1; done; done"#;
+
+/// Largest number of pages for each processor that the counts of a group may lack
+/// (`MEMCG_CHARGE_BATCH`).
+const UNSUMMED_PAGES_MAX: u64 = 64;
+
+const AS_ROOT: &str = "root may (sudo)";
+const BY_SYSTEMD: &str = "in a group that is delegated to you it works: systemd-run --user --scope --property=Delegate=yes readlab …";
+const BY_KERNEL: &str = "the kernel's command line can enable the controller: cgroup_enable=memory";
+const BY_PARENT: &str = "the group's owner can: echo +memory > cgroup.subtree_control in that folder";
+
+/// Why no control group with a bound on memory can be made here, and what helps.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no control group can bound memory here: {reason}; {remedy}")]
+pub struct MemoryGroupError {
+    pub reason: String,
+    pub remedy: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GroupVersion {
+    One,
+    Two,
+}
+
+/// The group below which this process makes its groups.
+#[derive(Debug)]
+pub struct MemoryGroups {
+    root: SystemRoot,
+    parent: PathBuf,
+    version: GroupVersion,
+    /// Processes of this lab that must leave the parent group first; empty if none must.
+    inside: BTreeSet<u32>,
+    has_begun: bool,
+    made: AtomicU32,
+}
+
+/// A control group for the processes of one contender. Dropping it removes the group, after its
+/// processes have ended.
+#[derive(Debug)]
+pub struct MemoryGroup {
+    root: SystemRoot,
+    folder: PathBuf,
+    version: GroupVersion,
+}
+
+/// Memory for which a group is charged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GroupMemory {
+    /// Page cache of files, as the kernel last summed it up.
+    pub cache_bytes: u64,
+    /// The most page cache that the group can be charged for: the kernel sums up the counts of the
+    /// processors only when they have changed by some pages.
+    pub cache_bytes_max: u64,
+    /// Everything else: memory of processes, and of the kernel for them.
+    pub other_bytes: u64,
+}
+
+/// What the kernel has counted in a group since it was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GroupCounters {
+    /// Pages of files that were read again after they had been reclaimed; `None` before Linux 5.9.
+    pub refaults: Option<u64>,
+    /// Pages that were examined in order to reclaim memory; in version 1 those of the whole machine.
+    pub pages_scanned: Option<u64>,
+    /// Time in which a task of the group waited for memory; `None` in version 1, and if the kernel
+    /// measures no pressure.
+    pub stall_ns: Option<u64>,
+    /// Processes of the group that were killed because it had no memory left.
+    pub oom_kills: u64,
+}
+
+impl MemoryGroups {
+    /// Finds where this process may make groups. Changes nothing.
+    pub fn find() -> Result<MemoryGroups, MemoryGroupError> {
+        MemoryGroups::find_below(&SystemRoot::default(), &own_processes())
+    }
+
+    fn find_below(root: &SystemRoot, own: &BTreeSet<u32>) -> Result<MemoryGroups, MemoryGroupError> {
+        let (unified, older): (Vec<GroupFolder>, Vec<GroupFolder>) =
+            folders_in(root, CONTROLLER).into_iter().partition(|folder| folder.is_unified);
+        let found = |parent: &Path, version, inside| MemoryGroups {
+            root: root.clone(),
+            parent: parent.to_owned(),
+            version,
+            inside,
+            has_begun: false,
+            made: AtomicU32::new(0),
+        };
+        let nothing = BTreeSet::new;
+        if let Some(nearest) = older.first() {
+            let writable = older.iter().find(|folder| check_writable(&folder.path).is_ok());
+            return match writable {
+                Some(folder) => Ok(found(&folder.path, GroupVersion::One, nothing())),
+                None => Err(not_allowed(&nearest.path, AS_ROOT)),
+            };
+        }
+        let Some(nearest) = unified.first().map(|folder| folder.path.as_path()) else {
+            let reason = "no hierarchy of control groups with the memory controller is mounted".to_owned();
+            return Err(MemoryGroupError { reason, remedy: BY_KERNEL });
+        };
+        let gives = |folder: &GroupFolder| has_word(&folder.path.join(GIVEN_CONTROLLERS), CONTROLLER);
+        let is_ours = |folder: &GroupFolder| {
+            check_writable(&folder.path).is_ok() && check_writable(&folder.path.join(PROCESSES)).is_ok()
+        };
+        if let Some(folder) = unified.iter().find(|folder| gives(folder) && is_ours(folder)) {
+            return Ok(found(&folder.path, GroupVersion::Two, nothing()));
+        }
+        if !has_word(&nearest.join(CONTROLLERS), CONTROLLER) {
+            let reason = format!("{} has no memory controller", nearest.display());
+            let may_give = unified.iter().any(|folder| has_word(&folder.path.join(CONTROLLERS), CONTROLLER));
+            return Err(MemoryGroupError { reason, remedy: if may_give { BY_SYSTEMD } else { BY_KERNEL } });
+        }
+        if !unified.first().is_some_and(is_ours) || check_writable(&nearest.join(GIVEN_CONTROLLERS)).is_err()
+        {
+            return Err(not_allowed(nearest, BY_SYSTEMD));
+        }
+        let inside = processes_in(nearest);
+        if inside.is_subset(own) {
+            return Ok(found(nearest, GroupVersion::Two, inside));
+        }
+        // Only the root of the hierarchy has processes beside groups that have controllers.
+        let is_root = !nearest.join("cgroup.type").exists();
+        let reason = format!("{} has processes that are not readlab's", nearest.display());
+        Err(MemoryGroupError { reason, remedy: if is_root { BY_PARENT } else { BY_SYSTEMD } })
+    }
+
+    /// Removes groups of labs that were killed, makes sure that the groups of this lab are removed if
+    /// it is killed, and moves the lab's own processes out of the parent group where that is needed.
+    pub fn begin(&mut self) -> io::Result<()> {
+        self.remove_abandoned();
+        launcher::undo_at_end(&[self.removal_command()])?;
+        self.has_begun = true;
+        if self.inside.is_empty() {
+            return Ok(());
+        }
+        fs::create_dir(self.lab_folder())?;
+        move_processes(&self.parent, &self.lab_folder());
+        fs::write(self.parent.join(GIVEN_CONTROLLERS), "+memory")
+    }
+
+    /// Makes a group without a limit. It may not swap, so that its memory is what its limit says.
+    pub fn make(&self) -> io::Result<MemoryGroup> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let folder = self.parent.join(format!("{}{number}", self.own_prefix()));
+        fs::create_dir(&folder)?;
+        let group = MemoryGroup { root: self.root.clone(), folder, version: self.version };
+        let (file, value) = match self.version {
+            GroupVersion::One => ("memory.swappiness", "0"),
+            GroupVersion::Two => ("memory.swap.max", "0"),
+        };
+        // Kernels without swap have no such file.
+        let _ = fs::write(group.folder.join(file), value);
+        Ok(group)
+    }
+
+    /// How groups are made here, for reports.
+    pub fn describe(&self) -> String {
+        let version = match self.version {
+            GroupVersion::One => "version 1",
+            GroupVersion::Two => "version 2",
+        };
+        format!("control groups of {version} below {}", self.parent.display())
+    }
+
+    fn own_prefix(&self) -> String {
+        format!("{NAME_PREFIX}{}-", std::process::id())
+    }
+
+    /// The group for the lab's own processes, if they must leave the parent group.
+    fn lab_folder(&self) -> PathBuf {
+        self.parent.join(format!("{}lab", self.own_prefix()))
+    }
+
+    fn removal_command(&self) -> CommandLine {
+        let prefix = OsString::from(self.parent.join(self.own_prefix()));
+        let args = vec!["-c".into(), REMOVAL_SCRIPT.into(), "sh".into(), prefix];
+        CommandLine { program: "sh".into(), args, ..CommandLine::default() }
+    }
+
+    /// Removes the groups of labs that run no longer.
+    fn remove_abandoned(&self) {
+        for entry in fs::read_dir(&self.parent).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let lab = name.to_str().and_then(|name| name.strip_prefix(NAME_PREFIX)?.split('-').next());
+            let is_number = lab.is_some_and(|lab| lab.parse::<u32>().is_ok());
+            if lab.is_some_and(|lab| is_number && !self.root.join("proc").join(lab).exists()) {
+                // A group that still has processes stays.
+                let _ = fs::remove_dir(entry.path());
+            }
+        }
+    }
+}
+
+impl Drop for MemoryGroups {
+    fn drop(&mut self) {
+        if !self.has_begun {
+            return;
+        }
+        if !self.inside.is_empty() {
+            // In reverse: a group with processes gives no controllers away.
+            let _ = fs::write(self.parent.join(GIVEN_CONTROLLERS), "-memory");
+            move_processes(&self.lab_folder(), &self.parent);
+            let _ = fs::remove_dir(self.lab_folder());
+        }
+        let is_own = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(&self.own_prefix()));
+        let remain = fs::read_dir(&self.parent).into_iter().flatten().flatten();
+        if !remain.map(|entry| entry.file_name()).any(|name| is_own(&name)) {
+            // If this fails, the launcher finds nothing to remove.
+            let _ = launcher::undo_at_end(&[]);
+        }
+    }
+}
+
+impl MemoryGroup {
+    /// The file to which a process writes `0` to enter the group.
+    pub fn processes_file(&self) -> PathBuf {
+        self.folder.join(PROCESSES)
+    }
+
+    /// Bounds the memory of the group; the kernel reclaims what exceeds the limit.
+    pub fn set_limit(&self, bytes: u64) -> io::Result<()> {
+        self.write_limit(&bytes.to_string())
+    }
+
+    pub fn remove_limit(&self) -> io::Result<()> {
+        self.write_limit(match self.version {
+            GroupVersion::One => "-1",
+            GroupVersion::Two => "max",
+        })
+    }
+
+    fn write_limit(&self, value: &str) -> io::Result<()> {
+        let file = match self.version {
+            GroupVersion::One => "memory.limit_in_bytes",
+            GroupVersion::Two => "memory.max",
+        };
+        fs::write(self.folder.join(file), value)
+    }
+
+    pub fn memory(&self) -> io::Result<GroupMemory> {
+        let (usage, cache) = match self.version {
+            GroupVersion::One => ("memory.usage_in_bytes", "cache "),
+            GroupVersion::Two => ("memory.current", "file "),
+        };
+        let statistics = self.statistics()?;
+        let lacks = || io::Error::new(io::ErrorKind::InvalidData, format!("no {usage}, or no {cache}"));
+        let usage_bytes = number(self.folder.join(usage)).ok_or_else(lacks)?;
+        let with_shared_bytes = field(&statistics, cache).ok_or_else(lacks)?;
+        // Both versions count memory that processes share, and files in memory only, as page cache.
+        let cache_bytes = with_shared_bytes.saturating_sub(field(&statistics, "shmem ").unwrap_or(0));
+        let unsummed_bytes = UNSUMMED_PAGES_MAX * page_bytes() * online_processors(&self.root);
+        Ok(GroupMemory {
+            cache_bytes,
+            cache_bytes_max: cache_bytes.saturating_add(unsummed_bytes).min(usage_bytes),
+            other_bytes: usage_bytes.saturating_sub(cache_bytes),
+        })
+    }
+
+    pub fn counters(&self) -> io::Result<GroupCounters> {
+        let statistics = self.statistics()?;
+        let text = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
+        let kills = text(self.folder.join(match self.version {
+            GroupVersion::One => "memory.oom_control",
+            GroupVersion::Two => "memory.events",
+        }));
+        let (pages_scanned, stall_ns) = match self.version {
+            GroupVersion::One => {
+                let machine = text(self.root.join("proc/vmstat"));
+                let scanned = |what: &str| field(&machine, what);
+                let both = scanned("pgscan_file ").zip(scanned("pgscan_anon "));
+                (both.map(|(file, anonymous)| file.saturating_add(anonymous)), None)
+            }
+            GroupVersion::Two => {
+                let pressure = text(self.folder.join("memory.pressure"));
+                (field(&statistics, "pgscan "), stall_ns(&pressure))
+            }
+        };
+        Ok(GroupCounters {
+            refaults: field(&statistics, "workingset_refault_file "),
+            pages_scanned,
+            stall_ns,
+            oom_kills: field(&kills, "oom_kill ").unwrap_or(0),
+        })
+    }
+
+    fn statistics(&self) -> io::Result<String> {
+        fs::read_to_string(self.folder.join("memory.stat"))
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        for _ in 0..REMOVAL_TRIES {
+            match fs::remove_dir(&self.folder) {
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                    std::thread::sleep(REMOVAL_PAUSE);
+                }
+                // What cannot be removed now is removed when the lab ends.
+                _ => return,
+            }
+        }
+    }
+}
+
+impl GroupCounters {
+    /// What was counted since `before`.
+    pub fn since(self, before: GroupCounters) -> GroupCounters {
+        let difference = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
+        GroupCounters {
+            refaults: difference(self.refaults, before.refaults),
+            pages_scanned: difference(self.pages_scanned, before.pages_scanned),
+            stall_ns: difference(self.stall_ns, before.stall_ns),
+            oom_kills: self.oom_kills.saturating_sub(before.oom_kills),
+        }
+    }
+}
+
+fn not_allowed(folder: &Path, remedy: &'static str) -> MemoryGroupError {
+    MemoryGroupError { reason: format!("this user may not make groups in {}", folder.display()), remedy }
+}
+
+/// The lab and all processes that it has started.
+fn own_processes() -> BTreeSet<u32> {
+    let all = process::all();
+    let mut own = BTreeSet::from([std::process::id()]);
+    loop {
+        let before = own.len();
+        let children: Vec<u32> =
+            all.iter().filter(|process| own.contains(&process.parent)).map(|process| process.pid).collect();
+        own.extend(children);
+        if own.len() == before {
+            return own;
+        }
+    }
+}
+
+/// Moves all processes of a group into another. One that has ended meanwhile cannot be moved and need not
+/// be.
+fn move_processes(from: &Path, to: &Path) {
+    for process in processes_in(from) {
+        let _ = fs::write(to.join(PROCESSES), process.to_string());
+    }
+}
+
+fn processes_in(folder: &Path) -> BTreeSet<u32> {
+    let text = fs::read_to_string(folder.join(PROCESSES)).unwrap_or_default();
+    text.lines().filter_map(|line| line.trim().parse().ok()).collect()
+}
+
+/// Number of processors in a list such as `0-3,8`; 1 if there is none.
+fn online_processors(root: &SystemRoot) -> u64 {
+    let list = line(root.join("sys/devices/system/cpu/online")).unwrap_or_default();
+    let count = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
+        Some(last.saturating_sub(first) + 1)
+    };
+    list.split(',').filter_map(count).sum::<u64>().max(1)
+}
+
+fn has_word(file: &Path, word: &str) -> bool {
+    fs::read_to_string(file).is_ok_and(|text| text.split_whitespace().any(|it| it == word))
+}
+
+/// The time of `some` in a file of pressure, which counts in microseconds.
+fn stall_ns(pressure: &str) -> Option<u64> {
+    let some = pressure.lines().find(|line| line.starts_with("some "))?;
+    let total = some.rsplit_once("total=")?.1;
+    total.trim().parse::<u64>().ok()?.checked_mul(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAB: u32 = 4711;
+
+    /// A tree of /proc and /sys. A folder of a group is writable here if it has `cgroup.procs`, because
+    /// root may write everything.
+    struct Machine {
+        folder: tempfile::TempDir,
+    }
+
+    impl Machine {
+        fn new(mounts: &str, groups: &str) -> Machine {
+            let machine = Machine { folder: tempfile::tempdir().unwrap() };
+            machine.write("proc/self/mountinfo", mounts);
+            machine.write("proc/self/cgroup", groups);
+            machine
+        }
+
+        /// A machine with version 2 alone, and the lab in this group.
+        fn unified(group: &str) -> Machine {
+            let mounts = "30 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n";
+            Machine::new(mounts, &format!("0::{group}\n"))
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        /// A group of version 2 with the controllers that it has and gives, and its processes; `None`
+        /// if this user may not move processes into it.
+        fn group(&self, path: &str, has: &str, gives: &str, processes: Option<&str>) -> &Machine {
+            let file = |name: &str| format!("sys/fs/cgroup{path}/{name}");
+            self.write(&file(CONTROLLERS), has);
+            self.write(&file(GIVEN_CONTROLLERS), gives);
+            if !path.is_empty() {
+                self.write(&file("cgroup.type"), "domain\n");
+            }
+            processes.iter().for_each(|processes| self.write(&file(PROCESSES), processes));
+            self
+        }
+
+        fn find(&self) -> Result<MemoryGroups, MemoryGroupError> {
+            let root = SystemRoot::below(self.folder.path());
+            MemoryGroups::find_below(&root, &BTreeSet::from([LAB, LAB + 1]))
+        }
+
+        /// The group in which groups are made, and the processes that must leave it.
+        fn parent(&self) -> (String, Vec<u32>) {
+            let found = self.find().unwrap();
+            let parent = found.parent.strip_prefix(self.folder.path()).unwrap().display().to_string();
+            (parent, found.inside.iter().copied().collect())
+        }
+
+        fn error(&self) -> MemoryGroupError {
+            self.find().unwrap_err()
+        }
+    }
+
+    #[test]
+    fn in_version_1_groups_are_made_in_the_own_group() {
+        // Recorded on a machine where both versions are mounted, and version 1 has the controllers.
+        let mounts = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
+                      35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
+                      41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
+        let machine = Machine::new(mounts, "8:pids:/\n4:memory:/process_api/4c45\n0::/\n");
+        machine.write("sys/fs/cgroup/memory/process_api/4c45/cgroup.procs", "1\n");
+        machine.write("sys/fs/cgroup/unified/cgroup.controllers", "hugetlb\n");
+        let found = machine.find().unwrap();
+        assert_eq!(found.version, GroupVersion::One);
+        assert_eq!(machine.parent(), ("sys/fs/cgroup/memory/process_api/4c45".to_owned(), Vec::new()));
+    }
+
+    #[test]
+    fn in_a_container_of_version_1_the_mount_shows_the_own_group_alone() {
+        let mounts = "35 31 0:32 /docker/ab12 /sys/fs/cgroup/memory ro,relatime - cgroup cgroup rw,memory\n";
+        let machine = Machine::new(mounts, "4:memory:/docker/ab12\n");
+        machine.write("sys/fs/cgroup/memory/cgroup.procs", "1\n");
+        assert_eq!(machine.parent().0, "sys/fs/cgroup/memory");
+    }
+
+    #[test]
+    fn the_nearest_enclosing_group_that_gives_the_controller_is_used() {
+        // Root in a service: the service's slice gives the controller.
+        let machine = Machine::unified("/system.slice/ssh.service");
+        machine
+            .group("/system.slice/ssh.service", "cpu memory pids", "", Some("900\n4711\n"))
+            .group("/system.slice", "cpu memory pids", "memory pids", Some(""))
+            .group("", "cpuset cpu memory pids", "cpu memory pids", Some("1\n"));
+        assert_eq!(machine.parent(), ("sys/fs/cgroup/system.slice".to_owned(), Vec::new()));
+        // A user below the user's own manager, whose groups are delegated.
+        let session = "/user.slice/user-1000.slice/user@1000.service/app.slice/term.scope";
+        let machine = Machine::unified(session);
+        machine
+            .group(session, "memory pids", "", Some("4000\n4711\n"))
+            .group(
+                "/user.slice/user-1000.slice/user@1000.service/app.slice",
+                "memory pids",
+                "memory pids",
+                Some(""),
+            )
+            .group("/user.slice/user-1000.slice/user@1000.service", "memory pids", "memory pids", Some(""))
+            .group("/user.slice/user-1000.slice", "memory pids", "memory pids", None);
+        let own = "sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice";
+        assert_eq!(machine.parent().0, own);
+    }
+
+    #[test]
+    fn in_a_delegated_group_of_its_own_the_lab_moves_one_group_down() {
+        let machine = Machine::unified("/run.scope");
+        machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n")).group(
+            "",
+            "memory pids",
+            "memory pids",
+            None,
+        );
+        assert_eq!(machine.parent(), ("sys/fs/cgroup/run.scope".to_owned(), vec![LAB, LAB + 1]));
+        machine.group("/run.scope", "memory pids", "", Some("4000\n4711\n"));
+        let error = machine.error();
+        assert!(error.reason.ends_with("run.scope has processes that are not readlab's"), "{error}");
+        assert_eq!(error.remedy, BY_SYSTEMD);
+    }
+
+    #[test]
+    fn a_user_without_a_delegated_group_is_told_how_to_get_one() {
+        let machine = Machine::unified("/user.slice/user-1000.slice/session-3.scope");
+        machine
+            .group("/user.slice/user-1000.slice/session-3.scope", "memory pids", "", None)
+            .group("/user.slice/user-1000.slice", "memory pids", "memory pids", None)
+            .group("/user.slice", "memory pids", "memory pids", None)
+            .group("", "memory pids", "memory pids", None);
+        let error = machine.error();
+        assert!(error.to_string().contains("this user may not make groups in"), "{error}");
+        assert!(error.to_string().contains("systemd-run --user --scope"), "{error}");
+    }
+
+    #[test]
+    fn a_kernel_without_the_memory_controller_is_named() {
+        let machine = Machine::unified("/");
+        machine.group("", "cpuset cpu pids", "cpu", Some("1\n"));
+        assert_eq!(machine.error().remedy, BY_KERNEL);
+        assert_eq!(Machine::new("", "").error().remedy, BY_KERNEL);
+    }
+
+    #[test]
+    fn the_counters_of_both_versions_are_read() {
+        let machine = Machine::new("", "");
+        let group = |version| MemoryGroup {
+            root: SystemRoot::below(machine.folder.path()),
+            folder: machine.folder.path().join("group"),
+            version,
+        };
+        machine.write("proc/vmstat", "pgscan_direct 1\npgscan_anon 5\npgscan_file 70\n");
+        machine.write(
+            "group/memory.stat",
+            "cache 4096000\nrss 8192\nshmem 96000\nworkingset_refault_anon 1\nworkingset_refault_file 12\ntotal_cache 9\n",
+        );
+        machine.write("group/memory.usage_in_bytes", "4200000\n");
+        machine.write("group/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+        let older = group(GroupVersion::One);
+        let memory = GroupMemory { cache_bytes: 4_000_000, cache_bytes_max: 4_200_000, other_bytes: 200_000 };
+        assert_eq!(older.memory().unwrap(), memory);
+        let counted =
+            GroupCounters { refaults: Some(12), pages_scanned: Some(75), stall_ns: None, oom_kills: 2 };
+        assert_eq!(older.counters().unwrap(), counted);
+        machine.write(
+            "group/memory.stat",
+            "anon 8192\nfile 4096000\nshmem 96000\nworkingset_refault_file 30\npgscan 64\npgsteal 60\n",
+        );
+        machine.write("group/memory.current", "4200000\n");
+        machine.write("group/memory.events", "low 0\nhigh 0\nmax 9\noom 1\noom_kill 3\noom_group_kill 0\n");
+        machine.write(
+            "group/memory.pressure",
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total=1500\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n",
+        );
+        let newer = group(GroupVersion::Two);
+        machine.write("group/memory.current", "90000000\n");
+        machine.write("sys/devices/system/cpu/online", "0-1,4\n");
+        let unsummed_bytes = 3 * 64 * page_bytes();
+        assert_eq!(newer.memory().unwrap().cache_bytes_max, 4_000_000 + unsummed_bytes);
+        machine.write("group/memory.current", "4200000\n");
+        assert_eq!(newer.memory().unwrap(), memory);
+        let later = newer.counters().unwrap();
+        let counted = GroupCounters {
+            refaults: Some(30),
+            pages_scanned: Some(64),
+            stall_ns: Some(1_500_000),
+            oom_kills: 3,
+        };
+        assert_eq!(later, counted);
+        let since = later.since(GroupCounters { refaults: Some(10), ..counted });
+        assert_eq!((since.refaults, since.pages_scanned, since.oom_kills), (Some(20), Some(0), 0));
+        newer.set_limit(1 << 20).unwrap();
+        older.remove_limit().unwrap();
+        let text = |name: &str| fs::read_to_string(machine.folder.path().join("group").join(name)).unwrap();
+        assert_eq!((text("memory.max"), text("memory.limit_in_bytes")), ("1048576".into(), "-1".into()));
+    }
+
+    #[test]
+    fn groups_of_labs_that_have_ended_are_removed_and_no_others() {
+        let machine = Machine::unified("/a");
+        machine.group("/a", "memory", "memory", Some("")).group("", "memory", "memory", None);
+        machine.write("proc/77/stat", "");
+        for name in ["readlab-76-0", "readlab-76-lab", "readlab-77-0", "readlab-x", "other-76-0"] {
+            fs::create_dir(machine.folder.path().join("sys/fs/cgroup/a").join(name)).unwrap();
+        }
+        let groups = machine.find().unwrap();
+        groups.remove_abandoned();
+        let entries = fs::read_dir(&groups.parent).unwrap().map(|entry| entry.unwrap());
+        let folders = entries.filter(|entry| entry.path().is_dir());
+        let mut left: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        left.sort();
+        assert_eq!(left, ["other-76-0", "readlab-77-0", "readlab-x"]);
+        let made = groups.make().unwrap();
+        let folder = made.folder.clone();
+        assert_eq!(fs::read_to_string(folder.join("memory.swap.max")).unwrap(), "0");
+        assert_eq!(made.processes_file(), folder.join(PROCESSES));
+    }
+}

@@ -1,0 +1,308 @@
+//! Tests of races under bounds on memory: `readlab race FILE --memory`. Those that make control groups
+//! are in `ring2`, because only root, or a user with a delegated group, may make them.
+
+use crate::home::{Home, QUICK};
+
+const ONE_METHOD: &str = "--method rust/read/scalar";
+
+#[test]
+fn impossible_bounds_are_refused_in_a_line() {
+    let home = Home::with_file("f", "a line\n".repeat(1 << 14));
+    for (words, why) in [
+        ("--memory 50%,50%", "--memory: 50% is given twice"),
+        ("--memory 50% --http", "--memory: not with --http"),
+        ("--memory 50% --setting swappiness", "--memory: not with --setting"),
+        ("--state pressed", "--state pressed is about bounds on memory, and none is given"),
+        ("--memory 50% --memory-shared", "--memory-shared is about the readers beside the first"),
+    ] {
+        home.race("f", format!("{ONE_METHOD} {words}")).refuses(why);
+    }
+    for (bound, why) in [
+        ("half", "'half' bounds no memory: a size (256MiB), or a percentage"),
+        ("0%", "'0%' bounds no memory"),
+    ] {
+        home.race("f", format!("--memory {bound}")).exits(2).tells(why);
+    }
+    home.readlab("race f g --memory 50%").refuses("--memory: not with several targets without --apart");
+    home.readlab("tune f --memory 50%,25%").refuses("--memory: a search is under one bound");
+    home.readlab("tune f --memory 50% --readers 2").refuses("--memory: not with --readers or --setting");
+    home.readlab("fleet race f --memory 50%").exits(2).tells("--memory: the ranks of a fleet");
+}
+
+#[test]
+fn without_a_group_in_which_groups_may_be_made_the_reason_and_a_remedy_are_given() {
+    let home = Home::with_file("f", "a line\n".repeat(1 << 14));
+    if let Some(said) = home.as_nobody(format!("race f {QUICK} {ONE_METHOD} --memory 50%")) {
+        said.exits(2).tells("--memory: no control group can bound memory here: ");
+    }
+}
+
+mod ring2 {
+    use super::*;
+    use crate::fake::roster;
+    use crate::home::Trials;
+    use crate::machine::skip;
+    use crate::processes::{happens_in_time, kill, send, start_until_sample};
+    use readlab_model::sample::{PressedProof, Sample};
+    use readlab_model::trial::CacheState;
+    use readlab_record::{Outcome, Record, TrialRecord};
+    use readlab_system::memory_group::MemoryGroups;
+    use rustix::process::Signal;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Stdio};
+
+    const FILE_BYTES: usize = 64 << 20;
+
+    /// Largest difference of a share in memory from its bound, in a group that only holds the file.
+    const TOLERANCE: f64 = 0.05;
+
+    /// A home with a file of lines; `None` with a message if no group can bound memory here.
+    fn home() -> Option<Home> {
+        if let Err(error) = MemoryGroups::find() {
+            skip(error);
+            return None;
+        }
+        Some(Home::with_file("f", "a line\n".repeat(FILE_BYTES / 7)))
+    }
+
+    fn pressed(record: &Record) -> Vec<&TrialRecord> {
+        record.trials.iter().filter(|it| it.trial.state == CacheState::Pressed).collect()
+    }
+
+    fn share_of(record: &Record, it: &TrialRecord) -> f64 {
+        record.targets[it.trial.target].memory.as_ref().unwrap().share()
+    }
+
+    fn proofs(it: &TrialRecord) -> Vec<(Sample, PressedProof)> {
+        let with_proof = |sample: Sample| {
+            let proof = sample.pressed.unwrap();
+            (sample, proof)
+        };
+        it.samples.iter().map(with_proof).collect()
+    }
+
+    /// The folders of control groups that a lab made.
+    fn groups_of(lab: u32) -> Vec<PathBuf> {
+        fn below(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
+                        found.push(entry.path());
+                    }
+                    below(&entry.path(), prefix, found);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        below(Path::new("/sys/fs/cgroup"), &format!("readlab-{lab}-"), &mut found);
+        found
+    }
+
+    #[test]
+    fn each_bound_keeps_its_share_in_memory_between_the_cold_and_the_warm_end() {
+        let Some(home) = home() else { return };
+        let words = "--method rust/read/scalar --method rust/mmap/scalar --memory 25%,50%,200%";
+        let said = home.race("f", format!("{words} --output run")).exits(0);
+        for heading in ["cold · ", "warm · ", "pressed to 25% · ", "pressed to 200% · "] {
+            said.shows(heading);
+        }
+        let record = home.record("run");
+        let shares: Vec<Option<f64>> =
+            record.targets.iter().map(|it| it.memory.as_ref().map(|memory| memory.share())).collect();
+        assert_eq!(shares.len(), 4);
+        assert!(shares[0].is_none() && shares[3].is_some_and(|share| share > 1.99), "{shares:?}");
+        let trials = pressed(&record);
+        assert_eq!(trials.len(), 2 * 3, "two methods under three bounds, and no controls");
+        for it in trials {
+            let (name, bound) = (record.trial_name(&it.trial), share_of(&record, it));
+            assert_eq!(it.outcome, Some(Outcome::Measured), "{name}: {:?}", it.rejected);
+            for (sample, proof) in proofs(it) {
+                let around = [sample.resident_before.unwrap(), sample.resident_after.unwrap()];
+                for share in around {
+                    assert!((share - bound.min(1.0)).abs() <= TOLERANCE, "{name}: {share}");
+                    assert!((share - proof.steady_share).abs() <= TOLERANCE, "{name}: {share}");
+                }
+                assert!(
+                    proof.untimed_readings >= 1 && proof.elsewhere_share <= TOLERANCE,
+                    "{name}: {proof:?}"
+                );
+                let read_again = sample.device_read_bytes.unwrap() > FILE_BYTES as u64 / 4;
+                assert_eq!(read_again, bound < 1.0, "{name}: {:?}", sample.device_read_bytes);
+                assert_eq!(sample.refaults.unwrap() > 0, bound < 1.0, "{name}: {:?}", sample.refaults);
+            }
+        }
+        assert!(record.trials.iter().any(|it| record.trial_name(&it.trial) == "rust/mmap/scalar+memory=25%"));
+    }
+
+    #[test]
+    fn past_the_page_cache_nothing_stays_and_commands_folders_and_archives_are_bounded_too() {
+        let Some(home) = home() else { return };
+        let words = "--method rust/direct/scalar -c 'wc -l {}' --memory 50% --state cold";
+        home.race("f", format!("{words} --output run")).exits(0);
+        let record = home.record("run");
+        let of = |contender: &str| {
+            pressed(&record).into_iter().find(|it| it.trial.id.to_string().starts_with(contender)).unwrap()
+        };
+        assert!(proofs(of("rust/direct")).iter().all(|(_, proof)| proof.steady_share == 0.0));
+        let by_command = proofs(of("command/wc"));
+        assert!(by_command.iter().all(|(_, proof)| (proof.steady_share - 0.5).abs() <= TOLERANCE));
+        for number in 0..8 {
+            home.file(format!("folder/{number}"), "a line\n".repeat(FILE_BYTES / 7 / 8));
+        }
+        home.race("folder", format!("{ONE_METHOD} --memory 50% --state cold --output tree")).exits(0);
+        let record = home.record("tree");
+        let of_tree = pressed(&record)[0];
+        assert!(proofs(of_tree).iter().all(|(_, proof)| (proof.steady_share - 0.5).abs() <= TOLERANCE));
+    }
+
+    #[test]
+    fn places_under_a_bound_miss_the_share_of_their_blocks_that_does_not_fit() {
+        let Some(home) = home() else { return };
+        let words =
+            "--pattern random --block 4KiB --reads 40000 --method rust/places-pread --memory 50%,200%";
+        home.race("f", format!("{words} --state cold --output run")).exits(0);
+        let record = home.record("run");
+        for it in pressed(&record) {
+            let share = share_of(&record, it);
+            for (sample, proof) in proofs(it) {
+                let missed = sample.device_read_bytes.unwrap() > 0;
+                assert_eq!(missed, share < 1.0, "{}: {proof:?}", record.trial_name(&it.trial));
+            }
+        }
+    }
+
+    #[test]
+    fn readers_have_a_group_each_or_share_one() {
+        let Some(home) = home() else { return };
+        for (words, groups) in [("", 2_u64), ("--memory-shared", 1)] {
+            let options = format!("{ONE_METHOD} --readers 1,2 --memory 40% --state cold {words}");
+            let folder = format!("run{groups}");
+            home.race("f", format!("{options} --output {folder}")).exits(0);
+            let record = home.record(&folder);
+            let of_two = pressed(&record).into_iter().find(|it| {
+                let target = &record.targets[it.trial.target];
+                target.readers == Some(2)
+            });
+            let it = of_two.unwrap();
+            assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected);
+            let cache = record.targets[it.trial.target].memory.as_ref().unwrap().cache_bytes;
+            for (_, proof) in proofs(it) {
+                assert_eq!(proof.limit_bytes - proof.process_bytes, groups * cache, "{words}: {proof:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_that_needs_more_than_was_measured_is_killed_and_the_lab_lives_on() {
+        let Some(home) = home() else { return };
+        let count = home.at("count");
+        let count = count.display();
+        // In a group of the lab, the first reading, from which the need is measured, is modest. Later ones
+        // keep 512 MiB in memory.
+        let greedy = "head -c 512M /dev/zero | tail -c 512M >/dev/null || exit 9";
+        let script = format!(
+            "#!/bin/sh\nif grep -q readlab- /proc/self/cgroup; then echo >>{count}; test $(wc -l <{count}) = 1 || {greedy}; fi\n\
+             wc -l \"$1\"\n"
+        );
+        let greedy = home.program("greedy", &script);
+        let words = format!("-c '{} {{}}' {ONE_METHOD} --memory 50% --state warm", greedy.display());
+        let json = home.race_json("f", words);
+        let record = home.record(&home.runs()[0]);
+        let by_command = pressed(&record).into_iter().find(|it| it.trial.contender() == "command").unwrap();
+        let Some(Outcome::Failed { reason }) = &by_command.outcome else {
+            panic!("{:?}", by_command.outcome)
+        };
+        assert!(reason.starts_with("killed for memory (OOM): its control group may have "), "{reason}");
+        let pressed_method = json.trials().iter().find(|it| {
+            it["state"] == "pressed" && it["id"].as_str().is_some_and(|id| id.starts_with("rust/read"))
+        });
+        assert_eq!(pressed_method.unwrap()["outcome"], "measured");
+    }
+
+    #[test]
+    fn a_foreign_reader_that_keeps_the_file_in_memory_is_found_and_named() {
+        let Some(home) = home() else { return };
+        let file = home.at("f");
+        let script = "exec 7<\"$1\"; while :; do cat \"$1\" >/dev/null; done";
+        let mut command = Command::new("sh");
+        let command = command.args(["-c", script, "sh"]).arg(&file).stdout(Stdio::null());
+        let mut reader = command.spawn().unwrap();
+        home.race("f", format!("{ONE_METHOD} --memory 30% --state cold"));
+        reader.kill().unwrap();
+        reader.wait().unwrap();
+        let record = home.record(&home.runs()[0]);
+        let reasons: Vec<&str> = pressed(&record)
+            .into_iter()
+            .flat_map(|it| {
+                let outcome = it.outcome.as_ref().and_then(Outcome::reason);
+                it.rejected.iter().map(|(_, why)| why.as_str()).chain(outcome)
+            })
+            .collect();
+        let name = format!("process {} (sh) has it open", reader.id());
+        assert!(reasons.iter().any(|why| why.contains(&name)), "{reasons:?}");
+    }
+
+    #[test]
+    fn a_contender_that_answers_without_reading_is_refused() {
+        let Some(home) = home() else { return };
+        let liar = format!("visit() {{ newlines={}; }}; answer", FILE_BYTES / 7);
+        let roster = roster(&home, &[("liar", liar.as_str())]);
+        home.race("f", format!("--roster {roster} --method liar/read --memory 50% --state cold"));
+        let record = home.record(&home.runs()[0]);
+        let reason = pressed(&record)[0].outcome.as_ref().and_then(Outcome::reason);
+        assert!(reason.is_some_and(|why| why.ends_with("were not in memory")), "{reason:?}");
+    }
+
+    #[test]
+    fn groups_are_removed_at_the_end_after_ctrl_c_and_after_a_kill() {
+        let Some(home) = home() else { return };
+        // The command is slow, so that the run lasts until it is ended.
+        let words = format!(
+            "-c 'sleep 0.1; wc -l {{}}' {ONE_METHOD} --memory 50% --state cold --runs 20 --budget 10m"
+        );
+        for signal in [Signal::INT, Signal::KILL] {
+            let child = start_until_sample(&home, "race", &words);
+            let lab = child.id();
+            assert!(happens_in_time(|| !groups_of(lab).is_empty()), "the pressed state follows the cold one");
+            if signal == Signal::INT {
+                send(lab, signal);
+                assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+                let why = "the control groups of its bounds on memory are gone";
+                home.readlab("race --resume run/record.jsonl").refuses(why);
+            } else {
+                kill(&home, child);
+            }
+            assert!(happens_in_time(|| groups_of(lab).is_empty()), "{signal:?}: {:?}", groups_of(lab));
+            fs::remove_dir_all(home.at("run")).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_file_in_memory_only_has_no_such_state() {
+        let Some(home) = home() else { return };
+        let Ok(file) = tempfile::NamedTempFile::new_in("/dev/shm") else {
+            return skip("no file system in memory");
+        };
+        fs::write(file.path(), "a line\n".repeat(1 << 16)).unwrap();
+        home.race(file.path(), format!("{ONE_METHOD} --memory 50%"))
+            .refuses("lives in memory and nowhere else");
+    }
+
+    #[test]
+    fn a_search_under_a_bound_finds_the_fastest_settings_of_the_pressed_state() {
+        let Some(home) = home() else { return };
+        let options =
+            "--method rust/read/scalar --space 'buffer=64KiB|1MiB' --memory 50% --budget 60s --no-progress";
+        let said = home.readlab(format!("tune f {options} --output run")).exits(0);
+        said.shows("pressed to 50% · ").hides("cold · ");
+        let record = home.record("run");
+        assert!(
+            record
+                .trials
+                .iter()
+                .filter(|it| it.is_measured())
+                .all(|it| it.trial.state == CacheState::Pressed)
+        );
+    }
+}
