@@ -90,7 +90,7 @@ test-times: ## run the first ring by a clock and print what takes longest; ARGS=
 # What the workspace does not switch on.
 features:
 	tests/part.sh features-lints $(CARGO) clippy --package readlab-auto --features rayon --all-targets -- -D warnings
-	tests/part.sh features $(CARGO) test --package readlab-auto --features rayon --test every_byte
+	tests/part.sh features $(CARGO) test --package readlab-auto --features rayon --test outside every_byte::
 
 docs:
 	RUSTDOCFLAGS="-D warnings" tests/part.sh docs $(CARGO) doc --workspace --no-deps --document-private-items
@@ -125,7 +125,7 @@ test-windows: ## test the crate readlab-auto for Windows; needs gcc-mingw-w64-x8
 		echo "SKIPPED: no wine, or no x86_64-w64-mingw32-gcc (Debian: wine64, gcc-mingw-w64-x86-64)" >&2; exit; \
 	fi; \
 	rustup target add x86_64-pc-windows-gnu && CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine \
-	$(CARGO) test --package readlab-auto --target x86_64-pc-windows-gnu --lib --test plain
+	$(CARGO) test --package readlab-auto --target x86_64-pc-windows-gnu --lib --test outside
 
 bench: build ## measure the figures that readlab promises; 9 GB of disk, an hour and a half; ARGS= selects some
 	$(CARGO) build --release --package readlab-rust --example standalone

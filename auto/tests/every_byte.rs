@@ -1,8 +1,6 @@
 //! Tests that every method delivers every byte of a file once and at its offset, whatever part of
 //! the file is cached, and tests the events that end a reading early.
 
-#![cfg(target_os = "linux")]
-
 use proptest::prelude::*;
 use readlab_auto::{Auto, Strategy, Visitor};
 use rustix::fs::Advice;

@@ -2,8 +2,6 @@
 //! system: past the page cache if the lower one can, else through it. Needs root to mount.
 //! Otherwise it is skipped with a message.
 
-#![cfg(target_os = "linux")]
-
 use readlab_auto::{Auto, Strategy};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-#[path = "../../rust/tests/server/mod.rs"]
+#[path = "../../rust/tests/server.rs"]
 mod server;
 
 const OBJECTS: [&str; 4] = ["get", "stream", "ranged", "coalesced"];

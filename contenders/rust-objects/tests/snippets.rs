@@ -4,7 +4,7 @@
 use server::{Answer, Server};
 use std::{env, fs};
 
-#[path = "../../rust/tests/server/mod.rs"]
+#[path = "../../rust/tests/server.rs"]
 mod server;
 
 #[path = "../snippets/coalesced.rs"]

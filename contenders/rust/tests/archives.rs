@@ -2,7 +2,8 @@
 //! simplest code for the content, and that every broken archive is an error with its reason, with
 //! every method.
 
-use forms::{bgzf, gzip, stream, zip};
+use crate::forms::{bgzf, gzip, stream, zip};
+use crate::naive;
 use readlab_protocol::Archive;
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, Reading, Work};
@@ -12,9 +13,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
-
-mod forms;
-mod naive;
 
 fn decoders(archive: Archive) -> impl Iterator<Item = &'static Method> {
     registry::ALL.iter().filter(move |method| method.decodes.contains(&archive))

@@ -1,14 +1,13 @@
 //! Tests that every method × scan × work over files of awkward sizes gives the answer of the
 //! simplest code.
 
+use crate::naive;
 use readlab_protocol::{Part, Reads};
 use readlab_rust::method::{Feeding, Method, registry};
 use readlab_rust::{Answer, ReadError, Reading, RequestError, Work};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-
-mod naive;
 
 /// The largest block in which any method works by default when files are small.
 const BLOCK: usize = 4096;

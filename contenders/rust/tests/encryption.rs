@@ -1,21 +1,21 @@
-//! Tests URLs with encryption, and what a session takes from its environment. The environment
-//! belongs to the process, so this is the only test of its program.
+//! Tests URLs with encryption, and what a session takes from its environment.
+//!
+//! A session runs in a separate process, which is this test program again, because the environment
+//! belongs to a process.
 
+use crate::server::{self, Answer, Request};
 use readlab_protocol::Message;
-use readlab_rust::serve::serve;
+use readlab_rust::serve;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use server::{Answer, Request};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{self, Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex};
 use std::{env, thread};
-
-mod server;
 
 /// Makes `cert.pem` and `key.pem` for localhost; false without openssl.
 fn make_certificate(folder: &Path) -> bool {
@@ -81,20 +81,32 @@ fn versioned(request: &Request) -> Answer {
     }
 }
 
-/// The last message of one turn of a session whose target is in the environment.
-fn last_message(method: &str) -> Message {
-    let words = ["read", method, "scalar", "newlines", "-"].map(OsString::from);
-    let mut output = Vec::new();
-    serve(words, &mut &b"go 0 1\n"[..], &mut output);
-    let output = String::from_utf8(output).unwrap();
-    assert!(!output.contains("secret"), "{output}");
-    Message::parse(output.lines().rfind(|line| !line.contains("\"done\"")).unwrap()).unwrap()
+/// The variable with the words of a session, one a line. It is set only in the process of a session.
+const SESSION_WORDS: &str = "SESSION_WORDS";
+
+/// No test itself, but the process of a session.
+#[test]
+fn run_session_of_another_test() {
+    if let Ok(words) = env::var(SESSION_WORDS) {
+        let code = serve::main(words.split('\n').map(OsString::from));
+        process::exit(i32::from(code != ExitCode::SUCCESS));
+    }
 }
 
-fn set(name: &str, value: impl AsRef<std::ffi::OsStr>) {
-    // SAFETY: this program has one test. Its other threads belong to the server and do not read the
-    // environment.
-    unsafe { env::set_var(name, value) };
+/// The last message of one turn of a session whose target, version and trusted certificate are in
+/// the environment.
+fn last_message(method: &str, target: &str, etag: &str, certificate: Option<&Path>) -> Message {
+    let words = ["read", method, "scalar", "newlines", "-"].join("\n");
+    let mut session = Command::new(env::current_exe().unwrap());
+    session.args(["--exact", "encryption::run_session_of_another_test", "--nocapture", "-q"]);
+    session.env(SESSION_WORDS, words).env("READLAB_TARGET", target).env("READLAB_ETAG", etag);
+    session.env_remove("READLAB_CACERT").envs(certificate.map(|path| ("READLAB_CACERT", path)));
+    let mut session = session.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // A session that cannot begin does not read its turns.
+    let _ = session.stdin.take().unwrap().write_all(b"go 0 1\n");
+    let output = String::from_utf8(session.wait_with_output().unwrap().stdout).unwrap();
+    assert!(!output.contains("secret"), "{output}");
+    Message::parse(output.lines().rfind(|line| !line.contains("\"done\"")).unwrap()).unwrap()
 }
 
 #[test]
@@ -105,17 +117,11 @@ fn a_secret_url_is_read_with_encryption_if_the_server_is_trusted_and_has_the_ver
         return;
     }
     let shown = format!("https://localhost:{}/f", start(folder.path(), versioned));
-    set("READLAB_TARGET", format!("{shown}?signature=secret"));
+    let target = format!("{shown}?signature=secret");
+    let (right, wrong) = ("\"right\"", "\"wrong\"");
+    let trusted = folder.path().join("cert.pem");
     for method in ["http", "http-ranged"] {
-        let failed = |part: &str| match last_message(method) {
-            Message::Failed { reason } => {
-                assert!(reason.starts_with(&format!("{shown}: ")) && reason.contains(part), "{reason}");
-            }
-            other => panic!("{method}: {other:?}"),
-        };
-        set("READLAB_ETAG", "\"right\"");
-        set("READLAB_CACERT", folder.path().join("cert.pem"));
-        match last_message(method) {
+        match last_message(method, &target, right, Some(&trusted)) {
             Message::Sample(sample) => {
                 let proof = (sample.bytes, sample.newlines, sample.requests);
                 assert_eq!(proof, (Some(8), Some(2), Some(1)));
@@ -123,12 +129,17 @@ fn a_secret_url_is_read_with_encryption_if_the_server_is_trusted_and_has_the_ver
             }
             other => panic!("{method}: {other:?}"),
         }
-        set("READLAB_ETAG", "\"wrong\"");
-        failed("status 412 Precondition Failed");
-        set("READLAB_CACERT", "/nonexistent/cert.pem");
-        failed("/nonexistent/cert.pem: No such file");
-        // SAFETY: as in `set`.
-        unsafe { env::remove_var("READLAB_CACERT") };
-        failed("certificate");
+        for (etag, certificate, part) in [
+            (wrong, Some(&*trusted), "status 412 Precondition Failed"),
+            (right, Some(Path::new("/nonexistent/cert.pem")), "/nonexistent/cert.pem: No such file"),
+            (right, None, "certificate"),
+        ] {
+            match last_message(method, &target, etag, certificate) {
+                Message::Failed { reason } => {
+                    assert!(reason.starts_with(&format!("{shown}: ")) && reason.contains(part), "{reason}");
+                }
+                other => panic!("{method}: {other:?}"),
+            }
+        }
     }
 }

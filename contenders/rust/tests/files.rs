@@ -1,6 +1,7 @@
 //! Tests that every method that reads the files of a list or a folder gives the answer of the
 //! simplest code, and the proof of each file. Anything else, such as a link, is not read.
 
+use crate::naive;
 use readlab_protocol::{FileList, FileProof, Reads};
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, ReadError, Reading, Work};
@@ -11,8 +12,6 @@ use std::io::IoSliceMut;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-
-mod naive;
 
 /// Files of awkward sizes in nested folders, with other things that must be skipped, and the list
 /// of the files.

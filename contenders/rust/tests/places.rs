@@ -1,6 +1,7 @@
 //! Tests that every method that reads places of a file gives the answer of the simplest code, with
 //! the proof of each block, and times every read once.
 
+use crate::naive;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -11,8 +12,6 @@ use readlab_rust::{Answer, ReadError, Reading, Work};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-
-mod naive;
 
 /// A file with a list of places. Some places occur twice, and the last block ends at the end of the
 /// file.

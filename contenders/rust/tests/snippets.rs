@@ -8,13 +8,11 @@
     reason = "as above"
 )]
 
+use crate::{forms, server};
 use readlab_protocol::Archive;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::{fs, iter};
-
-mod forms;
-mod server;
 
 #[path = "../snippets/auto.rs"]
 mod auto;

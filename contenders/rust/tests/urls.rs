@@ -1,12 +1,10 @@
 //! Tests the methods that read URLs: correct answers from a correct server, and failures from
 //! servers that answer something else.
 
+use crate::server::{Answer, Request, Server};
 use readlab_protocol::{Part, SampleLine};
 use readlab_rust::{Reading, Work};
-use server::{Answer, Request, Server};
 use std::path::Path;
-
-mod server;
 
 const METHODS: [&str; 2] = ["http", "http-ranged"];
 /// The smallest possible part, so that little content has several.

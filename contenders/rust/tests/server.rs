@@ -1,6 +1,5 @@
 //! A server for tests, which answers each request with a given function, over plain connections
 //! that stay open.
-#![allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -9,21 +8,21 @@ use std::sync::Arc;
 use std::thread;
 
 /// A server that runs until the test program ends.
-pub struct Server {
-    pub url: String,
+pub(crate) struct Server {
+    pub(crate) url: String,
 }
 
 /// A request: its lines, without the last, empty one.
-pub struct Request(Vec<String>);
+pub(crate) struct Request(Vec<String>);
 
 /// The bytes of an answer, and whether the connection is closed after it.
-pub struct Answer {
-    pub bytes: Vec<u8>,
-    pub close: bool,
+pub(crate) struct Answer {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) close: bool,
 }
 
 impl Server {
-    pub fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Server {
+    pub(crate) fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/f", listener.local_addr().unwrap());
         let answer = Arc::new(answer);
@@ -38,7 +37,7 @@ impl Server {
 }
 
 /// Answers requests until the client disconnects, which may happen at any time.
-pub fn converse(input: impl Read, mut output: impl Write, answer: &dyn Fn(&Request) -> Answer) {
+pub(crate) fn converse(input: impl Read, mut output: impl Write, answer: &dyn Fn(&Request) -> Answer) {
     let mut lines = BufReader::new(input).lines();
     loop {
         let request: Vec<String> =
@@ -57,25 +56,26 @@ pub fn converse(input: impl Read, mut output: impl Write, answer: &dyn Fn(&Reque
 
 impl Request {
     /// The value of a header, by its name in small letters.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let headers = self.0.iter().skip(1).filter_map(|line| line.split_once(": "));
         headers.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Whether only the headers are requested.
-    pub fn is_head(&self) -> bool {
+    #[allow(dead_code, reason = "the tests of rust-objects use it")]
+    pub(crate) fn is_head(&self) -> bool {
         self.0[0].starts_with("HEAD ")
     }
 
     /// The requested range, as far as the content goes.
-    pub fn range(&self, content: &[u8]) -> Option<Range<usize>> {
+    pub(crate) fn range(&self, content: &[u8]) -> Option<Range<usize>> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         let last: usize = last.parse().unwrap();
         Some(first.parse().unwrap()..content.len().min(last + 1))
     }
 
     /// The correct answer for this content.
-    pub fn answer(&self, content: &[u8]) -> Answer {
+    pub(crate) fn answer(&self, content: &[u8]) -> Answer {
         match self.range(content) {
             None => Answer::new("200 OK", "", content),
             Some(range) if range.start >= content.len() => {
@@ -89,7 +89,7 @@ impl Request {
 
 impl Answer {
     /// An answer with further headers, each with its line end.
-    pub fn new(status: &str, headers: &str, body: &[u8]) -> Answer {
+    pub(crate) fn new(status: &str, headers: &str, body: &[u8]) -> Answer {
         let length = body.len();
         let mut bytes =
             format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n").into_bytes();
@@ -98,19 +98,20 @@ impl Answer {
     }
 
     /// The headers of an answer with this number of bytes.
-    pub fn head(length: usize) -> Answer {
+    #[allow(dead_code, reason = "the tests of rust-objects use it")]
+    pub(crate) fn head(length: usize) -> Answer {
         let bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").into_bytes();
         Answer { bytes, close: false }
     }
 
     /// An answer that claims to be this range of a content of this size, and has this body.
-    pub fn part(range: Range<usize>, size: usize, body: &[u8]) -> Answer {
+    pub(crate) fn part(range: Range<usize>, size: usize, body: &[u8]) -> Answer {
         let range = format!("Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1);
         Answer::new("206 Partial Content", &range, body)
     }
 
     /// The answer without its last bytes.
-    pub fn cut(mut self, bytes: usize) -> Answer {
+    pub(crate) fn cut(mut self, bytes: usize) -> Answer {
         self.bytes.truncate(self.bytes.len() - bytes);
         Answer { close: true, ..self }
     }

@@ -1,5 +1,4 @@
 //! The answer of a work for some bytes, by the simplest code.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use readlab_rust::{Answer, Work};
 
