@@ -6,6 +6,8 @@
 
 use readlab_analysis::compare::{Center, Comparison, Measure, Side};
 use readlab_catalog::roster::Roster;
+use readlab_corpus::archive::PackedFile;
+use readlab_corpus::oracle;
 use readlab_model::trial::{Params, TrialId};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::{Archive, Cache, Message, TurnRequest};
@@ -15,8 +17,6 @@ use readlab_rust::method::{Method, registry};
 use readlab_rust::{Reading, Work};
 use readlab_suite::Suite;
 use readlab_system::terminal::printable::is_obeyed;
-use readlab_targets::corpus::archive::PackedFile;
-use readlab_targets::corpus::oracle;
 use readlab_targets::target::http::{Client, RequestVerb};
 use readlab_targets::target::url::Url;
 use std::cell::Cell;

@@ -8,7 +8,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_protocol::Archive;
 use readlab_record::testing::scripted;
-use readlab_targets::corpus;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -146,7 +145,7 @@ fn archives(share: u32) {
         let (folder, file) = scratch();
         let made = |size_bytes: u64| {
             let recipe = Recipe { kind: CorpusKind::Gdelt, size_bytes, seed: 1 };
-            let made = corpus::make_forms(folder.path(), recipe, &[Some(archive)]).unwrap();
+            let made = readlab_corpus::make_forms(folder.path(), recipe, &[Some(archive)]).unwrap();
             fs::read(&made[0].1.path).unwrap()
         };
         feed(archive.word(), vec![made(0), made(1), made(3_000)], inputs_of_ring(share, 2_000), |input| {

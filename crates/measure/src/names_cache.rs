@@ -10,10 +10,10 @@
 use super::cache::{CacheError, Eviction, FillResult, TargetCache, call_failed};
 use super::residency::{ResidencyMeans, ResidencyProof};
 use super::target::TargetState;
+use readlab_corpus::names_truth::truth_of_names;
 use readlab_model::units::Nanos;
 use readlab_system::names;
 use readlab_system::{filesystem, page_cache};
-use readlab_targets::corpus::names_truth::truth_of_names;
 use readlab_targets::target::tree::Tree;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

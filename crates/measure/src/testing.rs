@@ -1,10 +1,10 @@
 //! Fixtures for tests of several modules: files on a device, targets and their expected answers.
 
 use crate::target::SweepTarget;
+use readlab_corpus::oracle::Truth;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::Answer;
 use readlab_system::page_cache;
-use readlab_targets::corpus::oracle::Truth;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::{Place, Target};
 use std::fs::{self, File};

@@ -11,7 +11,7 @@ use readlab_model::trial::MethodId;
 use readlab_protocol::{Cache, MethodLine};
 use readlab_record::Receipt;
 use readlab_system::program::CommandLine;
-use readlab_targets::target::tree::processors;
+use readlab_system::visit::processors;
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::thread;

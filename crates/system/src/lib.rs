@@ -14,6 +14,7 @@ pub mod markup;
 mod other;
 pub mod terminal;
 mod unix;
+pub mod visit;
 
 #[cfg(target_os = "linux")]
 pub use linux::*;

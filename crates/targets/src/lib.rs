@@ -1,4 +1,3 @@
-//! What is read: files, folders, places, devices, URLs; the layers below; corpora and right answers.
+//! What is read: files, folders, places, devices, URLs; the layers below.
 
-pub mod corpus;
 pub mod target;

@@ -8,6 +8,7 @@
 //! Readlab makes either state by no other method. The file is only ever opened for reading.
 
 use super::residency::{Residency, ResidencyError, ResidencyMeans, ResidencyProof};
+use readlab_corpus::oracle::error_at_byte;
 use readlab_model::units::{Bytes, Nanos};
 use readlab_protocol::Part;
 use readlab_system::file_status::is_dax;
@@ -15,7 +16,6 @@ use readlab_system::machine::memory::Memory;
 use readlab_system::memory::page_bytes;
 use readlab_system::page_cache;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::corpus::oracle::error_at_byte;
 use readlab_targets::target::TargetError;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::part::open_part;

@@ -2,8 +2,8 @@
 //! few contenders report it.
 
 use crate::interface::TrialEnd;
+use readlab_corpus::oracle;
 use readlab_record::Outcome;
-use readlab_targets::corpus::oracle;
 use std::fs::File;
 use std::io;
 use std::path::Path;

@@ -1,12 +1,12 @@
 //! `readlab corpus make|tree|list|clean`: deterministic test files.
 
 use clap::{Args, Subcommand};
+use readlab_corpus::trees::{self, TreeKind, TreeRecipe};
+use readlab_corpus::{CleanReport, Corpus};
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::corpus::trees::{self, TreeKind, TreeRecipe};
-use readlab_targets::corpus::{self, CleanReport, Corpus};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,12 +55,12 @@ pub enum CorpusAction {
 }
 
 pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
-    let folder = args.folder.clone().map_or_else(corpus::default_folder, Ok)?;
+    let folder = args.folder.clone().map_or_else(readlab_corpus::default_folder, Ok)?;
     let mut out = std::io::stdout();
     match args.what {
         CorpusAction::Make { kind, size, seed, archive } => {
             let recipe = Recipe { kind, size_bytes: size.0, seed };
-            for (_, made) in corpus::make_forms(&folder, recipe, &[archive])? {
+            for (_, made) in readlab_corpus::make_forms(&folder, recipe, &[archive])? {
                 writeln!(out, "{}", made.path.display())?;
             }
         }
@@ -72,12 +72,12 @@ pub fn run(args: &CorpusArgs) -> anyhow::Result<ExitCode> {
             for tree in trees::list(&folder)? {
                 writeln!(out, "{tree}")?;
             }
-            for Corpus { path, size_bytes, digest, .. } in corpus::list(&folder)? {
+            for Corpus { path, size_bytes, digest, .. } in readlab_corpus::list(&folder)? {
                 writeln!(out, "{}  {}  {digest}", path.display(), Bytes(size_bytes))?;
             }
         }
         CorpusAction::Clean => {
-            let CleanReport { removed, kept } = corpus::clean(&folder)?;
+            let CleanReport { removed, kept } = readlab_corpus::clean(&folder)?;
             for path in removed {
                 writeln!(out, "removed {}", path.display())?;
             }

@@ -16,7 +16,6 @@ use readlab_suite::Suite;
 use readlab_system::folder::scratch::Scratch;
 use readlab_system::interrupt;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::corpus;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -67,5 +66,5 @@ pub fn run(args: &LimitsArgs) -> anyhow::Result<ExitCode> {
     // The content is random, which no file system can compress, so the device reads as many bytes
     // as readlab.
     let recipe = Recipe { kind: CorpusKind::Random, size_bytes: args.size.0, seed: 1 };
-    on(&corpus::make(folder.path(), recipe)?.path)
+    on(&readlab_corpus::make(folder.path(), recipe)?.path)
 }

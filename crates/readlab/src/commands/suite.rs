@@ -14,7 +14,6 @@ use readlab_run::experiment::rules::LongestRun;
 use readlab_run::experiment::target_spec::{TargetSpec, TargetSpecs};
 use readlab_suite::Suite;
 use readlab_system::terminal::notice;
-use readlab_targets::corpus;
 use readlab_targets::target::places::PlacesRequest;
 use readlab_targets::target::url;
 use std::path::{Path, PathBuf};
@@ -114,7 +113,7 @@ impl SuiteArgs {
         if !self.output.quiet {
             notice::show(format!("making sure of the corpus: {}", recipe.file_name()));
         }
-        let made = corpus::make_forms(&corpus::default_folder()?, recipe, &suite.forms())?;
+        let made = readlab_corpus::make_forms(&readlab_corpus::default_folder()?, recipe, &suite.forms())?;
         let mut specs: TargetSpecs =
             made.iter().map(|(form, corpus)| TargetSpec::of_form(*form, &corpus.path)).collect();
         if suite.reads_over_http() {

@@ -14,8 +14,7 @@ use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::terminal::printable::printable;
-use readlab_targets::corpus;
-use readlab_targets::target::tree::processors;
+use readlab_system::visit::processors;
 use readlab_verify::{ContenderReport, MethodReport, Verdict, Verification};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -195,7 +194,7 @@ fn broken_receipt(
 /// A scratch folder on the file system of the user's cache; a folder for temporary files may be in
 /// memory, where direct reads are refused.
 fn make_scratch() -> anyhow::Result<Scratch> {
-    let corpora = corpus::default_folder();
+    let corpora = readlab_corpus::default_folder();
     let parent = corpora.ok().and_then(|folder| folder.parent().map(PathBuf::from));
     let parent = parent.unwrap_or_else(std::env::temp_dir);
     std::fs::create_dir_all(&parent).with_context(|| display_path(&parent))?;

@@ -7,7 +7,7 @@
 
 use super::tree::{ListSource, TreeRequest};
 use super::{Target, TargetError};
-use crate::corpus::archive::read_pieces;
+use readlab_corpus::archive::read_pieces;
 use readlab_model::target::tree::TreeOrder;
 use readlab_system::filesystem::free_bytes;
 use readlab_system::folder::scratch::Scratch;

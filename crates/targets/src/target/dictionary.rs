@@ -2,7 +2,7 @@
 //! its digest, and contenders get its path.
 //!
 //! A dictionary is a file that `zstd --train` wrote, with an identifier that frames repeat, or any
-//! other bytes. [`crate::corpus`] decodes zstd with a dictionary.
+//! other bytes. [`readlab_corpus`] decodes zstd with a dictionary.
 
 use super::{AcceptedKinds, TargetError, check_kind, path, refusal};
 use readlab_model::target::dictionary::Dictionary;

@@ -137,7 +137,7 @@ pub fn keep_answering(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
 
 impl Target {
     /// Collects the facts about a file except digest and answer, which need a whole read
-    /// ([`crate::corpus`]).
+    /// ([`readlab_corpus`]).
     pub fn examine(path: &Path) -> Result<Target, TargetError> {
         Target::examine_as(path, AcceptedKinds::Files)
     }

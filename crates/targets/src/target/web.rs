@@ -165,7 +165,7 @@ impl RemoteTarget {
 
 impl Target {
     /// Collects the facts about a request except size and answer, which need a whole read
-    /// ([`crate::corpus`]).
+    /// ([`readlab_corpus`]).
     pub fn ask(source: Source, options: &ServerOptions, check: WaitCheck) -> Result<Target, TargetError> {
         let named = source.to_string();
         let mut remote = RemoteTarget::new(source, options);

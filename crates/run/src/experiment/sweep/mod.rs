@@ -11,13 +11,13 @@ pub mod run;
 mod unread;
 pub mod write;
 
+use readlab_corpus::oracle;
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::trial::Answer;
 use readlab_model::units::Bytes;
 use readlab_system::folder::scratch::Scratch;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::{filesystem, interrupt};
-use readlab_targets::corpus::oracle;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -7,13 +7,13 @@
 //! last bytes cannot bypass the page cache and are written through it.
 
 use super::{SweepError, SweepFolder, WrittenFile, io_error_at};
+use readlab_corpus::oracle::Tally;
+use readlab_corpus::pieces::Pieces;
 use readlab_model::corpus::Recipe;
 use readlab_model::units::Nanos;
 use readlab_record::{WriteTimes, WriteWay};
 use readlab_system::machine::memory::Memory;
 use readlab_system::{filesystem, interrupt, open_file};
-use readlab_targets::corpus::oracle::Tally;
-use readlab_targets::corpus::pieces::Pieces;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -150,8 +150,8 @@ fn write_piece(mut file: &File, bytes: &[u8], way: WriteWay, calls: &mut CallTim
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_corpus::oracle;
     use readlab_model::corpus::CorpusKind;
-    use readlab_targets::corpus::oracle;
 
     #[test]
     fn a_file_is_written_at_once_if_a_quarter_of_the_memory_holds_it() {

@@ -8,7 +8,6 @@
 mod facts;
 mod list;
 mod size_groups;
-mod visit;
 mod walk;
 
 use super::extents;
@@ -27,6 +26,7 @@ use readlab_system::folder::scratch::Scratch;
 use readlab_system::open_file;
 use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
+use readlab_system::visit::{processors, visit};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -34,7 +34,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-pub use visit::{processors, visit};
 use xxhash_rust::xxh3::xxh3_64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 
 use super::oracle::{ContinueCheck, Truth, truth_of};
 use super::products::Products;
-use crate::target::tree::{processors, visit};
 use readlab_model::trial::Answer;
 use readlab_model::units::Nanos;
+use readlab_system::visit::{processors, visit};
 use std::fs::File;
 use std::io;
 use std::panic::resume_unwind;

@@ -28,7 +28,7 @@ pub struct PackedFile<'a> {
 }
 
 /// Receives the content, piece by piece.
-pub(crate) type PieceConsumer<'t> = &'t mut dyn FnMut(&[u8]) -> io::Result<()>;
+pub type PieceConsumer<'t> = &'t mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 /// Most bytes that `decode` passes on at once.
 const CHUNK_BYTES: usize = 1 << 16;
@@ -179,7 +179,7 @@ pub(super) fn drain(source: &mut impl Read, take: PieceConsumer) -> io::Result<(
 }
 
 /// Calls `take` with the result of each read of at most `bytes_max` bytes, up to the end.
-pub(crate) fn read_pieces(source: &mut impl Read, bytes_max: usize, take: PieceConsumer) -> io::Result<()> {
+pub fn read_pieces(source: &mut impl Read, bytes_max: usize, take: PieceConsumer) -> io::Result<()> {
     let mut piece = vec![0; bytes_max];
     loop {
         match source.read(&mut piece) {

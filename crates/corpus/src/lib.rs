@@ -2,7 +2,7 @@
 //!
 //! A file is written under a temporary name and renamed when it is complete. A note beside it has
 //! its recipe and digest. A file without a note was not made by readlab, and is neither used nor
-//! removed. This module does not know how files are raced.
+//! removed. This crate does not know how files are raced.
 
 pub mod archive;
 pub mod block_truth;
