@@ -8,6 +8,7 @@
 use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::target::layers::{self, Layer, LayerKind};
 use readlab_system::next_layer;
+use readlab_targets::target::filesystem::{RemoteCounter, remote_counter};
 
 /// Divisor of a file's size. A program may decode what it reads; but if it got fewer bytes than the
 /// quotient from files, devices and the network, it answered from its memory.
@@ -60,12 +61,12 @@ impl NextLayer {
         let at = chain.iter().position(|it| matches!(it.kind, LayerKind::Program | LayerKind::Server))?;
         let name = chain[at].name.clone();
         let filesystem = at.checked_sub(1).map_or("", |at| chain[at].name.as_str());
-        Some(match filesystem {
-            "nfs" => NextLayer::Nfs { source: name },
-            "lustre" => NextLayer::Lustre,
-            "ceph" => NextLayer::Ceph,
-            "cifs" | "smb2" | "smb" | "afs" | "coda" => NextLayer::Network { source: name },
-            _ => NextLayer::Uncounted { name },
+        Some(match remote_counter(filesystem) {
+            Some(RemoteCounter::Nfs) => NextLayer::Nfs { source: name },
+            Some(RemoteCounter::Lustre) => NextLayer::Lustre,
+            Some(RemoteCounter::Ceph) => NextLayer::Ceph,
+            Some(RemoteCounter::Interfaces) => NextLayer::Network { source: name },
+            Some(RemoteCounter::Nothing) | None => NextLayer::Uncounted { name },
         })
     }
 

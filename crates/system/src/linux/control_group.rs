@@ -2,9 +2,10 @@
 //! version 1 or 2, and the time for which their CPU quotas throttled the process.
 
 use super::kernel_file::field;
+use super::mounts::Mount;
 use super::process::Unavailable;
 use super::system_root::SystemRoot;
-use procfs::process::{MountInfo, MountInfos, Process};
+use procfs::process::Process;
 use procfs::{FromBufRead, ProcessCGroup, ProcessCGroups};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,17 +22,16 @@ pub(super) struct GroupFolder {
 /// The folders that hold this process's limits for a controller such as `memory`; none without
 /// /proc.
 pub(super) fn folders(controller: &str) -> Vec<GroupFolder> {
-    Process::myself().map(|process| folders_of(&process, controller)).unwrap_or_default()
+    folders_in(&SystemRoot::default(), controller)
 }
 
 /// The folders that hold this process's limits for a controller, by the /proc and /sys of a root, the
 /// process's own group first.
 pub(super) fn folders_in(root: &SystemRoot, controller: &str) -> Vec<GroupFolder> {
-    let read = |file: &str| fs::read(root.join(file)).unwrap_or_default();
-    let mounts = MountInfos::from_buf_read(read("proc/self/mountinfo").as_slice());
-    let groups = ProcessCGroups::from_buf_read(read("proc/self/cgroup").as_slice());
-    let (Ok(mounts), Ok(groups)) = (mounts, groups) else { return Vec::new() };
-    let folders = groups.0.iter().flat_map(|group| folders_of_group(group, &mounts.0, controller));
+    let groups = fs::read(root.join("proc/self/cgroup")).unwrap_or_default();
+    let Ok(groups) = ProcessCGroups::from_buf_read(groups.as_slice()) else { return Vec::new() };
+    let mounts = Mount::all(root);
+    let folders = groups.0.iter().flat_map(|group| folders_of_group(group, &mounts, controller));
     let below_root = |GroupFolder { path, is_unified }: GroupFolder| {
         let path = root.join(path.strip_prefix("/").unwrap_or(&path));
         GroupFolder { path, is_unified }
@@ -41,27 +41,25 @@ pub(super) fn folders_in(root: &SystemRoot, controller: &str) -> Vec<GroupFolder
 
 /// The folders for another process, found in the mounts that this process sees.
 fn folders_of(process: &Process, controller: &str) -> Vec<GroupFolder> {
-    let mounts = Process::myself().and_then(|own| own.mountinfo());
-    let (Ok(mounts), Ok(groups)) = (mounts, process.cgroups()) else { return Vec::new() };
-    let of_group = |group: ProcessCGroup| folders_of_group(&group, &mounts.0, controller);
+    let Ok(groups) = process.cgroups() else { return Vec::new() };
+    let mounts = Mount::all(&SystemRoot::default());
+    let of_group = |group: ProcessCGroup| folders_of_group(&group, &mounts, controller);
     groups.into_iter().flat_map(of_group).collect()
 }
 
 /// The folders of one group and of all enclosing groups; none if the group does not have the
 /// controller.
-fn folders_of_group(group: &ProcessCGroup, mounts: &[MountInfo], controller: &str) -> Vec<GroupFolder> {
+fn folders_of_group(group: &ProcessCGroup, mounts: &[Mount], controller: &str) -> Vec<GroupFolder> {
     // In version 2 the hierarchy has the number 0, and no controllers are listed.
     let is_unified = group.hierarchy == 0;
     if !is_unified && !group.controllers.iter().any(|name| name == controller) {
         return Vec::new();
     }
-    let shows_limits = |mount: &&MountInfo| match is_unified {
-        true => mount.fs_type == "cgroup2",
-        false => mount.fs_type == "cgroup" && mount.super_options.contains_key(controller),
+    let shows_limits = |mount: &&Mount| match is_unified {
+        true => mount.kind == "cgroup2",
+        false => mount.kind == "cgroup" && mount.has_option(controller),
     };
-    let under = |mount: &MountInfo| {
-        enclosing_folders(&mount.mount_point, Path::new(&mount.root), Path::new(&group.pathname))
-    };
+    let under = |mount: &Mount| enclosing_folders(&mount.point, &mount.root, Path::new(&group.pathname));
     let paths = mounts.iter().filter(shows_limits).flat_map(under);
     paths.map(|path| GroupFolder { path, is_unified }).collect()
 }

@@ -20,7 +20,7 @@ pub struct Mount {
     /// The device number, such as `254:0`.
     number: String,
     /// The folder inside the file system that is mounted.
-    root: PathBuf,
+    pub(super) root: PathBuf,
     pub point: PathBuf,
     /// The type of the file system, such as `fuse.sshfs`.
     pub kind: String,

@@ -25,6 +25,34 @@ pub enum Backing {
     Kernel,
 }
 
+/// What counts the bytes that a remote file system brings to this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteCounter {
+    Nfs,
+    Lustre,
+    Ceph,
+    /// The network interfaces alone, which also count what others receive.
+    Interfaces,
+    /// Nothing: its bytes may come over a bus of a virtual machine or from a shared disk.
+    Nothing,
+}
+
+/// The remote file systems, by their names in the kernel's table of file systems.
+#[rustfmt::skip]
+const REMOTE: &[(&str, RemoteCounter)] = &[
+    ("nfs", RemoteCounter::Nfs), ("lustre", RemoteCounter::Lustre), ("ceph", RemoteCounter::Ceph),
+    ("cifs", RemoteCounter::Interfaces), ("smb2", RemoteCounter::Interfaces),
+    ("smb", RemoteCounter::Interfaces), ("afs", RemoteCounter::Interfaces),
+    ("coda", RemoteCounter::Interfaces), ("9p", RemoteCounter::Nothing),
+    ("gfs2", RemoteCounter::Nothing), ("ocfs2", RemoteCounter::Nothing),
+    ("vboxsf", RemoteCounter::Nothing), ("hostfs", RemoteCounter::Nothing),
+];
+
+/// The counter of a remote file system; `None` for other file systems.
+pub fn remote_counter(name: &str) -> Option<RemoteCounter> {
+    REMOTE.iter().find(|(known, _)| *known == name).map(|(_, counter)| *counter)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filesystem {
     kind: FilesystemType,
@@ -56,12 +84,11 @@ fn backing(name: &str) -> Backing {
     match name {
         "zfs" => Backing::OwnCache,
         "tmpfs" | "ramfs" | "hugetlbfs" => Backing::Memory,
-        "nfs" | "cifs" | "smb2" | "smb" | "9p" | "ceph" | "afs" | "coda" | "lustre" | "gfs2" | "ocfs2"
-        | "vboxsf" | "hostfs" => Backing::Remote,
         "fuse" => Backing::Program,
         "overlay" | "ecryptfs" => Backing::Stacked,
         "proc" | "sysfs" | "debugfs" | "tracefs" | "securityfs" | "configfs" | "cgroup" | "cgroup2"
         | "bpf" | "efivarfs" => Backing::Kernel,
+        name if remote_counter(name).is_some() => Backing::Remote,
         _ => Backing::Device,
     }
 }
