@@ -47,7 +47,6 @@ pub(crate) trait Words {
     fn words(self) -> Vec<OsString>;
 }
 
-/// The trials of an export.
 pub(crate) trait Trials {
     fn trials(&self) -> &[Value];
     /// The only trial with this name in this state.
@@ -188,7 +187,6 @@ impl Home {
         json
     }
 
-    /// The record in the folder of a run.
     #[track_caller]
     pub(crate) fn record(&self, run: impl AsRef<Path>) -> Record {
         Record::read(&self.at(run).join("record.jsonl")).unwrap()

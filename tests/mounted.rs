@@ -58,7 +58,6 @@ pub(crate) fn run<S: AsRef<OsStr> + Debug>(words: &[S]) -> Result<String, String
     }
 }
 
-/// A path of a test as text.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

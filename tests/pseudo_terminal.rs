@@ -18,7 +18,6 @@ const VISIBLE_TIMEOUT: Duration = Duration::from_secs(120);
 /// The sequence that begins a drawing. A test examines the screen before each.
 const DRAWING_BEGIN: &[u8] = b"\x1b[?25l";
 
-/// A program on its terminal.
 pub(crate) struct PseudoTerminal {
     main: OwnedFd,
     /// The program is killed on drop, so that a failed test leaves no race behind.
@@ -52,7 +51,6 @@ impl PseudoTerminal {
         PseudoTerminal { main, child, terminal, output: Vec::new(), shown: 0 }
     }
 
-    /// The visible lines.
     pub(crate) fn lines(&self) -> Vec<String> {
         let lines = self.terminal.screen().visible_lines();
         lines.map(|line| line.text().trim_end().to_owned()).collect()
@@ -89,7 +87,6 @@ impl PseudoTerminal {
         }
     }
 
-    /// Presses keys.
     pub(crate) fn press(&self, keys: &[u8]) {
         assert_eq!(rustix::io::write(&self.main, keys).unwrap(), keys.len());
     }

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 const COLUMNS: u16 = 120;
 const ROWS: u16 = 40;
 const BURST_PAUSE: Duration = Duration::from_millis(60);
-/// Interval at which output is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 /// The sequence by which a program requests the position of the cursor, and a terminal's answer.
 const CURSOR_REQUEST: &[u8] = b"\x1b[6n";

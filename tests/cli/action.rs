@@ -36,7 +36,6 @@ fn repository_of(base: &str, change: &str) -> Home {
     home
 }
 
-/// Runs the racing step of the action with these inputs, in the home's repository.
 fn run_racing_step(home: &Home, inputs: &[(&str, &str)]) -> ProgramOutput {
     let action = repository::text("action.yml");
     let step = action.split("    - name: ").last().unwrap();

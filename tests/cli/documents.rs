@@ -52,7 +52,6 @@ struct ShownCommand {
     elsewhere: Option<String>,
 }
 
-/// A command with its place in a document.
 struct DocumentCommand {
     /// The document and the line number.
     at: String,

@@ -16,7 +16,6 @@ const HOMES: u64 = 4;
 const RACES: usize = 15;
 const SWEEPS: usize = 10;
 
-/// Counts over all kills.
 #[derive(Default)]
 struct KillCounts {
     kills: usize,

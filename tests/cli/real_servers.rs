@@ -10,7 +10,6 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// The exit code with which a script reports that its server is not available.
 pub(super) const SKIPPED_CODE: i32 = 3;
 
-/// A server with its addresses.
 pub(super) struct RealServer {
     process: Child,
     /// The server runs until this is closed.

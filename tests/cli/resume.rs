@@ -72,7 +72,6 @@ fn turns(record: &Record) -> Vec<(TrialIndex, u32)> {
     samples.map(|sample| (sample.trial, sample.round)).collect()
 }
 
-/// Asserts that the record is that of a complete race.
 fn assert_complete(record: &Record) {
     assert!(matches!(record.end, Some((EndReason::Settled, _))), "{:?}", record.end);
     let turns = turns(record);

@@ -10,7 +10,6 @@ use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-/// A race that takes a second.
 const ONE_SECOND_RACE: &str = "--method rust/read/scalar --state warm";
 
 /// A home with a file of two lines.

@@ -29,7 +29,6 @@ fn assert_empty(home: &Home) {
     assert!(left.is_empty(), "files were left behind: {left:?}");
 }
 
-/// The folder that a sweep kept.
 fn kept_folder(home: &Home) -> PathBuf {
     paths_in(home.at("swept")).remove(0)
 }

@@ -31,7 +31,6 @@ pub(super) const ABOUT: &str = "the best fixed method's time against that of rus
 /// How much longer than the best fixed method `auto` may take.
 const TOLERANCE: f64 = 0.03;
 
-/// Methods with one thread.
 const SINGLE_THREADED: [&str; 6] = [
     "rust/buffered@buffer=64KiB",
     "rust/read@buffer=128KiB",

@@ -43,9 +43,7 @@ struct Comparison {
     trial: &'static str,
     /// Whether the trial is the only one of a suite, rather than one of a race with controls.
     is_alone: bool,
-    /// Options of the lab.
     options: &'static str,
-    /// Options of fio.
     fio: &'static str,
     quantities: &'static [Quantity],
 }

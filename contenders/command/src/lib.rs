@@ -29,7 +29,6 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use template::Template;
 
-/// The method of the control.
 const CONTROL_METHOD: &str = "true {}";
 
 /// Runs one session with the lab. `words` are the arguments after the contender's name.
@@ -40,7 +39,6 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// The contender whose methods are command lines.
 struct Commands;
 
-/// One command on one target.
 struct Execution {
     words: Vec<OsString>,
     target: OsString,

@@ -14,7 +14,6 @@ const KEPT_BYTES: usize = 4096;
 /// Size of a read: the capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The output of one command.
 #[derive(Default)]
 pub(crate) struct Output {
     pub(crate) beginning: Vec<u8>,

@@ -15,7 +15,6 @@ use std::sync::Arc;
 const NOT_SHARED: &str =
     "the query of the URL is a secret, and a command would get it; --commands-get-credentials allows that";
 
-/// The secrets of one session.
 pub(crate) struct Secrets {
     /// Whether the user lets commands have the secrets.
     are_shared: bool,
@@ -63,7 +62,6 @@ impl Secrets {
         &self.hiding
     }
 
-    /// The refusal with its secrets hidden.
     pub(crate) fn without_secrets(&self, refusal: Refusal) -> Refusal {
         match refusal {
             Refusal::Unavailable(reason) => Refusal::Unavailable(self.hiding.hide(&reason)),

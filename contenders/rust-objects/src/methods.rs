@@ -20,7 +20,6 @@ pub(crate) const COALESCE: Param = Param::new("coalesce_bytes", 8 << 20, 64 << 1
 pub(crate) const KEPT: Param = Param::new("kept", 1, 0, 1);
 /// By default a URL is read over a new connection, as by the other contenders.
 pub(crate) const KEPT_URL: Param = Param::new("kept", 0, 0, 1);
-/// The version of HTTP.
 pub(crate) const HTTP: Param = Param::new("http", 1, 1, 2);
 
 /// All works but lines, which may begin before a range.

@@ -7,7 +7,6 @@ use readlab_protocol::Answer;
 pub(crate) struct FilesAnswer(Option<Answer>);
 
 impl FilesAnswer {
-    /// Adds the answer about one file.
     pub(crate) fn add(&mut self, file: Answer) {
         let file = file.of_file();
         self.0 = Some(self.0.map_or(file, |all| all.merge(file)));

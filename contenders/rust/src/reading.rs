@@ -41,7 +41,6 @@ pub enum RequestError {
         /// The scans that the method offers for this work.
         known: String,
     },
-    /// A setting was refused.
     #[error("{method}: {cause}")]
     Setting {
         method: &'static str,
@@ -72,7 +71,6 @@ pub enum ReadError {
     /// The kernel or the file system lacks a feature that the method needs.
     #[error("{0}")]
     Unavailable(String),
-    /// A call failed.
     #[error("{}: {fault}", .path.display())]
     Failed {
         path: PathBuf,

@@ -45,7 +45,6 @@ impl Source {
         Source { dictionary, ..self }
     }
 
-    /// The dictionary, ready for decoders.
     pub(crate) fn decoder_dictionary(&self) -> io::Result<Option<DecoderDictionary<'static>>> {
         self.dictionary.as_deref().map(DecoderDictionary::try_copy).transpose()
     }

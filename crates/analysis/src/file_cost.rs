@@ -27,7 +27,6 @@ pub struct FileCost {
     pub rounds: usize,
 }
 
-/// One reading of some files.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reading {
     files: f64,

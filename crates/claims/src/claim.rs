@@ -7,7 +7,6 @@ use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::CacheState;
 use std::ops::RangeInclusive;
 
-/// The claims of one publication.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimsFile {
     pub name: String,

@@ -23,7 +23,6 @@ const STORED_FACT: &str = "stored_bytes";
 /// The name of the side that is a record.
 pub const HERE: &str = "here";
 
-/// The figures that one side has.
 #[derive(Debug, Clone)]
 pub(super) struct Dataset<'a> {
     side: Side,

@@ -58,7 +58,6 @@ pub fn of_record(record: &Record) -> Vec<ClaimsFile> {
     all.filter(|file| answers_claims(record, &file.answered_by)).collect()
 }
 
-/// The built-in claims that a record answers, judged by the record.
 pub fn judge_built_in(record: &Record) -> Vec<JudgedClaims> {
     of_record(record).iter().map(|file| judge(file, Some(record))).collect()
 }

@@ -84,7 +84,6 @@ impl Agent {
 /// The roster entry by which the agent is built and started.
 const AGENT_ENTRY: &str = include_str!("../carried/fleet/agent.toml");
 
-/// The agent's roster entry.
 pub fn entry() -> RosterEntry {
     let mut roster: Roster = toml::from_str(AGENT_ENTRY).expect("the agent's entry is checked by a test");
     roster.entries.remove(0)

@@ -72,7 +72,6 @@ pub enum RankStatement {
     Witness(WitnessFacts),
 }
 
-/// Facts that were compared and agree.
 #[derive(Debug, Serialize, Deserialize)]
 struct ComparedFacts {
     share: Share,

@@ -7,7 +7,6 @@ use readlab_model::trial::{Params, TrialIndex};
 use readlab_record::{Fill, Fleet, Line, Outcome, RankClock, RankTiming};
 use serde::{Deserialize, Serialize};
 
-/// An order to every rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum RankCommand {
     /// Starts the contenders of these trials without waiting for them.
@@ -55,7 +54,6 @@ impl RankCommand {
     }
 }
 
-/// The report of a rank that followed an order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankReport {
     /// The result of the order, or the end of a trial or the run.
@@ -67,7 +65,6 @@ pub struct RankReport {
     pub refusal: Option<Outcome>,
 }
 
-/// The result of an order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum RankResult {
     /// The order was carried out, without a result.

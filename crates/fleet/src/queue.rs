@@ -61,7 +61,6 @@ impl Queue {
         self.position
     }
 
-    /// Begins a pass.
     pub fn begin_pass(&self) {
         self.passed.set(0);
     }

@@ -183,7 +183,6 @@ mod tests {
         [0, 1].map(|index| record.read_part(&record.trials[TrialIndex::new(index)]))
     }
 
-    /// A record with a cold and a warm trial of one command.
     fn record_of_command(name: &str, facts: TargetFacts, cold: Sample, warm: Sample) -> Record {
         let mut record = Record::new(testing::header());
         let device = Device { read_ahead_bytes: Some(128 << 10), ..Device::default() };

@@ -12,7 +12,6 @@ pub struct HistoryLine {
 }
 
 impl HistoryLine {
-    /// The line of a readable record.
     pub fn from_record(names: Vec<String>, record: &Record, folder: &str) -> HistoryLine {
         let target = match record.targets.as_slice() {
             [] => NONE.to_owned(),

@@ -79,7 +79,6 @@ pub struct Page {
     pub maker: String,
     /// Meters that could not be read.
     pub missing: Vec<MissingMetric>,
-    /// Readings that were rejected.
     pub rejected: Vec<MissingMetric>,
     /// Each kind of count, with how it was counted.
     pub counted: Vec<(String, Vec<String>)>,

@@ -8,7 +8,6 @@ use readlab_system::program::CommandLine;
 use readlab_targets::target::source::ReadRequest;
 use std::ffi::OsString;
 
-/// A contender that answered, with its methods.
 #[derive(Debug, Clone)]
 pub struct Contender {
     pub(super) command: CommandLine,

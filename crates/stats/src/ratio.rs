@@ -42,7 +42,6 @@ impl Ratio {
 }
 
 impl Significance {
-    /// Classifies a ratio by its interval.
     pub fn from_interval(ci95: Interval) -> Significance {
         if ci95.holds(1.0) {
             Significance::Tie

@@ -28,7 +28,6 @@ const RESAMPLES: usize = 500;
 /// no digit that is shown.
 const WEIGHINGS: usize = 3;
 
-/// The parameters of the law.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Law {
     /// The rate λ of one reader, in the unit of the rates.

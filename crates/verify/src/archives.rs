@@ -13,7 +13,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// The content of the broken archives.
 const BROKEN_CONTENT: &str = "65537-bytes";
 
 /// For each archive format that the method decodes: every work and scan of every packed file, and

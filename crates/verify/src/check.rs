@@ -120,7 +120,6 @@ impl<'a> Check<'a> {
     }
 }
 
-/// A work on the bytes, with one of its scans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WorkScan {
     pub work: Work,

@@ -30,7 +30,6 @@ const BUFFER_BYTES_MAX: u64 = 1 << 20;
 /// Number of first turns in which a runtime may still load code that it needs for answers.
 const LOADING_TURNS: usize = 3;
 
-/// A turn with many untimed readings.
 const MANY_UNTIMED_TURN: TurnRequest = TurnRequest { lead: 8, count: 1 };
 
 /// Number of such turns that are tried.

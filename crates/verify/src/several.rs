@@ -192,7 +192,6 @@ fn list_of(paths: &[PathBuf]) -> Vec<u8> {
     paths.iter().flat_map(ended).collect()
 }
 
-/// Bytes of every value.
 fn bytes_of_all_values(size: usize) -> Vec<u8> {
     let byte = |at: usize| {
         if at % 41 == 7 { b'\n' } else { u8::try_from((at * 31 + size) % 256).expect("below 256") }

@@ -33,7 +33,6 @@ pub(super) fn raw_name() -> OsString {
 /// A target and its true answer.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    /// The name in reports.
     pub name: String,
     pub path: PathBuf,
     pub truth: Truth,

@@ -18,7 +18,6 @@ const PROGRAMS: [&str; 4] = [
     "/usr/bin/google-chrome",
 ];
 
-/// A browser with one page.
 pub(super) struct Browser {
     // The browser ends when its pipe is closed. The kill is for a browser that does not.
     to: ChildStdin,
@@ -125,7 +124,6 @@ impl Browser {
         }
     }
 
-    /// The value of an expression in the page.
     pub(super) fn ask(&mut self, expression: &str) -> Value {
         let asked = json!({ "expression": expression, "returnByValue": true });
         let answer = self.call("Runtime.evaluate", asked);
@@ -133,7 +131,6 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// The value of an expression that is a text.
     pub(super) fn text(&mut self, expression: &str) -> String {
         self.ask(expression).as_str().unwrap().to_owned()
     }

@@ -19,7 +19,6 @@ use std::time::Duration;
 /// library's own three minutes are longer than a reading may take.
 const RETRY_MAX: Duration = Duration::from_secs(15);
 
-/// The place of an object.
 pub(super) struct Location {
     store: remote::Store,
     bucket: String,

@@ -16,7 +16,6 @@ use std::time::Instant;
 /// Size limit of an answer that says why a request was refused.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
-/// Counts of one reading.
 #[derive(Debug, Default)]
 pub(super) struct Traffic(Mutex<Counts>);
 
@@ -55,7 +54,6 @@ impl Traffic {
     }
 }
 
-/// A transport that counts requests.
 #[derive(Debug)]
 pub(super) struct CountingTransport {
     client: Client,

@@ -124,7 +124,6 @@ impl Client {
     }
 }
 
-/// The header that requests a range.
 fn range_header(range: &Range<u64>) -> (HeaderName, String) {
     (RANGE, format!("bytes={}-{}", range.start, range.end - 1))
 }

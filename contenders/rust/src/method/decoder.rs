@@ -29,7 +29,6 @@ pub(super) const DECODER: Method = Method {
 /// The state of the control: the archive in memory, and its decoder.
 struct DecoderControl(Option<(LoadedFile, MemoryDecoder)>);
 
-/// A decoder with its output memory.
 enum MemoryDecoder {
     Whole(Archive, Decoder),
     Stream(Archive, Option<DecoderDictionary<'static>>, Buffer),

@@ -160,7 +160,6 @@ fn block_bytes(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Decodes the content of a block.
 fn content<'d>(block: &[u8], decoder: &'d mut Decoder) -> Result<&'d [u8], Fault> {
     let short = || content_fault("a block is too short");
     let extra = usize::from(u16::from_le_bytes([block[10], block[11]]));

@@ -59,7 +59,6 @@ pub(super) struct Decoder {
 // SAFETY: a decompressor is plain memory without ties to a thread; all its uses take `&mut self`.
 unsafe impl Send for Decoder {}
 
-/// The result of decoding a stream.
 enum DecodeResult {
     /// Complete: the number of bytes consumed from the archive, and the number of bytes produced.
     Whole(usize, usize),
@@ -88,7 +87,6 @@ impl Decoder {
         Ok(Decoder { raw, out: None })
     }
 
-    /// Decodes an archive and visits its content.
     pub(super) fn content(&mut self, archive: Archive, bytes: &[u8], visit: Visit) -> Result<Answer, Fault> {
         let mut consumer = Consumer::new(visit);
         match archive {

@@ -158,7 +158,6 @@ impl<R: Reader> Reader for CachedReader<R> {
     }
 }
 
-/// Reads a file into the page cache.
 fn read_into_cache(file: &mut impl Read, buffer: &mut [u8]) -> Result<(), Fault> {
     super::read::drain(file, buffer, &mut Consumer::new(Visit::Nothing)).map(drop)
 }

@@ -49,7 +49,6 @@ pub(super) fn add_file(
     Ok(())
 }
 
-/// A list reader for the target that is the list.
 pub(super) struct ListTarget<R> {
     reader: R,
     list: Option<FileList>,

@@ -55,7 +55,6 @@ struct Loopback {
     ends: Option<ConnectionEnds>,
 }
 
-/// Both ends of a connection.
 struct ConnectionEnds {
     sender: TcpStream,
     receiver: TcpStream,
@@ -120,7 +119,6 @@ fn receive(receiver: &TcpStream, buffer_bytes: usize, span_bytes: u64) -> Result
 struct Decryption {
     span_bytes: u64,
     key: LessSafeKey,
-    /// One encrypted record.
     record: Vec<u8>,
 }
 

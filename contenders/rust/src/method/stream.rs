@@ -80,7 +80,6 @@ impl Reader for Stream {
     }
 }
 
-/// A decoder for the streams of one format.
 #[derive(Clone, Copy)]
 pub(super) struct StreamDecoder<'d> {
     pub(super) archive: Archive,

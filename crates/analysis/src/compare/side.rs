@@ -56,7 +56,6 @@ impl Side {
     }
 }
 
-/// The measures whose noise is that of the wall time.
 const TIME_MEASURES: [Measure; 2] = [Measure::Wall, Measure::Rate];
 
 /// Estimates the noise of all cases of each state, which share rounds. A case is identified by its

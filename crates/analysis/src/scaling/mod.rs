@@ -24,7 +24,6 @@ const GAIN_NONE_MAX: f64 = 1.05;
 /// What is counted along the horizontal axis of a scaling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Ranks of a fleet.
     Rank,
     /// Processes on one host.
     Reader,
@@ -38,7 +37,6 @@ impl Unit {
         }
     }
 
-    /// The word in the plural.
     pub fn plural(self) -> &'static str {
         match self {
             Unit::Rank => "ranks",
@@ -76,7 +74,6 @@ pub struct ScalingPoint {
     pub rate: f64,
     /// The 95 % interval of the rate; `None` with a single round.
     pub interval: Option<Interval>,
-    /// The rule by which the interval was computed.
     pub rule: Option<IntervalRule>,
 }
 

@@ -17,7 +17,6 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// The verdict in one sentence.
 pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
     let has_times = match verdict {
         Verdict::Device { pace } => {

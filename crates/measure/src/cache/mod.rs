@@ -141,7 +141,6 @@ fn why_pages_remain(proof: &ResidencyProof) -> &'static str {
     }
 }
 
-/// Result of a fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FillResult {
     /// Time of the sequential read, eviction not included.

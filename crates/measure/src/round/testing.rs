@@ -447,7 +447,6 @@ pub(super) fn refused(reason: &str) -> Outcome {
     Outcome::Refused { reason: reason.to_owned() }
 }
 
-/// The end of a trial whose contender failed.
 pub(crate) fn failed(reason: &str) -> TrialEnd {
     TrialEnd::Trial(Outcome::Failed { reason: reason.to_owned() })
 }

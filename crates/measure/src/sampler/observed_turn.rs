@@ -100,7 +100,6 @@ impl ObservedTurn<'_> {
         lines.map(|(reading, line)| Sample { reading, ..self.sample(&common, line, notes) }).collect()
     }
 
-    /// The value of each meter around the turn.
     fn meter_values(&self, notes: &mut Notes) -> Vec<(Meter, Option<u64>)> {
         let metered = &self.turn.metered;
         // These meters depend on the target and on the contender.

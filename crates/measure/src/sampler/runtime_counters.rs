@@ -78,7 +78,6 @@ impl RuntimeCounters {
         found.map(|(&trial, counts)| Ok(self.with_reported_counts(trial, counts?))).collect()
     }
 
-    /// Keeps the counts of a trial, and adds the counts that its runtime reported.
     fn with_reported_counts(&mut self, trial: TrialIndex, mut counts: Counts) -> Counts {
         self.counted.insert(trial, counts.clone());
         counts.extend(self.reported.get(&trial).map(RuntimeCounts::per_reading).unwrap_or_default());

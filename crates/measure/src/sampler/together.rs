@@ -136,7 +136,6 @@ fn joint_time_ns(trial: &Trial, timings: &[ReaderTiming]) -> u64 {
     timings.iter().map(|it| it.began_ns.saturating_add(took_ns(it))).max().unwrap_or_default()
 }
 
-/// Times of a reader whose turn has one reading.
 fn reader_timing(turn: &MeteredTurn) -> ReaderTiming {
     let wall_ns = turn.answer.samples.iter().map(|sample| sample.wall_ns).sum();
     ReaderTiming { began_ns: turn.began_ns, wall_ns, answered_ns: turn.answer.seen_ns }

@@ -75,7 +75,6 @@ pub(super) struct Trials<'a> {
     /// Number of the contender's processes that read together, by trial; empty if all trials have
     /// one reader.
     pub(super) readers: BTreeMap<TrialIndex, u32>,
-    /// The bounds on memory of the trials that have one.
     pub(super) memory: Option<MemoryControl>,
     pub(super) clock: RunClock,
     /// Description of the change of a target that ended the run.

@@ -32,7 +32,6 @@ pub(super) struct WarmUpUntilSteady {
 pub(super) enum NextStep {
     /// Take this many readings in one turn.
     Read(u32),
-    /// End the warm-up.
     End(WarmupEnd),
 }
 

@@ -150,7 +150,6 @@ enum RankPaths {
 }
 
 impl RankPaths {
-    /// Parses a word of the command line.
     fn parse(word: &Path) -> anyhow::Result<RankPaths> {
         let Some(list) = word.to_str().and_then(|word| word.strip_prefix('@')).map(PathBuf::from) else {
             return Ok(RankPaths::Pattern(word.to_owned()));

@@ -28,7 +28,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// The task of a fleet.
 pub(super) enum FleetTask<'a> {
     Anew(Box<NewRun<'a>>),
     /// Resumes the run of this record, which only rank 0 has.

@@ -67,7 +67,6 @@ pub(super) struct RecordCheck {
     reported_meters: BTreeSet<(TrialIndex, &'static str)>,
 }
 
-/// The reader's treatment of a checked line.
 #[derive(Debug, PartialEq)]
 pub(super) enum LineTreatment {
     Add,

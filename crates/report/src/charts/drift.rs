@@ -16,7 +16,6 @@ const DEVIATION_MAX: f64 = 0.5;
 /// The scale is chosen so that this share of all rounds is within the strips; the others are drawn
 /// at the edge.
 const SHARE_WITHIN_STRIPS: f64 = 0.95;
-/// Height of a strip.
 const DRIFT_STRIP_HEIGHT: f64 = 18.0;
 /// The scale never ends at a smaller share than this.
 const SCALE_SHARE_MIN: f64 = 0.02;

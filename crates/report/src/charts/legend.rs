@@ -23,11 +23,9 @@ pub(super) struct Key {
     pub(super) text: String,
 }
 
-/// Height of a line of the legend.
 const LINE_HEIGHT: f64 = 16.0;
 /// Width of a mark with the space after it.
 const MARK_WIDTH: f64 = 14.0;
-/// Approximate width of a letter.
 const LETTER_WIDTH: f64 = 6.4;
 /// Space between two entries.
 const ENTRY_GAP: f64 = 14.0;

@@ -14,7 +14,6 @@ use readlab_analysis::stats::count;
 use readlab_system::markup::{Element, element, words};
 use std::collections::BTreeSet;
 
-/// Width of a chart of rows.
 pub(super) const WIDTH: f64 = 440.0;
 /// Distance from one row to the next.
 pub(super) const PITCH: f64 = 40.0;
@@ -24,9 +23,7 @@ const AXIS_HEIGHT: f64 = 30.0;
 const TEXT_BASELINE: f64 = 14.0;
 /// Distance from a row's top to its strip.
 pub(super) const STRIP: f64 = 20.0;
-/// Height of a strip.
 pub(super) const STRIP_HEIGHT: f64 = 12.0;
-/// Approximate width of a letter.
 pub(super) const LETTER_WIDTH: f64 = 6.9;
 /// Space for a rank before a name.
 const RANK_WIDTH: f64 = 30.0;
@@ -98,7 +95,6 @@ pub(super) struct RowsChart<'a> {
     pub(super) rows: Vec<ChartRow<'a>>,
     /// The entries of the legend: the colours of the languages first.
     pub(super) keys: Vec<Key>,
-    /// The axis above the rows.
     pub(super) axis: Vec<Element>,
     /// The coordinates of vertical lines through every row.
     pub(super) lines: Vec<f64>,
@@ -106,7 +102,6 @@ pub(super) struct RowsChart<'a> {
     pub(super) ends: Vec<Element>,
     /// The marks between the rows and the legend, in coordinates from the end of the last row.
     pub(super) notes: Vec<Element>,
-    /// The distance from the rows to the legend.
     pub(super) legend_top: f64,
 }
 

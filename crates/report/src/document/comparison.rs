@@ -55,7 +55,6 @@ fn sides(comparison: &Comparison) -> Element {
     element("dl").class("about").all(comparison.sides.iter().enumerate().flat_map(one))
 }
 
-/// The title of a measure's section.
 fn title(measure: Measure) -> &'static str {
     match measure {
         Measure::Wall => "Wall time",

@@ -152,7 +152,6 @@ fn figures(charts: impl IntoIterator<Item = Chart>) -> Option<Element> {
     side_by_side(charts.into_iter().map(figure))
 }
 
-/// An element that opens with a click.
 fn folded(title: &str, content: impl IntoIterator<Item = Element>, open: bool) -> Element {
     let details = element("details").maybe("open", open.then_some("open"));
     details.with(words("summary", title)).all(content)

@@ -21,7 +21,6 @@ use readlab_system::terminal::printable::printable;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal.
     pub width: u16,
     /// Whether escape codes for colour may be used.
     pub color: bool,

@@ -17,7 +17,6 @@ use std::sync::LazyLock;
 
 struct CompiledSchema {
     schemas: Schemas,
-    /// The schema as it is printed.
     printed: SchemaIndex,
     /// The printed schema, changed to reject fields that it does not name.
     closed: SchemaIndex,

@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Longest head of a request.
 pub(super) const HEAD_BYTES_MAX: usize = 16 << 10;
 
 /// Most header fields of a request.

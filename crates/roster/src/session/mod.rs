@@ -88,7 +88,6 @@ impl SessionError {
     }
 }
 
-/// The answer to one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The timed readings, in order.

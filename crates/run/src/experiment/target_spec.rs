@@ -44,7 +44,6 @@ pub struct TargetSpec {
     places: Option<PlacesRequest>,
     /// The ranges that are read; `None` if all of the target is read.
     ranges: Option<RangesSpec>,
-    /// The dictionary for decoding the target.
     dictionary: Option<PathBuf>,
 }
 
@@ -127,7 +126,6 @@ impl TargetSpec {
         TargetSpec::from_word(path, TargetForm { archive, over: Transport::File })
     }
 
-    /// The files of a tree.
     pub fn of_tree(request: TreeRequest) -> TargetSpec {
         let whole =
             TargetSpec::from_word(request.source.path(), TargetForm { archive: None, over: Transport::Tree });
@@ -139,7 +137,6 @@ impl TargetSpec {
         TargetSpec { split: Some(split), ..self }
     }
 
-    /// Restricts the target to a range.
     pub fn in_range(self, range: FileRange) -> TargetSpec {
         TargetSpec { range: Some(RangeSpec::Requested(range)), ..self }
     }

@@ -49,7 +49,6 @@ pub struct Readers {
 /// Targets and plan of the experiment, in the shape of the run.
 pub(super) struct ArrangedTargets {
     pub(super) targets: Vec<KnownTarget>,
-    /// The cache control of each target.
     pub(super) caches: Vec<CacheControl>,
     /// The record's facts about each of its targets.
     pub(super) facts: Vec<TargetFacts>,

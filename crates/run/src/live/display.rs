@@ -18,7 +18,6 @@ use std::fmt::{self, Debug, Formatter};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The keys that end a run.
 const ENDING_KEYS: [u8; 2] = [b'q', b'Q'];
 
 /// The live view of a run; all clones share one display.

@@ -45,7 +45,6 @@ pub(super) struct StateProgress {
     pub(super) has_round: bool,
 }
 
-/// Position of a trial's row.
 #[derive(Debug, Clone, Copy)]
 struct RowPosition {
     block: usize,

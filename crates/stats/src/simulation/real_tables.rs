@@ -56,7 +56,6 @@ impl StateTable {
         self.shared.ratio(trial, reference).unwrap()
     }
 
-    /// The header of the state's table.
     fn header(&self, machine: &str, state: &str) -> String {
         let reference = self.find("command/wc -l");
         let noise = || (0..self.trials.len()).map(|it| self.shared.noise(it).unwrap());

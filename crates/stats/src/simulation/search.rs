@@ -76,7 +76,6 @@ fn machine(is_cold: bool, noise: &mut Noise) -> Vec<(Setting, f64)> {
     settings
 }
 
-/// The result of a search.
 #[derive(Debug)]
 struct SearchResult {
     /// The excess time of the chosen setting over the best, after a fresh measurement of the best

@@ -58,7 +58,6 @@ pub enum OutputError {
     },
 }
 
-/// The destination of an output.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Destination {
     File(FileId),

@@ -16,7 +16,6 @@ const SCSI_NETWORKS: [(&str, &str); 2] = [("session", "iSCSI"), ("rport-", "Fibr
 /// A block device or a partition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockDevice {
-    /// The device's folder in /sys.
     folder: PathBuf,
 }
 

@@ -18,7 +18,6 @@ pub enum FileKind {
     Pipe,
     Socket,
     CharacterDevice,
-    /// A block device, with its device number.
     BlockDevice(DeviceNumber),
     Other,
 }

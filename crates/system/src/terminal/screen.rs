@@ -25,7 +25,6 @@ const BEGIN_DRAWING: &str = "\x1b[?25l\x1b[?7l\r";
 /// Moves to the beginning of the line, and enables wrapping again.
 const END_DRAWING: &str = "\r\x1b[?7h";
 
-/// Erases the rest of the line.
 const ERASE_LINE: &str = "\x1b[K";
 
 static IS_DRAWN: AtomicBool = AtomicBool::new(false);

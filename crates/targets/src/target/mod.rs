@@ -90,7 +90,6 @@ pub enum Place {
     Blocks(Arc<FilePlaces>),
 }
 
-/// The kinds of files that are accepted as targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AcceptedKinds {
     /// Only regular files.
@@ -197,7 +196,6 @@ impl Target {
         self.restrict_to_part(part)
     }
 
-    /// Restricts the target to the range of a record.
     pub fn restrict_to_recorded_range(&mut self, range: RangeFacts) -> Result<(), TargetError> {
         let RangeFacts { start_bytes, length_bytes, .. } = range;
         self.facts.range = Some(range);

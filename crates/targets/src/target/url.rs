@@ -19,7 +19,6 @@ pub struct Url {
     request: String,
 }
 
-/// The protocol of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scheme {
     Http,
@@ -61,7 +60,6 @@ impl Scheme {
         }
     }
 
-    /// Splits a URL into its scheme and the rest.
     fn split(text: &str) -> Option<(Scheme, &str)> {
         Scheme::ALL.into_iter().find_map(|scheme| Some((scheme, text.strip_prefix(scheme.prefix())?)))
     }

@@ -63,7 +63,6 @@ pub(crate) struct Servers {
     expired: Listening,
     other_host: Listening,
     nowhere: RefusingPort,
-    /// The certificate of the authority.
     pub(super) authority: PathBuf,
 }
 

@@ -80,7 +80,6 @@ const FOR_RANGE_METHODS: [Misbehaviour; 5] = [
     Misbehaviour::LongerPart,
 ];
 
-/// Turns of one reading, so that the requests of that reading are known.
 const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 const TWO_READINGS: TurnRequest = TurnRequest { lead: 0, count: 2 };
 

@@ -21,7 +21,6 @@ pub(super) const BUCKET: &str = "readlab";
 /// Not the default region of libraries, so that a wrong region is noticed.
 pub(super) const REGION: &str = "test-region-1";
 
-/// The query of secret URLs.
 pub(super) const SECRET_QUERY: &str = "token=SECRETQUERY0123456789";
 
 /// The first part of the path of redirect targets.

@@ -125,7 +125,6 @@ impl<'s> ServerReadSpec<'s> {
         self.set("kept", kept)
     }
 
-    /// The words of a session that reads a case from a correct server.
     pub(super) fn words(&self, stage: &Stage, case: &Case) -> io::Result<ReadWords> {
         self.prepare(stage, case).map(|prepared| prepared.words)
     }

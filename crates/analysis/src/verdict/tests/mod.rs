@@ -101,7 +101,6 @@ fn change_each<T>(
     *samples = samples.iter().zip(values).map(changed).collect();
 }
 
-/// Sets the wall times of a trial's samples.
 fn set_wall_times(record: &mut Record, trial: usize, walls_ms: [u64; 5]) {
     change_each(record, trial, walls_ms, |sample, wall_ms| sample.wall_ns = wall_ms * MS);
 }

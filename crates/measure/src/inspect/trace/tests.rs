@@ -91,7 +91,6 @@ fn prepare_tracing(lines: usize) -> (NamedTempFile, Tracing) {
     (file, tracing)
 }
 
-/// The trace of a program that runs on a file.
 fn trace_program(tracing: &Tracing, program: &str, args: &[&str], file: &Path) -> Trace {
     let output = Command::new(program).args(args).arg(file).envs(tracing.env()).output().unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -52,7 +52,6 @@ pub fn record(name: &str) -> Record {
     record
 }
 
-/// The text of the record's file.
 pub fn text(name: &str) -> String {
     lines(name).iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
 }

@@ -87,7 +87,6 @@ impl ReadableTarget {
 pub(super) struct TrialSpec {
     pub(super) id: TrialId,
     pub(super) form: TargetForm,
-    /// The suite's entry of the trial.
     pub(super) entry: SuiteEntry,
     /// Whether the trial is reported with the reason, or left out, if it cannot read the target.
     pub(super) is_reported: bool,
@@ -181,7 +180,6 @@ impl Selection {
         named.filter(|id| id.contender == COMMAND)
     }
 
-    /// The trial that a suite's entry names.
     pub(super) fn spec_of(&self, entry: &SuiteEntry) -> Result<TrialSpec, TrialError> {
         let id = TrialId::parse_written(&entry.trial)?;
         let form = TargetForm { archive: entry.form, over: entry.over };

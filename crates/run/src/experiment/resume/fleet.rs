@@ -19,7 +19,6 @@ pub struct FirstLines {
 }
 
 impl InterruptedRun {
-    /// Refuses the record of a fleet.
     pub fn refuse_fleet(self) -> anyhow::Result<InterruptedRun> {
         ensure!(
             self.record.fleet.is_none(),
@@ -45,7 +44,6 @@ impl InterruptedRun {
         }
     }
 
-    /// The interrupted run on the file of a rank.
     pub fn of_rank(mut self, rank: u32) -> anyhow::Result<InterruptedRun> {
         let fleet = self.fleet()?;
         let (share, ranks) = (fleet.share, fleet.ranks.len());

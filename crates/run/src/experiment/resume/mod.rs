@@ -114,7 +114,6 @@ impl Experiment {
     }
 }
 
-/// The plan of a record whose run may be resumed here.
 fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     let header = &record.header;
     match record.end.map(|(reason, _)| reason) {

@@ -98,7 +98,6 @@ impl SweepFolder {
         Ok(SweepFolder { origin: FolderOrigin::Own(made), files: Vec::new() })
     }
 
-    /// Opens a folder that an earlier sweep kept.
     pub fn open_kept(path: &Path) -> Result<SweepFolder, SweepError> {
         let not_kept = |cause: String| SweepError::NotKept { folder: path.to_owned(), cause };
         let text = fs::read(path.join(MANIFEST_FILE))

@@ -156,7 +156,6 @@ fn add_descendants(parent: u32, children: &Children, seen: &mut BTreeSet<u32>, o
     }
 }
 
-/// Where the children of a process are listed.
 enum Children {
     /// The kernel's list of children of each thread.
     Lists,

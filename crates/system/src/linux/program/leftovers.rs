@@ -55,7 +55,6 @@ pub(super) fn reap(spared: Option<u32>) -> Vec<u32> {
     children.filter(|&child| !matches!(try_reap(child), ChildState::Ended(_))).collect()
 }
 
-/// The state of one child.
 enum ChildState {
     Running,
     /// The child has ended; with its status, unless it was reaped before.

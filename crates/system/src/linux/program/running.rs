@@ -29,13 +29,11 @@ pub(super) struct RunningProgram {
     parent: Parent,
 }
 
-/// The parent process of the program.
 #[derive(Debug)]
 enum Parent {
     Lab(Child),
     /// The supervisor, by its process id and its socket.
     Supervisor(u32, UnixStream),
-    /// The program has ended and was reaped.
     Reaped(ExitStatus),
 }
 

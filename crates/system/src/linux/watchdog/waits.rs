@@ -22,7 +22,6 @@ const PATH_BYTES: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Waits(BTreeMap<u32, (Wait, Instant)>);
 
-/// One wait of a thread.
 #[derive(Debug, PartialEq, Eq)]
 struct Wait {
     call: Call,

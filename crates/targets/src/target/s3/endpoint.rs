@@ -27,7 +27,6 @@ pub enum EndpointError {
 const SCHEMES: [(&str, u16); 2] = [("http", 80), ("https", 443)];
 
 impl Endpoint {
-    /// Amazon's endpoint in a region.
     pub fn of_region(region: &str) -> Endpoint {
         let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
         Endpoint { scheme: "https", authority: format!("s3.{region}.{domain}"), path: String::new() }

@@ -33,7 +33,6 @@ const ENCODED_IN_PATH: &AsciiSet = &IN_QUERY.remove(b'/');
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment(String);
 
-/// The parts of a request that are signed.
 #[derive(Debug, Clone)]
 pub struct SignedParts<'a> {
     pub verb: &'a str,
@@ -106,7 +105,6 @@ pub fn scope(moment: &Moment, region: &str) -> String {
 }
 
 impl SignedParts<'_> {
-    /// The signature, in hexadecimal.
     pub fn signature(&self, secret: &str, region: &str, moment: &Moment) -> String {
         hex::encode(signed(&key(secret, region, moment), &self.text(region, moment)).as_ref())
     }

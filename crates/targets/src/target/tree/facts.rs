@@ -41,7 +41,6 @@ impl WalkResult {
 }
 
 impl FoundFiles {
-    /// The cautions about the tree.
     pub(super) fn cautions(&self, filesystem: Filesystem, own: &OwnPaths) -> Vec<String> {
         let mut cautions = caution::of_files(self.bytes, filesystem, self.extents.as_ref());
         let TreeFacts { skipped, follows_links, duplicates, repeated_bytes, .. } = &self.facts;

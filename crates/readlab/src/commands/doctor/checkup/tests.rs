@@ -45,7 +45,6 @@ fn findings_of(machine: &Machine) -> Vec<Finding> {
 
 type MachineEdit = fn(&mut Machine);
 
-/// The finding that a change to an ideal machine adds.
 fn added_finding(change: MachineEdit) -> Finding {
     let mut machine = ideal_machine();
     change(&mut machine);

@@ -13,7 +13,6 @@ pub const EMPTY_PAYLOAD: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934
 /// Largest permitted difference between the clocks of client and server.
 const SKEW_MAX: SignedDuration = SignedDuration::from_mins(15);
 
-/// A request as it was received.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceivedRequest<'a> {
     /// The verb, in upper case.
