@@ -57,6 +57,7 @@ pub(super) struct Column {
     /// The column's heading in the page's table of time, memory and calls.
     pub(super) in_effort: Option<&'static str>,
     /// The column's width in the live view; only for meters that the page's table shows as well.
+    /// No meter has one today: times and their intervals need the width.
     in_live: Option<LiveWidth>,
 }
 

@@ -1,5 +1,5 @@
-//! The time of one state of a run: when it must end, and how much of that time is used up. The
-//! callers pass the current time.
+//! How `--budget` is divided: when each state of a run must end, and how much of its time is used
+//! up. The callers pass the current time.
 
 use crate::plan::{Budget, Plan};
 use readlab_model::trial::CacheState;
