@@ -9,7 +9,7 @@
 //! FILE` prints the number of newlines.
 
 use readlab_protocol::serve::{self, Contender, Refusal, Request};
-use readlab_protocol::{Cache, MethodLine, ParamLine, Reads, SampleLine, TurnRequest};
+use readlab_protocol::{MethodLine, ParamLine, SampleLine, TurnRequest};
 use readlab_rust::{Reading, Work};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -85,18 +85,9 @@ impl Contender for SlowedContender {
         let param =
             |name: &str, default, max| ParamLine { name: name.to_owned(), default, min: default, max };
         let line = |method: &str, about: &str, params| MethodLine {
-            method: method.to_owned(),
             scans: BTreeMap::from([(Work::Newlines.word().to_owned(), vec!["-".to_owned()])]),
             params,
-            about: about.to_owned(),
-            cache: Cache::Through,
-            reads: Reads::File,
-            decodes: Vec::new(),
-            dictionary: false,
-            parts: false,
-            lists: false,
-            tls: false,
-            unavailable: None,
+            ..MethodLine::plain(method, about)
         };
         vec![
             line(

@@ -3,7 +3,7 @@
 
 use crate::{DeclaredReader, Harness, Work};
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
-use readlab_protocol::{Cache, MethodLine, Reads, SampleLine, TurnRequest};
+use readlab_protocol::{MethodLine, SampleLine, TurnRequest};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,18 +37,8 @@ impl Contender for Harness {
 
     fn methods(&self) -> Vec<MethodLine> {
         let method = |declared: &DeclaredReader| MethodLine {
-            method: declared.name.to_owned(),
             scans: BTreeMap::from([(declared.work.word().to_owned(), vec!["-".to_owned()])]),
-            params: Vec::new(),
-            about: "a function of the crate that is measured".to_owned(),
-            cache: Cache::Through,
-            reads: Reads::File,
-            decodes: Vec::new(),
-            dictionary: false,
-            parts: false,
-            lists: false,
-            tls: false,
-            unavailable: None,
+            ..MethodLine::plain(declared.name, "a function of the crate that is measured")
         };
         self.readers.iter().map(method).collect()
     }

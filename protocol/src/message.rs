@@ -98,6 +98,27 @@ pub struct MethodLine {
     pub unavailable: Option<String>,
 }
 
+impl MethodLine {
+    /// A method that reads whole files through the page cache, without scans or parameters.
+    #[must_use]
+    pub fn plain(method: &str, about: &str) -> MethodLine {
+        MethodLine {
+            method: method.to_owned(),
+            scans: BTreeMap::new(),
+            params: Vec::new(),
+            about: about.to_owned(),
+            cache: Cache::Through,
+            reads: Reads::File,
+            decodes: Vec::new(),
+            dictionary: false,
+            parts: false,
+            lists: false,
+            tls: false,
+            unavailable: None,
+        }
+    }
+}
+
 /// How a method uses the page cache, which decides what the lab can prove about its samples.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

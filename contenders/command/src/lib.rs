@@ -65,19 +65,13 @@ impl Contender for Commands {
         let every_work = ["newlines", "lines", "sum", "discard", "names", "stat", "output"]
             .map(|work| (work.to_owned(), vec!["-".to_owned()]));
         let method = |name: &str, about: &str, cache| MethodLine {
-            method: name.to_owned(),
             scans: BTreeMap::from(every_work.clone()),
-            params: Vec::new(),
-            about: about.to_owned(),
             cache,
             reads: Reads::Both,
-            decodes: Vec::new(),
-            dictionary: false,
             // A command that does nothing suits a part as well as the whole target.
             parts: name == CONTROL_METHOD,
-            lists: false,
             tls: true,
-            unavailable: None,
+            ..MethodLine::plain(name, about)
         };
         vec![
             method(CONTROL_METHOD, "a command that does nothing: the cost of starting one", Cache::None),

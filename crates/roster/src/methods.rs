@@ -134,20 +134,7 @@ mod tests {
         let listed = |(work, scans): &(&str, &[&str])| {
             ((*work).to_owned(), scans.iter().map(|scan| (*scan).to_owned()).collect())
         };
-        let method = MethodLine {
-            method: "m".into(),
-            scans: scans.iter().map(listed).collect(),
-            params: Vec::new(),
-            about: String::new(),
-            cache: readlab_protocol::Cache::Through,
-            reads: readlab_protocol::Reads::File,
-            decodes: Vec::new(),
-            dictionary: false,
-            parts: false,
-            lists: false,
-            tls: false,
-            unavailable: None,
-        };
+        let method = MethodLine { scans: scans.iter().map(listed).collect(), ..MethodLine::plain("m", "") };
         let command = CommandLine { program: "x".into(), ..CommandLine::default() };
         let receipt =
             Receipt { contender: "x".into(), version: "1".into(), runtime: String::new(), language: None };

@@ -152,7 +152,6 @@ fn value(part: &str, text: &str) -> Result<u64, SpaceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_protocol::{Cache, Reads};
 
     fn values(text: &str) -> Vec<u64> {
         let space: Space = text.parse().unwrap();
@@ -162,20 +161,7 @@ mod tests {
     fn method(params: &[(&str, u64, u64)]) -> MethodLine {
         let line =
             |&(name, min, max): &(&str, u64, u64)| ParamLine { name: name.into(), default: min, min, max };
-        MethodLine {
-            method: "m".into(),
-            scans: BTreeMap::new(),
-            params: params.iter().map(line).collect(),
-            about: String::new(),
-            cache: Cache::Through,
-            decodes: Vec::new(),
-            dictionary: false,
-            parts: false,
-            lists: false,
-            tls: false,
-            unavailable: None,
-            reads: Reads::File,
-        }
+        MethodLine { params: params.iter().map(line).collect(), ..MethodLine::plain("m", "") }
     }
 
     #[test]

@@ -198,18 +198,12 @@ impl Method {
     fn line(&self) -> MethodLine {
         let works = Work::ALL.into_iter().filter(|work| self.works.contains(work));
         MethodLine {
-            method: self.name.to_owned(),
             scans: works.map(|work| (work.word().to_owned(), vec![NO_SCAN.to_owned()])).collect(),
             params: self.params.iter().map(ParamLine::from).collect(),
-            about: self.about.to_owned(),
             cache: self.cache,
             reads: self.reads,
-            decodes: Vec::new(),
-            dictionary: false,
-            parts: false,
-            lists: false,
             tls: self.tls,
-            unavailable: None,
+            ..MethodLine::plain(self.name, self.about)
         }
     }
 

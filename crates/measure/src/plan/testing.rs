@@ -4,10 +4,9 @@ use super::{Budget, Focus, Plan, PlannedTrial, Role, Rules};
 use readlab_catalog::roster::Warmup;
 use readlab_model::trial::{CacheState, Params};
 use readlab_model::units::Nanos;
-use readlab_protocol::{Cache, MethodLine, Reads};
+use readlab_protocol::{Cache, MethodLine};
 use readlab_record::{Line, testing};
 use readlab_roster::methods::ResolvedMethod;
-use std::collections::BTreeMap;
 
 pub const WARM: CacheState = CacheState::Warm;
 pub const COLD: CacheState = CacheState::Cold;
@@ -46,20 +45,7 @@ fn planned_trial(index: usize, name: &str, state: CacheState) -> PlannedTrial {
     let Line::Trial(trial) = testing::trial(index, &format!("rust/{name}"), state, cache) else {
         unreachable!("it is the line of a trial")
     };
-    let method = MethodLine {
-        method: name.to_owned(),
-        scans: BTreeMap::new(),
-        params: Vec::new(),
-        about: String::new(),
-        cache,
-        reads: Reads::File,
-        decodes: Vec::new(),
-        dictionary: false,
-        parts: false,
-        lists: false,
-        tls: false,
-        unavailable: None,
-    };
+    let method = MethodLine { cache, ..MethodLine::plain(name, "") };
     let choice = ResolvedMethod { id: trial.id.method.clone(), params: Params::default(), method };
     let (trial, warmup, role) = (*trial, Warmup::Readings, Role::Candidate);
     PlannedTrial {

@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for TrialId {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use readlab_protocol::{Cache, MethodLine, ParamLine, Reads};
+    use readlab_protocol::{MethodLine, ParamLine};
     use std::collections::BTreeMap;
 
     fn id(name: &str) -> TrialId {
@@ -263,18 +263,8 @@ mod tests {
     #[test]
     fn parameters_are_spelled_out_and_bounded_by_the_method() {
         let method = MethodLine {
-            method: "read".into(),
-            scans: BTreeMap::new(),
             params: vec![ParamLine { name: "buffer_bytes".into(), default: 65_536, min: 1, max: 1 << 30 }],
-            about: String::new(),
-            cache: Cache::Through,
-            reads: Reads::File,
-            decodes: Vec::new(),
-            dictionary: false,
-            parts: false,
-            lists: false,
-            tls: false,
-            unavailable: None,
+            ..MethodLine::plain("read", "")
         };
         let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();
         assert_eq!(resolved.0, BTreeMap::from([("buffer_bytes".to_owned(), 8192)]));
