@@ -51,7 +51,6 @@ pub(crate) trait Trials {
     fn trials(&self) -> &[Value];
     /// The only trial with this name in this state.
     fn trial(&self, id: &str, state: &str) -> &Value;
-    /// The first trial in which a field has this value.
     fn trial_with(&self, field: &str, value: &str) -> &Value;
     /// A trial that must have this outcome, for a reason with these words.
     fn ended(&self, id: &str, state: &str, outcome: &str, why: &str) -> &Value;
@@ -117,7 +116,6 @@ impl Home {
         home
     }
 
-    /// A home with this file.
     pub(crate) fn with_file(name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Home {
         let home = Home::new();
         home.file(name, content);

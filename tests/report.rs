@@ -4,7 +4,6 @@ use crate::home::{Home, ProgramOutput};
 use readlab_record::testing::scripted;
 use std::fs;
 
-/// A home with this text as its record.
 fn home_with_record(text: &str) -> Home {
     Home::with_file("record.jsonl", text)
 }

@@ -9,7 +9,6 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Pause between two bytes of a slow server.
 const BYTE_PAUSE: Duration = Duration::from_millis(50);
 
 /// The function that writes a server's answer to a request.

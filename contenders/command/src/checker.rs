@@ -57,7 +57,6 @@ impl Checker {
     }
 }
 
-/// The shell command for this line.
 fn command(line: &str, target: &OsStr, secrets: &Secrets) -> Result<Command, PlacingError> {
     let words = Template::for_shell(line)?.command(target);
     let mut command = Command::new(&words[0]);

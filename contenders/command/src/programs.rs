@@ -58,7 +58,6 @@ pub(crate) fn missing<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<St
     ))
 }
 
-/// Whether a program can be started by this name.
 fn can_be_started(name: &OsStr, path: Option<OsString>) -> bool {
     let can_start = |file: &Path| {
         file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)

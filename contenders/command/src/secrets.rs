@@ -38,7 +38,6 @@ impl Secrets {
         Secrets { are_shared, url, hiding }
     }
 
-    /// The target that a command gets for this word.
     pub(crate) fn target(&self, word: &OsStr) -> Result<OsString, Refusal> {
         if word != TARGET_ELSEWHERE {
             return Ok(word.to_owned());

@@ -33,7 +33,6 @@ pub(crate) enum TemplateError {
     /// The command line is empty.
     #[error("the command is empty")]
     Empty,
-    /// A quote is not closed.
     #[error("'{0}': a quote is not closed")]
     Quote(String),
     /// The path would be executed.

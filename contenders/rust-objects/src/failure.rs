@@ -7,7 +7,6 @@
 use readlab_protocol::serve::Refusal;
 use std::error::Error;
 
-/// The innermost cause of an error.
 pub(crate) fn innermost(error: &(dyn Error + 'static)) -> Refusal {
     let mut cause = error;
     while let Some(source) = cause.source() {

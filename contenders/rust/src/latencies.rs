@@ -17,7 +17,6 @@ const LATENCY_MAX: Duration = Duration::from_secs(600);
 /// Number of significant digits. With two, a number is at most 1 % above the measured one.
 const SIGNIFICANT_DIGITS: u8 = 2;
 
-/// The histogram of latencies.
 #[derive(Clone)]
 pub struct Latencies(Histogram<u32>);
 

@@ -23,7 +23,6 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The whole target.
     pub(crate) fn whole(path: &Path) -> Source {
         Source { path: path.to_owned(), part: None, dictionary: None }
     }

@@ -16,9 +16,7 @@ use std::collections::BTreeMap;
 pub struct FileCost {
     pub id: TrialId,
     pub state: CacheState,
-    /// Nanoseconds for each file.
     pub per_file_ns: Estimate,
-    /// Nanoseconds for each byte.
     pub per_byte_ns: Estimate,
     /// The largest error of the fit: its relative difference from the median time of the tree or of
     /// a group.

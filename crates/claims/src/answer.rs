@@ -90,7 +90,6 @@ impl Answer {
 }
 
 impl Estimate {
-    /// A number without an interval.
     pub fn without_interval(value: f64) -> Estimate {
         Estimate::with_ends(value, None)
     }

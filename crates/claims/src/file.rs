@@ -19,7 +19,6 @@ pub enum ClaimsError {
     Unknown { name: String, known: String },
 }
 
-/// Reads a user's own claims.
 pub fn read(path: &Path) -> Result<ClaimsFile, ClaimsError> {
     let text = std::fs::read_to_string(path)
         .map_err(|cause| ClaimsError::Unreadable { path: path.to_owned(), cause })?;

@@ -13,7 +13,6 @@ use readlab_analysis::stats::{self, AbsoluteErrors, LeastSquares};
 use readlab_model::units::Bytes;
 use std::collections::BTreeMap;
 
-/// The machine of this name.
 pub(super) fn machine_named<'a, 'r>(machines: &'a [Dataset<'r>], name: &str) -> Option<&'a Dataset<'r>> {
     machines.iter().find(|it| it.name() == name)
 }

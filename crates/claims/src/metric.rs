@@ -23,7 +23,6 @@ impl Metric {
     /// Wall time, the default metric.
     pub const WALL: Metric = Metric::Of(Measure::Wall);
 
-    /// The common name of the metric.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Of(Measure::Wall) => "wall time",
@@ -38,7 +37,6 @@ impl Metric {
         }
     }
 
-    /// The unit of the metric.
     pub fn unit(self) -> Unit {
         match self {
             Metric::Of(measure) => measure.unit(),

@@ -129,7 +129,6 @@ impl Job {
         self.broadcast(all.map(|all| count_readers(&all)).as_ref())
     }
 
-    /// Compares this rank's clock with that of rank 0.
     pub fn compare_clocks(&self) -> Result<RankClock, JobError> {
         let time_limit = self.time_limit.get() + CLOCKS_TIMEOUT * self.ranks.ranks;
         let body = self.ask(MessageKind::Clocks, &ROUND_TRIPS.to_le_bytes(), time_limit)?;

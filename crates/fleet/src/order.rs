@@ -74,9 +74,7 @@ pub enum RankResult {
     Filled(Fill),
     /// Other ranks took a turn.
     Idle,
-    /// The samples of a turn, and its times on this rank.
     Turn(Vec<Sample>, RankTiming),
-    /// The rank's clock compared with that of rank 0.
     Clock(RankClock),
 }
 
@@ -87,7 +85,6 @@ pub enum RankFailure {
     Unproven(String),
     /// This rank was ready, but another rank was not.
     Withheld,
-    /// A trial or the run ended.
     End(TrialEnd),
     /// The user's clean-up failed or changed the target.
     CleanUp(CleanUpError),

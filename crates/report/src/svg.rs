@@ -23,9 +23,7 @@ pub(super) struct Scale {
 pub(super) enum Quantity {
     /// Rates in bytes per second.
     Rate,
-    /// Times in nanoseconds.
     Time,
-    /// Sizes in bytes.
     Size,
     Share,
 }

@@ -7,7 +7,6 @@ pub fn float(value: u64) -> f64 {
     value as f64
 }
 
-/// The arithmetic mean.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / count(values.len())
 }

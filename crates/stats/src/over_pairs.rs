@@ -82,7 +82,6 @@ impl SharedVariance {
     }
 }
 
-/// The mean of several pairs.
 fn mean_of_pairs(pairs: &[ComparedPair]) -> LogDifference {
     let estimates: Vec<f64> = pairs.iter().map(|pair| pair.difference.estimate).collect();
     let half_widths: Vec<f64> =

@@ -110,7 +110,6 @@ pub struct SharedVariance {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Trial {
-    /// The times as they were read.
     read: Vec<LogTime>,
     /// The times after disturbed readings were moved closer to the others.
     calm: Vec<LogTime>,
@@ -145,7 +144,6 @@ pub struct SharedLocation {
     pub estimate_ns: f64,
     /// 95 % interval; `None` with a single unit, which has no spread.
     pub ci95: Option<RuledInterval>,
-    /// Number of units.
     pub units: usize,
 }
 
@@ -316,7 +314,6 @@ impl SharedVariance {
         if pairs > 2 { CALIBRATION } else { 1.1 + 0.6 / count(self.sharing) }
     }
 
-    /// Number of units of a trial.
     pub(crate) fn unit_count(&self, trial: usize) -> usize {
         self.trials.get(trial).map_or(0, |it| it.read.len())
     }

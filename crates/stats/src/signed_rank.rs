@@ -26,7 +26,6 @@ const RANGE_ERROR_FACTOR_MAX: f64 = 1.25;
 /// The range is then widened on each side by this share of itself.
 const RANGE_WIDENING_SHARE: f64 = 0.08;
 
-/// The sign bit of a float.
 const SIGN_BIT: u64 = 1 << 63;
 
 /// Sorted values whose centre is estimated.

@@ -69,7 +69,6 @@ const NEGLIGIBLE_SHARE: f64 = 1e-9;
 /// Beyond this many standard deviations, divided by √2, the probability is zero.
 const ZERO_PROBABILITY_BEYOND: f64 = 6.0;
 
-/// The residuals of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Residuals {
     /// Sum of squares about their mean.
@@ -116,14 +115,12 @@ fn prior(levels: &[f64; LEVELS], centre: f64, width: f64) -> [f64; LEVELS] {
     std::array::from_fn(|at| (1.0 - TAIL_SHARE) * normal[at] + TAIL_SHARE * tail[at])
 }
 
-/// Scales weights to a sum of one.
 fn scaled_to_one(mut weights: [f64; LEVELS]) -> [f64; LEVELS] {
     let sum: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|weight| *weight /= sum);
     weights
 }
 
-/// The posterior spread of each trial.
 pub(crate) fn spreads(trials: &[Residuals]) -> Vec<Spread> {
     let grid = &*GRID;
     let trials = with_floor(trials);

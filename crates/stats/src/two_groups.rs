@@ -20,7 +20,6 @@ pub struct TwoGroups {
     pub lower_most: f64,
     /// Number of values in the lower group.
     pub lower: usize,
-    /// The gap between the groups.
     pub gap: f64,
     /// The gap divided by the spread of the wider group; infinite where both spreads are zero.
     pub evidence: f64,

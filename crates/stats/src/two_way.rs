@@ -28,7 +28,6 @@ pub(crate) struct TwoWay {
 /// The effects of trials and units.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PolishedEffects {
-    /// The level of each trial.
     pub(crate) levels: Vec<f64>,
     /// The effect of each unit: how much longer trials took in it than usual. 0 for a unit without
     /// times.
@@ -91,7 +90,6 @@ pub(crate) fn without_effects(row: &[LogTime], effects: &[f64]) -> Vec<f64> {
     row.iter().map(|time| time.log - effects[time.unit]).collect()
 }
 
-/// The deviations of values from their mean.
 pub(crate) fn deviations_from_mean(mut values: Vec<f64>) -> Vec<f64> {
     let mean = mean(&values);
     values.iter_mut().for_each(|value| *value -= mean);

@@ -59,7 +59,6 @@ impl Space {
         self.values.keys().map(String::as_str).filter(move |_| is_given)
     }
 
-    /// Whether this space sets a parameter of the method.
     pub fn sets_any_of(&self, method: &MethodLine) -> bool {
         self.settable_params(method).next().is_some()
     }

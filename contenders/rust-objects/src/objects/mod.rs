@@ -28,7 +28,6 @@ use traffic::Counts;
 pub(crate) trait ObjectReader: Send + Sync + 'static {
     fn from_settings(settings: &Settings) -> Self;
 
-    /// Reads the whole object.
     async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal>;
 }
 

@@ -98,7 +98,6 @@ impl Store {
         Ok(found.meta.size)
     }
 
-    /// The bytes of a range.
     pub(super) async fn part(&self, range: Range<u64>) -> Result<Bytes, Refusal> {
         all_bytes(self.get(Some(range)).await?).await
     }

@@ -165,12 +165,10 @@ fn skip_zeros(source: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// The fault of bytes after the last gzip member.
 fn bytes_after_last_member(at: u64) -> Fault {
     content_fault(format!("what stands behind the last gzip member, from byte {at} on, is no gzip"))
 }
 
-/// The fault of the gzip member that begins at `at`.
 pub(super) fn member_fault(at: u64, is_gzip: bool, fault: Fault) -> Fault {
     match fault {
         Fault::Io { .. } if !is_gzip && at > 0 => bytes_after_last_member(at),

@@ -83,7 +83,6 @@ impl Reader for Stream {
 #[derive(Clone, Copy)]
 pub(super) struct StreamDecoder<'d> {
     pub(super) archive: Archive,
-    /// The dictionary of a zstd, if it has one.
     pub(super) dictionary: Option<&'d DecoderDictionary<'static>>,
 }
 

@@ -33,7 +33,6 @@ const MACHINE_GHZ: f64 = 4.3;
 /// A trial, its cache state, and its bound on memory.
 type TrialAndState = (String, CacheState, Option<MemoryBound>);
 
-/// The numbers of each trial.
 #[derive(Debug, Default)]
 struct Numbers(BTreeMap<TrialAndState, BTreeMap<Metric, f64>>);
 

@@ -79,7 +79,6 @@ impl StateClock {
         if self.is_firm() { now_ns.saturating_add(part_ns) } else { u64::MAX }
     }
 
-    /// Whether a firm budget for the rounds ends within `time_ns` from now.
     pub(crate) fn ends_within(&self, now_ns: u64, time_ns: u64) -> bool {
         self.is_firm() && now_ns.saturating_add(time_ns) >= self.end_ns
     }

@@ -180,7 +180,6 @@ impl<'a> Trials<'a> {
         if is_fast && trial.state == CacheState::Cold { again().or(before) } else { before }
     }
 
-    /// The page cache of a target that has a file.
     pub(super) fn page_cache(&self, target: usize) -> &dyn TargetCache {
         self.target(target).cache().expect("states are made only of targets that have a file")
     }

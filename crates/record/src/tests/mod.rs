@@ -51,7 +51,6 @@ fn write_every_line() -> (TempDir, PathBuf, String) {
     (folder, path, text)
 }
 
-/// Reads this text as a record.
 fn read(text: impl AsRef<[u8]>) -> Result<Record, RecordError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.jsonl");

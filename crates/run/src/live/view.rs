@@ -23,7 +23,6 @@ pub(super) enum CurrentWork {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Activity {
     pub(super) text: String,
-    /// Progress of the activity, if it is known.
     pub(super) done: Option<ActivityProgress>,
 }
 

@@ -13,7 +13,6 @@ const RECORDED_MS: [f64; 28] = [
     163.0, 170.0, 179.0, 183.0, 188.0, 205.0, 206.0, 217.0, 227.0, 227.0, 248.0, 259.0, 317.0,
 ];
 
-/// The true times of the trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum TrueTimes {
     /// The times of a recorded race; the second trial is at least this share slower than the first.
@@ -48,7 +47,6 @@ struct Race {
     readings: Vec<Vec<Observation>>,
 }
 
-/// The outcome of a race.
 struct RaceEnd {
     /// The number of rounds of each trial.
     rounds: Vec<usize>,

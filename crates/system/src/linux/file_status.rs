@@ -25,7 +25,6 @@ pub enum FileKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStatus {
     pub kind: FileKind,
-    /// The device number of the file's file system.
     pub device: DeviceNumber,
     pub inode: u64,
     /// The file's size; 0 for a block device.

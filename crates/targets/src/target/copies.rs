@@ -36,7 +36,6 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Makes this many copies of a file below a folder.
     pub fn make(file: &Path, below: &Path, copies: u32, check: CopyCheck) -> Result<Copies, TargetError> {
         let size_bytes = fs::metadata(file).map_err(TargetError::io(file))?.len();
         check_space(below, size_bytes.saturating_mul(u64::from(copies)))?;

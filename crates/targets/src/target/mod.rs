@@ -302,7 +302,6 @@ impl Target {
         own.map_or_else(|| self.request(reads), |copy| Ok(self.request_file(copy)))
     }
 
-    /// The request for this file, with the dictionary of the target.
     fn request_file(&self, file: &Path) -> ReadRequest {
         let env = self.facts.dictionary.iter().map(Dictionary::variable).collect();
         ReadRequest { word: file.as_os_str().to_owned(), env, ..ReadRequest::default() }

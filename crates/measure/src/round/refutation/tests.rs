@@ -14,7 +14,6 @@ struct TurnTimes {
     turn_ns: u64,
 }
 
-/// An honest turn with this window.
 fn honest(window_ns: u64) -> TurnTimes {
     TurnTimes { window_ns, cpu_ns: window_ns, turn_ns: window_ns + 200_000 }
 }

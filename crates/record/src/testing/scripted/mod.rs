@@ -38,7 +38,6 @@ pub fn names() -> [&'static str; ALL.len()] {
     ALL.map(|(name, _)| name)
 }
 
-/// The lines of the record with this name.
 pub fn lines(name: &str) -> Vec<Line> {
     let (_, make) = ALL.iter().find(|(known, _)| *known == name).expect("a record has this name");
     make().lines

@@ -28,7 +28,6 @@ pub(super) struct Script {
     pub(super) trials: usize,
 }
 
-/// A trial of a script.
 #[derive(Clone, Copy)]
 pub(super) struct ScriptedTrial {
     pub(super) name: &'static str,

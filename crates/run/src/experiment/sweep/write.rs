@@ -102,7 +102,6 @@ fn create(path: &Path, way: WriteWay) -> io::Result<File> {
     if way == WriteWay::Direct { open_file::create_direct(path) } else { File::create_new(path) }
 }
 
-/// Number of bytes of a file of this size that one call writes.
 fn bytes_per_call(size_bytes: u64, memory: &Memory) -> usize {
     let is_small = size_bytes <= memory.available_here_bytes() / MEMORY_PARTS;
     usize::try_from(size_bytes).ok().filter(|_| is_small).unwrap_or(PIECE_BYTES).max(1)

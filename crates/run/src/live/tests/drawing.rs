@@ -68,7 +68,6 @@ impl Surface for ScriptedSurface {
     }
 }
 
-/// A display on a scripted terminal.
 struct ScriptedDisplay {
     display: Display,
     script: Rc<RefCell<TerminalScript>>,

@@ -48,7 +48,6 @@ fn descriptors(pid: u32) -> impl Iterator<Item = PathBuf> {
     folder.map(|descriptor| descriptor.path())
 }
 
-/// True if the process has mapped the file.
 pub fn has_mapped(pid: u32, file: FileId) -> bool {
     // The device number in /proc/PID/maps may differ from that of stat(2), as on btrfs and overlay.
     // The path decides in that case.
@@ -66,7 +65,6 @@ fn path_in_root_of(pid: u32, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// True if the process has the file open.
 pub fn has_open(pid: u32, file: FileId) -> bool {
     descriptors(pid).any(|descriptor| file.has_path(&descriptor))
 }

@@ -38,7 +38,6 @@ impl ProcFile {
         ProcFile::open_with(pid, name, File::options().read(true))
     }
 
-    /// Opens a write-only file.
     pub(super) fn open_to_write(pid: u32, name: &str) -> ProcFile {
         ProcFile::open_with(pid, name, File::options().write(true))
     }

@@ -14,7 +14,6 @@ pub enum Deed {
     Touch64MiB = b'm' as isize,
     /// Read the file from beginning to end.
     ReadFile = b'r' as isize,
-    /// Read the file in a child process that is then reaped.
     ReadFileInChild = b'c' as isize,
     /// Fork a child process that executes the following commands, as long as both processes live.
     Fork = b'f' as isize,
@@ -149,7 +148,6 @@ fn burn_cpu() {
     }
 }
 
-/// Reads memory of this process at an address.
 pub fn read_own_memory(address: u64, into: &mut [u8]) {
     let memory = std::fs::File::open("/proc/self/mem").unwrap();
     std::os::unix::fs::FileExt::read_exact_at(&memory, into, address).unwrap();

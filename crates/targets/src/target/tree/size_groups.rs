@@ -12,7 +12,6 @@ use std::fs;
 /// The groups; each has about the same number of files.
 const SIZE_GROUPS: [SizeGroup; 3] = [SizeGroup::Smallest, SizeGroup::Middle, SizeGroup::Largest];
 
-/// Fewest files in a group.
 const FILES_MIN: usize = 2;
 
 /// The files of the last group must be this many times as large as those of the first, because

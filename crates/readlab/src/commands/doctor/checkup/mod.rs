@@ -37,7 +37,6 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy)]
 pub struct CheckupFacts<'a> {
     pub machine: &'a Machine,
-    /// The target, if one is given.
     pub target: Option<&'a TargetFacts>,
     /// Which meters this user may use.
     pub rights: &'a Rights,
