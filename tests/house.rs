@@ -134,6 +134,22 @@ fn every_named_path_of_the_repository_exists() {
 }
 
 #[test]
+fn files_define_what_the_page_for_contributors_finds_in_them() {
+    let page = repository::text("CONTRIBUTING.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts: Vec<&str> = page.split("` in `crates/").collect();
+    assert!(parts.len() > 20);
+    for pair in parts.windows(2) {
+        let item = pair[0].rsplit('`').next().unwrap_or_default();
+        let path = pair[1].split('`').next().unwrap_or_default();
+        let name = item.trim_end_matches('!').rsplit("::").next().unwrap_or_default();
+        let source = repository::text(&format!("crates/{path}"));
+        let kinds = ["fn", "struct", "enum", "const", "macro_rules!"];
+        let is_defined = kinds.iter().any(|kind| source.contains(&format!("{kind} {name}")));
+        assert!(is_defined, "crates/{path} does not define {item}");
+    }
+}
+
+#[test]
 fn no_file_contains_a_todo() {
     for (file, source) in sources("crates") {
         for word in [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")] {

@@ -365,24 +365,16 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_asked_only_of_methods_that_read_parts() {
-        let (messages, code) = run_session("read m - sum /f start_bytes=0 length_bytes=1", "");
-        let reason = "m reads no part of a target".to_owned();
-        assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
-    }
-
-    #[test]
-    fn a_list_is_asked_only_of_methods_that_read_lists() {
-        let (messages, code) = run_session("read m - sum /f list=1", "");
-        let reason = "m reads no list of files".to_owned();
-        assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
-    }
-
-    #[test]
-    fn places_are_asked_only_of_methods_that_read_places() {
-        let (messages, code) = run_session("read m - sum /f places=1", "");
-        let reason = "m reads no places".to_owned();
-        assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
+    fn parts_lists_and_places_are_asked_only_of_methods_that_read_them() {
+        for (asked, reason) in [
+            ("start_bytes=0 length_bytes=1", "m reads no part of a target"),
+            ("list=1", "m reads no list of files"),
+            ("places=1", "m reads no places"),
+        ] {
+            let (messages, code) = run_session(&format!("read m - sum /f {asked}"), "");
+            let reason = reason.to_owned();
+            assert_eq!((messages.last(), code), (Some(&Message::Failed { reason }), ExitCode::FAILURE));
+        }
     }
 
     #[test]
