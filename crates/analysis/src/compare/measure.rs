@@ -59,25 +59,15 @@ pub enum Unit {
     Count,
 }
 
-impl Measure {
-    /// The word used on the command line and in files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Measure::Wall => "wall",
-            Measure::Cpu => "cpu",
-            Measure::Rate => "rate",
-            Measure::Peak => "peak",
-            Measure::Device => "device",
-            Measure::Syscalls => "syscalls",
-            Measure::Mallocs => "mallocs",
-            Measure::Retains => "retains",
-            Measure::Releases => "releases",
-            Measure::Slope => "slope",
-            Measure::Most => "most",
-            Measure::Fixed => "fixed",
-        }
+readlab_model::worded! {
+    Measure {
+        Wall = "wall", Cpu = "cpu", Rate = "rate", Peak = "peak", Device = "device", Syscalls = "syscalls",
+        Mallocs = "mallocs", Retains = "retains", Releases = "releases", Slope = "slope", Most = "most",
+        Fixed = "fixed"
     }
+}
 
+impl Measure {
     pub fn unit(self) -> Unit {
         match self {
             Measure::Wall | Measure::Cpu | Measure::Fixed => Unit::Nanoseconds,

@@ -29,14 +29,9 @@ pub enum Unit {
     Reader,
 }
 
-impl Unit {
-    pub fn word(self) -> &'static str {
-        match self {
-            Unit::Rank => "rank",
-            Unit::Reader => "reader",
-        }
-    }
+readlab_model::worded! { Unit { Rank = "rank", Reader = "reader" } }
 
+impl Unit {
     pub fn plural(self) -> &'static str {
         match self {
             Unit::Rank => "ranks",

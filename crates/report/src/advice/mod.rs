@@ -19,7 +19,6 @@ use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_catalog::snippet::Snippet;
 use readlab_model::trial::TrialIndex;
 use readlab_record::Record;
-use std::fmt;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Advice {
@@ -53,14 +52,7 @@ pub enum AdvisedAction {
     Use,
 }
 
-impl fmt::Display for AdvisedAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AdvisedAction::Keep => "keep",
-            AdvisedAction::Use => "use",
-        })
-    }
-}
+readlab_model::worded! { AdvisedAction { Keep = "keep", Use = "use" } }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdviceAgainst {
