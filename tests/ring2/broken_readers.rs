@@ -79,7 +79,7 @@ struct InjectedFault<'a> {
 }
 
 impl<'a> InjectedFault<'a> {
-    fn of(lines: &[&'a str]) -> InjectedFault<'a> {
+    fn parse(lines: &[&'a str]) -> InjectedFault<'a> {
         let [head, right, wrong] = lines else { panic!("{lines:?}") };
         let (names, words) = head.split_once(": ").unwrap();
         let names: Vec<&str> = names.split(' ').collect();
@@ -130,7 +130,7 @@ fn assert_each_fault_is_named(language: &str, program: &str, faults: &str) {
     }
     let home = Home::new();
     let lines: Vec<&str> = faults.lines().collect();
-    let missed = lines.chunks(3).map(InjectedFault::of).filter_map(|fault| {
+    let missed = lines.chunks(3).map(InjectedFault::parse).filter_map(|fault| {
         fault.build(&home, language);
         fault.missed(&home)
     });

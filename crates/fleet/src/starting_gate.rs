@@ -22,11 +22,13 @@ const START_DELAY_PER_RANK_NS: u64 = 200_000;
 /// Start of a rank's turn, in nanoseconds of its own clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TurnStart {
+    /// The planned start for all ranks.
     pub planned_ns: u64,
     /// The actual start of this rank.
     pub started_ns: u64,
 }
 
+/// State of a turn at the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GateState {
     /// This rank has not reported yet whether it is ready.
@@ -35,9 +37,11 @@ enum GateState {
     Withheld { was_ready: bool },
     /// The turn may begin at this time of this rank's clock.
     Open(u64),
+    /// The turn began.
     Passed(TurnStart),
 }
 
+/// The gate of one rank.
 #[derive(Debug, Clone)]
 pub struct RankGate {
     job: Rc<Job>,

@@ -23,7 +23,7 @@ enum Races {
 }
 
 impl Races {
-    fn of(self, all: usize) -> usize {
+    fn share_of(self, all: usize) -> usize {
         match self {
             Races::Tenth => all / 10,
             Races::All => all,

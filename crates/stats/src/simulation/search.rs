@@ -145,7 +145,7 @@ fn count_within_3_percent(is_cold: bool, sd: f64, readings: usize, seeds: u64) -
 
 #[test]
 fn a_search_finds_a_setting_within_three_percent_of_the_best() {
-    let seeds = Races::Tenth.of(200) as u64;
+    let seeds = Races::Tenth.share_of(200) as u64;
     for is_cold in [true, false] {
         assert!(count_within_3_percent(is_cold, 0.05, 60, seeds) >= fewest_by_chance(0.85, seeds));
     }
@@ -156,7 +156,7 @@ mod ring2 {
 
     #[test]
     fn a_search_finds_a_setting_within_three_percent_of_the_best() {
-        let seeds = Races::All.of(100) as u64;
+        let seeds = Races::All.share_of(100) as u64;
         for is_cold in [true, false] {
             for (sd, readings) in [(0.05, 60), (0.1, 90)] {
                 assert!(count_within_3_percent(is_cold, sd, readings, seeds) >= fewest_by_chance(0.8, seeds));

@@ -276,7 +276,7 @@ fn assert_intervals_hold(races: Races, leeway: f64) {
     for (trials, whole) in [(3, 2_500), (4, 2_500), (8, 1_000), (30, 250)] {
         for rounds in 2..=5 {
             let mut found = |(model, truths): &mut (NoiseModel, TrueMedians)| {
-                (*model, coverage_cell(*model, truths, trials, rounds, races.of(whole)))
+                (*model, coverage_cell(*model, truths, trials, rounds, races.share_of(whole)))
             };
             let cells: Vec<(NoiseModel, CoverageCell)> = models.iter_mut().map(&mut found).collect();
             for (model, found) in &cells {
@@ -351,7 +351,7 @@ fn assert_unequal_rounds_hold(races: Races, least: f64) {
             let mut noise = Noise::new(17);
             let mut truths = TrueMedians::default();
             let [mut ratios, mut locations] = [HeldCount::default(); 2];
-            for _ in 0..races.of(300) {
+            for _ in 0..races.share_of(300) {
                 let mut race = model.race(factors(trials), 12, &mut noise);
                 for (turns, rounds) in race.trials.iter_mut().zip(unequal_rounds(trials, of_reference)) {
                     turns.truncate(rounds);
@@ -413,7 +413,7 @@ fn assert_identical_trials_tie(races: Races, most: f64) {
                 NoiseModel::Neighbour(0.3),
                 NoiseModel::Spikes(0.1),
             ] {
-                let slower = called_slower(model, trials, rounds, races.of(whole));
+                let slower = called_slower(model, trials, rounds, races.share_of(whole));
                 let at =
                     format!("{trials} trials, {rounds} rounds, {model:?}: {slower:.3} are called slower");
                 println!("{at}");

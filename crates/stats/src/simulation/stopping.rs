@@ -148,7 +148,7 @@ fn wrong_max(races: usize) -> f64 {
 
 fn assert_races_are_decided(races: Races) {
     let zone = Indifference::within(0.1);
-    let n = races.of(400);
+    let n = races.share_of(400);
     let recorded = run_races(TrueTimes::Recorded(0.1), 28, 0.1, zone, n);
     assert!(recorded.decided > 0.95 && recorded.wrong <= wrong_max(n), "{recorded:?}");
     assert!(recorded.readings < 130.0 && recorded.rounds < 17.0, "{recorded:?}");
@@ -158,10 +158,10 @@ fn assert_races_are_decided(races: Races) {
     let large = run_races(TrueTimes::Recorded(0.5), 28, 0.1, zone, n);
     assert!(large.rounds < 6.0 && large.wrong <= wrong_max(n), "{large:?}");
     // Each of the two equal trials is a right result.
-    assert!(run_races(TrueTimes::Twins, 28, 0.1, zone, races.of(200)).wrong <= 0.05);
-    assert!(run_races(TrueTimes::Equal, 28, 0.1, zone, races.of(100)).readings < 600.0);
+    assert!(run_races(TrueTimes::Twins, 28, 0.1, zone, races.share_of(200)).wrong <= 0.05);
+    assert!(run_races(TrueTimes::Equal, 28, 0.1, zone, races.share_of(100)).readings < 600.0);
     for trials in [2, 3, 4, 8] {
-        let n = races.of(1_000);
+        let n = races.share_of(1_000);
         let few = run_races(TrueTimes::AllBehind(0.1), trials, 0.1, zone, n);
         assert!(few.wrong <= wrong_max(n), "{trials} trials: {few:?}");
     }

@@ -53,6 +53,7 @@ pub(super) struct Task {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
+    /// The program runs.
     Started { program: u32, supervisor: u32 },
     /// The program could not be started; `error` is the system's error number.
     NotStarted { error: i32 },
