@@ -280,18 +280,16 @@ impl MemoryGroup {
             GroupVersion::One => ("memory.usage_in_bytes", "cache "),
             GroupVersion::Two => ("memory.current", "file "),
         };
-        let statistics = self.statistics()?;
         let lacks = || io::Error::new(io::ErrorKind::InvalidData, format!("no {usage}, or no {cache}"));
-        let usage_bytes = number(self.folder.join(usage)).ok_or_else(lacks)?;
+        let usage_bytes = || number(self.folder.join(usage)).ok_or_else(lacks);
+        let before_bytes = usage_bytes()?;
+        let statistics = self.statistics()?;
+        let after_bytes = usage_bytes()?;
         let with_shared_bytes = field(&statistics, cache).ok_or_else(lacks)?;
         // Both versions count memory that processes share, and files in memory only, as page cache.
         let cache_bytes = with_shared_bytes.saturating_sub(field(&statistics, "shmem ").unwrap_or(0));
         let unsummed_bytes = UNSUMMED_PAGES_MAX * page_bytes() * online_processors(&self.root);
-        Ok(GroupMemory {
-            cache_bytes,
-            cache_bytes_max: cache_bytes.saturating_add(unsummed_bytes).min(usage_bytes),
-            other_bytes: usage_bytes.saturating_sub(cache_bytes),
-        })
+        Ok(GroupMemory::between([before_bytes, after_bytes], cache_bytes, unsummed_bytes))
     }
 
     pub fn counters(&self) -> io::Result<GroupCounters> {
@@ -336,6 +334,20 @@ impl Drop for MemoryGroup {
                 // What cannot be removed now is removed when the lab ends.
                 _ => return,
             }
+        }
+    }
+}
+
+impl GroupMemory {
+    /// The page cache was read between these two readings of the usage. A contender that reads meanwhile
+    /// brings megabytes into the page cache between two files that the lab reads. The smaller usage
+    /// counts, so that these bytes are not taken for memory of its processes.
+    fn between(usage_bytes: [u64; 2], cache_bytes: u64, unsummed_bytes: u64) -> GroupMemory {
+        let [before_bytes, after_bytes] = usage_bytes;
+        GroupMemory {
+            cache_bytes,
+            cache_bytes_max: cache_bytes.saturating_add(unsummed_bytes).min(before_bytes.max(after_bytes)),
+            other_bytes: before_bytes.min(after_bytes).saturating_sub(cache_bytes),
         }
     }
 }
@@ -606,6 +618,20 @@ mod tests {
         older.remove_limit().unwrap();
         let text = |name: &str| fs::read_to_string(machine.folder.path().join("group").join(name)).unwrap();
         assert_eq!((text("memory.max"), text("memory.limit_in_bytes")), ("1048576".into(), "-1".into()));
+    }
+
+    #[test]
+    fn page_cache_that_changes_while_it_is_read_is_no_memory_of_the_processes() {
+        const MIB: u64 = 1 << 20;
+        // 4 MiB of processes. The page cache grows from 20 to 28 MiB, and is read in between, or falls.
+        let growing = GroupMemory::between([24 * MIB, 32 * MIB], 21 * MIB, MIB / 2);
+        assert_eq!(growing.other_bytes, 3 * MIB, "at most the memory of the processes");
+        assert_eq!(growing.cache_bytes_max, 21 * MIB + MIB / 2);
+        let falling = GroupMemory::between([32 * MIB, 24 * MIB], 27 * MIB, MIB / 2);
+        assert_eq!(falling.other_bytes, 0);
+        let resting = GroupMemory::between([24 * MIB; 2], 20 * MIB, 8 * MIB);
+        let expected = GroupMemory { cache_bytes: 20 * MIB, cache_bytes_max: 24 * MIB, other_bytes: 4 * MIB };
+        assert_eq!(resting, expected);
     }
 
     #[test]
