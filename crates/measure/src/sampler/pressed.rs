@@ -65,6 +65,14 @@ impl PressedTrials {
         *need = bytes.max(*need);
     }
 
+    /// Lowers the need of a trial by page cache that its groups have beyond their bound; returns whether
+    /// there was a need.
+    fn lower_need(&mut self, trial: TrialIndex, excess_bytes: u64) -> bool {
+        let Some(need) = self.needs_bytes.get_mut(&trial).filter(|need| **need > 0) else { return false };
+        *need = need.saturating_sub(excess_bytes);
+        true
+    }
+
     fn need(&self, trial: TrialIndex) -> u64 {
         self.needs_bytes.get(&trial).copied().unwrap_or_default()
     }
@@ -131,6 +139,8 @@ pub(super) struct SteadyState {
     proof: PressedProof,
     counters: GroupCounters,
     working_set_bytes: u64,
+    /// Share of the working set for which the bounds of all groups have room; may be above 1.
+    granted_share: f64,
     /// Who seems to keep pages for which other groups are charged.
     elsewhere: Option<String>,
 }
@@ -142,6 +152,8 @@ pub(super) struct PressedTurn {
     pub(super) counters: GroupCounters,
     /// Share of the working set in memory after the turn.
     pub(super) after_share: f64,
+    /// Share of the working set for which the bounds of all groups have room; may be above 1.
+    pub(super) granted_share: f64,
     pub(super) elsewhere: Option<String>,
 }
 
@@ -174,6 +186,13 @@ impl PressedTurn {
                 percent(elsewhere_share)
             ));
         }
+        if before_share > self.granted_share + STATE_TOLERANCE {
+            return Some(format!(
+                "{} of it were in memory before the reading, and the bound has room for {}",
+                percent(before_share),
+                percent(self.granted_share)
+            ));
+        }
         let is_far = |share: f64| (share - steady_share).abs() > STATE_TOLERANCE;
         let shares = [("before", before_share), ("after", self.after_share)];
         let (when, share) = shares.into_iter().find(|(_, share)| is_far(*share))?;
@@ -195,7 +214,9 @@ impl ProcessSampler<'_> {
         check_available(&bound, self.pressed.need(trial.index))?;
         let evicted = self.state_maker().make_cold(trial);
         evicted.map_err(|error| self.with_other_holders(trial.index, error))?;
-        let limit_bytes = self.set_limit(trial.index, &bound)?;
+        let mut limit_bytes = self.set_limit(trial.index, &bound)?;
+        let groups = self.pool.session(trial.index)?.groups.count();
+        let granted_bytes = bound.cache_bytes.saturating_mul(groups);
         let known = self.pressed.steady.get(&trial.index).copied();
         let mut steadiness = Steadiness { known, ..Steadiness::default() };
         let (reading, state) = loop {
@@ -207,7 +228,15 @@ impl ProcessSampler<'_> {
                 share: resident_share(&left, &bound),
                 refaults: state.counters.since(before).refaults.map(|pages| page_share(pages, &bound)),
             };
-            if steadiness.add(reading) {
+            let is_steady = steadiness.add(reading);
+            let resident_bytes = left.resident.saturating_mul(page_bytes());
+            let charged_bytes = state.memory.cache_bytes.min(resident_bytes);
+            let excess_bytes = charged_bytes.saturating_sub(granted_bytes) / groups.max(1);
+            // Processes that need less than was measured leave the difference to the page cache.
+            let is_beyond = byte_share(excess_bytes, &bound) > SHARE_TOLERANCE;
+            if is_beyond && self.pressed.lower_need(trial.index, excess_bytes) {
+                limit_bytes = self.set_limit(trial.index, &bound)?;
+            } else if is_steady {
                 break (reading, state);
             }
             if steadiness.is_exhausted() {
@@ -215,7 +244,6 @@ impl ProcessSampler<'_> {
             }
         };
         self.pressed.steady.insert(trial.index, reading);
-        let groups = self.pool.session(trial.index)?.groups.count();
         let residency = self.counted_residency(trial.index)?;
         let resident_bytes = residency.resident.saturating_mul(page_bytes());
         let elsewhere_bytes = resident_bytes.saturating_sub(state.memory.cache_bytes_max);
@@ -232,7 +260,8 @@ impl ProcessSampler<'_> {
             elsewhere_share,
         };
         let (counters, working_set_bytes) = (state.counters, bound.working_set_bytes);
-        Ok(SteadyState { residency, proof, counters, working_set_bytes, elsewhere })
+        let granted_share = byte_share(granted_bytes, &bound);
+        Ok(SteadyState { residency, proof, counters, working_set_bytes, granted_share, elsewhere })
     }
 
     /// Names processes outside of this lab that have a target open which cannot be evicted.
@@ -262,6 +291,7 @@ impl ProcessSampler<'_> {
             proof,
             counters: counters.since(steady.counters),
             after_share: share(after.resident.saturating_mul(page_bytes()), steady.working_set_bytes),
+            granted_share: steady.granted_share,
             elsewhere: steady.elsewhere,
         })
     }
@@ -468,7 +498,24 @@ mod tests {
             elsewhere_share: elsewhere,
             ..PressedProof::default()
         };
-        PressedTurn { proof, counters: GroupCounters::default(), after_share: after, elsewhere: None }
+        PressedTurn {
+            proof,
+            counters: GroupCounters::default(),
+            after_share: after,
+            granted_share: 0.5,
+            elsewhere: None,
+        }
+    }
+
+    #[test]
+    fn a_share_in_memory_for_which_the_bound_has_no_room_does_not_count() {
+        let mut held = turn(0.594, 0.594, 0.0);
+        held.proof.steady_share = 0.594;
+        let said = held.violation().unwrap();
+        assert_eq!(said, "59.4 % of it were in memory before the reading, and the bound has room for 50.0 %");
+        // Two groups with the same bound have twice the room.
+        held.granted_share = 1.0;
+        assert_eq!(held.violation(), None);
     }
 
     #[test]
@@ -521,5 +568,8 @@ mod tests {
         let (mut pressed, trial) = (PressedTrials::default(), TrialIndex::new(1));
         [30, 50, 20].into_iter().for_each(|bytes| pressed.note_need(trial, bytes));
         assert_eq!((pressed.need(trial), pressed.need(TrialIndex::new(2))), (50, 0));
+        assert!(pressed.lower_need(trial, 20) && pressed.need(trial) == 30);
+        assert!(pressed.lower_need(trial, 40) && pressed.need(trial) == 0);
+        assert!(!pressed.lower_need(trial, 40) && !pressed.lower_need(TrialIndex::new(2), 1));
     }
 }
