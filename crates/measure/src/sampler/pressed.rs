@@ -45,6 +45,9 @@ const STATE_TOLERANCE: f64 = 0.05;
 /// more than this share of the bound is reported.
 const PINNED_SHARE_MIN: f64 = 0.05;
 
+/// A reading that fails after it has read its working set again this many times thrashes.
+const THRASH_TIMES_MIN: f64 = 4.0;
+
 /// Largest number of processes that are named as holders of a file.
 const NAMED_MAX: usize = 3;
 
@@ -221,7 +224,8 @@ impl ProcessSampler<'_> {
         let mut steadiness = Steadiness { known, ..Steadiness::default() };
         let (reading, state) = loop {
             let before = self.group_state(trial.index)?.counters;
-            self.untimed_turn(trial, 1)?;
+            let untimed = self.untimed_turn(trial, 1);
+            untimed.map_err(|error| self.with_thrash(trial.index, &bound, before, error))?;
             let left = self.counted_residency(trial.index)?;
             let state = self.group_state(trial.index)?;
             let reading = UntimedReading {
@@ -286,7 +290,8 @@ impl ProcessSampler<'_> {
             return Err(SampleError::Unproven("what is in memory after the reading is not known".to_owned()));
         };
         let proof = PressedProof { held_bytes: memory.other_bytes, ..steady.proof };
-        self.report_pinned(trial, &proof);
+        let uncertain_bytes = memory.cache_bytes_max.saturating_sub(memory.cache_bytes);
+        self.report_pinned(trial, &proof, uncertain_bytes);
         Ok(PressedTurn {
             proof,
             counters: counters.since(steady.counters),
@@ -296,11 +301,13 @@ impl ProcessSampler<'_> {
         })
     }
 
-    /// Warns once of processes that keep more memory than was measured for them.
-    fn report_pinned(&mut self, trial: TrialIndex, proof: &PressedProof) {
+    /// Warns once of processes that keep more memory than was measured for them, and more than the counts
+    /// of their groups are uncertain by.
+    fn report_pinned(&mut self, trial: TrialIndex, proof: &PressedProof, uncertain_bytes: u64) {
         let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
         let pinned_bytes = proof.held_bytes.saturating_sub(proof.process_bytes);
-        if share(pinned_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported.insert(trial) {
+        let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
+        if share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported.insert(trial) {
             let (id, pinned) = (&self.trials.trial(trial).id, Bytes(pinned_bytes).binary());
             self.notes.warn(format!(
                 "{id}: its processes hold {pinned} more than the {} that they needed when they were measured, and \
@@ -367,6 +374,23 @@ impl ProcessSampler<'_> {
         .into()
     }
 
+    /// The error of a reading that failed while it read the same bytes again and again, such as one that
+    /// took too long, with how often it did; any other error as it is.
+    fn with_thrash(
+        &mut self,
+        trial: TrialIndex,
+        bound: &MemoryFacts,
+        before: GroupCounters,
+        error: SampleError,
+    ) -> SampleError {
+        let SampleError::TrialEnd(TrialEnd::Trial(Outcome::Failed { reason })) = &error else { return error };
+        let refaults = self.group_state(trial).ok().and_then(|state| state.counters.since(before).refaults);
+        match refaults.and_then(|pages| thrash_words(pages, bound)) {
+            Some(words) => TrialEnd::failed(format!("{reason}; {words}")).into(),
+            None => error,
+        }
+    }
+
     /// Runs `read`, and watches meanwhile which memory the processes of a trial with a bound need.
     pub(super) fn watching_need<T>(
         &mut self,
@@ -420,6 +444,15 @@ fn name_other_holders(target: &MeasuredTarget) -> Option<String> {
     let named = holders.iter().take(NAMED_MAX).map(|holder| format!("{holder} has it {}", holder.hold));
     let named: Vec<String> = named.collect();
     (!named.is_empty()).then(|| named.join(", "))
+}
+
+/// How often a reading under a bound read its working set again; `None` if that is not often.
+fn thrash_words(refaults: u64, bound: &MemoryFacts) -> Option<String> {
+    let times = page_share(refaults, bound);
+    let again = Bytes(refaults.saturating_mul(page_bytes())).binary();
+    (times >= THRASH_TIMES_MIN).then(|| {
+        format!("under the bound of {} it read {again} again, {times:.0} times its working set", bound.bound)
+    })
 }
 
 fn resident_share(residency: &ResidencyProof, bound: &MemoryFacts) -> f64 {
@@ -561,6 +594,20 @@ mod tests {
         let said = check_available(&bound(1 << 60), 0).unwrap_err();
         let TrialEnd::Trial(Outcome::Unavailable { reason }) = said else { panic!("{said:?}") };
         assert!(reason.starts_with("a bound of 1073741824GiB cannot be filled"), "{reason}");
+    }
+
+    #[test]
+    fn a_reading_that_fails_while_it_thrashes_says_how_often_it_read_its_bytes_again() {
+        let bound = MemoryFacts {
+            bound: "50%".parse().unwrap(),
+            cache_bytes: 1 << 19,
+            working_set_bytes: 1 << 20,
+            is_shared: false,
+        };
+        let pages = (100 << 20) / page_bytes();
+        let said = thrash_words(pages, &bound).unwrap();
+        assert_eq!(said, "under the bound of 50% it read 100 MiB again, 100 times its working set");
+        assert_eq!(thrash_words(pages / 50, &bound), None, "twice is a bound that is too small");
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub struct MemoryBoundError(String);
 /// The largest percentage of the target's size.
 const PERCENT_MAX: f64 = 100_000.0;
 
+/// The smallest size: a page. A smaller one, such as `50`, lacks its unit or its percent sign.
+const BYTES_MIN: u64 = 4096;
+
 /// The largest bound: more memory than any machine has.
 const BYTES_MAX: u64 = 1 << 50;
 
@@ -82,7 +85,7 @@ impl FromStr for MemoryBound {
         let wrong = || MemoryBoundError(text.to_owned());
         let Some(percent) = text.trim().strip_suffix('%') else {
             let bytes = text.trim().parse::<Bytes>().map_err(|_| wrong())?.0;
-            return if bytes > 0 { Ok(MemoryBound::Bytes(bytes)) } else { Err(wrong()) };
+            return if bytes >= BYTES_MIN { Ok(MemoryBound::Bytes(bytes)) } else { Err(wrong()) };
         };
         let percent = percent.trim().parse::<f64>().map_err(|_| wrong())?;
         let hundredths = (percent * 100.0).round();
@@ -126,7 +129,7 @@ mod tests {
         assert_eq!(of("200%"), Ok(2000));
         assert_eq!(of("1000000TiB"), Ok(1 << 50));
         assert_eq!(of("4KiB"), Ok(4096));
-        for text in ["0", "0%", "-5%", "NaN%", "inf%", "half", "", "%", "100001%"] {
+        for text in ["0", "50", "4095", "0%", "-5%", "NaN%", "inf%", "half", "", "%", "100001%"] {
             assert!(of(text).is_err(), "{text}");
         }
     }
