@@ -41,12 +41,15 @@ pub(super) fn made_by(header: &Header) -> String {
 }
 
 /// The titles of the targets: one line for each, or a single line if there are many and they are not
-/// different locations.
+/// different locations. A file that is read under several conditions, such as bounds on memory, has a
+/// target in the record for each of them, and one title.
 pub(super) fn target_titles(record: &Record) -> Vec<String> {
     const LISTED_SINGLY: usize = 4;
-    let targets = &record.targets;
+    let mut titles = BTreeSet::new();
+    let is_new = |target: &&TargetFacts| target.memory.is_none() && titles.insert(target_title(target));
+    let targets: Vec<&TargetFacts> = record.targets.iter().filter(is_new).collect();
     if targets.len() <= LISTED_SINGLY || record.header.locations.is_some() {
-        return targets.iter().map(target_title).collect();
+        return targets.into_iter().map(target_title).collect();
     }
     let sizes = || targets.iter().map(|target| target.size_bytes);
     let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
@@ -57,7 +60,7 @@ pub(super) fn target_titles(record: &Record) -> Vec<String> {
         plural(targets.len(), "file"),
         format!("{} to {}, {total} in all", Bytes(least), Bytes(most)),
     ];
-    facts.extend(storage_words(&targets[0]));
+    facts.extend(storage_words(targets[0]));
     vec![facts.join(" · ")]
 }
 

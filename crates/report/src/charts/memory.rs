@@ -13,8 +13,9 @@ use super::plot::{self, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use readlab_analysis::memory::MemoryLevel;
 use readlab_analysis::stats::{Interval, float};
 use readlab_system::markup::{Element, element};
+use std::collections::BTreeSet;
 
-/// Largest number of lines. The tables have all methods.
+/// Largest number of lines. The tables have all methods, and all scans of each.
 const LINES_MAX: usize = 8;
 
 /// If the highest value is more than this many times the lowest, the scale is logarithmic.
@@ -95,6 +96,7 @@ impl<'a> MemoryPlot<'a> {
         // The fastest methods first, then those that are the fastest with the most memory.
         let last_rate = |line: &MethodLine| line.method.points.last().map_or(0.0, |point| point.rate);
         lines.sort_by(|a, b| b.method.leads.cmp(&a.method.leads).then(last_rate(b).total_cmp(&last_rate(a))));
+        let mut lines = without_other_scans(lines);
         lines.truncate(LINES_MAX);
         let values = || lines.iter().flat_map(|line| &line.points);
         let lowest = values().map(|point| point.value).reduce(f64::min)?;
@@ -194,6 +196,20 @@ impl<'a> MemoryPlot<'a> {
         let values: Vec<String> = line.points.iter().map(value).collect();
         format!("{}: {}", line.method.short, values.join(", "))
     }
+}
+
+/// The first line of each method; all lines if there is one method.
+fn without_other_scans(lines: Vec<MethodLine>) -> Vec<MethodLine> {
+    let mut methods = BTreeSet::new();
+    let is_new = |line: &MethodLine| {
+        let id = &line.method.id;
+        methods.insert((id.method.contender.clone(), id.method.method.clone(), id.params.to_string()))
+    };
+    let (mut first, others): (Vec<MethodLine>, Vec<MethodLine>) = lines.into_iter().partition(is_new);
+    if first.len() == 1 {
+        first.extend(others);
+    }
+    first
 }
 
 impl<'a> MethodLine<'a> {

@@ -24,22 +24,25 @@ pub(super) fn under_bounds() -> Record {
         let memory = Some(MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE, is_shared: false });
         record.add(testing::target(index, TargetFacts { memory, ..record.targets[0].clone() }));
     }
-    for (name, [cold, quarter, half, whole, warm]) in METHODS {
-        let pressed = [quarter, half, whole].map(|wall_ms| (CacheState::Pressed, wall_ms));
-        let ends = [(CacheState::Cold, cold), (CacheState::Warm, warm)].map(|it| (0, it));
-        for (target, (state, wall_ms)) in (1..).zip(pressed).chain(ends) {
-            let index = record.trials.len();
-            announce(&mut record, index, name, state).target = target;
-            let read = |round: u32| {
-                let wobble = u64::from(round * 7 % 5) + (index as u64 + u64::from(round)) % 2;
-                let device_read_bytes = Some(if state == CacheState::Pressed { SIZE / 2 } else { 0 });
-                let wall_ns = wall_ms * (1_000_000 + 1_000 * wobble);
-                Sample { device_read_bytes, ..reading(index, round, wall_ns) }
-            };
-            add_readings(&mut record, index, (0..8).map(read));
-        }
-    }
+    METHODS.into_iter().for_each(|(name, walls_ms)| add_method(&mut record, name, walls_ms));
     record
+}
+
+/// Adds a method that takes so many milliseconds cold, under each of the [`BOUNDS`], and warm.
+fn add_method(record: &mut Record, name: &str, [cold, quarter, half, whole, warm]: [u64; 5]) {
+    let pressed = [quarter, half, whole].map(|wall_ms| (CacheState::Pressed, wall_ms));
+    let ends = [(CacheState::Cold, cold), (CacheState::Warm, warm)].map(|it| (0, it));
+    for (target, (state, wall_ms)) in (1..).zip(pressed).chain(ends) {
+        let index = record.trials.len();
+        announce(record, index, name, state).target = target;
+        let read = |round: u32| {
+            let wobble = u64::from(round * 7 % 5) + (index as u64 + u64::from(round)) % 2;
+            let device_read_bytes = Some(if state == CacheState::Pressed { SIZE / 2 } else { 0 });
+            let wall_ns = wall_ms * (1_000_000 + 1_000 * wobble);
+            Sample { device_read_bytes, ..reading(index, round, wall_ns) }
+        };
+        add_readings(record, index, (0..8).map(read));
+    }
 }
 
 fn sentences(record: &Record) -> Vec<String> {
@@ -110,6 +113,32 @@ fn every_format_has_the_curve() {
     let ends = |end: &str| rows.lines().filter(|row| row.ends_with(end)).count();
     assert_eq!(ends(",memory,memory_cache_bytes,memory_share"), 1, "{}", rows.lines().next().unwrap());
     assert_eq!((ends(",50%,500000000,0.5"), ends(",,,")), (16, 32), "of two methods eight readings each");
+}
+
+#[test]
+fn a_chart_has_one_line_for_each_method_and_not_one_for_each_scan() {
+    let mut record = under_bounds();
+    for scan in ["avx512", "scalar", "iterator"] {
+        add_method(&mut record, &format!("rust/mmap/{scan}"), [1000, 1000, 1000, 260, 110]);
+    }
+    let charts = crate::charts(&Page::from_record(&record));
+    let (_, chart) = charts.iter().find(|(name, _)| name == "memory-0-rate").unwrap();
+    assert!(chart.contains("1 mmap avx2") && chart.contains("2 direct"), "{chart}");
+    assert!(!chart.contains("mmap scalar"), "{chart}");
+    let text = terminal_text(&record);
+    assert!(text.contains("rust/mmap/scalar"), "the table has all scans: {text}");
+}
+
+#[test]
+fn a_file_under_several_bounds_has_one_title() {
+    let mut record = under_bounds();
+    for (index, bound) in [(4, "90%"), (5, "200%")] {
+        let memory = record.targets[1].memory.clone().unwrap();
+        let memory = Some(MemoryFacts { bound: bound.parse().unwrap(), ..memory });
+        record.add(testing::target(index, TargetFacts { memory, ..record.targets[0].clone() }));
+    }
+    let titles = Page::from_record(&record).target_titles;
+    assert!(titles.len() == 1 && titles[0].starts_with("/data/f · 1.00 GB"), "{titles:?}");
 }
 
 #[test]
