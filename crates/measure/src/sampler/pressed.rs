@@ -348,8 +348,8 @@ impl ProcessSampler<'_> {
         let target = self.trials.target_of(trial);
         let proof = target.residency().map_err(SampleError::Unproven)?;
         if matches!(proof.means, ResidencyMeans::Probe | ResidencyMeans::Lookup) {
-            let reason =
-                "what is in memory under a bound must be counted page by page, by cachestat or mincore";
+            let reason = "what is in memory under a bound must be counted page by page, and the kernel does \
+                          so only for files that this user owns or may write";
             return Err(TrialEnd::Trial(Outcome::Unavailable { reason: reason.to_owned() }).into());
         }
         Ok(proof)
