@@ -1,7 +1,7 @@
 //! A table before its layout. The terminal, Markdown and the page each lay it out in their own way.
 
 use super::document::{self, Column};
-use super::grid::{Grid, left};
+use super::grid::{Grid, left, right};
 use super::markdown::{code, text};
 use super::terminal::Style;
 use super::words::{NONE, Number};
@@ -36,11 +36,14 @@ impl Table {
         (!rows.is_empty()).then(|| Table { columns: columns.into_iter().collect(), rows })
     }
 
-    /// Aligned lines, as wide as the table or the terminal.
+    /// Aligned lines, as wide as the table or the terminal; numbers are aligned at the right.
     pub(super) fn lines(self, style: Style) -> Vec<String> {
-        let mut grid = Grid::new(self.columns.iter().map(|it| left(&it.title)), style.color);
-        for row in self.rows {
-            grid.row(row.iter().map(|cell| left(&cell.text_or_none())));
+        let aligned = |column: &Column, text: &str| if column.is_number() { right(text) } else { left(text) };
+        let titles = self.columns.iter().map(|column| aligned(column, &column.title));
+        let mut grid = Grid::new(titles, style.color);
+        for row in &self.rows {
+            let cells = self.columns.iter().zip(row);
+            grid.row(cells.map(|(column, cell)| aligned(column, &cell.text_or_none())));
         }
         grid.lines_within(style.width)
     }

@@ -73,6 +73,10 @@ impl Column {
         Column { title: title.to_owned(), kind: ColumnKind::Plot, axis: Some(axis) }
     }
 
+    pub(crate) fn is_number(&self) -> bool {
+        self.kind == ColumnKind::Number
+    }
+
     fn head(&self) -> Element {
         let head = element("th").set("scope", "col").class(class(self.kind));
         match &self.axis {

@@ -88,6 +88,10 @@ fn every_format_has_the_curve() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("p99 of single reads by memory"), "no single reads were timed: {text}");
+    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap();
+    let (title, numbers) = (row(" method"), row(" rust/mmap/avx2"));
+    let end = |line: &str, word: &str| line.find(word).map(|at| line[..at + word.len()].chars().count());
+    assert_eq!(end(title, "cold"), end(numbers, "998 MB/s"), "numbers are aligned at the right: {text}");
     let table = markdown(&page);
     assert!(table.contains("| method | cold | 25 % | 50 % | 100 % | warm | falls most |"), "{table}");
     let row = "<code>rust/mmap/avx2</code> | 998 MB/s | 998 MB/s | 998 MB/s | 3.99 GB/s | 9.98 GB/s | 4.0";
