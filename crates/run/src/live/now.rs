@@ -133,11 +133,19 @@ pub(super) fn time_left(time: Nanos) -> String {
 pub(super) fn line_after_round(view: &View) -> Option<String> {
     let state = view.state?;
     let mut text = format!("{}, round {}", state.state, state.round? + 1);
-    let standings = view.current_ranking().map(|block| block.standings(1));
+    let ranking = view.current_ranking();
+    let standings = ranking.map(|block| block.standings(1));
     if let Some(first) = standings.as_ref().and_then(|standings| standings.best.first()) {
         let speed = first.rate.map_or_else(|| first.time.to_string(), |rate| rate.to_string());
         let precision = first.precision.map_or_else(String::new, |share| format!(" ±{:.0} %", share * 100.0));
-        text += &format!(": first {}, {speed}{precision}", first.name);
+        let facts = ranking.and_then(|block| view.target(block.key));
+        let conditions = facts.map(|facts| [facts.settings_words(), facts.memory_words()]);
+        let name = conditions
+            .into_iter()
+            .flatten()
+            .flatten()
+            .fold(first.name.clone(), |name, words| format!("{name}+{words}"));
+        text += &format!(": first {name}, {speed}{precision}");
     }
     let time = view.progress.as_ref().and_then(|progress| progress.time_left());
     text += &time.map_or_else(String::new, |time: Nanos| format!("; {}", time_left(time)));

@@ -9,6 +9,7 @@ use super::view::View;
 use readlab_measure::interface::{Progress, Step};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
+use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 use readlab_record::testing::{self, header, trial};
@@ -222,4 +223,24 @@ fn the_line_after_a_round_names_the_first_with_its_rate_and_the_time_left() {
         now::line_after_round(&race()).unwrap(),
         "warm, round 4: first rust/mmap/avx2, 25.0 GB/s ±0 %; 1 min 5 s left"
     );
+}
+
+#[test]
+fn the_line_after_a_round_names_the_bound_of_its_ranking() {
+    let mut view = View::new();
+    view.take(&Line::Header(Box::new(header())));
+    view.take(&target(0, "/data/a"));
+    let bound = "50%".parse().unwrap();
+    let memory = MemoryFacts { bound, cache_bytes: 50, working_set_bytes: 100, is_shared: false };
+    let facts = TargetFacts { path: "/data/a".into(), memory: Some(memory), ..TargetFacts::default() };
+    view.take(&testing::target(1, TargetFacts { size_bytes: 100, ..facts }));
+    view.announce_step(Step::State(CacheState::Pressed, 1));
+    let mut line = trial(0, "rust/read", CacheState::Pressed, Cache::Through);
+    let Line::Trial(trial) = &mut line else { panic!("no trial") };
+    trial.target = 1;
+    view.take(&line);
+    view.announce_step(Step::Turn { trial: TrialIndex::new(0), round: 0, position: 0, of: 1 });
+    view.take(&sample(0, 0, 10));
+    let said = now::line_after_round(&view).unwrap();
+    assert!(said.starts_with("pressed, round 1: first rust/read+memory=50%, "), "{said}");
 }
