@@ -212,7 +212,7 @@ fn sentences(contest: &MemoryContest) -> Vec<String> {
         let (name, times) = (&curve.trial().id, words::times(cliff.ratio));
         format!("{name} falls most: {above} it is {times} times as fast as {below}")
     });
-    let none = || "no method falls by half or more from one bound to the next".to_owned();
+    let none = || "no method falls by a third or more beyond doubt, from one level to the next".to_owned();
     let enough = contest.curves.iter().filter(|curve| leads(contest, curve)).filter_map(|curve| {
         let share = curve.enough?.share()?;
         let (name, share) = (&curve.trial().id, share_words(share));

@@ -74,7 +74,10 @@ fn a_method_that_is_the_fastest_everywhere_is_named_once() {
     }
     let lines = sentences(&record);
     assert_eq!(lines[0], "memory: newlines: rust/direct@buffer=1MiB is the fastest at every memory");
-    assert_eq!(lines[1], "memory: newlines: no method falls by half or more from one bound to the next");
+    assert_eq!(
+        lines[1],
+        "memory: newlines: no method falls by a third or more beyond doubt, from one level to the next"
+    );
     record.targets.iter_mut().for_each(|facts| facts.memory = None);
     assert!(sentences(&record).is_empty());
 }
