@@ -2,6 +2,8 @@
 
 use super::document::Column;
 use super::groups;
+use super::ranking::{Ranking, RankingRow};
+use super::row_pairs::RowPairs;
 use super::table::{Cell, Table};
 use super::words::{self, Number};
 use readlab_analysis::settings::{SettingEffect, median_wall_ns, setting_effects};
@@ -15,6 +17,9 @@ use serde::Serialize;
 /// The effect of settings on one trial. At least one setting differs from the one found at the start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingsRow {
+    pub index: TrialIndex,
+    /// Index of the same trial under the settings that were found.
+    pub found_index: TrialIndex,
     pub state: CacheState,
     /// The trial's name with its settings: `rust/read+read-ahead=4MiB`.
     pub name: String,
@@ -33,6 +38,8 @@ impl SettingsRow {
     pub(super) fn all(record: &Record) -> Vec<SettingsRow> {
         let row = |it: &SettingEffect| {
             Some(SettingsRow {
+                index: it.trial.trial.index,
+                found_index: it.found.trial.index,
                 state: it.trial.trial.state,
                 name: record.trial_name(&it.trial.trial),
                 settings: it.target.settings_words()?,
@@ -67,6 +74,21 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
         ]
     };
     Table::with_content(columns, rows.iter().map(cells))
+}
+
+/// The rows under other settings and under those that were found, from which dumbbells are drawn: one
+/// group for each cache state and combination of settings.
+pub(super) fn pairs<'a>(rows: &[SettingsRow], rankings: &'a [Ranking]) -> Vec<RowPairs<'a>> {
+    let ranked = |trial: TrialIndex| -> Option<&'a RankingRow> {
+        rankings.iter().find_map(|ranking| ranking.row(trial))
+    };
+    let keyed = rows.iter().map(|row| ((row.state, &row.settings, &row.found_settings), row));
+    let group = |((state, under, found), rows): ((CacheState, &String, &String), Vec<&SettingsRow>)| {
+        let both = rows.iter().filter_map(|row| Some([ranked(row.found_index)?, ranked(row.index)?]));
+        let title = format!("From {found} to {under} · {state}");
+        RowPairs::from_rows(title, [found.clone(), under.clone()], both.collect())
+    };
+    groups::by_key(keyed).into_iter().filter_map(group).collect()
 }
 
 /// A line for each cache state and combination of settings, with the number of trials that it affects.
@@ -127,6 +149,8 @@ mod tests {
     fn settings_row(name: &str, estimate: f64, [low, high]: [f64; 2]) -> SettingsRow {
         let ci95 = Some(RuledInterval { ends: Interval { low, high }, rule: IntervalRule::SignedRank });
         SettingsRow {
+            index: TrialIndex::new(1),
+            found_index: TrialIndex::new(0),
             state: CacheState::Cold,
             name: format!("{name}+read-ahead=4MiB"),
             settings: "read-ahead=4MiB".to_owned(),

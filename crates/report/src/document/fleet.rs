@@ -2,10 +2,11 @@
 //! rates grow with the number of ranks or readers, the shares of several readers of one host, the
 //! effects of settings of the system, and the cost of a file.
 
-use super::super::charts::{self, Chart};
+use super::super::charts::{self, Chart, Dumbbells};
 use super::super::file_cost;
 use super::super::page::Page;
 use super::super::readers;
+use super::super::row_pairs::RowPairs;
 use super::super::scaling::ScalingView;
 use super::super::settings as of_settings;
 use super::super::table::Cell;
@@ -61,8 +62,9 @@ pub(super) fn settings(page: &Page) -> Option<Section> {
     let lines = of_settings::lines(&page.settings);
     let lines = lines.iter().map(|line| words("p", line)).collect::<Vec<_>>();
     let all = of_settings::table(&page.settings)?.element("What settings of the system do");
-    let lead = "The same trials under the settings that were found at the start and under others, block by block in each round. Each value is as it was read back after it was set and after every reading. Ratios are within rounds.";
-    Section::with_content("settings", "Settings of the system", lead, lines.into_iter().chain([all]))
+    let lead = "The same trials under the settings that were found at the start (a square) and under others (a disc), block by block in each round. Each value is as it was read back after it was set and after every reading. Ratios are within rounds.";
+    let content = lines.into_iter().chain(figures(setting_charts(page))).chain([all]);
+    Section::with_content("settings", "Settings of the system", lead, content)
 }
 
 pub(super) fn file_costs(page: &Page) -> Option<Section> {
@@ -82,7 +84,14 @@ pub(super) fn file_costs(page: &Page) -> Option<Section> {
 }
 
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
-    host_charts(page).into_iter().chain(scaling_charts(page)).collect()
+    [host_charts(page), scaling_charts(page), setting_charts(page)].concat()
+}
+
+fn setting_charts(page: &Page) -> Vec<Chart> {
+    let all = of_settings::pairs(&page.settings, &page.rankings);
+    let chart =
+        |(n, pairs): (usize, &RowPairs)| Some(Dumbbells::from_pairs(pairs)?.chart(format!("settings-{n}")));
+    all.iter().enumerate().filter_map(chart).collect()
 }
 
 fn host_charts(page: &Page) -> Vec<Chart> {

@@ -23,6 +23,7 @@ mod percentiles;
 mod recomputed;
 mod recorded;
 mod schemas;
+mod settings;
 mod tables;
 
 const SIZE: u64 = 1_000_000_000;
