@@ -1,6 +1,7 @@
 //! The figures, one file each, with their promise, measurement and result. [`ALL`] lists them.
 
 mod auto;
+mod axes;
 mod beside_fio;
 mod beside_hyperfine;
 mod build;
@@ -10,7 +11,6 @@ mod fidelity;
 mod floor;
 mod gate;
 mod intervals;
-mod places;
 mod power;
 mod pressed;
 mod same;
@@ -41,7 +41,7 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "same", about: same::ABOUT, minutes: 5, measure: same::measure },
     Figure { name: "power", about: power::ABOUT, minutes: 5, measure: power::measure },
     Figure { name: "intervals", about: intervals::ABOUT, minutes: 2, measure: intervals::measure },
-    Figure { name: "places", about: places::ABOUT, minutes: 3, measure: places::measure },
+    Figure { name: "axes", about: axes::ABOUT, minutes: 6, measure: axes::measure },
     Figure { name: "pressed", about: pressed::ABOUT, minutes: 8, measure: pressed::measure },
     Figure { name: "decide", about: decide::ABOUT, minutes: 10, measure: decide::measure },
     Figure { name: "gate", about: gate::ABOUT, minutes: 3, measure: gate::measure },

@@ -19,6 +19,8 @@ use std::path::Path;
 pub(super) const ABOUT: &str =
     "the search's setting against the best of an exhaustive run of the same space, and A against A";
 
+const FILE_SIZE: Bytes = Bytes(128 << 20);
+const OBJECT_SIZE: Bytes = Bytes(64 << 20);
 const SMALL_FILE_SIZE: Bytes = Bytes(64 << 10);
 const READINGS_SHARE_MAX: f64 = 0.20;
 const TWINS: [&str; 2] = ["first/read/iterator@buffer=64KiB", "second/read/iterator@buffer=64KiB"];
@@ -28,16 +30,15 @@ const COMPARISONS: usize = 40;
 const DIFFERENT_SHARE_MAX: f64 = 0.05;
 
 /// The space to search, and how good the search must be.
-struct SearchTask {
-    name: &'static str,
-    size: Bytes,
-    state: CacheState,
-    methods: &'static [&'static str],
+pub(super) struct SearchTask<'a> {
+    pub(super) name: &'a str,
+    pub(super) state: CacheState,
+    pub(super) methods: &'a [&'a str],
     /// Options of the search and of the exhaustive measurement.
-    options: &'static [&'static str],
-    space: &'static [&'static str],
+    pub(super) options: &'a [&'a str],
+    pub(super) space: &'a [&'a str],
     /// Share by which the reading may be longer than the exhaustive best.
-    tolerance: f64,
+    pub(super) tolerance: f64,
 }
 
 /// Methods with about seventy settings in each state, so that a fifth of the exhaustive readings is
@@ -56,32 +57,37 @@ const SPACE: &[&str] = &[
     "buffer=16KiB|64KiB|256KiB|1MiB|4MiB,depth=1|4|16|64,threads=1..all,populate=0|1,sequential=0|1,direct=0|1",
 ];
 
-const WARM_TASK: SearchTask = SearchTask {
+const WARM_TASK: SearchTask<'static> = SearchTask {
     name: "warm",
-    size: Bytes(128 << 20),
     state: CacheState::Warm,
     methods: METHODS,
     options: &[],
     space: SPACE,
     tolerance: 0.03,
 };
-const SEARCH_TASKS: [SearchTask; 3] = [
-    WARM_TASK,
-    SearchTask { name: "cold", state: CacheState::Cold, ..WARM_TASK },
+/// The tasks, each with the size of its file.
+const SEARCH_TASKS: [(Bytes, SearchTask<'static>); 3] = [
+    (FILE_SIZE, WARM_TASK),
+    (FILE_SIZE, SearchTask { name: "cold", state: CacheState::Cold, ..WARM_TASK }),
     // The default space, which bounds the memory in flight.
-    SearchTask {
-        name: "over S3, warm",
-        size: Bytes(64 << 20),
-        methods: &["rust/http-ranged", "rust-objects/ranged", "rust-objects/coalesced"],
-        options: &["--s3"],
-        space: &[],
-        tolerance: 0.02,
-        ..WARM_TASK
-    },
+    (
+        OBJECT_SIZE,
+        SearchTask {
+            name: "over S3, warm",
+            methods: &["rust/http-ranged", "rust-objects/ranged", "rust-objects/coalesced"],
+            options: &["--s3"],
+            space: &[],
+            tolerance: 0.02,
+            ..WARM_TASK
+        },
+    ),
 ];
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
-    let found = |task: &SearchTask| Row::all_or_failed(task.name, compare_with_exhaustive(programs, task));
+    let found = |(size, task): &(Bytes, SearchTask)| {
+        let rows = programs.lines(*size).and_then(|file| compare_with_exhaustive(programs, &file, task));
+        Row::all_or_failed(task.name, rows)
+    };
     let mut rows: Vec<Row> = SEARCH_TASKS.iter().flat_map(found).collect();
     rows.push(Row::or_failed("two identical contenders", compare_identical_contenders(programs)));
     Ok(rows)
@@ -97,9 +103,12 @@ fn search(programs: &Programs, file: &Path, state: CacheState, options: &[&str])
 
 /// Compares the setting of the search with the exhaustive best, and counts the readings that the
 /// search took.
-fn compare_with_exhaustive(programs: &Programs, task: &SearchTask) -> anyhow::Result<Vec<Row>> {
+pub(super) fn compare_with_exhaustive(
+    programs: &Programs,
+    file: &Path,
+    task: &SearchTask,
+) -> anyhow::Result<Vec<Row>> {
     let &SearchTask { name, state, .. } = task;
-    let file = &programs.lines(task.size)?;
     let options = with_methods(task.methods, &[task.options, task.space, &["--budget", "20m"]]);
     let search = search(programs, file, state, &options)?;
     let settings: Vec<String> = searched_settings(&search).map(|trial| trial.trial.id.to_string()).collect();

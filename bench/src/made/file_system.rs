@@ -63,6 +63,23 @@ impl FileSystem {
     }
 }
 
+/// Copies a file of lines of this size to ext4, and mounts a read-only overlay on top. Returns the path
+/// of the copy on ext4 and through the overlay.
+pub(crate) fn ext4_and_overlay(
+    cleanup: &mut Cleanup,
+    programs: &Programs,
+    size: Bytes,
+) -> anyhow::Result<[PathBuf; 2]> {
+    let file = FileSystem::Ext4.make(cleanup, programs, size)?;
+    let folder = cleanup.folder(programs.folder.join("overlay"), fs::remove_dir)?;
+    // An overlay without an upper layer has two lower ones.
+    let empty = cleanup.folder(programs.folder.join("overlay-empty"), fs::remove_dir)?;
+    let below = file.parent().context("a file is in a folder")?;
+    let layers = format!("lowerdir={}:{}", below.display(), empty.display());
+    mount(cleanup, "overlay", &layers, Path::new("overlay"), &folder)?;
+    Ok([file, folder.join(FILE_NAME)])
+}
+
 fn mount_image(
     cleanup: &mut Cleanup,
     beside: &Path,

@@ -60,6 +60,18 @@ pub(crate) fn mount(
     Ok(folder.join(name))
 }
 
+/// Mounts a file's content in a folder of this name, at a pace.
+pub(crate) fn file(
+    cleanup: &mut Cleanup,
+    beside: &Path,
+    name: &str,
+    content: &Path,
+    pace: Pace,
+) -> anyhow::Result<PathBuf> {
+    let folder = cleanup.folder(beside.join(name), fs::remove_dir)?;
+    mount(cleanup, content, &folder, "content", pace)
+}
+
 /// Makes a block device with a file's content, at a pace.
 pub(crate) fn device(
     cleanup: &mut Cleanup,
@@ -67,8 +79,7 @@ pub(crate) fn device(
     content: &Path,
     pace: Pace,
 ) -> anyhow::Result<PathBuf> {
-    let folder = cleanup.folder(beside.join("paced"), fs::remove_dir)?;
-    let file = mount(cleanup, content, &folder, "content", pace)?;
+    let file = file(cleanup, beside, "paced", content, pace)?;
     loop_device(cleanup, "--read-only", &file)
 }
 

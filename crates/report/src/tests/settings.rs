@@ -35,7 +35,7 @@ fn the_page_has_a_dumbbell_for_each_method_from_the_found_setting_to_the_other()
     let charts: Vec<String> = crate::charts(&page)
         .iter()
         .filter(|(name, _)| name.starts_with("settings-"))
-        .map(|(name, _)| name.to_string())
+        .map(|(name, _)| name.clone())
         .collect();
     assert_eq!(charts, ["settings-0"]);
     let pairs = crate::settings::pairs(&page.settings, &page.rankings);
