@@ -163,6 +163,7 @@ fn every_method_answers_correctly_with_settings_that_cut_the_files_awkwardly() {
         ("read_until", &[("buffer_bytes", 7)]),
         ("buffered", &[("buffer_bytes", 61)]),
         ("read", &[("buffer_bytes", 1000)]),
+        ("read-ahead", &[("ahead_bytes", 5000), ("buffer_bytes", 1000)]),
         ("pread", &[("buffer_bytes", 1000), ("segment_bytes", 5000), ("threads", 3)]),
         ("vectored", &[("buffer_bytes", 100), ("buffers", 3)]),
         ("vectored", &[("buffer_bytes", 100), ("buffers", 3), ("separate", 1)]),

@@ -80,6 +80,8 @@ mod places_preadv;
 mod pread;
 #[path = "../snippets/read.rs"]
 mod read;
+#[path = "../snippets/read-ahead.rs"]
+mod read_ahead;
 #[path = "../snippets/read_line.rs"]
 mod read_line;
 #[path = "../snippets/read_to_string.rs"]
@@ -167,6 +169,7 @@ const TOTALS: &[(&str, Total)] = &[
     ("buffered", |path| buffered::total(path, naive)),
     ("read", |path| read::total(path, naive)),
     ("dontcache", |path| dontcache::total(path, naive)),
+    ("read-ahead", |path| read_ahead::total(path, naive)),
     ("whole", |path| whole::total(path, naive)),
     ("pread", |path| pread::total(path, naive)),
     ("vectored", |path| vectored::total(path, naive)),

@@ -32,6 +32,7 @@ mod opens;
 mod places;
 mod pread;
 mod read;
+mod read_ahead;
 pub mod registry;
 mod server_limits;
 mod stat;

@@ -28,6 +28,7 @@ pub static ALL: &[Method] = &[
     buffered::BUFFERED,
     read::READ,
     read::DONTCACHE,
+    read_ahead::READ_AHEAD,
     whole::WHOLE,
     whole::FS_READ,
     pread::PREAD,
