@@ -1,13 +1,13 @@
 #!/bin/sh
 # Draws the pictures of the README and makes the pages of the gallery, from runs on this machine: half an hour, on a quiet
 # one. `make pictures` and `make gallery` run it. Needs script (util-linux) and chromium for the pictures; root for the bounds
-# on memory and the many hosts, and for these what tests/cli/fleet/hosts.sh needs.
+# on memory, the overlay, the setting of the device and the many hosts, and for these what tests/cli/fleet/hosts.sh needs.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'umount "$folder/overlay" 2>/dev/null || true; rm -rf "$folder"' EXIT
 largest_page_bytes=400000
 # By its name alone, as pages show how they were made.
 PATH=$target/release:$PATH
@@ -56,6 +56,18 @@ pictures() {
     ls -l docs/pictures
 }
 
+# A folder, and the same files through an overlay on it.
+overlay() {
+    mkdir "$folder/lower" "$folder/empty" "$folder/overlay"
+    cp "$folder/lines" "$folder/lower/lines"
+    mount -t overlay -o "lowerdir=$folder/lower:$folder/empty" overlay "$folder/overlay"
+}
+
+# Ranges of 16 KiB in groups of five, with 48 KiB between two of them and 368 KiB between two groups.
+ranges() {
+    awk 'BEGIN { for (group = 0; group < 100; group++) for (n = 0; n < 5; n++) print group * 655360 + n * 65536, 16384 }'
+}
+
 # page NAME: the page of the run in $folder/NAME.
 page() {
     readlab report "$folder/$1" -o "docs/gallery/$1.html"
@@ -66,6 +78,8 @@ page() {
 gallery() {
     corpus lines 64MiB
     corpus gdelt 64MiB
+    overlay
+    ranges >"$folder/ranges"
     cd "$folder"
     readlab race lines --language rust,c,python --output race --quiet
     readlab race --s3 lines --output objects --quiet
@@ -73,11 +87,14 @@ gallery() {
     readlab suite newlines --size 64MiB --output suite --quiet
     readlab race lines --pattern random --reads 20000 --memory 10%,25%,50%,75%,100% --method rust/places-pread \
         --method rust/places-mmap --method rust/places-direct --output memory --quiet
+    readlab race lower/lines overlay/lines --language rust --output places --quiet
+    readlab race lines --setting read-ahead=32KiB,4MiB --state cold --language rust --output settings --quiet
+    readlab race lines --ranges ranges --merge 0,64KiB,1MiB --output parts --quiet
     mkdir files
     readlab sweep files --output sweep --quiet --repeat 5 --sizes 10kB..20MB
     cd "$root"
     scaling
-    for name in race objects tune suite memory sweep scaling; do
+    for name in race objects tune suite memory places settings parts sweep scaling; do
         page $name
     done
 }
