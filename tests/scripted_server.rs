@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,11 +12,12 @@ pub(crate) const TEXT: &str = "one\ntwo\nthree";
 /// Longer than any client of a test waits.
 const SILENCE_TIME: Duration = Duration::from_secs(120);
 
-/// A request: its verb, its path with its query, its client, and the number of GETs before it.
+/// A request: its verb, its path with its query, its client, its range, and the number of GETs before it.
 pub(crate) struct Request {
     pub(crate) verb: String,
     pub(crate) path: String,
     pub(crate) agent: String,
+    pub(crate) range: Option<Range<usize>>,
     pub(crate) gets_before: usize,
 }
 
@@ -88,11 +90,16 @@ fn receive_request(client: &mut TcpStream, gets: &AtomicUsize, log: &Mutex<Vec<S
     let head = String::from_utf8_lossy(&head).into_owned();
     let mut words = head.split(' ');
     let (verb, path) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let agent =
-        head.lines().find_map(|line| line.to_lowercase().strip_prefix("user-agent: ").map(str::to_owned));
+    let field =
+        |name: &str| head.lines().find_map(|line| line.to_lowercase().strip_prefix(name).map(str::to_owned));
+    let agent = field("user-agent: ");
+    let range = field("range: bytes=").and_then(|ends| {
+        let (first, last) = ends.split_once('-')?;
+        Some(first.parse().ok()?..last.parse::<usize>().ok()? + 1)
+    });
     log.lock().unwrap().push(format!("{verb} {path}"));
     let gets_before = if verb == "GET" { gets.fetch_add(1, Ordering::SeqCst) } else { 0 };
-    Some(Request { verb, path, agent: agent.unwrap_or_default(), gets_before })
+    Some(Request { verb, path, agent: agent.unwrap_or_default(), range, gets_before })
 }
 
 /// Sends nothing until the client has given up.

@@ -3,6 +3,7 @@
 use crate::home::{Home, ProgramOutput, Trials};
 use crate::machine::succeeds_or_skip;
 use crate::repository;
+use crate::scripted_server::{Server, TEXT, good, raw, sized};
 use readlab_record::Outcome;
 use serde_json::Value;
 
@@ -75,7 +76,6 @@ fn a_range_that_is_not_within_a_file_is_refused_before_anything_is_read() {
         ("empty", "--range 0%:100%", "is not within it"),
         ("f", "--range 5", "'5' is no range: START:LENGTH"),
         (".", "--range 0:1", "--range reads a part of a file, and this is none"),
-        ("http://127.0.0.1:9/x", "--range 0:1", "and this is none"),
         ("f", "--range 0:1 --dictionary f", "not with --dictionary"),
         ("f", "--range 0:1 --readers 2 --copies .", "--copies: not with --range"),
         ("f", "--range 0:1 --pattern random", "cannot be used with"),
@@ -83,6 +83,30 @@ fn a_range_that_is_not_within_a_file_is_refused_before_anything_is_read() {
     ] {
         home.race(target, words).exits(2).tells(why);
     }
+}
+
+#[test]
+fn the_range_of_a_url_is_requested_from_a_server_that_answers_ranges() {
+    let home = Home::new();
+    let server = Server::new(|request| match request.range.clone() {
+        Some(range) => raw(&format!(
+            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {}-{}/{}\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{}",
+            range.start,
+            range.end - 1,
+            TEXT.len(),
+            range.len(),
+            &TEXT[range.clone()]
+        )),
+        None => good(request, &format!("Accept-Ranges: bytes\r\nContent-Length: {}\r\n", TEXT.len()), TEXT),
+    });
+    let method = "--method rust/http/scalar";
+    let json = home.race_json(server.url(), format!("--range 0:8 --work newlines {method}")).exits(0);
+    let target = &json["targets"][0];
+    assert_eq!((&target["size_bytes"], &target["answer"]["newlines"]), (&8.into(), &2.into()), "{target}");
+    assert_eq!(json.measured("rust/http/scalar", "unknown")["answer"]["bytes"], 8);
+    home.race(server.url(), format!("--range 8:9 {method}")).refuses("--range 8:9 is not within it");
+    home.race(Server::new(sized).url(), format!("--range 0:8 {method}")).refuses("(Accept-Ranges)");
 }
 
 const TWO_METHODS: &str =
@@ -151,6 +175,7 @@ fn lists_that_name_no_ranges_of_the_file_are_refused_before_anything_is_read() {
         ("f", "--ranges missing", "missing: no such file"),
         ("f", "--ranges .", "Is a directory"),
         (".", "--ranges right", "--ranges reads a part of a file, and this is none"),
+        ("http://127.0.0.1:9/x", "--ranges right", "and this is none"),
         ("f", "--ranges right --s3", "not with --http or --s3"),
         ("f", "--ranges right --work lines", "a line may begin before a range"),
         ("f", "--ranges right --work part -c cat", "not with --ranges"),

@@ -23,7 +23,7 @@ use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::places::{PlacesRequest, RangesRequest};
 use readlab_targets::target::secret;
 use readlab_targets::target::source::is_remote;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options for many files: which are read, and how they are found.
 #[derive(Debug, Clone, Args)]
@@ -157,7 +157,8 @@ impl PartOptions {
         work: Option<Work>,
     ) -> anyhow::Result<()> {
         let Some(option) = self.given_option() else { return Ok(()) };
-        if let Some(other) = targets.iter().find(|word| word.is_dir() || is_remote(word)) {
+        let has_parts = |word: &Path| !word.is_dir() && (self.range.is_some() || !is_remote(word));
+        if let Some(other) = targets.iter().find(|word| !has_parts(word)) {
             let other = display_path(other);
             bail!("{}: {option} reads a part of a file, and this is none", secret::redact_url(&other));
         }

@@ -24,6 +24,7 @@ use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::part::open_watched;
 use readlab_targets::target::tree::{OtherWalk, Tree};
 use readlab_targets::target::{Place, Target, dictionary};
+use std::io::{self, Read};
 use std::sync::Arc;
 
 /// A target with control over its page cache.
@@ -221,7 +222,14 @@ fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
             .with_context(|| display_path(file));
     };
     let wait_check = || check(0);
-    let opened = || remote.ask(RequestVerb::Get, &wait_check).map_err(std::io::Error::other);
+    let (start_bytes, length_bytes) =
+        target.part.map_or((0, u64::MAX), |part| (part.start_bytes, part.length_bytes));
+    // The bytes before a part are read, too: a server might answer every request for a range wrongly.
+    let opened = || -> io::Result<_> {
+        let mut content = remote.ask(RequestVerb::Get, &wait_check).map_err(io::Error::other)?;
+        io::copy(&mut content.by_ref().take(start_bytes), &mut io::sink())?;
+        Ok(content.take(length_bytes))
+    };
     let found = oracle::truth_of(opened, check).with_context(|| remote.source.to_string())?;
     target.facts.size_bytes = found.answer.bytes.unwrap_or(0);
     Ok(found)

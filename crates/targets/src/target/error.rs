@@ -60,6 +60,11 @@ pub enum TargetError {
         display_path(.path)
     )]
     NoRange { path: PathBuf, size_bytes: u64, range: FileRange },
+    #[error(
+        "{0}: --range needs a server that declares the size of the content (Content-Length) and that it answers requests \
+         for ranges (Accept-Ranges)"
+    )]
+    NoServedRanges(String),
     #[error("{}: no range in it: offset and length a line", display_path(.0))]
     NoRanges(PathBuf),
     #[error("{}: line {line}: '{text}' is no range: offset and length in bytes, from 1 byte to 1 GiB", display_path(.list))]

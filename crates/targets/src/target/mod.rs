@@ -171,18 +171,19 @@ impl Target {
         self.restrict_to_part(part)
     }
 
-    /// Restricts the target to a range, which is extended to the begin of its first page. Targets on
-    /// other servers stay unchanged.
+    /// Restricts the target to a range, which is extended to the begin of its first page. Another server
+    /// must declare the size of the content, and that it answers requests for ranges.
     pub fn restrict_to_range(&mut self, range: FileRange) -> Result<(), TargetError> {
-        let Place::File(path) = &self.place else { return Ok(()) };
         let file_bytes = self.facts.size_bytes;
+        let path = match &self.place {
+            Place::File(path) => path.clone(),
+            Place::Web(remote) if remote.has_ranges && file_bytes > 0 => PathBuf::from(self.name()),
+            Place::Web(remote) => return Err(TargetError::NoServedRanges(remote.source.to_string())),
+            Place::Tree(_) | Place::Blocks(_) | Place::Served { .. } => return Ok(()),
+        };
         let asked =
             range.bytes_in_file(file_bytes).filter(|asked| asked.end <= file_bytes && !asked.is_empty());
-        let asked = asked.ok_or_else(|| TargetError::NoRange {
-            path: path.clone(),
-            size_bytes: file_bytes,
-            range,
-        })?;
+        let asked = asked.ok_or(TargetError::NoRange { path, size_bytes: file_bytes, range })?;
         let part = part::part_from_page_start(&asked);
         let before_bytes = asked.start - part.start_bytes;
         if before_bytes > 0 {
@@ -203,9 +204,14 @@ impl Target {
     }
 
     fn restrict_to_part(&mut self, part: Part) -> Result<(), TargetError> {
-        let Place::File(path) = &self.place else { return Ok(()) };
-        let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
-        self.facts.extents = extents::of_range(&file, part.range()).ok();
+        match &self.place {
+            Place::File(path) => {
+                let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+                self.facts.extents = extents::of_range(&file, part.range()).ok();
+            }
+            Place::Web(_) => {}
+            Place::Tree(_) | Place::Blocks(_) | Place::Served { .. } => return Ok(()),
+        }
         self.facts.size_bytes = part.length_bytes;
         self.part = Some(part);
         Ok(())
