@@ -60,11 +60,11 @@ pub(super) fn readers(page: &Page) -> Option<Section> {
 
 pub(super) fn settings(page: &Page) -> Option<Section> {
     let lines = of_settings::lines(&page.settings);
-    let lines = lines.iter().map(|line| words("p", line)).collect::<Vec<_>>();
+    let lines = lines.iter().map(|line| words("p", line));
+    let lines = lines.chain(figures(setting_charts(page))).collect::<Vec<_>>();
     let all = of_settings::table(&page.settings)?.element("What settings of the system do");
-    let lead = "The same trials under the settings that were found at the start (a square) and under others (a disc), block by block in each round. Each value is as it was read back after it was set and after every reading. Ratios are within rounds.";
-    let content = lines.into_iter().chain(figures(setting_charts(page))).chain([all]);
-    Section::with_content("settings", "Settings of the system", lead, content)
+    let lead = "The same trials under the settings that were found at the start and under others, block by block in each round. Each value is as it was read back after it was set and after every reading. Ratios are within rounds.";
+    Section::with_content("settings", "Settings of the system", lead, lines.into_iter().chain([all]))
 }
 
 pub(super) fn file_costs(page: &Page) -> Option<Section> {
