@@ -60,19 +60,30 @@ impl<'a> Matching<'a> {
         matching
     }
 
-    /// Matches the cases of one more side: first the cases that agree, then unlike cases of the
-    /// same name.
+    /// Matches the cases of one more side: first the cases that agree and have the same path, then
+    /// those that agree, then unlike cases of the same name.
     fn pair_with(&mut self, number: usize, first: &Side, side: &'a Side, force: bool) {
         let mut taken = vec![false; side.cases.len()];
         let free = |taken: &[bool], fits: &dyn Fn(&Case) -> bool| {
             side.cases.iter().zip(taken).position(|(other, taken)| !taken && fits(other))
         };
-        for row in &mut self.rows {
-            let case = row.first();
-            let agrees = |it: &Case| same_name(case, it) && differences(&case.key, &it.key).is_empty();
-            let found = free(&taken, &agrees);
-            found.into_iter().for_each(|at| taken[at] = true);
-            row.cases.push(found.map(|at| &side.cases[at]));
+        let mut partners: Vec<Option<usize>> = vec![None; self.rows.len()];
+        for is_same_path in [true, false] {
+            for (row, partner) in self.rows.iter().zip(&mut partners).filter(|(_, it)| it.is_none()) {
+                let case = row.first();
+                let agrees = |it: &Case| {
+                    same_name(case, it)
+                        && differences(&case.key, &it.key).is_empty()
+                        && (!is_same_path || case.key.path == it.key.path)
+                };
+                *partner = free(&taken, &agrees);
+                if let Some(at) = *partner {
+                    taken[at] = true;
+                }
+            }
+        }
+        for (row, partner) in self.rows.iter_mut().zip(partners) {
+            row.cases.push(partner.map(|at| &side.cases[at]));
         }
         for row in self.rows.iter_mut().filter(|row| row.cases[number].is_none()) {
             let case = row.first();

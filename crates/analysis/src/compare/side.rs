@@ -36,10 +36,19 @@ impl Side {
         let mut cases: Vec<(TrialIndex, Case)> = Vec::new();
         // Controls are compared only in a record that holds nothing else: a record of limits.
         let only_controls = record.trials.iter().all(|it| it.trial.is_control());
-        for it in record.trials.iter().filter(|it| only_controls || !it.trial.is_control()) {
+        let is_compared = |it: &&TrialRecord| only_controls || !it.trial.is_control();
+        let mut trials: Vec<&TrialRecord> = record.trials.iter().filter(is_compared).collect();
+        let has_locations = record.header.locations.is_some();
+        if has_locations {
+            // The trials of all locations alternate in the record. Here each location has its section.
+            trials.sort_by_key(|it| it.trial.target);
+        }
+        for it in trials {
             let case = case(record, it);
             let same = |(_, other): &&mut (TrialIndex, Case)| {
-                let place = |it: &Case| ComparisonKey { path: None, ..it.key.clone() };
+                // A file that a run reads at two locations is two cases, though the content is one.
+                let path = |it: &Case| it.key.path.clone().filter(|_| has_locations);
+                let place = |it: &Case| ComparisonKey { path: path(it), ..it.key.clone() };
                 other.names == case.names && place(other) == place(&case)
             };
             match cases.iter_mut().find(same) {

@@ -75,6 +75,28 @@ fn readings_under_one_bound_on_memory_are_compared_and_those_under_another_are_n
 }
 
 #[test]
+fn one_content_at_several_locations_is_compared_by_location() {
+    let at = |path: &str, level| {
+        let mut case = case("read", "d", CacheState::Warm, level);
+        case.key.path = Some(path.to_owned());
+        case
+    };
+    let a = side("a", vec![at("/ext4/f", 1e6), at("/nfs/f", 2e6)]);
+    let b = side("b", vec![at("/nfs/f", 2e6), at("/ext4/f", 1e6)]);
+    let found = compare(vec![a.clone(), b]).unwrap();
+    assert_eq!(found.tables[0].rows.len(), 2);
+    for row in &found.tables[0].rows {
+        let ratio = row.cells[1].unwrap().ratio.unwrap().estimate;
+        assert!((ratio - 1.0).abs() < 1e-9, "{:?}: {ratio}", row.key.path);
+    }
+    // On a machine with other paths, the locations are compared in their order.
+    let moved = side("b", vec![at("/xfs/f", 1e6), at("/cifs/f", 2e6)]);
+    let found = compare(vec![a, moved]).unwrap();
+    let ratio = |row: usize| found.tables[0].rows[row].cells[1].unwrap().ratio.unwrap().estimate;
+    assert!((ratio(0) - 1.0).abs() < 1e-9 && (ratio(1) - 1.0).abs() < 1e-9);
+}
+
+#[test]
 fn the_gate_fails_only_if_the_whole_interval_is_beyond_its_limit() {
     let gate = Gate { fail_over: 0.05 };
     for (slower, fails) in [(1.0, 0), (1.04, 0), (1.05, 0), (1.07, 1), (0.5, 0)] {

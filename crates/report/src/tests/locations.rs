@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::html;
+use readlab_analysis::compare::Side;
 use readlab_record::{Header, Locations};
 
 /// The paths of the first and the second place.
@@ -47,6 +48,20 @@ fn the_sentence_has_the_factor_of_a_slower_place_and_that_of_a_method_unlike_the
     assert!(unlike.contains("; it differs by method: rust/mmap/avx2 0.30"), "{unlike}");
     let fastest = "; the fastest there, rust/read, is 0.6";
     assert!(unlike.contains(fastest) && unlike.contains("× rust/mmap/avx2, the fastest at ext4"), "{unlike}");
+}
+
+#[test]
+fn a_tie_of_the_fastest_methods_is_a_number_in_the_sentence() {
+    let tied = &sentences(&at_two_places(["d", "d"], [200, 100, 60]))[0];
+    assert!(tied.contains("; the fastest there, rust/read, is 1.0") && !tied.contains('='), "{tied}");
+}
+
+#[test]
+fn a_comparison_of_records_keeps_the_places_of_one_content_apart() {
+    let side = Side::of_record(&at_two_places(["d", "d"], [250, 75, 125]), "a", "a");
+    let paths: Vec<&str> = side.cases.iter().map(|it| it.key.path.as_deref().unwrap()).collect();
+    let [first, there] = PLACE_PATHS;
+    assert_eq!(paths, [first, first, first, there, there, there]);
 }
 
 #[test]
