@@ -166,7 +166,7 @@ fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) 
     if let Some(fastest) = &ratios.fastest
         && let Some([own, other]) = trial_rows(fastest, rankings)
     {
-        let (other, own, times) = (&other.name, &own.name, words::ratio(fastest.ratio));
+        let (other, own, times) = (&other.name, &own.name, words::times(fastest.ratio));
         sentence += &format!("; the fastest there, {other}, is {times} × {own}, the fastest at {first}");
     }
     if ratios.is_asserted {
@@ -196,7 +196,7 @@ fn unlike_methods(methods: &[MethodRatio], rankings: &[Ranking]) -> String {
     }
     let named = unlike.iter().take(NAMED_METHODS_MAX).filter_map(|it| {
         let [_, there] = trial_rows(&it.pair, rankings)?;
-        Some(format!("{} {}", there.name, words::ratio(it.pair.ratio)))
+        Some(format!("{} {}", there.name, words::times(it.pair.ratio)))
     });
     let mut named: Vec<String> = named.collect();
     named.extend(
