@@ -47,14 +47,15 @@ pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
     said
 }
 
-/// The smallest and the largest number of device bytes among the cold trials with accepted samples,
-/// each a median.
+/// The smallest and the largest number of device bytes among the cold trials with accepted samples
+/// that read the whole target, each a median.
 fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
     let cold = |it: &&TrialRecord| {
         it.trial.target == target
             && it.trial.state == CacheState::Cold
             && !it.trial.is_control()
             && it.is_accepted()
+            && record.read_whole(it).is_some()
     };
     let medians = record.trials.iter().filter(cold).filter_map(|it| {
         let mut bytes: Vec<u64> =

@@ -135,4 +135,9 @@ fn holes_are_reported_and_a_plain_file_has_no_remark() {
     let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
     add_cold(&mut plain, "rust/read", sample_of_times(500, 10, 10));
     assert_eq!(explain_device_bytes(&plain, 0), Vec::<String>::new());
+    let few_bytes = with_device_bytes(8192, sample_of_times(5, 1, 1));
+    let head = add(&mut plain, "command/head", CacheState::Cold, Cache::Through, few_bytes);
+    assert!(explain_device_bytes(&plain, 0)[0].contains("takes 8.19 kB to 1.00 GB from the device"));
+    plain.trials[TrialIndex::new(head)].trial.work = Work::Part;
+    assert_eq!(explain_device_bytes(&plain, 0), Vec::<String>::new(), "a part is no target");
 }
