@@ -193,11 +193,15 @@ impl<'a> ProcessSampler<'a> {
         Ok(true)
     }
 
-    /// Checks after a turn that its settings are still in force.
-    fn check_settings(&mut self) -> Result<(), SampleError> {
+    /// Checks after a turn that its settings are still in force. If not, they are set again at once,
+    /// so that the cache is filled under them before the turn is repeated.
+    fn check_settings(&mut self, trial: TrialIndex) -> Result<(), SampleError> {
         let changed = self.settings.as_mut().map(SettingControl::find_change).transpose();
         match changed.map_err(TrialEnd::from)?.flatten() {
-            Some(what) => Err(SampleError::Unproven(what)),
+            Some(what) => {
+                self.change_settings(trial)?;
+                Err(SampleError::Unproven(what))
+            }
             None => Ok(()),
         }
     }
@@ -381,7 +385,7 @@ impl Sampler for ProcessSampler<'_> {
         }
         self.notes.begin_turn();
         let samples = self.proven_turn(planned, slot);
-        let samples = samples.and_then(|samples| self.check_settings().map(|()| samples));
+        let samples = samples.and_then(|samples| self.check_settings(trial).map(|()| samples));
         let samples = samples.map_err(|error| self.with_group_kill(trial, error));
         self.release_if_low_memory(trial);
         samples.map_err(|error| match error {
