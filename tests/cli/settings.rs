@@ -91,6 +91,33 @@ fn a_turn_during_which_the_value_changes_is_repeated() {
 }
 
 #[test]
+fn a_command_that_always_changes_the_setting_is_refused_with_what_it_changed() {
+    let home = home_with_setting();
+    let setting = home.at("setting");
+    let change = format!("#!/bin/sh\nprintf 9 >{}\nwc -l \"$1\"\n", setting.display());
+    let command = home.program("meddle", &change);
+    let words = format!("{} -c '{} {{}}' --state warm", setting_options(&home, ""), command.display());
+    // A command that was named and has no reading is exit code 1.
+    let said = home.race("f", words).exits(1);
+    said.shows("the warm state could not be proven in 4 tries: x was 9 after the reading, and ");
+    let record = home.record(&home.runs()[0]);
+    let rejected: Vec<&str> =
+        record.trials.iter().flat_map(|it| &it.rejected).map(|(_, why)| why.as_str()).collect();
+    assert!(!rejected.is_empty(), "each try is recorded");
+    assert!(rejected.iter().all(|why| why.starts_with("x was 9 after the reading, and ")), "{rejected:?}");
+    assert!(is_restored(&home));
+}
+
+#[test]
+fn a_value_that_no_command_reads_back_is_called_unproven() {
+    let home = home_with_setting();
+    let file = home.at("setting");
+    let apply = format!("--apply 'printf %s {{x}} >\"{}\"'", file.display());
+    let words = format!("--setting-command x=1,2 {apply} {ONE_METHOD} --state warm");
+    home.race("f", words).exits(0).shows("; not proven: no command reads x back (--read)");
+}
+
+#[test]
 fn a_value_is_named_as_it_is_read_back() {
     let home = home_with_setting();
     let file = home.at("setting");
@@ -105,8 +132,11 @@ fn a_value_is_named_as_it_is_read_back() {
     home.race_json("f", words("5,30")).exits(0);
     assert_eq!(setting_values(&home.record(&home.runs()[0])), ["16", "4", "28"]);
     home.race("f", words("5,6")).refuses("--setting-command x: 5 and 6 are both 4 once they are set");
-    home.race("f", words("17")).refuses("it is 16 already, and no other value is raced");
+    home.race("f", words("16")).refuses("it is 16 already, and no other value is raced");
+    home.race("f", words("17")).refuses("it is 16, and still 16 once 17 is set");
     assert_eq!(home.read("setting").trim(), "16");
+    let said = home.race("f", words("17,30")).exits(0);
+    said.shows("x is still 16, as it was found, once 17 is set: not raced");
 }
 
 #[test]

@@ -69,6 +69,8 @@ pub struct SettingControl {
     /// The number of the point in force; `None` if it is not known.
     current: Option<usize>,
     is_restored: bool,
+    /// The requested values that are not raced, a sentence for each setting.
+    cautions: Vec<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -191,9 +193,28 @@ impl Setting {
             }
         }
         self.apply_value(&tried[0].set, program::run_to_end)?;
-        match tried.len() {
-            1 => Err(self.failure(format!("it is {} already, and no other value is raced", tried[0].read))),
-            _ => Ok(tried),
+        Ok(tried)
+    }
+
+    /// Says which requested values did not change the setting; `None` if each is raced. With no other
+    /// value than the found one, there is nothing to race.
+    fn check_tried(
+        &self,
+        tried: &[TriedValue],
+        requested: &[String],
+    ) -> Result<Option<String>, SettingError> {
+        let found = &tried[0].read;
+        let is_lost = |set: &&String| *set != found && !tried.iter().any(|it| it.set == **set);
+        let lost: Vec<&str> = requested.iter().filter(is_lost).map(String::as_str).collect();
+        let lost = lost.join(", ");
+        match (tried.len(), lost.as_str()) {
+            (1, "") => Err(self.failure(format!("it is {found} already, and no other value is raced"))),
+            (1, lost) => Err(self.failure(format!("it is {found}, and still {found} once {lost} is set"))),
+            (_, "") => Ok(None),
+            (_, lost) => Ok(Some(format!(
+                "{} is still {found}, as it was found, once {lost} is set: not raced",
+                self.name
+            ))),
         }
     }
 }
@@ -221,11 +242,15 @@ impl SettingControl {
             .map_err(|error| SettingError::Failed(format!("settings are not changed: {error}")))?;
         let (settings, values): (Vec<Setting>, Vec<Vec<String>>) = requested.into_iter().unzip();
         let points = vec![found.clone()];
-        let mut control = SettingControl { settings, points, current: None, is_restored: false };
-        let mut tried = Vec::new();
+        let cautions = Vec::new();
+        let mut control = SettingControl { settings, points, current: None, is_restored: false, cautions };
+        let (mut tried, mut cautions) = (Vec::new(), Vec::new());
         for ((setting, found), values) in control.settings.iter().zip(found).zip(values) {
-            tried.push(setting.try_values(found, values)?);
+            let of_setting = setting.try_values(found, values.clone())?;
+            cautions.extend(setting.check_tried(&of_setting, &values)?);
+            tried.push(of_setting);
         }
+        control.cautions = cautions;
         let count = tried.iter().map(Vec::len).fold(1, usize::saturating_mul);
         if count > POINTS_MAX {
             let why = format!("settings have {count} combinations of values; at most {POINTS_MAX} are raced");
@@ -246,6 +271,12 @@ impl SettingControl {
         };
         let point = |values: &Vec<TriedValue>| self.settings.iter().zip(values).map(value).collect();
         self.points.iter().map(point).collect()
+    }
+
+    /// Which requested values are not raced because they did not change a setting, a sentence for each
+    /// setting.
+    pub fn cautions(&self) -> &[String] {
+        &self.cautions
     }
 
     /// Applies the settings of a point; returns whether any of them had to be changed.
@@ -352,7 +383,8 @@ mod tests {
     fn restored_control(setting: Setting, values: &[&str], first: &str) -> SettingControl {
         let tried = setting.try_values(found_value(first), owned_words(values)).unwrap();
         let points = combinations_of_values(&[tried]);
-        SettingControl { settings: vec![setting], points, current: Some(0), is_restored: true }
+        let (settings, current, cautions) = (vec![setting], Some(0), Vec::new());
+        SettingControl { settings, points, current, is_restored: true, cautions }
     }
 
     #[test]
@@ -369,8 +401,25 @@ mod tests {
         let said =
             setting.try_values(found_value("120"), owned_words(&["45", "46"])).unwrap_err().to_string();
         assert_eq!(said, "--setting-command x: 45 and 46 are both 40 once they are set");
-        let said = setting.try_values(found_value("120"), owned_words(&["124"])).unwrap_err().to_string();
-        assert!(said.ends_with("it is 120 already, and no other value is raced"), "{said}");
+    }
+
+    #[test]
+    fn a_value_that_does_not_change_the_setting_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = setting_file(&folder, "120");
+        let read = format!("sed 's/.$/0/' '{}'", path.display());
+        let setting = setting_by_commands(&path, Some(&read));
+        let check = |values: &[&str]| {
+            let values = owned_words(values);
+            let tried = setting.try_values(found_value("120"), values.clone()).unwrap();
+            setting.check_tried(&tried, &values).map_err(|error| error.to_string())
+        };
+        let begin = "--setting-command x: it is 120";
+        assert_eq!(check(&["120"]), Err(format!("{begin} already, and no other value is raced")));
+        assert_eq!(check(&["124", "120"]), Err(format!("{begin}, and still 120 once 124 is set")));
+        assert_eq!(check(&["120", "45", "45"]), Ok(None));
+        let caution = "x is still 120, as it was found, once 124, 125 is set: not raced";
+        assert_eq!(check(&["124", "45", "125"]), Ok(Some(caution.to_owned())));
     }
 
     #[test]

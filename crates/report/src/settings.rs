@@ -27,6 +27,8 @@ pub struct SettingsRow {
     pub settings: String,
     /// The settings that were found at the start.
     pub found_settings: String,
+    /// The names of the settings that no command reads back.
+    pub not_read_back: Vec<String>,
     /// Median wall time under the settings.
     pub wall_ns: u64,
     /// Median wall time of the same trial under the settings that were found.
@@ -44,6 +46,7 @@ impl SettingsRow {
                 name: record.trial_name(&it.trial.trial),
                 settings: it.target.settings_words()?,
                 found_settings: it.found_target.settings_words()?,
+                not_read_back: not_read_back(&it.target.settings),
                 wall_ns: whole(median_wall_ns(it.trial)?),
                 found_wall_ns: whole(median_wall_ns(it.found)?),
                 ratio: it.ratio,
@@ -53,6 +56,10 @@ impl SettingsRow {
         rows.sort_by_key(|row| row.state);
         rows
     }
+}
+
+fn not_read_back(settings: &[SettingValue]) -> Vec<String> {
+    settings.iter().filter(|it| !it.is_read_back).map(|it| it.name.clone()).collect()
 }
 
 /// The effects as a table; `None` if the run raced no settings.
@@ -99,7 +106,14 @@ pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
             |significance| rows.iter().filter(|row| row.ratio.significance() == Some(significance)).count();
         let (faster, slower) = (count(Significance::Faster), count(Significance::Slower));
         let methods = words::plural(rows.len(), "method");
-        format!("settings: {state}, {under} beside {found}: of {methods} {faster} faster, {slower} slower")
+        let names = rows.first().map_or_else(String::new, |row| row.not_read_back.join(", "));
+        let unproven = match names.as_str() {
+            "" => String::new(),
+            names => format!("; not proven: no command reads {names} back (--read)"),
+        };
+        format!(
+            "settings: {state}, {under} beside {found}: of {methods} {faster} faster, {slower} slower{unproven}"
+        )
     };
     groups::by_key(keyed).into_iter().map(line).collect()
 }
@@ -155,6 +169,7 @@ mod tests {
             name: format!("{name}+read-ahead=4MiB"),
             settings: "read-ahead=4MiB".to_owned(),
             found_settings: "read-ahead=128KiB".to_owned(),
+            not_read_back: Vec::new(),
             wall_ns: 1_000_000,
             found_wall_ns: 2_000_000,
             ratio: SharedRatio { estimate, ci95, pairs: 6 },
@@ -163,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_line_counts_the_methods_that_a_setting_helps_and_the_table_lists_them() {
-        let rows =
+        let mut rows =
             [settings_row("rust/read", 2.0, [1.9, 2.1]), settings_row("rust/direct", 1.0, [0.98, 1.02])];
         assert_eq!(
             lines(&rows),
@@ -175,5 +190,8 @@ mod tests {
             "{shown}"
         );
         assert!(lines(&[]).is_empty() && table(&[]).is_none());
+        rows.iter_mut().for_each(|row| row.not_read_back = vec!["read-ahead".to_owned()]);
+        let line = &lines(&rows)[0];
+        assert!(line.ends_with("0 slower; not proven: no command reads read-ahead back (--read)"), "{line}");
     }
 }

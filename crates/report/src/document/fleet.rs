@@ -63,7 +63,7 @@ pub(super) fn settings(page: &Page) -> Option<Section> {
     let lines = lines.iter().map(|line| words("p", line));
     let lines = lines.chain(figures(setting_charts(page))).collect::<Vec<_>>();
     let all = of_settings::table(&page.settings)?.element("What settings of the system do");
-    let lead = "The same trials under the settings that were found at the start and under others, block by block in each round. Each value is as it was read back after it was set and after every reading. Ratios are within rounds.";
+    let lead = "The same trials under the settings that were found at the start and under others, block by block in each round. Each value is as it was read back after it was set and after every reading, unless a line says that it is not proven. Ratios are within rounds.";
     Section::with_content("settings", "Settings of the system", lead, lines.into_iter().chain([all]))
 }
 

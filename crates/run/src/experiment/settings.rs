@@ -138,8 +138,9 @@ pub(super) fn arrange_settings(
     let requested = raced.iter().map(requested).collect::<anyhow::Result<Vec<_>>>()?;
     let control = SettingControl::begin(requested)?;
     let points = control.points();
-    let facts =
+    let mut facts: Vec<TargetFacts> =
         points.iter().flat_map(|point| known().map(move |facts| facts_under(facts, point, raced))).collect();
+    facts.iter_mut().take(1).for_each(|facts| facts.cautions.extend_from_slice(control.cautions()));
     let plan = plan_under_points(plan, targets.len(), points.len());
     Ok(ArrangedTargets { targets, caches, facts, plan, settings: Some(control) })
 }
