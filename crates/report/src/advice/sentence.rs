@@ -82,7 +82,8 @@ fn joined_with(things: &[&str], word: &str) -> String {
 fn trial_words(measured: &MeasuredTrial) -> String {
     let id = &measured.trial.trial.id;
     if id.method.contender == COMMAND {
-        return format!("'{}'", measured.row.name.trim_start_matches("command/"));
+        // Settings of the system and a bound on memory are in the row's name, but not in the command.
+        return format!("'{}'", id.to_string().trim_start_matches("command/"));
     }
     let settings = id.params.0.iter().filter_map(|(name, &value)| setting_words(name, value, measured));
     let parts: Vec<String> = id.method.scan.iter().cloned().chain(settings).collect();

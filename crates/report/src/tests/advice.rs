@@ -10,6 +10,7 @@ use super::{
 use readlab_catalog::snippet;
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
+use readlab_model::target::setting::SettingValue;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::testing::{outcome, target};
@@ -33,6 +34,20 @@ fn references(record: &Record) -> Vec<ReferenceCandidate> {
 
 fn advice(record: &Record) -> Option<Advice> {
     Page::from_record(record).advice.pop()
+}
+
+#[test]
+fn a_command_is_advised_as_it_is_typed_without_the_settings_of_the_system() {
+    let wc = ("command/wc -l", 30, STEADY_WOBBLE_US);
+    let mut record = race_with_references(&[wc, ("rust/lines", 50, STEADY_WOBBLE_US)]);
+    record.targets[0].settings = vec![SettingValue {
+        name: "read-ahead".to_owned(),
+        value: "4MiB".to_owned(),
+        is_found: true,
+        is_read_back: true,
+    }];
+    let sentence = advice(&record).unwrap().sentence;
+    assert!(sentence.contains("keep 'wc -l': the reference itself is the fastest"), "{sentence}");
 }
 
 #[test]
