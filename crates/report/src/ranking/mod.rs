@@ -165,12 +165,32 @@ impl Ranking {
                 Key { target: trial.target, decodes: trial.decodes, work: trial.work, state: trial.state };
             groups.entry(key).or_default().push(it);
         }
+        join_lone_controls(&mut groups);
         groups.values_mut().for_each(|trials| trials.sort_by_key(|it| it.trial.index));
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
         let distinguished_by = DistinguishedBy::for_record(record);
         let shared = RankingContext { record, limits, names, languages, distinguished_by };
         groups.into_iter().map(|(key, trials)| shared.ranking(key, &trials)).collect()
     }
+}
+
+/// Moves controls whose work no other trial has to a ranking of the same target, archive and state:
+/// beside commands that are only compared by their output, controls count newlines.
+fn join_lone_controls(groups: &mut BTreeMap<Key, Vec<&TrialRecord>>) {
+    let (lone, ranked): (Vec<Key>, Vec<Key>) =
+        groups.keys().copied().partition(|key| groups.get(key).is_some_and(|trials| are_controls(trials)));
+    for key in lone {
+        let host = ranked.iter().find(|other| Key { work: key.work, ..**other } == key);
+        if let Some(host) = host
+            && let Some(controls) = groups.remove(&key)
+        {
+            groups.entry(*host).or_default().extend(controls);
+        }
+    }
+}
+
+fn are_controls(trials: &[&TrialRecord]) -> bool {
+    trials.iter().all(|it| it.trial.is_control())
 }
 
 impl RankingContext<'_> {

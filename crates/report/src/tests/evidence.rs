@@ -106,11 +106,28 @@ fn a_command_that_reads_a_part_has_a_share_and_a_rate_of_its_bytes() {
     }
     let shown = terminal_text(&record);
     assert!(shown.contains("reads") && shown.matches("25.0 %").count() >= 2, "{shown}");
+    assert!(!shown.contains("explanation: a cold reading asks for"), "{shown}");
     let document = document(&record);
     for trial in [0_usize, 1] {
         let trial = &document["trials"][trial];
         assert_eq!((&trial["share_read"], &trial["bytes_in"]), (&0.25.into(), &part_bytes.into()), "{trial}");
     }
+}
+
+#[test]
+fn controls_that_count_newlines_stand_beside_commands_that_count_nothing() {
+    let mut record = record();
+    announce(&mut record, 0, "command/head -n 10", CacheState::Warm).work = Work::Part;
+    announce(&mut record, 1, "command/true", CacheState::Warm).cache = Cache::None;
+    for index in [0, 1] {
+        add_readings(&mut record, index, (0..6).map(|round| reading(index, round, 2_000_000)));
+    }
+    let page = Page::from_record(&record);
+    let [ranking] = &page.rankings[..] else { panic!("one ranking: {:?}", page.rankings.len()) };
+    assert_eq!((ranking.work, ranking.rows.len(), ranking.controls.len()), (Work::Part, 1, 1));
+    // A record of controls alone keeps its ranking.
+    record.trials[TrialIndex::new(0)].trial.cache = Cache::None;
+    assert_eq!(Page::from_record(&record).rankings.len(), 2);
 }
 
 #[test]
