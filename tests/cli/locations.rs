@@ -118,6 +118,8 @@ fn targets_that_cannot_share_their_rounds_are_refused() {
     let home = home_with_two_places();
     for (words, why) in [
         ("here/f.txt here/f.txt", "here/f.txt: named twice"),
+        ("here/f.txt ./here/f.txt", "./here/f.txt: named twice"),
+        ("here nowhere --work names", "nowhere: no such file"),
         ("here/f.txt there/f.txt --readers 2", "--readers: several targets only with --apart"),
         ("here there --per-file", "--per-file: several targets only with --apart"),
         ("here/f.txt there/f.txt --setting swappiness", "--setting: not with several targets"),

@@ -180,8 +180,11 @@ fn compared_locations(args: &RaceArgs) -> anyhow::Result<Option<Locations>> {
     for (option, is_given) in [("--readers", !args.readers.is_empty()), ("--per-file", args.tree.per_file)] {
         ensure!(!is_given, "{option}: several targets only with --apart");
     }
+    // Two paths that lead to one file, by `.` or a link, would compare the file with itself.
+    let real_paths: Vec<PathBuf> =
+        args.targets.iter().map(|word| word.canonicalize().unwrap_or_else(|_| word.clone())).collect();
     let mut words = args.targets.iter().enumerate();
-    if let Some((_, word)) = words.find(|(index, word)| args.targets[..*index].contains(word)) {
+    if let Some((_, word)) = words.find(|(index, _)| real_paths[..*index].contains(&real_paths[*index])) {
         let word = secret::redact_url(&display_path(word));
         bail!("{word}: named twice, and targets are compared with each other; --apart races it twice");
     }
@@ -191,6 +194,8 @@ fn compared_locations(args: &RaceArgs) -> anyhow::Result<Option<Locations>> {
 /// Refuses a target to which an option does not apply.
 fn check_targets(args: &RaceArgs, is_allowed: impl Fn(&Path) -> bool, why: &str) -> anyhow::Result<()> {
     if let Some(other) = args.targets.iter().find(|word| !is_allowed(word)) {
+        let is_missing = !is_remote(other) && !other.try_exists().unwrap_or(true);
+        ensure!(!is_missing, "{}: no such file", display_path(other));
         bail!("{}: {why}, and this is none", secret::redact_url(&display_path(other)));
     }
     Ok(())
