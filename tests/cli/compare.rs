@@ -217,6 +217,7 @@ fn a_name_belongs_to_one_record() {
     let home = Home::with_file("one", "a\n");
     home.file("two", "b\n");
     home.readlab("race one two --apart --save x").refuses("--save names one record");
+    home.readlab("race one two --apart --output x").refuses("--output names one folder");
     home.readlab("race one --save last").exits(2);
     assert!(home.runs().is_empty());
 }

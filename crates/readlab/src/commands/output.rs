@@ -127,8 +127,9 @@ fn check_before_runs(
     }
     let runs = examined.len();
     let saved = options.save.is_some().then_some(("--save", "record"));
+    let folder = options.output.is_some().then_some(("--output", "folder"));
     let exported = options.files().first().map(|file| (file.option, "file"));
-    if let (Some((option, what)), true) = (saved.or(exported), runs > 1) {
+    if let (Some((option, what)), true) = (saved.or(folder).or(exported), runs > 1) {
         bail!("{option} names one {what}, and each of the {runs} targets gets one");
     }
     Ok(())
