@@ -277,6 +277,7 @@ fn names_and_statuses_are_found_without_reading_a_file_and_every_number_is_check
     }
     let said = home.race("tree", "--work names --method 'rust/names-*'").exits(0);
     said.shows("names/s").shows(&format!("{NAME_COUNT} names of ")).shows("names looked up");
+    said.hides("Not read, for they are no files");
 }
 
 #[test]

@@ -22,7 +22,7 @@ use readlab_system::filesystem;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::part::open_watched;
-use readlab_targets::target::tree::{OtherWalk, Tree};
+use readlab_targets::target::tree::{OtherWalk, Tree, cautions_of_reading};
 use readlab_targets::target::{Place, Target, dictionary};
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -66,6 +66,10 @@ impl OpenTarget {
     ) -> anyhow::Result<OpenTarget> {
         let ExaminedTarget { form, mut target } = examined;
         target.facts.tree_mut().into_iter().for_each(|tree| tree.is_metadata_cold = drop_caches);
+        if finds_names {
+            let of_reading = target.facts.tree().map(cautions_of_reading).unwrap_or_default();
+            target.facts.cautions.retain(|it| !of_reading.contains(it));
+        }
         let eviction = Eviction::of_run(drop_caches);
         let cache = match finds_names {
             true => CacheControl::for_names(walked_tree(&target)?, eviction),

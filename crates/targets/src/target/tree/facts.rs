@@ -43,23 +43,28 @@ impl WalkResult {
 impl FoundFiles {
     pub(super) fn cautions(&self, filesystem: Filesystem, own: &OwnPaths) -> Vec<String> {
         let mut cautions = caution::of_files(self.bytes, filesystem, self.extents.as_ref());
-        let TreeFacts { skipped, follows_links, duplicates, repeated_bytes, .. } = &self.facts;
-        let way_out = skipped.link_hint(*follows_links);
-        let skipped = skipped.words();
-        cautions.extend(skipped.map(|words| format!("Not read, for they are no files: {words}{way_out}.")));
+        cautions.extend(cautions_of_reading(&self.facts));
         let own: Vec<String> = own.paths().iter().map(|path| display_path(path)).collect();
         if !own.is_empty() {
             cautions.push(format!("Not read, for readlab writes there: {}.", own.join(", ")));
         }
-        if *duplicates > 0 {
+        let duplicates = self.facts.duplicates;
+        if duplicates > 0 {
             cautions.push(format!("The list names files more than once: {duplicates} names were left out."));
-        }
-        if *repeated_bytes > 0 {
-            cautions.push(
-                "Some files have several names in the tree: the second reading of one finds its pages in the cache."
-                    .to_owned(),
-            );
         }
         cautions
     }
+}
+
+/// The cautions about which files of a tree are read, and how often. They do not apply to a race that
+/// finds names and reads no file.
+pub fn cautions_of_reading(tree: &TreeFacts) -> Vec<String> {
+    let way_out = tree.skipped.link_hint(tree.follows_links);
+    let skipped = tree.skipped.words();
+    let skipped = skipped.map(|words| format!("Not read, for they are no files: {words}{way_out}."));
+    let repeated = (tree.repeated_bytes > 0).then(|| {
+        "Some files have several names in the tree: the second reading of one finds its pages in the cache."
+            .to_owned()
+    });
+    skipped.into_iter().chain(repeated).collect()
 }

@@ -14,6 +14,7 @@ use super::extents;
 use super::filesystem::Filesystem;
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError, refusal, with_storage};
+pub use facts::cautions_of_reading;
 pub use list::{ListSource, Paths};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::identity::Identity;
