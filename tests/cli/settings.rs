@@ -198,6 +198,18 @@ fn a_setting_is_restored_after_ctrl_c_a_kill_and_a_failure() {
 }
 
 #[test]
+fn a_second_lab_that_would_restore_raced_values_is_refused() {
+    let home = home_with_setting();
+    let words = format!("{} --runs 1000 --budget 10m", setting_options(&home, ""));
+    let child = start_until_sample(&home, "race", &words);
+    let refused = home.race("f", setting_options(&home, "")).exits(2);
+    refused.tells(&format!("another readlab (process {}) races settings of this machine", child.id()));
+    send(child.id(), Signal::INT);
+    child.wait_with_output().unwrap();
+    assert!(is_restored(&home));
+}
+
+#[test]
 fn a_run_under_settings_cannot_be_resumed() {
     let home = home_with_setting();
     let child = start_until_sample(

@@ -14,6 +14,7 @@ use crate::interface::TrialEnd;
 use crate::shell_line::{self, LineError, ProgramRunner};
 use readlab_model::target::setting::SettingValue;
 use readlab_record::{EndReason, Outcome};
+use readlab_system::instance::SettingsLock;
 use readlab_system::program::{self, CommandLine, launcher};
 use readlab_system::system_setting::SettingFiles;
 use std::ffi::OsString;
@@ -71,6 +72,8 @@ pub struct SettingControl {
     is_restored: bool,
     /// The requested values that are not raced, a sentence for each setting.
     cautions: Vec<String>,
+    /// Held until the values are restored; `None` in unit tests.
+    _lock: Option<SettingsLock>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -227,6 +230,8 @@ pub fn is_plain_value(value: &str) -> bool {
 impl SettingControl {
     /// Reads the current values, makes sure that they are restored in any case, and tries each value.
     pub fn begin(requested: Vec<RequestedSetting>) -> Result<SettingControl, SettingError> {
+        let unchanged = |why: String| SettingError::Failed(format!("settings are not changed: {why}"));
+        let lock = SettingsLock::take().map_err(unchanged)?;
         let requested: Vec<(Setting, Vec<String>)> =
             requested.into_iter().map(RequestedSetting::with_values).collect();
         let (mut found, mut undo) = (Vec::new(), Vec::new());
@@ -238,12 +243,17 @@ impl SettingControl {
             found.push(TriedValue { read: set.clone(), set, is_found: true });
         }
         let undo: Vec<CommandLine> = undo.into_iter().rev().flatten().collect();
-        launcher::undo_at_end(&undo)
-            .map_err(|error| SettingError::Failed(format!("settings are not changed: {error}")))?;
+        launcher::undo_at_end(&undo).map_err(|error| unchanged(error.to_string()))?;
         let (settings, values): (Vec<Setting>, Vec<Vec<String>>) = requested.into_iter().unzip();
         let points = vec![found.clone()];
-        let cautions = Vec::new();
-        let mut control = SettingControl { settings, points, current: None, is_restored: false, cautions };
+        let mut control = SettingControl {
+            settings,
+            points,
+            current: None,
+            is_restored: false,
+            cautions: Vec::new(),
+            _lock: Some(lock),
+        };
         let (mut tried, mut cautions) = (Vec::new(), Vec::new());
         for ((setting, found), values) in control.settings.iter().zip(found).zip(values) {
             let of_setting = setting.try_values(found, values.clone())?;
@@ -384,7 +394,7 @@ mod tests {
         let tried = setting.try_values(found_value(first), owned_words(values)).unwrap();
         let points = combinations_of_values(&[tried]);
         let (settings, current, cautions) = (vec![setting], Some(0), Vec::new());
-        SettingControl { settings, points, current, is_restored: true, cautions }
+        SettingControl { settings, points, current, is_restored: true, cautions, _lock: None }
     }
 
     #[test]

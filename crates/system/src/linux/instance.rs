@@ -9,6 +9,7 @@
 //! process names.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
 use std::os::linux::fs::MetadataExt;
 use std::os::linux::net::SocketAddrExt;
@@ -20,6 +21,9 @@ const SOCKETS: &str = "/proc/net/unix";
 
 /// Beginning of the socket name of every measuring lab; the folder follows.
 const NAME_PREFIX: &str = "readlab measures in ";
+
+/// Beginning of the socket name of the lab that changes settings of the system; the folder follows.
+const SETTINGS_PREFIX: &str = "readlab changes settings in ";
 
 /// Time between two checks. A check takes some hundred microseconds if many programs have sockets,
 /// and a lab that measures for less than this time distorts nothing.
@@ -41,8 +45,7 @@ impl Instance {
     pub fn begin() -> Instance {
         // The time in the name distinguishes several measuring parts of one process.
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        let folder = std::fs::metadata(std::env::temp_dir()).map_or((0, 0), |it| (it.st_dev(), it.st_ino()));
-        let prefix = format!("{NAME_PREFIX}{}:{}: ", folder.0, folder.1);
+        let prefix = format!("{NAME_PREFIX}{}: ", folder_words());
         let name = format!("{prefix}{} {}", std::process::id(), now.as_nanos());
         let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address).ok());
         Instance { prefix, own: listener.map(|it| (name, it)), known: BTreeSet::new(), checked: None }
@@ -60,6 +63,35 @@ impl Instance {
         let new = others.into_iter().filter(|name| self.known.insert((*name).to_owned()));
         new.filter_map(listener_at).filter(|pid| *pid != std::process::id()).collect()
     }
+}
+
+/// The right to change settings of the system. One lab with the same folder for temporary files has it
+/// at a time: another one would take values that are raced for the values to restore.
+#[derive(Debug)]
+pub struct SettingsLock {
+    _listener: UnixListener,
+}
+
+impl SettingsLock {
+    /// Takes the lock until the value is dropped; an error says which lab has it.
+    pub fn take() -> Result<SettingsLock, String> {
+        let name = format!("{SETTINGS_PREFIX}{}", folder_words());
+        let bound = SocketAddr::from_abstract_name(&name).and_then(|it| UnixListener::bind_addr(&it));
+        let lock = bound.map(|listener| SettingsLock { _listener: listener });
+        lock.map_err(|error| match (error.kind(), listener_at(&name)) {
+            (ErrorKind::AddrInUse, Some(pid)) => {
+                format!("another readlab (process {pid}) races settings of this machine")
+            }
+            (ErrorKind::AddrInUse, None) => "another readlab races settings of this machine".to_owned(),
+            _ => error.to_string(),
+        })
+    }
+}
+
+/// The folder for temporary files in the names of sockets.
+fn folder_words() -> String {
+    let folder = std::fs::metadata(std::env::temp_dir()).map_or((0, 0), |it| (it.st_dev(), it.st_ino()));
+    format!("{}:{}", folder.0, folder.1)
 }
 
 pub fn warning(pid: u32) -> String {
@@ -116,6 +148,16 @@ mod tests {
                        0000000000000000: 00000002 00000000 00010000 0001 01 16616 @readlab measures in 1:3: 8 12\n";
         let prefix = "readlab measures in 1:2: ";
         assert_eq!(measuring_labs(sockets, prefix).collect::<Vec<_>>(), ["readlab measures in 1:2: 7 12"; 2]);
+    }
+
+    #[test]
+    fn one_lab_at_a_time_changes_settings() {
+        let lock = SettingsLock::take().unwrap();
+        let refusal = SettingsLock::take().unwrap_err();
+        let own = format!("another readlab (process {}) races settings of this machine", std::process::id());
+        assert_eq!(refusal, own);
+        drop(lock);
+        assert!(SettingsLock::take().is_ok());
     }
 
     #[test]
