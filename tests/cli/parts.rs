@@ -244,7 +244,9 @@ mod ring2 {
         let one = "--method rust/places-pread/scalar --work newlines --state warm";
         home.readlab(format!("race f --ranges list {one} --runs 4 --output a --quiet")).exits(0);
         home.cut_short("a/record.jsonl");
-        home.readlab("race --resume a/record.jsonl").exits(0).shows("1,000,000 ranges (7.00 MB)");
+        home.readlab("race --resume a/record.jsonl")
+            .exits(0)
+            .shows("1\u{202f}000\u{202f}000 ranges (7.00 MB)");
         home.cut_short("a/record.jsonl");
         std::fs::remove_file(home.at("list")).unwrap();
         home.readlab("race --resume a/record.jsonl").exits(2).tells("list: no such file");
@@ -307,7 +309,7 @@ mod ring2 {
         home.readlab(options).exits(0);
         home.cut_short("a/record.jsonl");
         let said = home.readlab("race --resume a/record.jsonl").exits(0);
-        said.shows("102 kB from byte 204,800");
+        said.shows("102 kB from byte 204\u{202f}800");
     }
 
     #[test]

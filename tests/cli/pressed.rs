@@ -113,7 +113,11 @@ mod ring2 {
         assert_eq!(shares.len(), 4);
         assert!(shares[0].is_none() && shares[3].is_some_and(|share| share > 1.99), "{shares:?}");
         let trials = pressed(&record);
-        assert_eq!(trials.len(), 2 * 3, "two methods under three bounds, and no controls");
+        assert_eq!(
+            trials.len(),
+            3 * 3,
+            "two methods and the usual command under three bounds, and no controls"
+        );
         for it in trials {
             let (name, bound) = (record.trial_name(&it.trial), share_of(&record, it));
             assert_eq!(it.outcome, Some(Outcome::Measured), "{name}: {:?}", it.rejected);

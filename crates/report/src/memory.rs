@@ -241,6 +241,18 @@ fn fastest_sentence(contest: &MemoryContest) -> Option<String> {
             let levels = unclear.join(", ");
             format!("{} has the best median at every memory, but not beyond doubt: {levels}", name(first))
         }
+        (false, _) if first.it.trial.id == last.it.trial.id => {
+            let is_other = |it: &&FastestMethod| it.it.trial.id != first.it.trial.id;
+            let others: Vec<&FastestMethod> = contest.fastest.iter().filter(is_other).collect();
+            let doubt = match others.iter().any(|it| it.is_clear()) {
+                true => "",
+                false => "; that another overtakes it is not beyond doubt",
+            };
+            let others: Vec<String> =
+                others.iter().map(|it| format!("{} {}", name(it), level_phrase(it.level))).collect();
+            let ends = [first, last].map(|it| level_phrase(it.level)).join(" and ");
+            format!("{} has the best median {ends}, {}{doubt}", name(first), others.join(", "))
+        }
         (false, _) => format!(
             "{} has the best median {}, {} {}; that one overtakes the other is not beyond doubt",
             name(first),

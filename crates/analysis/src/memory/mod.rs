@@ -1,7 +1,7 @@
 //! How the rate of a method, and the 99th percentile of its single reads, depend on the memory that
 //! bounds the page cache: the points of the curve from the cold state over the bounds to the warm
 //! state, the step between two points at which the rate falls most, and the memory from which more
-//! adds nothing. [`contest`] compares the curves of several methods.
+//! adds nothing. `contest` compares the curves of several methods.
 //!
 //! All pressed trials share their rounds, whatever their bound, so ratios between bounds are made
 //! within rounds. The cold and the warm end are read in other rounds, so a ratio to one of them is the
@@ -78,7 +78,7 @@ impl MemoryLevel {
 pub struct MemoryCurve<'a> {
     pub points: Vec<MemoryPoint<'a>>,
     /// The step with the largest change; `None` if no step clearly changes the rate by more than
-    /// [`CLIFF_TIMES_MIN`].
+    /// `CLIFF_TIMES_MIN`.
     pub cliff: Option<Cliff>,
     /// The least bound from which all greater bounds add at most 5 %, by their whole intervals.
     pub enough: Option<MemoryLevel>,

@@ -82,8 +82,8 @@ fn what_stops(verdict: &Verdict, facts: &TrialFacts) -> String {
                 "O_DIRECT with large blocks, or RWF_DONTCACHE, leaves the memory to other files"
             };
             format!(
-                "stopped by a bound on memory that is too small: of the bytes that it reads {} come from the device \
-                 again, with memory for {} of the working set{}; {advice}{}",
+                "stopped by a bound on memory that is too small: {} of the working set comes from the device again in \
+                 each reading, with memory for {} of it{}; {advice}{}",
                 percent(*reread),
                 percent(*share),
                 greater_bound_words(greater.as_ref()),

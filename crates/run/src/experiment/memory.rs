@@ -2,7 +2,7 @@
 //! without a bound, and every trial of the pressed state is repeated on them. The trials of other
 //! states have no bound: they are the ends between which a bound is.
 
-use super::together::ArrangedTargets;
+use super::together::{ArrangedTargets, ReaderGroup};
 use crate::experiment::targets::KnownTarget;
 use anyhow::{Context, anyhow, bail, ensure};
 use readlab_measure::memory_bound::MemoryControl;
@@ -85,6 +85,16 @@ pub(super) fn machine_warning(bounds: &MemoryBounds) -> Option<String> {
     })
 }
 
+/// A warning about readers of one file that have a bound each; `None` if there are none. The kernel charges
+/// a page to the group that reads it first, and the others read it without a charge.
+pub(super) fn readers_warning(bounds: &MemoryBounds, shape: &ReaderGroup) -> Option<String> {
+    let count = shape.most_of_one_file().filter(|_| bounds.is_given() && !bounds.is_shared)?;
+    Some(format!(
+        "each reader has a bound of its own, and all read the same file: {count} readers may keep {count} times \
+         the bound of it in memory; --memory-shared bounds them together"
+    ))
+}
+
 /// Adds the targets of each bound, and repeats the trials of the pressed state on them, unless the plan
 /// already has them. Returns the control of the bounds.
 pub(super) fn arrange_bounds(
@@ -97,6 +107,11 @@ pub(super) fn arrange_bounds(
     }
     let ArrangedTargets { targets, caches, mut facts, plan, settings } = arranged;
     let unbounded = facts.len();
+    for KnownTarget { target, .. } in &targets {
+        if let Some([one, other]) = same_bounds(&memory.bounds, working_set_bytes(target, memory.is_shared)) {
+            bail!("--memory: {one} and {other} are the same bound of {}", target.facts.path);
+        }
+    }
     for &bound in &memory.bounds {
         for number in 0..unbounded {
             let KnownTarget { target, .. } = &targets[number % targets.len()];
@@ -114,6 +129,15 @@ pub(super) fn arrange_bounds(
     let how = groups.describe();
     let control = MemoryControl::begin(groups, bounds).with_context(|| format!("--memory: {how}"))?;
     Ok((ArrangedTargets { targets, caches, facts, plan, settings }, Some(control)))
+}
+
+/// Two bounds that are the same number of bytes for this working set; `None` if all differ.
+fn same_bounds(bounds: &[MemoryBound], working_set_bytes: u64) -> Option<[MemoryBound; 2]> {
+    let bytes = |bound: &MemoryBound| bound.in_bytes(working_set_bytes);
+    bounds.iter().enumerate().find_map(|(at, other)| {
+        let one = bounds[..at].iter().find(|one| bytes(one) == bytes(other))?;
+        Some([*one, *other])
+    })
 }
 
 fn memory_facts(target: &Target, bound: MemoryBound, is_shared: bool) -> MemoryFacts {
@@ -217,6 +241,32 @@ mod tests {
         );
         let numbers: Vec<u64> = plan.trials.iter().map(|it| it.trial.index.into()).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_size_and_a_share_may_be_the_same_bound() {
+        let bounds = ["25%", "32MiB", "50%"].map(|word| word.parse::<MemoryBound>().unwrap());
+        assert_eq!(same_bounds(&bounds, 64 << 20), Some([bounds[1], bounds[2]]));
+        assert_eq!(same_bounds(&bounds, 65 << 20), None);
+    }
+
+    #[test]
+    fn readers_of_one_file_with_a_bound_each_keep_more_of_it_in_memory() {
+        let warning = |is_shared, counts: &[u32], copies_in: Option<&str>| {
+            let bounds = MemoryBounds::new(vec!["50%".parse().unwrap()], is_shared).unwrap();
+            let shape = ReaderGroup::of_readers(counts.iter().copied(), copies_in.map(Into::into));
+            readers_warning(&bounds, &shape)
+        };
+        let said = warning(false, &[1, 4], None).unwrap();
+        assert!(said.contains("4 readers may keep 4 times the bound of it in memory"), "{said}");
+        let without = [
+            warning(true, &[1, 4], None),
+            warning(false, &[1, 4], Some("/copies")),
+            warning(false, &[1], None),
+            warning(false, &[], None),
+            readers_warning(&MemoryBounds::default(), &ReaderGroup::of_readers([4], None)),
+        ];
+        assert!(without.iter().all(Option::is_none), "{without:?}");
     }
 
     #[test]

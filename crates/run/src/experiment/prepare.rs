@@ -80,7 +80,9 @@ impl Experiment {
         let too_large = || caution::about_targets_together(&sizes_bytes, &Memory::read());
         let too_large = must_fit.then(too_large).flatten();
         let swap = memory::machine_warning(&config.memory);
-        let warnings = left_out.into_iter().chain(too_large).chain(swap).map(header_lines::warning);
+        let each = memory::readers_warning(&config.memory, &user.shape);
+        let warnings =
+            left_out.into_iter().chain(too_large).chain(swap).chain(each).map(header_lines::warning);
         let others = participants.chain(warning).chain(warnings).collect();
         let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =

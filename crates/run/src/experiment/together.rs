@@ -83,6 +83,12 @@ impl ReaderGroup {
         }
     }
 
+    /// The most readers that read the same file at the same time; `None` if more than one never do.
+    pub(super) fn most_of_one_file(&self) -> Option<u32> {
+        let ReaderGroup::Readers(Readers { counts, copies_in: None }) = self else { return None };
+        counts.last().copied().filter(|count| *count > 1)
+    }
+
     /// Gives the plan and its targets this shape, and makes copies if needed.
     pub(super) fn arrange(
         &self,

@@ -155,6 +155,13 @@ impl View {
         target_names(&paths).into_iter().nth(key.target?)
     }
 
+    /// The target of a ranking in parentheses; empty if the run has one target.
+    pub(super) fn distinction(&self, key: RankingKey) -> String {
+        let has_several = self.targets.windows(2).any(|pair| pair[0].path != pair[1].path);
+        let name = self.target_name(key).filter(|_| has_several);
+        name.map_or_else(String::new, |name| format!(" ({})", printable(&name)))
+    }
+
     /// The rankings that have readings, in the order of their first reading.
     pub(super) fn begun_rankings(&self) -> Vec<&RankingBlock> {
         let mut begun: Vec<&RankingBlock> =

@@ -41,7 +41,8 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
     let (mut record, half) = record_with_half();
     let read = add_pressed(&mut record, "rust/read/avx2", half, slow_reading());
     let stop = "memory bound, 51 % again";
-    let said = "51 % come from the device again, with memory for 50 % of the working set; O_DIRECT with";
+    let said = "51 % of the working set comes from the device again in each reading, with memory for 50 % of it; \
+                O_DIRECT with";
     assert_verdict(&record, read, stop, said);
     assert_sentence(&verdict_on(&record, read), "of its time 90 % waiting");
     let direct = with_device_bytes(SIZE, sample_of_times(500, 5, 30));
@@ -58,7 +59,8 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
         let reading = with_device_bytes(0, sample_of_times(wall_ms, 40, 100));
         add_pressed(&mut record, "rust/read/avx2", target, reading);
     }
-    let said = "50 % of the working set; with memory for 100 % of the working set (1.00 GB) it is 10.0 times as fast; O_DIRECT";
+    let said =
+        "50 % of it; with memory for 100 % of the working set (1.00 GB) it is 10.0 times as fast; O_DIRECT";
     assert_verdict(&record, read, stop, said);
 }
 
@@ -144,6 +146,6 @@ fn time_in_the_kernel_while_a_task_waits_for_memory_is_reclaim() {
             sample.turn.wall_ns = Some(sample.wall_ns);
             sample.device_read_bytes = Some(SIZE);
         });
-        assert_verdict(&record, read, "memory bound, 100 % again", "with memory for 50 % of the working set");
+        assert_verdict(&record, read, "memory bound, 100 % again", "with memory for 50 % of it");
     }
 }

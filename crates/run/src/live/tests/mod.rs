@@ -223,6 +223,13 @@ fn the_line_after_a_round_names_the_first_with_its_rate_and_the_time_left() {
         now::line_after_round(&race()).unwrap(),
         "warm, round 4: first rust/mmap/avx2, 25.0 GB/s ±0 %; 1 min 5 s left"
     );
+    let mut view = race();
+    view.take(&target(1, "/other/b.txt"));
+    let line = now::line_after_round(&view).unwrap();
+    assert!(
+        line.starts_with("warm, round 4: first rust/mmap/avx2 (") && line.contains("b.txt), 25.0"),
+        "{line}"
+    );
 }
 
 #[test]
