@@ -2,9 +2,10 @@
 //! simplest code, and the proof of each file. Anything else, such as a link, is not read.
 
 use crate::naive;
+use crate::turns::read_twice;
 use readlab_protocol::{FileList, FileProof, Reads};
 use readlab_rust::method::{Method, registry};
-use readlab_rust::{Answer, ReadError, Reading, Work};
+use readlab_rust::{Answer, Reading, Work};
 use rustix::io::ReadWriteFlags;
 use std::ffi::OsStr;
 use std::fs;
@@ -78,33 +79,13 @@ fn methods() -> impl Iterator<Item = &'static Method> {
         .filter(|method| !["null", "opens", "copy", "files-device"].contains(&method.name))
 }
 
-/// Reads twice, as in two turns; `None` if this machine lacks a feature.
+/// The answer of a reading that must not fail; `None` if this machine lacks what the method needs.
 fn read(method: &Method, scan: &str, work: Work, target: &Path, set: &[(&str, u64)]) -> Option<Answer> {
     let reading = Reading::new(method.name, scan, work, target, set.iter().copied());
     let is_list = method.reads != Reads::Folder;
-    let mut reading = match reading.and_then(|it| if is_list { it.list() } else { Ok(it) }) {
-        Ok(reading) => reading,
-        Err(error) => {
-            eprintln!("SKIPPED: {}: {error}", method.name);
-            return None;
-        }
-    };
-    let mut turn = || {
-        let answer = reading.prepare().and_then(|()| reading.read());
-        reading.release();
-        answer
-    };
-    match (turn(), turn()) {
-        (Ok(first), Ok(second)) => {
-            assert_eq!(first, second, "{}", method.name);
-            Some(first)
-        }
-        (Err(ReadError::Unavailable(reason)), _) => {
-            eprintln!("SKIPPED: {}: {reason}", method.name);
-            None
-        }
-        failed => panic!("{}: {failed:?}", method.name),
-    }
+    let reading = reading.and_then(|it| if is_list { it.list() } else { Ok(it) });
+    let answer = read_twice(method.name, reading)?;
+    Some(answer.unwrap_or_else(|error| panic!("{}: {error:?}", method.name)))
 }
 
 fn target<'t>(method: &Method, tree: &'t Tree) -> &'t Path {

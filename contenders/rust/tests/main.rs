@@ -11,4 +11,5 @@ mod places;
 mod server;
 mod session;
 mod snippets;
+mod turns;
 mod urls;

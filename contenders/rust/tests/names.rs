@@ -1,5 +1,6 @@
 //! Tests that every method of names counts a folder with files, folders, links and a pipe correctly.
 
+use crate::turns::read_twice;
 use readlab_protocol::{NameCounts, Reads};
 use readlab_rust::method::{Method, registry};
 use readlab_rust::{Answer, ReadError, Reading, Work};
@@ -48,37 +49,13 @@ fn methods_of_names() -> impl Iterator<Item = (&'static Method, Work)> {
     Work::OF_NAMES.into_iter().flat_map(of_work)
 }
 
-/// Reads twice, as in two turns; `None` if this machine lacks what the method needs.
-fn read_twice(
+fn read(
     method: &Method,
     work: Work,
     folder: &Path,
     set: &[(&str, u64)],
 ) -> Option<Result<Answer, ReadError>> {
-    let reading = Reading::new(method.name, "-", work, folder, set.iter().copied());
-    let mut reading = match reading {
-        Ok(reading) => reading,
-        Err(error) => {
-            eprintln!("SKIPPED: {}: {error}", method.name);
-            return None;
-        }
-    };
-    let mut turn = || {
-        let answer = reading.prepare().and_then(|()| reading.read());
-        reading.release();
-        answer
-    };
-    match (turn(), turn()) {
-        (Err(ReadError::Unavailable(reason)), _) => {
-            eprintln!("SKIPPED: {}: {reason}", method.name);
-            None
-        }
-        (Ok(first), Ok(second)) => {
-            assert_eq!(first, second, "{}", method.name);
-            Some(Ok(first))
-        }
-        (first, _) => Some(first),
-    }
+    read_twice(method.name, Reading::new(method.name, "-", work, folder, set.iter().copied()))
 }
 
 #[test]
@@ -87,7 +64,7 @@ fn every_method_finds_every_name_once_and_follows_no_link() {
     assert_eq!(methods_of_names().count(), 6);
     for (method, work) in methods_of_names() {
         assert_eq!(method.reads, Reads::Folder, "{}", method.name);
-        if let Some(answer) = read_twice(method, work, tree.path(), &[]) {
+        if let Some(answer) = read(method, work, tree.path(), &[]) {
             assert_eq!(answer.unwrap(), right_answer(work), "{}", method.name);
         }
     }
@@ -106,7 +83,7 @@ fn no_setting_changes_the_answer() {
         ("stat-io_uring", ("depth", 4096)),
     ] {
         let (method, work) = methods_of_names().find(|(method, _)| method.name == name).unwrap();
-        if let Some(answer) = read_twice(method, work, tree.path(), &[set]) {
+        if let Some(answer) = read(method, work, tree.path(), &[set]) {
             assert_eq!(answer.unwrap(), right_answer(work), "{name} {set:?}");
         }
     }
@@ -118,10 +95,10 @@ fn an_empty_folder_has_no_names_and_an_absent_folder_is_an_error() {
     let absent = home.path().join("absent");
     for (method, work) in methods_of_names() {
         let nothing = NameCounts::default();
-        if let Some(answer) = read_twice(method, work, home.path(), &[]) {
+        if let Some(answer) = read(method, work, home.path(), &[]) {
             assert_eq!(answer.unwrap().names, Some(nothing), "{}", method.name);
         }
-        if let Some(answer) = read_twice(method, work, &absent, &[]) {
+        if let Some(answer) = read(method, work, &absent, &[]) {
             let error = answer.unwrap_err().to_string();
             assert!(error.starts_with(&format!("{}: No such file", absent.display())), "{error}");
         }
