@@ -104,7 +104,7 @@ fn shares_of_places(programs: &Programs) -> anyhow::Result<Row> {
 fn shares_near_bound(record: &Record) -> Share {
     let mut share = Share::default();
     for it in pressed_trials(record) {
-        let target = record.targets.get(it.trial.target);
+        let target = record.target_of(&it.trial);
         let bound = target.and_then(|target| target.memory.as_ref()).map(|memory| memory.share().min(1.0));
         let granted = bound.map(|bound| if it.trial.bypasses_cache() { 0.0 } else { bound });
         if !it.is_measured() {

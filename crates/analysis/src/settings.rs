@@ -5,9 +5,12 @@
 //! them in the same rounds.
 
 use super::noise::SharedNoise;
-use super::stats::{SharedRatio, Significance, float, median};
+use super::stats::{SharedRatio, Significance};
 use readlab_model::target::TargetFacts;
+use readlab_model::trial::{CacheState, Work};
+use readlab_protocol::Archive;
 use readlab_record::{Record, TrialRecord};
+use std::collections::BTreeMap;
 
 /// A trial under settings of which at least one differs from the one found at the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,31 +31,46 @@ impl SettingEffect<'_> {
     }
 }
 
-/// The median wall time of a trial in nanoseconds; `None` without readings.
-pub fn median_wall_ns(it: &TrialRecord) -> Option<f64> {
-    median(it.samples.iter().map(|sample| float(sample.wall_ns)))
-}
-
 /// The effects for all measured trials under other settings than were found, in the order of the record.
 pub fn setting_effects(record: &Record) -> Vec<SettingEffect<'_>> {
-    let is_read = |it: &&TrialRecord| it.is_measured() && !it.trial.is_control();
-    let measured: Vec<&TrialRecord> = record.trials.iter().filter(is_read).collect();
-    let is_changed =
-        |it: &&TrialRecord| target_facts(record, it).is_some_and(|facts| !facts.has_found_settings());
-    let changed = measured.iter().copied().filter(is_changed);
-    changed.filter_map(|it| effect_of_trial(record, &measured, it)).collect()
+    effects_beside(record, |_| true)
 }
 
-fn effect_of_trial<'a>(
+/// The effects of which the trial under the settings that were found is wanted.
+pub(crate) fn effects_beside<'a>(
     record: &'a Record,
-    measured: &[&'a TrialRecord],
-    it: &'a TrialRecord,
-) -> Option<SettingEffect<'a>> {
-    let target = target_facts(record, it)?;
-    let is_same_work = |other: &&TrialRecord| {
-        let what = |it: &TrialRecord| (it.trial.state, it.trial.work, it.trial.decodes);
-        what(other) == what(it)
+    is_wanted: impl Fn(&TrialRecord) -> bool,
+) -> Vec<SettingEffect<'a>> {
+    let is_read = |it: &&TrialRecord| it.is_measured() && !it.trial.is_control();
+    let measured: Vec<&TrialRecord> = record.trials.iter().filter(is_read).collect();
+    // The estimate of the noise takes long, and trials in the same condition share it.
+    let mut noises = BTreeMap::new();
+    let effect = |it: &'a TrialRecord| {
+        let target = record.target_of(&it.trial).filter(|facts| !facts.has_found_settings())?;
+        let found = find_found(record, &measured, it, target).filter(|found| is_wanted(found))?;
+        let noise = noises.entry(condition(it)).or_insert_with(|| {
+            SharedNoise::from_trials(
+                measured.iter().copied().filter(|other| condition(other) == condition(it)),
+            )
+        });
+        let ratio = noise.ratio(it.trial.index, found.trial.index)?;
+        Some(SettingEffect { trial: it, target, found, found_target: record.target_of(&found.trial)?, ratio })
     };
+    measured.iter().copied().filter_map(effect).collect()
+}
+
+/// What trials must have in common to share their noise.
+fn condition(it: &TrialRecord) -> (CacheState, Work, Option<Archive>) {
+    (it.trial.state, it.trial.work, it.trial.decodes)
+}
+
+/// The same trial as one on this target, under the settings that were found.
+fn find_found<'a>(
+    record: &Record,
+    measured: &[&'a TrialRecord],
+    it: &TrialRecord,
+    target: &TargetFacts,
+) -> Option<&'a TrialRecord> {
     let is_same_place = |facts: &TargetFacts| {
         let place = |facts: &TargetFacts| (facts.place(), facts.transport());
         facts.has_found_settings() && place(facts) == place(target)
@@ -60,24 +78,18 @@ fn effect_of_trial<'a>(
     let is_found = |other: &&TrialRecord| {
         let (one, own) = (&other.trial, &it.trial);
         let is_same_way = (&one.id, &one.label, one.start) == (&own.id, &own.label, own.start);
-        is_same_way && is_same_work(other) && target_facts(record, other).is_some_and(is_same_place)
+        is_same_way && condition(other) == condition(it) && record.target_of(one).is_some_and(is_same_place)
     };
-    let found = measured.iter().copied().find(is_found)?;
-    let noise = SharedNoise::from_trials(measured.iter().copied().filter(&is_same_work));
-    let ratio = noise.ratio(it.trial.index, found.trial.index)?;
-    Some(SettingEffect { trial: it, target, found, found_target: target_facts(record, found)?, ratio })
-}
-
-fn target_facts<'a>(record: &'a Record, it: &TrialRecord) -> Option<&'a TargetFacts> {
-    record.targets.get(it.trial.target)
+    measured.iter().copied().find(is_found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::median_wall_ns;
     use readlab_model::sample::Sample;
     use readlab_model::target::setting::SettingValue;
-    use readlab_model::trial::{CacheState, TrialIndex};
+    use readlab_model::trial::TrialIndex;
     use readlab_protocol::Cache;
     use readlab_record::{Line, Trial, testing};
 

@@ -120,11 +120,16 @@ impl Record {
     /// The name of a trial with the settings of the system and the bound on memory under which it is
     /// read, if there are any: `rust/read@buffer=64KiB+read-ahead=4MiB`, `rust/mmap+memory=50%`.
     pub fn trial_name(&self, trial: &Trial) -> String {
-        let target = self.targets.get(trial.target);
+        let target = self.target_of(trial);
         let settings = target.and_then(TargetFacts::settings_words);
         let memory = target.and_then(TargetFacts::memory_words);
         let conditions = settings.into_iter().chain(memory);
         conditions.fold(trial.id.to_string(), |name, words| format!("{name}+{words}"))
+    }
+
+    /// The target that a trial reads.
+    pub fn target_of(&self, trial: &Trial) -> Option<&TargetFacts> {
+        self.targets.get(trial.target)
     }
 
     pub fn trial(&self, index: TrialIndex) -> Option<&TrialRecord> {

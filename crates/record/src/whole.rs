@@ -39,7 +39,7 @@ impl Record {
     /// The target of a trial if all its readings are known to have read the whole target.
     pub fn read_whole(&self, it: &TrialRecord) -> Option<&TargetFacts> {
         // A walk that finds names reads no file.
-        let target = self.targets.get(it.trial.target).filter(|_| !it.trial.work.finds_names())?;
+        let target = self.target_of(&it.trial).filter(|_| !it.trial.work.finds_names())?;
         let is_known = || self.cold_trials_like(it).any(|cold| cold.filled_cache(target));
         (!it.trial.work.may_read_part() || is_known()).then_some(target)
     }
@@ -48,7 +48,7 @@ impl Record {
     /// shows it, and for trials that are known to read the whole target.
     pub fn read_part(&self, it: &TrialRecord) -> Option<PartRead> {
         let is_asked = it.trial.work.may_read_part() && !it.trial.is_control() && it.trial.decodes.is_none();
-        let target = self.targets.get(it.trial.target).filter(|_| is_asked)?;
+        let target = self.target_of(&it.trial).filter(|_| is_asked)?;
         if self.read_whole(it).is_some() {
             return None;
         }

@@ -107,7 +107,7 @@ pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(columns().flat_map(Column::headings))?;
     for it in &record.trials {
-        let target = record.targets.get(it.trial.target);
+        let target = record.target_of(&it.trial);
         for sample in samples(it) {
             let row = Row { record, it, target, sample: &sample };
             writer.write_record(columns().flat_map(|column| column.texts(&row)))?;

@@ -255,7 +255,7 @@ struct MetricSummary<'a> {
 
 /// How many times as fast a trial is as another, with the interval and its rule.
 #[derive(Serialize, JsonSchema)]
-struct Factor {
+pub(super) struct Factor {
     estimate: f64,
     ci95: Option<[f64; 2]>,
     interval: Option<IntervalRule>,
@@ -455,7 +455,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
     let reference = ranked.and_then(|(ranking, _)| ranking.reference.as_ref());
     let judged = row.and_then(|row| row.diagnosis.as_ref());
     let trial = &it.trial;
-    let target = record.targets.get(trial.target);
+    let target = record.target_of(trial);
     let cold = target.filter(|_| trial.state == CacheState::Cold);
     let tree = target.and_then(TargetFacts::tree);
     let names = target.filter(|_| trial.work.finds_names()).and_then(|target| target.answer?.names);
@@ -573,15 +573,17 @@ fn metrics(generator: &mut SchemaGenerator) -> Schema {
 
 fn ratio<'a>(row: &RankingRow, reference: &'a Reference) -> Option<RatioExport<'a>> {
     let ratio = row.ratio?;
-    let (factor, clear) = (factor(&ratio), ratio.significance());
+    let (factor, clear) = (Factor::from(ratio), ratio.significance());
     Some(RatioExport { factor, reference: &reference.name, clear, pairs: ratio.pairs })
 }
 
-fn factor(ratio: &SharedRatio) -> Factor {
-    Factor {
-        estimate: ratio.estimate,
-        ci95: ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
-        interval: ratio.ci95.map(|it| it.rule),
+impl From<SharedRatio> for Factor {
+    fn from(ratio: SharedRatio) -> Factor {
+        Factor {
+            estimate: ratio.estimate,
+            ci95: ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
+            interval: ratio.ci95.map(|it| it.rule),
+        }
     }
 }
 
@@ -594,11 +596,14 @@ fn advice<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
         trial: advice.uses,
         id: advice.uses.map(|_| advice.name.as_str()),
         tied: &advice.tied,
-        against: advice.against.as_ref().map(|it| AgainstExport { id: &it.name, times: factor(&it.ratio) }),
+        against: advice
+            .against
+            .as_ref()
+            .map(|it| AgainstExport { id: &it.name, times: Factor::from(it.ratio) }),
         cheaper: advice.cheaper.as_ref().map(|it| CheaperExport {
             trial: it.index,
             id: &it.name,
-            times: factor(&it.ratio),
+            times: Factor::from(it.ratio),
             without: &it.without,
         }),
         code: &advice.code,
@@ -613,7 +618,7 @@ fn advice_for_language(advice: &LanguageAdvice) -> LanguageExport<'_> {
         usual: advice.usual.as_ref().map(trial_name),
         usual_is: advice.usual_is,
         best: trial_name(&advice.best),
-        times: advice.ratio.as_ref().map(factor),
+        times: advice.ratio.map(Factor::from),
         needs: &advice.needs,
         code: &advice.code,
     }

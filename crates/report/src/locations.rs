@@ -7,16 +7,17 @@
 
 use super::answer::figure;
 use super::document::Column;
+use super::json::Factor;
 use super::markdown::{code, text};
 use super::name::target_names;
-use super::ranking::{Ranking, RankingRow};
+use super::ranking::{self, Ranking, RankingRow};
 use super::row_pairs::RowPairs;
 use super::table::{Cell, Table};
 use super::words::{self, Number};
 use readlab_analysis::locations::{
     LocationRatios, Locations, MethodRatio, NotCompared, Source, TrialPair, WhyNotCompared,
 };
-use readlab_analysis::stats::{IntervalRule, SharedRatio, Significance};
+use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Archive;
 use readlab_record::Record;
@@ -117,7 +118,7 @@ impl LocationTable {
             let mark = if it.is_unlike_others { " (unlike others)" } else { "" };
             let figures = [first, there].map(|row| Cell::text(figure(row)));
             let name = Cell::Name(there.name.clone(), mark.to_owned());
-            let ratio = Cell::number(ratio_number(it.pair.ratio));
+            let ratio = Cell::number(Number::ratio(it.pair.ratio));
             Some([name].into_iter().chain(figures).chain([ratio]).collect::<Vec<Cell>>())
         };
         let columns = [Column::text("method")].into_iter().chain(numbers);
@@ -133,10 +134,6 @@ impl LocationTable {
     }
 }
 
-pub(super) fn ratio_number(ratio: SharedRatio) -> Number {
-    Number::new(words::ratio(ratio), ratio.estimate)
-}
-
 /// The decoded archives in words; `None` if both locations are read as plain bytes.
 fn decoded_words(first: Source, there: Source) -> Option<String> {
     match (first.decodes, there.decodes) {
@@ -150,8 +147,7 @@ fn decoded_words(first: Source, there: Source) -> Option<String> {
 
 /// The rows of both trials, that of the first location first.
 fn trial_rows<'a>(pair: &TrialPair, rankings: &'a [Ranking]) -> Option<[&'a RankingRow; 2]> {
-    let row = |trial: TrialIndex| rankings.iter().find_map(|ranking| ranking.row(trial));
-    Some([row(pair.first)?, row(pair.there)?])
+    ranking::rows_of_pair(rankings, [pair.first, pair.there])
 }
 
 fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) -> String {
@@ -244,9 +240,8 @@ struct LocationExport<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "LocationTimes")]
 struct LocationTimesExport {
-    estimate: f64,
-    ci95: Option<[f64; 2]>,
-    interval: Option<IntervalRule>,
+    #[serde(flatten)]
+    factor: Factor,
     /// Number of rounds or fills that hold both.
     pairs: usize,
 }
@@ -328,11 +323,6 @@ fn target_path(record: &Record, target: usize) -> &str {
 
 impl From<SharedRatio> for LocationTimesExport {
     fn from(ratio: SharedRatio) -> LocationTimesExport {
-        LocationTimesExport {
-            estimate: ratio.estimate,
-            ci95: ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
-            interval: ratio.ci95.map(|it| it.rule),
-            pairs: ratio.pairs,
-        }
+        LocationTimesExport { factor: Factor::from(ratio), pairs: ratio.pairs }
     }
 }

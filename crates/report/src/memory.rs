@@ -165,7 +165,7 @@ fn title(record: &Record, contest: &MemoryContest) -> String {
     let is_one = paths.iter().all(|path| *path == paths[0]);
     let name = target_names(&paths).into_iter().nth(trial.target).filter(|_| !is_one);
     let archive = trial.decodes.map(|archive| format!("out of the {archive}"));
-    let facts = record.targets.get(trial.target);
+    let facts = record.target_of(trial);
     let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.work)).map(Pieces::words);
     let together = facts.and_then(|facts| facts.together());
     let together = together.map(|count| words::plural(count as usize, "reader"));
@@ -393,7 +393,7 @@ impl<'a> MemoryExport<'a> {
 
     fn new(record: &'a Record, contest: &MemoryContest<'a>) -> MemoryExport<'a> {
         let trial = contest.curves[0].trial();
-        let target = record.targets.get(trial.target);
+        let target = record.target_of(trial);
         let fastest = |it: &FastestMethod| FastestExport {
             level: LevelExport::from(it.level),
             trial: it.it.trial.index,

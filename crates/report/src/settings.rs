@@ -2,12 +2,14 @@
 
 use super::document::Column;
 use super::groups;
-use super::ranking::{Ranking, RankingRow};
+use super::json::Factor;
+use super::ranking::{self, Ranking};
 use super::row_pairs::RowPairs;
 use super::table::{Cell, Table};
 use super::words::{self, Number};
-use readlab_analysis::settings::{SettingEffect, median_wall_ns, setting_effects};
-use readlab_analysis::stats::{IntervalRule, SharedRatio, Significance, whole};
+use readlab_analysis::settings::{SettingEffect, setting_effects};
+use readlab_analysis::stats::{SharedRatio, Significance, whole};
+use readlab_analysis::verdict::median_wall_ns;
 use readlab_model::target::setting::SettingValue;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 use readlab_record::Record;
@@ -77,31 +79,34 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
             Cell::Name(row.name.clone(), String::new()),
             Cell::number(Number::time(row.wall_ns)),
             Cell::number(Number::time(row.found_wall_ns)),
-            Cell::number(Number::new(words::ratio(row.ratio), row.ratio.estimate)),
+            Cell::number(Number::ratio(row.ratio)),
         ]
     };
     Table::with_content(columns, rows.iter().map(cells))
 }
 
+/// A cache state, the settings, and the settings that were found.
+type Condition<'r> = (CacheState, &'r String, &'r String);
+
+fn by_condition(rows: &[SettingsRow]) -> Vec<(Condition<'_>, Vec<&SettingsRow>)> {
+    groups::by_key(rows.iter().map(|row| ((row.state, &row.settings, &row.found_settings), row)))
+}
+
 /// The rows under other settings and under those that were found, from which dumbbells are drawn: one
 /// group for each cache state and combination of settings.
 pub(super) fn pairs<'a>(rows: &[SettingsRow], rankings: &'a [Ranking]) -> Vec<RowPairs<'a>> {
-    let ranked = |trial: TrialIndex| -> Option<&'a RankingRow> {
-        rankings.iter().find_map(|ranking| ranking.row(trial))
-    };
-    let keyed = rows.iter().map(|row| ((row.state, &row.settings, &row.found_settings), row));
-    let group = |((state, under, found), rows): ((CacheState, &String, &String), Vec<&SettingsRow>)| {
-        let both = rows.iter().filter_map(|row| Some([ranked(row.found_index)?, ranked(row.index)?]));
+    let group = |((state, under, found), rows): (Condition, Vec<&SettingsRow>)| {
+        let both = rows.iter().map(|row| [row.found_index, row.index]);
+        let both = both.filter_map(|both| ranking::rows_of_pair(rankings, both));
         let title = format!("From {found} to {under} · {state}");
         RowPairs::from_rows(title, [found.clone(), under.clone()], both.collect())
     };
-    groups::by_key(keyed).into_iter().filter_map(group).collect()
+    by_condition(rows).into_iter().filter_map(group).collect()
 }
 
 /// A line for each cache state and combination of settings, with the number of trials that it affects.
 pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
-    let keyed = rows.iter().map(|row| ((row.state, &row.settings, &row.found_settings), row));
-    let line = |((state, under, found), rows): ((CacheState, &String, &String), Vec<&SettingsRow>)| {
+    let line = |((state, under, found), rows): (Condition, Vec<&SettingsRow>)| {
         let count =
             |significance| rows.iter().filter(|row| row.ratio.significance() == Some(significance)).count();
         let (faster, slower) = (count(Significance::Faster), count(Significance::Slower));
@@ -115,10 +120,11 @@ pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
             "settings: {state}, {under} beside {found}: of {methods} {faster} faster, {slower} slower{unproven}"
         )
     };
-    groups::by_key(keyed).into_iter().map(line).collect()
+    by_condition(rows).into_iter().map(line).collect()
 }
 
-/// The effect of settings on one trial, for programs.
+/// The effect of settings on one trial: how many times as fast it is as the same trial under the settings
+/// that were found. For programs.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SettingEffect")]
 pub(super) struct SettingEffectExport<'a> {
@@ -128,10 +134,8 @@ pub(super) struct SettingEffectExport<'a> {
     settings: &'a [SettingValue],
     /// Index of the same trial under the settings that were found at the start.
     found: TrialIndex,
-    /// How many times as fast the trial is as the same trial under the settings that were found.
-    estimate: f64,
-    ci95: Option<[f64; 2]>,
-    interval: Option<IntervalRule>,
+    #[serde(flatten)]
+    factor: Factor,
     clear: Option<Significance>,
     /// Number of rounds that hold both trials.
     pairs: usize,
@@ -145,9 +149,7 @@ impl<'a> SettingEffectExport<'a> {
             state: it.trial.trial.state,
             settings: &it.target.settings,
             found: it.found.trial.index,
-            estimate: it.ratio.estimate,
-            ci95: it.ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
-            interval: it.ratio.ci95.map(|it| it.rule),
+            factor: Factor::from(it.ratio),
             clear: it.significance(),
             pairs: it.ratio.pairs,
         };
@@ -158,7 +160,7 @@ impl<'a> SettingEffectExport<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_analysis::stats::{Interval, RuledInterval};
+    use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
 
     fn settings_row(name: &str, estimate: f64, [low, high]: [f64; 2]) -> SettingsRow {
         let ci95 = Some(RuledInterval { ends: Interval { low, high }, rule: IntervalRule::SignedRank });

@@ -2,7 +2,7 @@
 
 use super::digits::{LastDigit, MeasuredNumber};
 use readlab_analysis::compare::{Center, Unit};
-use readlab_analysis::stats::{Interval, Ratio, Significance, Summary, float, whole};
+use readlab_analysis::stats::{Interval, Ratio, SharedRatio, Significance, Summary, float, whole};
 use readlab_model::sample::{Meter, MeterUnit};
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos, Throughput};
@@ -42,6 +42,10 @@ impl Number {
 
     pub(super) fn percent(share: f64) -> Number {
         Number::new(percent(share), share)
+    }
+
+    pub(super) fn ratio(it: SharedRatio) -> Number {
+        Number::new(ratio(it), it.estimate)
     }
 
     /// A number with the ends of its interval, if any, shown in the same form.

@@ -39,7 +39,7 @@ fn key(record: &Record, it: &SweepSeries) -> ComparisonKey {
     let trials = record.trials.iter().map(|it| &it.trial);
     let read: Vec<&Trial> = trials.filter(|trial| !it.is_write && trial.id.to_string() == it.name).collect();
     let cold = read.iter().filter(|trial| trial.state == CacheState::Cold);
-    let above = cold.filter_map(|trial| is_above_cache(record.targets.get(trial.target)?));
+    let above = cold.filter_map(|trial| is_above_cache(record.target_of(trial)?));
     ComparisonKey {
         over: Some(Transport::File),
         state: read.first().map(|trial| trial.state),

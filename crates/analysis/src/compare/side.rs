@@ -105,7 +105,7 @@ pub(super) fn is_above_cache(target: &TargetFacts) -> Option<bool> {
 
 fn case(record: &Record, it: &TrialRecord) -> Case {
     let trial = &it.trial;
-    let target = record.targets.get(trial.target);
+    let target = record.target_of(trial);
     // Under the settings that were found at the start, the trial is also comparable with the same
     // trial of a run that raced no settings.
     let has_found_settings = target.is_none_or(TargetFacts::has_found_settings);

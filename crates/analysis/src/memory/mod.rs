@@ -49,7 +49,7 @@ impl MemoryLevel {
             CacheState::Cold => Some(MemoryLevel::Cold),
             CacheState::Warm => Some(MemoryLevel::Warm),
             CacheState::Pressed => {
-                Some(MemoryLevel::Share(target_facts(record, it)?.memory.as_ref()?.share()))
+                Some(MemoryLevel::Share(record.target_of(&it.trial)?.memory.as_ref()?.share()))
             }
             CacheState::Unknown => None,
         }
@@ -162,7 +162,7 @@ impl<'a> MemoryCurve<'a> {
 
 impl<'a> MemoryPoint<'a> {
     fn of_trial(record: &'a Record, it: &'a TrialRecord, noise: &MemoryNoise) -> Option<MemoryPoint<'a>> {
-        let (level, target) = (MemoryLevel::of_trial(record, it)?, target_facts(record, it)?);
+        let (level, target) = (MemoryLevel::of_trial(record, it)?, record.target_of(&it.trial)?);
         let bytes = float(record.bytes_out(it).filter(|bytes| *bytes > 0)?);
         let rate_at = |wall_ns: f64| bytes * 1e9 / wall_ns.max(1.0);
         let ci95 = noise.of(it).location(it.trial.index).and_then(|location| location.ci95);
@@ -253,10 +253,10 @@ fn find_enough(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<MemoryLeve
 
 /// The least greater bound under which a pressed trial is clearly faster, and by how much.
 pub(crate) fn helping_memory<'r>(record: &'r Record, it: &TrialRecord) -> Option<MoreMemory> {
-    let own_bytes = target_facts(record, it)?.memory.as_ref()?.cache_bytes;
+    let own_bytes = record.target_of(&it.trial)?.memory.as_ref()?.cache_bytes;
     let noise = MemoryNoise::of_trials_like(record, it);
     let greater = |other: &'r TrialRecord| {
-        let memory = target_facts(record, other)?.memory.as_ref()?;
+        let memory = record.target_of(&other.trial)?.memory.as_ref()?;
         (memory.cache_bytes > own_bytes && is_same_curve(record, other, it)).then_some((other, memory))
     };
     let mut greater: Vec<(&TrialRecord, &MemoryFacts)> =
@@ -289,7 +289,7 @@ fn is_same_curve(record: &Record, one: &TrialRecord, other: &TrialRecord) -> boo
 
 /// Whether two trials do the same work with the same bytes, under whatever bound and in whatever state.
 fn is_same_contest(record: &Record, one: &TrialRecord, other: &TrialRecord) -> bool {
-    let targets = target_facts(record, one).zip(target_facts(record, other));
+    let targets = record.target_of(&one.trial).zip(record.target_of(&other.trial));
     (one.trial.work, one.trial.decodes) == (other.trial.work, other.trial.decodes)
         && targets.is_some_and(|(one, other)| is_same_file(one, other))
 }
@@ -299,8 +299,4 @@ fn is_same_file(one: &TargetFacts, other: &TargetFacts) -> bool {
     let parts = |it: &TargetFacts| (it.place(), it.transport(), it.range, it.blocks(), it.size_bytes);
     let conditions = |it: &TargetFacts| (it.together(), it.copies_in.clone(), it.settings.clone());
     parts(one) == parts(other) && conditions(one) == conditions(other)
-}
-
-fn target_facts<'a>(record: &'a Record, it: &TrialRecord) -> Option<&'a TargetFacts> {
-    record.targets.get(it.trial.target)
 }

@@ -217,10 +217,10 @@ fn saturated_at(cells: &[&TrialRecord], noise: &SharedNoise) -> Option<usize> {
 
 /// Number of ranks or readers of a trial, in a record that measures different numbers.
 pub(crate) fn count_of(record: &Record, it: &TrialRecord) -> Option<u64> {
-    record.targets.get(it.trial.target)?.together().map(u64::from)
+    record.target_of(&it.trial)?.together().map(u64::from)
 }
 
 /// The bound on memory under which a trial is read; `None` if there is none.
 pub(crate) fn bound_of(record: &Record, it: &TrialRecord) -> Option<MemoryBound> {
-    record.targets.get(it.trial.target)?.memory.as_ref().map(|memory| memory.bound)
+    record.target_of(&it.trial)?.memory.as_ref().map(|memory| memory.bound)
 }

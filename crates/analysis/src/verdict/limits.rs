@@ -55,7 +55,7 @@ fn exceeding_readings(record: &Record, limits: &[Limit]) -> Vec<Limit> {
         for (near, ends) in facts.exceeded_limits() {
             let beaten = near.limit;
             let value = whole(near.rate);
-            let median = parts::wall_ns(it).unwrap_or_default();
+            let median = parts::median_wall_ns(it).unwrap_or_default();
             let rate = |sample: Sample| whole(near.rate * median / float(sample.wall_ns.max(1)));
             let limit = Limit {
                 name: it.trial.id.to_string(),
@@ -114,7 +114,7 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     if kind == LimitKind::Memory && !trial.work.touches_bytes() {
         return None;
     }
-    let target = record.targets.get(trial.target)?;
+    let target = record.target_of(trial)?;
     let size_bytes = target.size_bytes;
     // A file system that stores a file encoded reads it through the page cache even with
     // `O_DIRECT`.
@@ -159,7 +159,7 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
 
 /// The limit that a reading from a server shows. Only records of limits use such readings for that.
 fn server_limit_kind(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
-    let target = record.targets.get(it.trial.target)?;
+    let target = record.target_of(&it.trial)?;
     let is_limit = record.header.kind == RunKind::Limits
         && target.transport().has_server()
         && !it.trial.is_control()

@@ -1,7 +1,8 @@
 //! The limits of a reading under a bound on memory: a bound that is too small for what is read, a
 //! mapping that brings far more than is read, and the kernel's search for pages that it can reclaim.
 
-use super::parts::{TimeShare, median, scaled_turn_time_ns, wall_ns};
+use super::page_faults::PAGE_BYTES;
+use super::parts::{TimeShare, median, median_wall_ns, scaled_turn_time_ns};
 use super::read_ahead::{AMPLIFICATION_MIN, remedy_by_fewer_bytes};
 use super::{AT_LIMIT, DOMINANT_SHARE_MIN, JudgedTrial, Remedy, Verdict};
 use crate::memory::{MoreMemory, helping_memory};
@@ -30,8 +31,6 @@ const MAJOR_FAULTS_MIN: f64 = 16.0;
 /// A method that leaves at most this share of the working set in the page cache does not use the
 /// memory that the bound grants.
 const LEFT_SHARE_MAX: f64 = 0.02;
-
-const PAGE_BYTES: f64 = 4096.0;
 
 /// The least greater bound on memory under which the same method was clearly faster.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -110,9 +109,9 @@ fn reclaim(judged: &JudgedTrial) -> Option<Verdict> {
     let kernel: f64 = kernel.map(|part| parts.of(part)).iter().sum();
     let stalled_ns =
         scaled_turn_time_ns(it, |sample| sample.memory_stall_ns.or(sample.turn.memory_pressure_ns))?;
-    let share = (stalled_ns / wall_ns(it)?.max(1.0)).min(kernel);
+    let share = (stalled_ns / median_wall_ns(it)?.max(1.0)).min(kernel);
     let scanned = median(it, Meter::PagesScanned)?;
-    let scanned_per_page = scanned / (facts.device_bytes? / PAGE_BYTES).max(1.0);
+    let scanned_per_page = scanned / (facts.device_bytes? / float(PAGE_BYTES)).max(1.0);
     let is_reclaim = share >= RECLAIM_SHARE_MIN
         && scanned_per_page >= SCANNED_PER_PAGE_MIN
         && kernel > parts.of(TimeShare::Waiting);

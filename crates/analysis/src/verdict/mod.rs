@@ -28,7 +28,7 @@ pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
 pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced_words};
 pub use memory::GreaterBound;
-pub use parts::{Parts, TimeShare};
+pub use parts::{Parts, TimeShare, median_wall_ns};
 pub use server::ServerWait;
 
 use crate::noise::SharedNoise;
@@ -274,7 +274,7 @@ pub fn judge(record: &Record, limits: &[Limit], noise: &SharedNoise, it: &TrialR
     if it.trial.is_control() || !it.is_measured() {
         return None;
     }
-    let target = record.targets.get(it.trial.target)?;
+    let target = record.target_of(&it.trial)?;
     let facts = TrialFacts::from_record(record, limits, it)?;
     let judged = JudgedTrial { record, it, target, facts, noise };
     let (verdict, facts) = (decide(&judged), &judged.facts);
@@ -450,7 +450,7 @@ impl<'a> JudgedTrial<'a> {
 
     /// The fastest of these trials, if it is clearly faster, and by at least [`REMEDY_TIMES_MIN`].
     fn clear_remedy(&self, others: impl Iterator<Item = &'a TrialRecord>) -> Option<Remedy> {
-        let timed = others.filter_map(|other| Some((other, parts::wall_ns(other)?)));
+        let timed = others.filter_map(|other| Some((other, parts::median_wall_ns(other)?)));
         let (fastest, _) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let remedy = self.remedy(fastest)?;
         let clear = || self.ratio(fastest)?.significance();
@@ -459,7 +459,7 @@ impl<'a> JudgedTrial<'a> {
 
     /// Another trial as a remedy, with the ratio of the median times.
     fn remedy(&self, other: &TrialRecord) -> Option<Remedy> {
-        let times = parts::wall_ns(self.it)? / parts::wall_ns(other)?.max(1.0);
+        let times = parts::median_wall_ns(self.it)? / parts::median_wall_ns(other)?.max(1.0);
         Some(Remedy { name: other.trial.id.to_string(), times })
     }
 

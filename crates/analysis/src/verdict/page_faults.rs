@@ -12,7 +12,7 @@ use readlab_record::TrialRecord;
 const FAULT_AROUND_BYTES: f64 = 65_536.0;
 
 /// The size of a small page. A buffer causes at most one page fault for each.
-const PAGE_BYTES: u64 = 4096;
+pub(super) const PAGE_BYTES: u64 = 4096;
 
 /// The size of the largest page that the kernel gives a program by default.
 const HUGE_PAGE_BYTES: f64 = 2_097_152.0;

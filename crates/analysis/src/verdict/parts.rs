@@ -167,8 +167,8 @@ impl<'a> TrialFacts<'a> {
         limits: &'a [Limit],
         it: &'a TrialRecord,
     ) -> Option<TrialFacts<'a>> {
-        let target = record.targets.get(it.trial.target)?;
-        let (size, wall_ns) = (float(target.size_bytes), wall_ns(it)?.max(1.0));
+        let target = record.target_of(&it.trial)?;
+        let (size, wall_ns) = (float(target.size_bytes), median_wall_ns(it)?.max(1.0));
         let metered = CpuTime::from_trial(it);
         let why_no_cpu = metered.as_ref().err().map_or_else(String::new, |why| why_no_cpu(it, *why));
         let cpu = metered.ok();
@@ -289,7 +289,7 @@ impl<'a> TrialFacts<'a> {
     fn interval(&self, rate: f64) -> Option<Interval> {
         let walls: Vec<Observation> = self.it.samples.iter().map(Observation::from).collect();
         let ends = stats::median_interval(&walls, Confidence::REPORTED)?;
-        let median = wall_ns(self.it).filter(|median| *median > 0.0)?;
+        let median = median_wall_ns(self.it).filter(|median| *median > 0.0)?;
         Some(Interval { low: rate / (ends.high / median), high: rate / (ends.low.max(0.0) / median) })
     }
 }
@@ -385,8 +385,8 @@ pub(super) fn scaled_turn_time_ns(it: &TrialRecord, counted: fn(&Sample) -> Opti
     stats::median(it.samples.iter().filter_map(of))
 }
 
-/// Median wall time.
-pub(super) fn wall_ns(it: &TrialRecord) -> Option<f64> {
+/// The median wall time of a trial in nanoseconds; `None` without readings.
+pub fn median_wall_ns(it: &TrialRecord) -> Option<f64> {
     median(it, Meter::WallNs)
 }
 

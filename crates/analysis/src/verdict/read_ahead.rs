@@ -4,7 +4,7 @@
 use super::page_faults::reads_by_calls;
 use super::parts::median;
 use super::{JudgedTrial, Remedy, Verdict};
-use crate::settings::{SettingEffect, setting_effects};
+use crate::settings::{SettingEffect, effects_beside};
 use crate::stats::Significance;
 use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
@@ -42,11 +42,11 @@ pub(super) fn larger_and_faster(judged: &JudgedTrial) -> Option<Remedy> {
     let JudgedTrial { record, it, target, .. } = judged;
     let own_bytes = target.read_ahead()?.bytes;
     let is_larger = |effect: &SettingEffect| {
-        effect.found.trial.index == it.trial.index
-            && effect.significance() == Some(Significance::Faster)
+        effect.significance() == Some(Significance::Faster)
             && effect.target.read_ahead().is_some_and(|ahead| ahead.bytes > own_bytes)
     };
-    let larger = setting_effects(record).into_iter().filter(is_larger);
+    let effects = effects_beside(record, |found| found.trial.index == it.trial.index);
+    let larger = effects.into_iter().filter(is_larger);
     let best = larger.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))?;
     Some(Remedy { name: best.target.settings_words()?, times: best.ratio.estimate })
 }

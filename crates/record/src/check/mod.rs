@@ -193,7 +193,7 @@ fn check_all_ranks(record: &Record, found: usize) -> Result<(), String> {
 /// Checks that a turn has as many ranks as its trial, that the fleet has these ranks, and that they
 /// are in rising order.
 fn check_turn_ranks(record: &Record, turn: &FleetTurn) -> Result<(), String> {
-    let target = record.trial(turn.trial).and_then(|it| record.targets.get(it.trial.target));
+    let target = record.trial(turn.trial).and_then(|it| record.target_of(&it.trial));
     let expected = target.and_then(|facts| facts.ranks);
     match expected {
         None => check_all_ranks(record, turn.ranks.len())?,
@@ -211,7 +211,7 @@ fn check_turn_ranks(record: &Record, turn: &FleetTurn) -> Result<(), String> {
 /// Checks that a turn has as many readers as the target of its trial.
 fn check_turn_readers(record: &Record, turn: &ReadersTurn) -> Result<(), String> {
     let trial = record.trial(turn.trial);
-    let target = trial.and_then(|it| record.targets.get(it.trial.target));
+    let target = trial.and_then(|it| record.target_of(&it.trial));
     let readers = target.and_then(|target| target.readers).unwrap_or(0);
     let is_whole = turn.readers.len() as u64 == u64::from(readers);
     if is_whole { Ok(()) } else { Err(format!("{} readers in a turn of {readers}", turn.readers.len())) }

@@ -3,7 +3,7 @@
 
 use super::super::answer::figure;
 use super::super::charts::{Chart, Dumbbells};
-use super::super::locations::{LocationTable, ratio_number};
+use super::super::locations::LocationTable;
 use super::super::page::Page;
 use super::super::ranking::RankingRow;
 use super::super::row_pairs::{RowPair, RowPairs};
@@ -41,7 +41,7 @@ fn dumbbell_table(located: &LocationTable, pairs: &RowPairs, dumbbells: &Dumbbel
     let value = |row: &RankingRow| Cell::number(Number::new(figure(row), order(row)));
     let row = |(pair, strip): (&RowPair, Element)| {
         let method = located.ratios.methods.iter().find(|it| it.pair.there == pair.to.index);
-        let ratio = Cell::number(method.map(|it| ratio_number(it.pair.ratio)));
+        let ratio = Cell::number(method.map(|it| Number::ratio(it.pair.ratio)));
         let mark = if method.is_some_and(|it| it.is_unlike_others) { " (unlike others)" } else { "" };
         TableRow::new(pair.to, mark, vec![Cell::Plot(strip), value(pair.from), value(pair.to), ratio])
     };

@@ -61,7 +61,7 @@ impl DistinguishedBy {
     /// Compares all trials of a record except controls, which are not ranked.
     pub(super) fn for_record(record: &Record) -> DistinguishedBy {
         let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
-        let target = |trial: &Trial| record.targets.get(trial.target);
+        let target = |trial: &Trial| record.target_of(trial);
         let has_targets = differ(ranked().map(|trial| target(trial).map(|target| &target.path)));
         let paths = || record.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>();
         let has_readers = record.targets.iter().any(|target| target.readers.is_some());

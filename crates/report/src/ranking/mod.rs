@@ -174,6 +174,13 @@ impl Ranking {
     }
 }
 
+/// The rows of two trials, which may be in different rankings.
+pub(super) fn rows_of_pair(rankings: &[Ranking], pair: [TrialIndex; 2]) -> Option<[&RankingRow; 2]> {
+    let row = |trial: TrialIndex| rankings.iter().find_map(|ranking| ranking.row(trial));
+    let [first, second] = pair.map(row);
+    first.zip(second).map(|(first, second)| [first, second])
+}
+
 /// Moves controls whose work no other trial has to a ranking of the same target, archive and state:
 /// beside commands that are only compared by their output, controls count newlines.
 fn join_lone_controls(groups: &mut BTreeMap<Key, Vec<&TrialRecord>>) {

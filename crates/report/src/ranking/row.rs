@@ -127,7 +127,7 @@ impl RankingRow {
 
     /// Summarises a trial; `None` without samples.
     pub(super) fn from_trial(trial: &TrialRecord, shared: &RankingContext) -> Option<RankingRow> {
-        let facts = shared.record.targets.get(trial.trial.target);
+        let facts = shared.record.target_of(&trial.trial);
         let size = facts.map(|facts| Bytes(facts.size_bytes));
         let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.trial.work));
         let busy = verdict::processors_busy(trial);

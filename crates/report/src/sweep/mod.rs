@@ -109,7 +109,7 @@ fn unmeasured(record: &Record) -> Vec<String> {
         let ended = trial.outcome.as_ref().and_then(|it| Some((it.word(), it.reason()?)));
         let Some((outcome, reason)) = ended else { continue };
         // The same reason contains another file name each time.
-        let path = record.targets.get(trial.trial.target).map_or("", |facts| facts.path.as_str());
+        let path = record.target_of(&trial.trial).map_or("", |facts| facts.path.as_str());
         let reason = if path.is_empty() { reason.to_owned() } else { reason.replace(path, "the file") };
         *counts.entry((trial.trial.id.to_string(), outcome, reason)).or_default() += 1;
     }

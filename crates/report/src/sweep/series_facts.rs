@@ -44,7 +44,7 @@ impl SeriesFacts {
     }
 
     fn from_trials(record: &Record, trials: &[&TrialRecord], languages: &Languages) -> SeriesFacts {
-        let facts = |it: &TrialRecord| record.targets.get(it.trial.target);
+        let facts = |it: &TrialRecord| record.target_of(&it.trial);
         let measured = || trials.iter().copied().filter(|it| it.is_measured());
         let cold = measured().filter(|it| it.trial.state == CacheState::Cold);
         let sized = measured().map(|it| (it, facts(it).map(|facts| Bytes(facts.size_bytes))));

@@ -6,7 +6,6 @@ use super::*;
 use readlab_model::sample::{Delivered, TurnSeen};
 use readlab_model::target::TargetKind;
 use readlab_model::target::device::{Device, IoQuota, ReadAhead};
-use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::target::setting::SettingValue;
 
 /// Makes all bytes of the trial pass through read calls, in a process with this peak memory.
@@ -45,20 +44,6 @@ fn reading_an_archive_as_bytes_is_no_remedy_for_decoding_it() {
     make_it_use_read_calls(&mut record, whole, SIZE);
     make_it_use_read_calls(&mut record, plain, 3 << 20);
     assert_verdict(&record, whole, "new memory", "use one buffer again; of its time 80 % new memory");
-}
-
-/// Makes the target 4096 blocks of 4 KiB in a file of a gigabyte.
-fn make_target_places(record: &mut Record) -> u64 {
-    let (block_bytes, reads) = (4096, 4096);
-    record.targets[0].size_bytes = block_bytes * reads;
-    record.targets[0].kind = TargetKind::Places(PlacesFacts {
-        pattern: Pattern::Random,
-        block_bytes,
-        reads,
-        distinct: reads,
-        file_bytes: SIZE,
-    });
-    block_bytes * reads
 }
 
 #[test]

@@ -4,7 +4,6 @@
 use super::*;
 use readlab_model::sample::Delivered;
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
-use readlab_model::target::places::{Pattern, PlacesFacts};
 
 /// Adds the first target under a bound; returns its number.
 fn add_bound(record: &mut Record, bound: &str) -> usize {
@@ -86,22 +85,13 @@ fn a_reading_that_the_bound_does_not_slow_has_the_limits_of_the_file() {
 #[test]
 fn a_mapping_that_brings_more_than_it_reads_thrashes() {
     let mut record = machine_record();
-    let (block_bytes, reads) = (4096, 4096);
-    let asked_bytes = block_bytes * reads;
-    record.targets[0].size_bytes = asked_bytes;
-    record.targets[0].kind = TargetKind::Places(PlacesFacts {
-        pattern: Pattern::Random,
-        block_bytes,
-        reads,
-        distinct: reads,
-        file_bytes: SIZE,
-    });
+    let asked_bytes = make_target_places(&mut record);
     let half = add_bound(&mut record, "50%");
     // Half of the blocks are in memory, which is a small share of the file.
     record.targets[half].memory.as_mut().unwrap().working_set_bytes = asked_bytes;
     let resident_after = Some(asked_bytes as f64 / SIZE as f64 / 2.0);
     let fetched = |times, wall_ms| Sample {
-        major_faults: Some(reads),
+        major_faults: Some(asked_bytes / 4096),
         resident_after,
         ..with_device_bytes(times * asked_bytes, sample_of_times(wall_ms, 30, 100))
     };

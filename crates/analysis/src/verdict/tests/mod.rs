@@ -12,6 +12,7 @@ use super::*;
 use proptest::prelude::*;
 use readlab_model::sample::{Sample, TurnSeen};
 use readlab_model::target::extents::Extents;
+use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::target::tree::TreeFacts;
 use readlab_model::target::{Decoded, TargetFacts, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
@@ -46,6 +47,20 @@ fn record(extents: Option<Extents>) -> Record {
     let mut record = Record::new(Header { seed: 1, ..testing::header() });
     record.add(testing::target(0, TargetFacts { size_bytes: SIZE, extents, ..TargetFacts::default() }));
     record
+}
+
+/// Makes the target 4096 blocks of 4 KiB in a file of a gigabyte.
+fn make_target_places(record: &mut Record) -> u64 {
+    let (block_bytes, reads) = (4096, 4096);
+    record.targets[0].size_bytes = block_bytes * reads;
+    record.targets[0].kind = TargetKind::Places(PlacesFacts {
+        pattern: Pattern::Random,
+        block_bytes,
+        reads,
+        distinct: reads,
+        file_bytes: SIZE,
+    });
+    block_bytes * reads
 }
 
 fn encoded_file() -> Record {
