@@ -268,7 +268,7 @@ mod ring2 {
     fn tune_sweep_and_limits_show_their_progress_too() {
         let home = home();
         for (words, seen) in [
-            ("tune lines.txt --space 'buffer=4KiB|64KiB' --method rust/read/scalar", "· search"),
+            ("tune lines.txt --space 'buffer=4KiB|64KiB' --method rust/read/scalar --budget 10s", "· search"),
             ("sweep . --sizes 1MiB,2MiB --repeat 3", "rust/direct@buffer=1MiB "),
             ("limits lines.txt --runs 5", "warm · newlines"),
         ] {
