@@ -163,6 +163,38 @@ fn a_file_that_another_user_could_have_placed_is_named_and_not_run() {
 }
 
 #[test]
+fn a_roster_a_suite_and_a_record_that_another_user_could_have_written_run_nothing() {
+    let home = Home::with_file("f", "one\n");
+    home.file("mine.toml", entry("mine", &["/bin/sh", "-c", "touch RAN"]));
+    suite(&home, "'command/touch RAN; wc -l'");
+    race(&home, "f", &["-c", "wc -l", "--output", "run"]).exits(0);
+    home.cut_short("run/record.jsonl");
+    let of_users = [
+        ("mine.toml", "race f --state warm --roster mine.toml --method mine/*"),
+        ("s.toml", "suite s.toml f"),
+        ("run/record.jsonl", "race --resume run"),
+    ];
+    let refused = |(file, words): (&str, &str), why: &str| {
+        let said = home.readlab(words);
+        said.tells(file).tells(&format!("{why}, so nothing is run from there"));
+        assert!(said.code == Some(2) && !home.at("RAN").exists(), "{said}");
+    };
+    for of_user in of_users {
+        set_mode(home.at(of_user.0), 0o666);
+        refused(of_user, "every user may write there");
+        set_mode(home.at(of_user.0), 0o644);
+    }
+    if !has_nobody() {
+        return;
+    }
+    // A record of another user is refused for that alone.
+    for of_user in &of_users[..2] {
+        chown(home.at(of_user.0), Some(4321), None).unwrap();
+        refused(*of_user, "belongs to user 4321, who is neither root nor you");
+    }
+}
+
+#[test]
 fn toolchains_and_built_contenders_of_other_users_are_not_run() {
     if !has_nobody() {
         return;

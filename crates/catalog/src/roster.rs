@@ -65,9 +65,9 @@ pub struct RosterEntry {
     /// One sentence on how a user can install what the contender needs.
     #[serde(default)]
     pub hint: Option<String>,
-    /// The folder of the user's roster; `None` for contenders that come with readlab.
+    /// The user's roster; `None` for contenders that come with readlab.
     #[serde(skip)]
-    pub home: Option<PathBuf>,
+    pub file: Option<PathBuf>,
 }
 
 /// How a contender warms up after each start.
@@ -105,8 +105,7 @@ impl Roster {
             path: path.to_owned(),
             cause: toml_cause(&text, &error),
         })?;
-        let home = path.parent().unwrap_or(Path::new(""));
-        roster.entries.iter_mut().for_each(|entry| entry.home = Some(home.to_owned()));
+        roster.entries.iter_mut().for_each(|entry| entry.file = Some(path.to_owned()));
         Ok(roster)
     }
 

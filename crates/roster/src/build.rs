@@ -8,13 +8,13 @@
 use super::sources;
 use readlab_catalog::roster::RosterEntry;
 use readlab_system::file_status::FileStatus;
+use readlab_system::folder::folder_of;
 use readlab_system::interrupt;
 use readlab_system::program::{self, CommandLine, ReadError};
 use readlab_system::trust::{self, Distrust};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -79,8 +79,8 @@ impl BuildDir {
     /// for a contender that is not built.
     pub fn for_entry(entry: &RosterEntry) -> Result<Option<BuildDir>, BuildError> {
         let Some(name) = &entry.sources else { return Ok(None) };
-        let sources = match &entry.home {
-            Some(home) => std::path::absolute(home.join(name)),
+        let sources = match &entry.file {
+            Some(roster) => std::path::absolute(folder_of(roster).join(name)),
             None => sources::extracted_folder(name),
         };
         Ok(Some(BuildDir { sources: sources.map_err(BuildError::NoSources)? }))
@@ -280,22 +280,18 @@ pub(super) fn command_line(
     })
 }
 
-/// Checks the folder of the sources, the program if it is given by a path, and words that name a
-/// file of the contender. Programs on the PATH are trusted, because the user chose the PATH.
+/// Checks the user's roster, the folder of the sources, the program if it is given by a path, and
+/// words that name a file of the contender. Programs on the PATH are trusted, because the user chose
+/// the PATH.
 fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
-    // The user named the roster, so its owner is trusted.
-    let also = entry.home.as_deref().and_then(|home| home.metadata().ok()).map(|home| home.uid());
     let folder = place.map_or(Path::new(""), BuildDir::sources);
     let is_path = |(index, word): &(usize, &String)| {
         !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))
     };
     let paths = words.iter().enumerate().filter(is_path);
     let paths = paths.map(|(_, word)| folder.join(fill_placeholders(word, place)));
-    place
-        .map(|place| place.sources.clone())
-        .into_iter()
-        .chain(paths)
-        .try_for_each(|path| trust::check(&path, also))
+    let sources = place.map(|place| place.sources.clone());
+    entry.file.clone().into_iter().chain(sources).chain(paths).try_for_each(|path| trust::check(&path))
 }
 
 /// Fills in `{self}`, `{sources}`, `{build}` and `{toolchains}` in a word of the roster.

@@ -156,7 +156,7 @@ impl Query for RosterEntry {
         let command = command_line(self, &self.run, place.as_ref()).map_err(unavailable_error)?;
         match receipt_and_methods(self, &command, time_limit) {
             Ok((mut receipt, methods)) => {
-                receipt.language = self.language.clone().filter(|_| self.home.is_some());
+                receipt.language = self.language.clone().filter(|_| self.file.is_some());
                 Ok(Contender { command, receipt, methods, warmup: self.warmup, collects: self.collects })
             }
             Err(SessionError::Interrupted) => Err(SessionError::Interrupted),

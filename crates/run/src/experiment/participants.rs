@@ -24,7 +24,7 @@ pub fn discover(
 /// How a contender takes part. Contenders of the user's rosters are requested by their roster; the
 /// contender that runs commands is requested by any user's command, whatever the target is.
 fn participation(config: &RunConfig, transports: &BTreeSet<Transport>, entry: &RosterEntry) -> Participation {
-    let is_own = entry.home.is_some() || entry.name == COMMAND && !config.user.selection.commands.is_empty();
+    let is_own = entry.file.is_some() || entry.name == COMMAND && !config.user.selection.commands.is_empty();
     if is_own || names_reference(config, &entry.name) {
         return Participation::Built;
     }

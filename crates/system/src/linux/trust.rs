@@ -36,10 +36,8 @@ enum DistrustReason {
 /// Rejects a path if the file, a folder above it or a symbolic link in the path belongs to another
 /// user or can be changed by one. In a sticky folder such as /tmp, where users can only change
 /// their own entries, the owner of the entry decides. A path that does not exist is accepted.
-///
-/// `also` is a user that the caller trusts besides root and itself.
-pub fn check(path: &Path, also: Option<u32>) -> Result<(), Distrust> {
-    let trusted: Vec<u32> = user::trusted().into_iter().chain(also).collect();
+pub fn check(path: &Path) -> Result<(), Distrust> {
+    let trusted = user::trusted();
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     check_within(&path, &trusted, LINKS_MAX)
 }
@@ -104,7 +102,7 @@ mod tests {
 
     /// The entry of the folder that is rejected when this path is checked, and the reason.
     fn refused(folder: &Path, name: &str) -> Option<(String, DistrustReason)> {
-        let Distrust { path, why } = check(&folder.join(name), None).err()?;
+        let Distrust { path, why } = check(&folder.join(name)).err()?;
         Some((path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned(), why))
     }
 
@@ -152,7 +150,6 @@ mod tests {
             refused(&folder, "a/program"),
             Some(("a/program".to_owned(), DistrustReason::Owner(4321)))
         );
-        assert_eq!(check(&program, Some(4321)), Ok(()));
         chown(&program, Some(0), None).unwrap();
         chown(folder.join("a"), Some(4321), None).unwrap();
         assert_eq!(refused(&folder, "a/program"), Some(("a".to_owned(), DistrustReason::Owner(4321))));

@@ -21,6 +21,7 @@ use readlab_protocol::placing;
 use readlab_record::{Requested, RunKind};
 use readlab_roster::discovery::Contenders;
 use readlab_suite::{NamedBy, StateChoice, Suite, SuiteEntry};
+use readlab_system::trust;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -69,6 +70,11 @@ impl RunConfig {
         let known: Vec<_> =
             own.chain(entries.iter().map(|it| it.trial.clone())).map(|name| id(&name)).collect();
         check_commands(&entries, reference.iter().filter(|name| !known.contains(&id(name))))?;
+        if let Some(file) = suite.own_file.as_deref()
+            && entries.iter().any(|entry| is_command(&entry.trial))
+        {
+            trust::check(file)?;
+        }
         entries.retain(|entry| user.all || !entry.only_with_all);
         for entry in &mut entries {
             entry.files_max = entry.files_max.filter(|_| !user.all);

@@ -30,6 +30,7 @@ use readlab_roster::discovery::{Contenders, Participation};
 use readlab_suite::NamedBy;
 use readlab_system::machine::{self, Machine};
 use readlab_system::terminal::printable::display_path;
+use readlab_system::trust;
 use readlab_targets::target::absolute_without_dot_dot;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -54,6 +55,10 @@ impl InterruptedRun {
         let (record, written) = writer.read_back()?;
         let earlier = elapsed_before(&record, written).with_context(|| display_path(path))?;
         let resume_plan = resume_plan(kind, &record).with_context(|| display_path(path))?;
+        // The commands of a record that another user may write to would run with this user's rights.
+        if record.trials.iter().any(|it| it.trial.id.method.contender == COMMAND) {
+            trust::check(path)?;
+        }
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
         Ok((InterruptedRun { record, resume_plan, folder, earlier, split: None }, writer))
     }
