@@ -53,7 +53,7 @@ pub enum CorpusError {
         /// Bytes of the file system that ordinary users can still write.
         free_bytes: u64,
     },
-    #[error("{}: exists and was not made by readlab; remove it or choose another folder", display_path(.0))]
+    #[error("{}: exists and is not as readlab made it; remove it or choose another folder", display_path(.0))]
     NotOurs(PathBuf),
     #[error("{}: {cause}", display_path(.path))]
     Io { path: PathBuf, cause: io::Error },
@@ -75,8 +75,8 @@ pub fn default_folder() -> Result<PathBuf, CorpusError> {
     Ok(places.cache_dir().join("readlab").join("corpus"))
 }
 
-/// The file of this recipe in `folder`. It is made unless it exists and its content has the digest
-/// in its note.
+/// The file of this recipe in `folder`. It is made unless it exists; a file with another content than
+/// its note says is refused.
 pub fn make(folder: &Path, recipe: Recipe) -> Result<Corpus, CorpusError> {
     let path = folder.join(recipe.file_name());
     if let Some(made) = existing_file(&path, recipe)? {
@@ -158,13 +158,19 @@ fn file_name(recipe: Recipe, form: Form) -> String {
     }
 }
 
-/// The existing file, if it has a note of this recipe and is intact.
+/// The existing file, if its note is of this recipe. A file that is not as its note says belongs to
+/// the user.
 fn existing_file(path: &Path, recipe: Recipe) -> Result<Option<Corpus>, CorpusError> {
     if path.symlink_metadata().is_err() {
         return Ok(None);
     }
-    let Some(note) = CorpusNote::beside(path) else { return Err(CorpusError::NotOurs(path.to_owned())) };
-    let same = note.version == recipe.kind.version() && note.recipe == recipe && is_intact(path, &note)?;
+    let not_ours = || CorpusError::NotOurs(path.to_owned());
+    let note = CorpusNote::beside(path).ok_or_else(not_ours)?;
+    if !is_intact(path, &note)? {
+        return Err(not_ours());
+    }
+    // A file of an earlier version of the recipe is replaced.
+    let same = note.version == recipe.kind.version() && note.recipe == recipe;
     Ok(same.then(|| note.corpus(path.to_owned(), true)))
 }
 

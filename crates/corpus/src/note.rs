@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// The value of `made_by` in notes of readlab.
 pub(super) const MADE_BY: &str = "readlab corpus";
@@ -84,10 +85,22 @@ impl CorpusNote {
         let mut part = create_part_file(folder)?;
         let text = serde_json::to_vec(self).expect("a note holds only strings and numbers");
         part.write_all(&text).map_err(at(folder))?;
-        let path = note_path(path);
-        part.persist(&path).map_err(|error| CorpusError::Io { path, cause: error.error })?;
-        Ok(())
+        give_name(part, note_path(path))
     }
+}
+
+/// Gives a complete note its name. It replaces no file but an earlier note.
+pub(super) fn give_name(note: NamedTempFile, path: PathBuf) -> Result<(), CorpusError> {
+    if path.symlink_metadata().is_ok() && !is_note(&path) {
+        return Err(CorpusError::NotOurs(path));
+    }
+    note.persist(&path).map_err(|error| CorpusError::Io { path, cause: error.error })?;
+    Ok(())
+}
+
+fn is_note(path: &Path) -> bool {
+    let text = fs::read(path).unwrap_or_default();
+    serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|note| note["made_by"] == MADE_BY)
 }
 
 /// The path of the note that belongs to a file.

@@ -6,7 +6,7 @@ use readlab_model::corpus::CorpusKind;
 const RECIPE: Recipe = Recipe { kind: CorpusKind::Lines, size_bytes: 100_000, seed: 1 };
 
 #[test]
-fn a_corpus_file_is_made_once_reused_and_remade_if_it_changed() {
+fn a_corpus_file_is_made_once_and_a_changed_one_is_neither_used_nor_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let made = make(folder.path(), RECIPE).unwrap();
     assert!(!made.reused);
@@ -14,11 +14,11 @@ fn a_corpus_file_is_made_once_reused_and_remade_if_it_changed() {
     let again = make(folder.path(), RECIPE).unwrap();
     assert_eq!(again, Corpus { reused: true, ..made.clone() });
 
-    let mut broken = fs::read(&made.path).unwrap();
-    broken[50_000] ^= 1;
-    fs::write(&made.path, broken).unwrap();
-    assert_eq!(make(folder.path(), RECIPE).unwrap(), made);
-    assert_eq!(oracle::truth(&made.path).unwrap().digest, made.digest);
+    let mut changed = fs::read(&made.path).unwrap();
+    changed[50_000] ^= 1;
+    fs::write(&made.path, &changed).unwrap();
+    assert!(matches!(make(folder.path(), RECIPE), Err(CorpusError::NotOurs(path)) if path == made.path));
+    assert_eq!(fs::read(&made.path).unwrap(), changed);
 }
 
 #[test]
@@ -81,6 +81,17 @@ fn a_file_that_readlab_did_not_make_is_left_unchanged() {
     fs::write(&path, "mine").unwrap();
     assert!(matches!(make(folder.path(), RECIPE), Err(CorpusError::NotOurs(_))));
     assert_eq!(fs::read(&path).unwrap(), b"mine");
+    fs::remove_file(&path).unwrap();
+    let note = note_path(&path);
+    for mine in ["mine", "{}"] {
+        fs::write(&note, mine).unwrap();
+        assert!(matches!(make(folder.path(), RECIPE), Err(CorpusError::NotOurs(path)) if path == note));
+        assert_eq!((fs::read_to_string(&note).unwrap().as_str(), path.exists()), (mine, false));
+    }
+    // The note of a file that was removed is an earlier note.
+    fs::remove_file(&note).unwrap();
+    fs::remove_file(make(folder.path(), RECIPE).unwrap().path).unwrap();
+    assert!(!make(folder.path(), RECIPE).unwrap().reused);
 }
 
 #[test]

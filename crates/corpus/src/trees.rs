@@ -4,7 +4,7 @@
 //! A tree is written under a temporary name and renamed when it is complete, with a note beside it
 //! as for files. Every number comes from xoshiro256++ by integer arithmetic alone.
 
-use super::note::{MADE_BY, NOTE_SUFFIX, note_path};
+use super::note::{MADE_BY, NOTE_SUFFIX, give_name, note_path};
 use super::pieces::Pieces;
 use super::tree_truth::truth_of_files;
 use super::{
@@ -287,8 +287,7 @@ impl TreeNote {
         let mut part = create_part_file(folder)?;
         let text = serde_json::to_string(self).expect("a note holds only strings and integers");
         writeln!(part, "{text}").map_err(at(&note))?;
-        part.persist(&note).map_err(|error| at(&note)(error.error))?;
-        Ok(())
+        give_name(part, note)
     }
 
     fn tree(self, path: PathBuf, reused: bool) -> CorpusTree {
