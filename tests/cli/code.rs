@@ -34,6 +34,8 @@ fn the_name_of_a_file_is_code_in_no_command_and_a_quoted_placeholder_works() {
     for line in ["sh -c 'cat {} | wc -l'", "sh -c {}", "eval wc -l {}"] {
         race(&home, hostile, &["-c", line]).refuses("sh -c 'cat \"$1\" | wc -l' sh {}");
     }
+    // The shell of the line has the path as $1.
+    race(&home, hostile, &["-c", "sh -c \"wc -l $1\" sh {}"]).refuses("within a script in double quotes");
     for option in HOOK_OPTIONS {
         let said = race(&home, hostile, &["-c", "wc -l", option, "sh -c 'test -e {}'"]);
         said.refuses("the file's name would be code");

@@ -211,6 +211,11 @@ pub enum PlacingError {
         "'{0}': {{}} is within a script, where the file's name would be code; hand it over as an argument: sh -c 'cat \"$1\" | wc -l' sh {{}}"
     )]
     Script(String),
+    /// A shell would put the path into a program's text.
+    #[error(
+        "'{0}': $1 is the raced file here, and within a script in double quotes its name would be code; write the script in single quotes: sh -c 'cat \"$1\" | wc -l' sh {{}}"
+    )]
+    Expanded(String),
     /// The path would be the program.
     #[error("'{0}': the file itself would be run as a program; name the program that reads {{}}")]
     Program(String),
@@ -263,7 +268,7 @@ pub fn completed(line: &str) -> Result<String, PlacingError> {
 pub fn check(line: &str) -> Result<(), PlacingError> {
     let words = commands(line).into_iter().map(words);
     words
-        .filter(|words| words.iter().any(|word| has_place(word)))
+        .filter(|words| words.iter().any(|word| has_place(word) || expands_path(word)))
         .try_for_each(|words| Command { line, words: &words }.check())?;
     // A shell runs commands in backquotes and parentheses within double quotes.
     let text = line.split('"').skip(1).step_by(2);
@@ -297,6 +302,11 @@ impl Command<'_> {
         for (at, word) in words.iter().enumerate().filter(|(_, word)| has_place(word)) {
             if evaluates || texts.contains(&at) || !is_file_name(word) {
                 return Err(PlacingError::Script(self.line.to_owned()));
+            }
+        }
+        for (at, _) in words.iter().enumerate().filter(|(_, word)| expands_path(word)) {
+            if evaluates || texts.contains(&at) {
+                return Err(PlacingError::Expanded(self.line.to_owned()));
             }
         }
         // An unknown program may run the program among its words.
@@ -527,6 +537,15 @@ fn is_path_parameter(word: &str) -> bool {
     ["1", "@", "*"].contains(&name.trim_start_matches('{').trim_end_matches('}'))
 }
 
+/// Whether the shell that runs the line puts the path into a word, as by `$1` in double quotes.
+fn expands_path(word: &str) -> bool {
+    word.split([EXPANSION, QUOTED_EXPANSION]).skip(1).any(|parameter| {
+        let (name, is_braced) = parameter.strip_prefix('{').map_or((parameter, false), |name| (name, true));
+        let after = name.strip_prefix(['1', '@', '*']);
+        after.is_some_and(|after| !is_braced || !after.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
 /// Whether a word is plainly the name of a file: the placeholder alone, or behind a folder or the
 /// name of an option, or before an extension or the rest of a path.
 fn is_file_name(word: &str) -> bool {
@@ -670,6 +689,31 @@ mod tests {
             "su root -c {}",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Script(_))), "{line}: {:?}", check(line));
+        }
+    }
+
+    #[test]
+    fn a_shell_may_not_expand_the_path_into_the_text_of_a_program() {
+        for line in [
+            "bash -c \"wc -l $1\" bash {}",
+            "sh -c \"cat ${1} | wc -l\" sh {}",
+            "nice sh -c \"cat '$@'\" sh {}",
+            "my-wrapper sh -c \"cat ${1%.gz}\"",
+            "sh -c $*",
+            "eval wc -l $1",
+            "ssh host cat \"$1\"",
+            "perl -ne \"print '$1'\" {}",
+            "sed \"s/$1//\" x",
+        ] {
+            assert!(matches!(check(line), Err(PlacingError::Expanded(_))), "{line}: {:?}", check(line));
+        }
+        for line in [
+            "sh -c \"wc -l \\\"\\$1\\\"\" sh {}",
+            "sh -c \"echo $HOME ${10} $2 ${#}\" sh {}",
+            "awk \"{print \\$1}\" {}",
+            "wc -l \"$1\"",
+        ] {
+            assert_eq!(check(line), Ok(()), "{line}");
         }
     }
 
