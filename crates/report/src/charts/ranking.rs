@@ -112,17 +112,18 @@ fn has_rates(ranking: &Ranking) -> bool {
     ranking.rows.iter().any(|row| row.throughput.is_some())
 }
 
-/// The length of a bar for a wall time.
-fn length(ranking: &Ranking, row: &RankingRow, wall_ns: u64) -> f64 {
-    match row.bytes.filter(|_| has_rates(ranking)) {
-        Some(size) => Throughput::per(size, Nanos(wall_ns)).0,
-        None => float(wall_ns),
+/// The length of a bar for a wall time; `None` for a row without a rate beside rows with rates.
+fn length(ranking: &Ranking, row: &RankingRow, wall_ns: u64) -> Option<f64> {
+    match has_rates(ranking) {
+        true => Some(Throughput::per(row.bytes?, Nanos(wall_ns)).0),
+        false => Some(float(wall_ns)),
     }
 }
 
 fn longest(ranking: &Ranking) -> Option<f64> {
     let ends = ranking.rows.iter().flat_map(|row| [(row, row.wall.p0), (row, row.wall.p100)]);
-    ends.map(|(row, wall_ns)| length(ranking, row, wall_ns)).filter(|it| it.is_finite()).reduce(f64::max)
+    let lengths = ends.filter_map(|(row, wall_ns)| length(ranking, row, wall_ns));
+    lengths.filter(|it| it.is_finite()).reduce(f64::max)
 }
 
 /// The limits that are drawn; none if bars show times.
@@ -138,14 +139,16 @@ fn scale(ranking: &Ranking) -> Option<Scale> {
 }
 
 fn chart_row<'a>(ranking: &Ranking, row: &'a RankingRow, scale: &Scale, bounds: &[f64]) -> ChartRow<'a> {
-    let x = |wall_ns| scale.at(length(ranking, row, wall_ns));
-    let mut marks = vec![svg::bar("bar", [0.0, STRIP], [x(row.wall.median), STRIP_HEIGHT])];
-    let lengths = row.readings.iter().map(|reading| length(ranking, row, reading.wall_ns));
-    let shown = dots(lengths, DOTS_MOST);
-    let places = shown.iter().zip(dot_heights()).map(|(&value, high)| [scale.at(value), STRIP + high]);
-    marks.push(svg::dots("dots", places));
-    marks.extend(row.wall.median_ci95.map(|[low, high]| {
-        let [a, b] = [length(ranking, row, low), length(ranking, row, high)];
+    let length = |wall_ns| length(ranking, row, wall_ns);
+    let mut marks = Vec::new();
+    if let Some(median) = length(row.wall.median) {
+        marks.push(svg::bar("bar", [0.0, STRIP], [scale.at(median), STRIP_HEIGHT]));
+        let shown = dots(row.readings.iter().filter_map(|reading| length(reading.wall_ns)), DOTS_MOST);
+        let places = shown.iter().zip(dot_heights()).map(|(&value, high)| [scale.at(value), STRIP + high]);
+        marks.push(svg::dots("dots", places));
+    }
+    let interval = row.wall.median_ci95.and_then(|[low, high]| Some([length(low)?, length(high)?]));
+    marks.extend(interval.map(|[a, b]| {
         let ends = [scale.at(a.min(b)), scale.at(a.max(b))];
         let middle = STRIP + STRIP_HEIGHT / 2.0;
         if scale.holds(a.max(b)) {

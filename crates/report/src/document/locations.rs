@@ -9,7 +9,6 @@ use super::super::ranking::RankingRow;
 use super::super::row_pairs::{RowPair, RowPairs};
 use super::super::table::Cell;
 use super::super::words::Number;
-use super::ranking::order;
 use super::table::{Column, TableRow, table};
 use super::{Section, item, list};
 use readlab_system::markup::Element;
@@ -38,12 +37,14 @@ fn dumbbell_table(located: &LocationTable, pairs: &RowPairs, dumbbells: &Dumbbel
     let [first, there] = &pairs.ends;
     let drawn = [Column::text("method"), Column::plot("from the first place to the other", dumbbells.axis())];
     let numbers = [first.as_str(), there.as_str(), "there ÷ first"].map(Column::number);
-    let value = |row: &RankingRow| Cell::number(Number::new(figure(row), order(row)));
+    let value = |row: &RankingRow, order: f64| Cell::number(Number::new(figure(row), order));
     let row = |(pair, strip): (&RowPair, Element)| {
         let method = located.ratios.methods.iter().find(|it| it.pair.there == pair.to.index);
         let ratio = Cell::number(method.map(|it| Number::ratio(it.pair.ratio)));
         let mark = if method.is_some_and(|it| it.is_unlike_others) { " (unlike others)" } else { "" };
-        TableRow::new(pair.to, mark, vec![Cell::Plot(strip), value(pair.from), value(pair.to), ratio])
+        let [from, to] = pair.values;
+        let cells = vec![Cell::Plot(strip), value(pair.from, from), value(pair.to, to), ratio];
+        TableRow::new(pair.to, mark, cells)
     };
     let rows = pairs.pairs.iter().zip(dumbbells.strips()).map(row);
     table(&pairs.title, drawn.into_iter().chain(numbers), rows)

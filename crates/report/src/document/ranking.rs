@@ -89,7 +89,12 @@ fn ranking_table(ranking: &Ranking) -> Element {
         let mark = if row.is_marked { wording::CONDUCT_MARK } else { "" };
         let next = ranking.rows.get(at + 1);
         let ends_group = next.is_some_and(|next| place(next) != place(row));
-        let mut table_row = TableRow::new(row, mark, cells(row, &further, facts, strips.next()));
+        // Of rows beside others with rates, one without a rate comes last.
+        let order = match has_rates {
+            true => row.throughput.map_or(0.0, |rate| rate.0),
+            false => float(row.wall.median),
+        };
+        let mut table_row = TableRow::new(row, mark, cells(row, &further, facts, order, strips.next()));
         table_row.ends_group = ends_group;
         table_row
     });
@@ -103,24 +108,20 @@ fn cells(
     row: &RankingRow,
     further: &[&columns::Column],
     facts: TableFacts,
+    order: f64,
     strip: Option<Element>,
 ) -> Vec<Cell> {
     let rank = row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64)));
     let ratio = row.ratio.map(|it| Number::new(wording::ratio(it), it.estimate));
     let mut cells = vec![Cell::number(rank)];
     cells.extend(strip.map(Cell::Plot));
-    cells.extend([Cell::number(ratio), Cell::number(Number::new(figure(row), order(row)))]);
+    cells.extend([Cell::number(ratio), Cell::number(Number::new(figure(row), order))]);
     cells.extend(further.iter().map(|it| match (it.number(row, facts), it.is_text) {
         (number, true) => Cell::text(number.map_or_else(|| NONE.to_owned(), |it| unbroken(&it.text))),
         (number, false) => Cell::number(number),
     }));
     cells.push(Cell::number(Number::grouped(row.wall.n as u64)));
     cells
-}
-
-/// The key by which a rate is sorted, or a time if there is no rate.
-pub(super) fn order(row: &RankingRow) -> f64 {
-    row.throughput.map_or_else(|| float(row.wall.median), |rate| rate.0)
 }
 
 fn states(page: &Page) -> Option<Section> {
@@ -140,10 +141,11 @@ fn states(page: &Page) -> Option<Section> {
 fn states_table(pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
     let drawn = [Column::text("method"), Column::plot("from cold to warm", dumbbells.axis())];
     let columns = drawn.into_iter().chain(["cold", "warm", "warm ÷ cold"].map(Column::number));
-    let value = |row: &RankingRow| Cell::number(Number::new(figure(row), order(row)));
+    let value = |row: &RankingRow, order: f64| Cell::number(Number::new(figure(row), order));
     let row = |(pair, strip): (&RowPair, Element)| {
         let gain = Cell::number(Number::new(wording::factor(pair.gain()), pair.gain()));
-        TableRow::new(pair.to, "", vec![Cell::Plot(strip), value(pair.from), value(pair.to), gain])
+        let [from, to] = pair.values;
+        TableRow::new(pair.to, "", vec![Cell::Plot(strip), value(pair.from, from), value(pair.to, to), gain])
     };
     table(&pairs.title, columns, pairs.pairs.iter().zip(dumbbells.strips()).map(row))
 }

@@ -69,6 +69,10 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
         let rates: Vec<_> = ranking.rows.iter().map(|row| row.throughput.map(|rate| rate.0)).collect();
         assert_eq!(rates, [None, Some(5e11)]);
     }
+    // In a chart of rates, a row without a rate has no bar.
+    let charts = crate::charts(&page).into_iter().filter(|(name, _)| name.starts_with("ranking"));
+    let bars: Vec<usize> = charts.map(|(_, text)| text.matches("class=\"bar\"").count()).collect();
+    assert_eq!(bars, [1, 1]);
     assert_eq!(terminal_text(&record).matches("500 GB/s").count(), 2, "{}", terminal_text(&record));
     let document = document(&record);
     let of = |trial: usize, name: &str| document["trials"][trial][name].clone();
