@@ -3,13 +3,16 @@
 //! its trials must not change any statement.
 
 use super::locations::at_two_places;
+use super::memory::under_bounds;
 use super::page_records::{buffers, race_with_counts, scripted_records, swept_record};
+use super::settings::under_two_settings;
 use super::*;
 use crate::archives::ArchiveRatio;
 use crate::ranking::{Ranking, RankingRow};
 use crate::row_pairs::RowPairs;
 use crate::{csv, html, json_with};
 use readlab_analysis::fleet::method_effects;
+use readlab_analysis::memory::{MemoryContest, MemoryCurve, MemoryLevel};
 use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance, whole};
 use readlab_analysis::verdict::{DeviceUse, Remedy, ServerWait, Verdict};
 use readlab_claims as claims;
@@ -357,6 +360,77 @@ fn every_number_about_two_trials_follows_from_the_trials_that_it_names() {
         checked.into_iter().collect::<Vec<_>>(),
         ["advice", "archives", "places", "rankings", "scaling"]
     );
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, what: &str) {
+    assert!((found / expected - 1.0).abs() < 0.1, "{what}: {found}, {expected}");
+}
+
+#[test]
+fn every_effect_of_a_setting_follows_from_the_two_trials_that_it_names() {
+    let record = under_two_settings();
+    let effects = Page::from_record(&record).settings;
+    assert_eq!(effects.len(), 2);
+    for row in effects {
+        let [under, found] = [row.index, row.found_index].map(|index| record.trial(index).unwrap());
+        assert_eq!((&under.trial.id, under.trial.state), (&found.trial.id, found.trial.state));
+        let is_found = |it: &TrialRecord| record.target_of(&it.trial).unwrap().has_found_settings();
+        assert!(is_found(found) && !is_found(under), "{}", row.name);
+        assert_eq!(row.name, record.trial_name(&under.trial));
+        let medians = [median_ns(under), median_ns(found)];
+        assert_eq!([row.wall_ns, row.found_wall_ns], medians.map(whole));
+        assert_close(row.ratio.estimate, medians[1] / medians[0], &row.name);
+    }
+}
+
+#[test]
+fn every_number_about_bounds_on_memory_follows_from_the_trials_that_it_names() {
+    let record = under_bounds();
+    let rate = |curve: &MemoryCurve, level: MemoryLevel| {
+        let point = curve.at(level)?;
+        assert_eq!(point.it.trial.id, curve.trial().id);
+        let bytes = point.it.trial.bytes_out(record.target_of(&point.it.trial).unwrap());
+        Some(bytes as f64 * 1e9 / median_ns(point.it))
+    };
+    let contests = MemoryContest::all(&record);
+    assert!(contests.iter().any(|contest| contest.crossing.is_some()));
+    for contest in &contests {
+        for curve in &contest.curves {
+            let name = curve.trial().id.to_string();
+            for point in &curve.points {
+                assert_close(point.rate, rate(curve, point.level).unwrap(), &name);
+            }
+            if let Some(cliff) = &curve.cliff {
+                let [below, above] = cliff.between.map(|level| rate(curve, level).unwrap());
+                assert_close(cliff.ratio.estimate, above / below, &name);
+            }
+        }
+        for fastest in &contest.fastest {
+            let mut rates: Vec<(f64, TrialIndex)> = contest
+                .curves
+                .iter()
+                .filter_map(|curve| {
+                    Some((rate(curve, fastest.level)?, curve.at(fastest.level)?.it.trial.index))
+                })
+                .collect();
+            rates.sort_by(|a, b| b.0.total_cmp(&a.0));
+            assert_eq!(rates[0].1, fastest.it.trial.index, "{:?}", fastest.level);
+            if let Some(ratio) = fastest.ratio_to_second {
+                assert_close(ratio.estimate, rates[0].0 / rates[1].0, &fastest.it.trial.id.to_string());
+            }
+        }
+        if let Some(crossing) = &contest.crossing {
+            let curve_of = |it: &TrialRecord| {
+                contest.curves.iter().find(|curve| curve.trial().id == it.trial.id).unwrap()
+            };
+            let (less, more) = (curve_of(crossing.with_less), curve_of(crossing.with_more));
+            for at in &crossing.ratios {
+                let expected = rate(more, at.level).unwrap() / rate(less, at.level).unwrap();
+                assert_close(at.ratio.estimate, expected, &format!("{:?}", at.level));
+            }
+        }
+    }
 }
 
 /// All lines of a record's texts, sorted. Paths are left out, because the dots of a sweep are drawn

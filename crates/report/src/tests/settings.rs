@@ -6,7 +6,7 @@ use readlab_model::target::setting::SettingValue;
 
 /// A warm run of two methods under a read-ahead of 128 KiB, which was found, and of 4 MiB, under which
 /// `rust/mmap` takes half as long.
-fn under_two_settings() -> Record {
+pub(super) fn under_two_settings() -> Record {
     let mut record = Record::new(header());
     for (index, (value, is_found)) in [("128KiB", true), ("4MiB", false)].into_iter().enumerate() {
         let (name, value) = ("read-ahead".to_owned(), value.to_owned());
