@@ -208,6 +208,11 @@ fn toolchains_and_built_contenders_of_other_users_are_not_run() {
     fs::copy(READLAB, home.at("readlab")).unwrap();
     let said = ProgramOutput::by(home.command(home.at("readlab")).args(["request", "swift/fread", "f"]));
     assert!(!said.to_string().contains(home.at("toolchains").to_str().unwrap()), "{said}");
+    let folder = home.folder("chains/swift");
+    chown(&folder, Some(4321), None).unwrap();
+    let mut command = home.command(READLAB);
+    ProgramOutput::by(command.env("READLAB_TOOLCHAINS", home.at("chains")).args(["build", "swift"]))
+        .tells("chains/swift: belongs to user 4321");
     // The cache belongs to another user.
     let cache = home.folder("cache");
     chown(&cache, Some(4321), None).unwrap();

@@ -280,9 +280,9 @@ pub(super) fn command_line(
     })
 }
 
-/// Checks the user's roster, the folder of the sources, the program if it is given by a path, and
-/// words that name a file of the contender. Programs on the PATH are trusted, because the user chose
-/// the PATH.
+/// Checks the user's roster, the folder of the sources, the program if it is given by a path, words
+/// that name a file of the contender, and folders in its environment with what is in them. Programs on
+/// the PATH are trusted, because the user chose the PATH.
 fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
     let folder = place.map_or(Path::new(""), BuildDir::sources);
     let is_path = |(index, word): &(usize, &String)| {
@@ -290,8 +290,20 @@ fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) 
     };
     let paths = words.iter().enumerate().filter(is_path);
     let paths = paths.map(|(_, word)| folder.join(fill_placeholders(word, place)));
+    let is_folder = |value: &&String| value.starts_with('{') && !value.starts_with("{self}");
+    let folders = entry.env.values().filter(is_folder);
+    let in_environment = folders.flat_map(|value| with_entries(fill_placeholders(value, place).into()));
     let sources = place.map(|place| place.sources.clone());
-    entry.file.clone().into_iter().chain(sources).chain(paths).try_for_each(|path| trust::check(&path))
+    let of_entry = entry.file.clone().into_iter().chain(sources);
+    of_entry.chain(paths).chain(in_environment).try_for_each(|path| trust::check(&path))
+}
+
+/// A folder, and what is directly in it; the path alone if it is no folder.
+fn with_entries(folder: PathBuf) -> Vec<PathBuf> {
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = entries.collect();
+    paths.insert(0, folder);
+    paths
 }
 
 /// Fills in `{self}`, `{sources}`, `{build}` and `{toolchains}` in a word of the roster.
