@@ -5,6 +5,7 @@ use super::measure::Measure;
 use super::series;
 use crate::noise::SharedNoise;
 use crate::stats::{Observation, float};
+use crate::verdict::processors_busy;
 use clap::ValueEnum;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex};
@@ -154,6 +155,10 @@ fn case(record: &Record, it: &TrialRecord) -> Case {
 fn figure(it: &TrialRecord, measure: Measure, bytes: u64) -> Option<Figure> {
     if let Some(value) = it.counts.get(measure.word()).and_then(|count| count.value) {
         return Some(Figure::of_value(float(value), Statistic::Count));
+    }
+    // CPU times of windows below the resolution of their clock are no figures.
+    if measure == Measure::Cpu && processors_busy(it).is_err() {
+        return None;
     }
     let observed = it.samples.iter().filter_map(|sample| {
         let value = measure.value_in(&sample, bytes)?;

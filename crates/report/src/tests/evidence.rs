@@ -174,6 +174,8 @@ fn a_reading_of_microseconds_keeps_no_processors_busy_and_has_no_parts() {
     assert!(!row.summaries.contains_key(&Meter::CpuSystemNs) && row.cpu.is_none());
     assert!(row.missing["cpu_user_ns"].contains("fewer than 40 of them"), "{:?}", row.missing);
     assert_eq!((row.cores, diagnosis.parts), (None, None));
+    let compared = &Side::of_record(&record, "a", "a").cases[0].figures;
+    assert!(compared.contains_key(&Measure::Wall) && !compared.contains_key(&Measure::Cpu));
     let why = "what stops it is not known: no CPU times: its clock counts CPU time in steps of 1.00 µs, and a window of 2.90 µs \
                has fewer than 40 of them";
     assert_eq!(diagnosis.sentence, why);
