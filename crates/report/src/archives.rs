@@ -88,10 +88,15 @@ impl ArchiveRatio {
     }
 }
 
+/// Whether a plain target has the content of an archive, under the same settings and the same bound on
+/// memory.
 fn is_content(record: &Record, archive: usize, plain: usize) -> bool {
     let facts = |target: usize| record.targets.get(target);
+    let conditions =
+        |target: usize| facts(target).map(|it| (&it.settings, it.memory.as_ref().map(|memory| memory.bound)));
     let content = facts(archive).and_then(|it| it.decoded.as_ref()).map(|decoded| &decoded.digest);
-    content.is_some() && content == facts(plain).and_then(|it| it.digest.as_ref())
+    let is_same = content == facts(plain).and_then(|it| it.digest.as_ref());
+    content.is_some() && is_same && conditions(archive) == conditions(plain)
 }
 
 /// The fastest row of each contender. The rows of a ranking are sorted.
@@ -107,6 +112,7 @@ fn fastest_of<'a>(ranking: &'a Ranking, contender: &str) -> Option<&'a RankingRo
 mod tests {
     use super::*;
     use crate::tests::{add_readings, announce, reading};
+    use readlab_model::target::setting::SettingValue;
     use readlab_model::target::{Decoded, TargetFacts};
     use readlab_model::trial::Answer;
     use readlab_record::testing::{self, header};
@@ -156,7 +162,15 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_of_other_content_is_not_compared() {
+    fn an_archive_of_other_content_or_under_other_settings_is_not_compared() {
         assert_eq!(ratios(&record(200, "d2")), []);
+        let mut record = record(200, "d1");
+        for (values, compared) in [(["128KiB", "4MiB"], 0), (["4MiB", "4MiB"], 1)] {
+            for (target, value) in record.targets.iter_mut().zip(values) {
+                let (name, value) = ("read-ahead".to_owned(), value.to_owned());
+                target.settings = vec![SettingValue { name, value, is_found: false, is_read_back: true }];
+            }
+            assert_eq!(ratios(&record).len(), compared, "{values:?}");
+        }
     }
 }
