@@ -239,7 +239,6 @@ pub enum PlacingError {
     Writes(String),
 }
 
-/// The line with a place for the path: one without gets it at its end, if that is an operand of a
 /// Completes the line with a placeholder for the path. A line without one gets it at its end, if
 /// the last program of the line is known to read its operands.
 /// # Errors
