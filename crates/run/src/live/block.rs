@@ -186,7 +186,7 @@ impl RankingRow {
             name: self.name.clone(),
             time: nanos(timed_ns / self.walls.len().max(1) as f64),
             precision: None,
-            rate: Some(Throughput::per(Bytes(self.bytes), nanos(timed_ns))),
+            rate: (self.bytes > 0).then(|| Throughput::per(Bytes(self.bytes), nanos(timed_ns))),
             metered: self.medians(),
         };
         (!self.walls.is_empty()).then_some(figures)

@@ -10,7 +10,7 @@ use readlab_measure::interface::{Progress, Step};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::MemoryFacts;
-use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::testing::{self, header, trial};
 use readlab_record::{Header, Line, Outcome, RunKind};
@@ -192,6 +192,24 @@ fn methods_of_a_sweep_are_compared_over_all_files() {
     assert_eq!(rows.len(), 2, "{lines}");
     assert!(rows[0].contains("rust/read") && rows[0].contains("4.00 GB/s"), "{lines}");
     assert!(rows[1].contains("rust/mmap") && rows[1].contains("2.00 GB/s"), "{lines}");
+}
+
+#[test]
+fn a_command_that_may_read_a_part_has_no_rate() {
+    for kind in [RunKind::Race, RunKind::Sweep] {
+        let mut view = View::new();
+        view.take(&Line::Header(Box::new(Header { kind, ..header() })));
+        view.take(&target(0, "f"));
+        view.announce_step(Step::State(COLD, 1));
+        let Line::Trial(mut announced) = trial(0, "command/head {}", COLD, Cache::Through) else {
+            unreachable!()
+        };
+        announced.work = Work::Output;
+        view.take(&Line::Trial(announced));
+        view.take(&sample(0, 0, 250));
+        let lines = screen_text(&view, 80, 24);
+        assert!(lines.contains("command/head") && !lines.contains("B/s"), "{lines}");
+    }
 }
 
 #[test]
