@@ -63,7 +63,7 @@ pub(crate) fn read_range(
 /// the next bytes.
 #[cfg(unix)]
 fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) -> Result<&'b [u8], ReadError> {
-    let count = uninterrupted(at, || {
+    let count = retry_interrupted(at, || {
         let (bytes, _) = if source.seeks {
             rustix::io::pread(source.file, &mut *buffer, at)?
         } else {
@@ -89,13 +89,13 @@ fn filled_at<'b>(source: &Source, at: u64, buffer: &'b mut [MaybeUninit<u8>]) ->
 
 /// Reads the bytes at an offset. If the file cannot seek, these are the next bytes.
 pub(crate) fn read_at(source: &Source, at: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
-    uninterrupted(at, || {
+    retry_interrupted(at, || {
         if source.seeks { read_once_at(source.file, at, buffer) } else { read_next(source.file, buffer) }
     })
 }
 
 /// Repeats a read at an offset until no signal interrupts it.
-pub(crate) fn uninterrupted(
+pub(crate) fn retry_interrupted(
     at: u64,
     mut read: impl FnMut() -> io::Result<usize>,
 ) -> Result<usize, ReadError> {

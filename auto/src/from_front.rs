@@ -23,12 +23,12 @@ pub(crate) fn read(
 ) -> Result<ControlFlow<()>, ReadError> {
     match source.strategy(maps) {
         Strategy::Once | Strategy::Copied => copied::read(source, visitor),
-        Strategy::Mapped => mapped(source, visitor),
-        Strategy::InFlight => in_flight(source, visitor),
+        Strategy::Mapped => visit_map(source, visitor),
+        Strategy::InFlight => read_in_flight(source, visitor),
     }
 }
 
-fn mapped(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
+fn visit_map(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     match Map::new(source) {
         Some(map) => Ok(visitor.visit(source.extent.start(), map.bytes())),
         // This file system maps no files.
@@ -37,13 +37,13 @@ fn mapped(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>
 }
 
 #[cfg(not(target_os = "linux"))]
-fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
+fn read_in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     copied::read(source, visitor)
 }
 
 /// Reads cached parts through the page cache, and the others past it.
 #[cfg(target_os = "linux")]
-fn in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
+fn read_in_flight(source: &Source, visitor: &mut impl Visitor) -> Result<ControlFlow<()>, ReadError> {
     use crate::strategy::CachedShare;
     use std::os::fd::AsFd;
     let Some(whole) = source.extent.known() else { return copied::read(source, visitor) };

@@ -111,7 +111,8 @@ impl<'a> PiecewiseRead<'a> {
         #[cfg(not(target_os = "linux"))]
         let (is_past, maps) = (false, maps && strategy == Strategy::Mapped);
         let whole = whole.clone();
-        let (cached, missing) = if is_past { by_residency(source, whole) } else { (vec![whole], Vec::new()) };
+        let (cached, missing) =
+            if is_past { split_by_residency(source, whole) } else { (vec![whole], Vec::new()) };
         let map = if maps && !cached.is_empty() { Map::new(source) } else { None };
         let pieces = |parts: Vec<Range<u64>>, step: u64| {
             Pieces::new(parts.into_iter().flat_map(move |part| Pieces::aligned(part, step)))
@@ -209,7 +210,7 @@ impl<'a> PiecewiseRead<'a> {
 }
 
 /// Divides a range into parts that are wholly in the page cache, and the other parts.
-fn by_residency(source: &Source, whole: Range<u64>) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
+fn split_by_residency(source: &Source, whole: Range<u64>) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
     match source.cached() {
         CachedShare::None => (Vec::new(), vec![whole]),
         CachedShare::All => (vec![whole], Vec::new()),

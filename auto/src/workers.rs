@@ -44,14 +44,14 @@ impl Workers {
         match self.pool {
             Pool::Own => crew(threads, work, stop),
             #[cfg(feature = "rayon")]
-            Pool::Rayon => in_rayon(threads, work, stop),
+            Pool::Rayon => run_in_rayon(threads, work, stop),
         }
     }
 }
 
 /// A thread of a busy pool may come late and find nothing left to do.
 #[cfg(feature = "rayon")]
-fn in_rayon<T: Send>(
+fn run_in_rayon<T: Send>(
     threads: usize,
     work: impl Fn() -> Result<T, ReadError> + Sync,
     stop: impl Fn() + Sync,

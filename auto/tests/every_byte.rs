@@ -54,7 +54,7 @@ impl OpenOptions {
 }
 
 /// The bytes of the file as a visitor in order sees them.
-fn from_front(auto: &Auto) -> Vec<u8> {
+fn bytes_from_front(auto: &Auto) -> Vec<u8> {
     let (mut seen, mut next) = (Vec::new(), None);
     let count = auto
         .for_each(|at, piece| {
@@ -68,7 +68,7 @@ fn from_front(auto: &Auto) -> Vec<u8> {
 }
 
 /// The bytes of the file, joined from the pieces that visitors of several threads saw.
-fn in_pieces(auto: &Auto) -> Vec<u8> {
+fn bytes_by_threads(auto: &Auto) -> Vec<u8> {
     #[derive(Default)]
     struct Pieces(BTreeMap<u64, Vec<u8>>);
     impl Visitor for Pieces {
@@ -89,7 +89,7 @@ fn in_pieces(auto: &Auto) -> Vec<u8> {
 }
 
 /// The bytes of the file, joined from results that are taken in order.
-fn in_order(auto: &Auto) -> Vec<u8> {
+fn bytes_in_order(auto: &Auto) -> Vec<u8> {
     let mut whole = Vec::new();
     let take = |piece: Vec<u8>| {
         whole.extend(piece);
@@ -99,21 +99,22 @@ fn in_order(auto: &Auto) -> Vec<u8> {
     whole
 }
 
-fn to_end(auto: &Auto) -> Vec<u8> {
+fn bytes_to_end(auto: &Auto) -> Vec<u8> {
     let mut bytes = b"before".to_vec();
     let count = auto.read_to_end(&mut bytes).unwrap();
     assert!(bytes.starts_with(b"before") && bytes.len() == count + 6);
     bytes.split_off(6)
 }
 
-fn by_reader(auto: &Auto) -> Vec<u8> {
+fn bytes_by_reader(auto: &Auto) -> Vec<u8> {
     let mut bytes = Vec::new();
     auto.reader().unwrap().read_to_end(&mut bytes).unwrap();
     bytes
 }
 
 /// Every method that takes all bytes.
-const TAKERS: [fn(&Auto) -> Vec<u8>; 5] = [from_front, in_pieces, in_order, to_end, by_reader];
+const TAKERS: [fn(&Auto) -> Vec<u8>; 5] =
+    [bytes_from_front, bytes_by_threads, bytes_in_order, bytes_to_end, bytes_by_reader];
 
 #[test]
 fn every_byte_is_seen_once_at_sizes_around_the_limits_of_strategies() {
@@ -168,7 +169,7 @@ const OPENERS: [fn(&Path) -> Auto; 4] = [
 ];
 
 /// The lines of the file, each with its line end. The last line may have none.
-fn by_lines(auto: &Auto) -> Vec<Vec<u8>> {
+fn bytes_by_lines(auto: &Auto) -> Vec<Vec<u8>> {
     let mut lines = auto.lines().unwrap();
     std::iter::from_fn(|| lines.next_line().unwrap().map(<[u8]>::to_vec)).collect()
 }
@@ -194,7 +195,7 @@ proptest! {
             for taker in TAKERS {
                 prop_assert!(taker(&open(path).range(start..end)) == right, "{}", path.display());
             }
-            prop_assert_eq!(by_lines(&open(path).range(start..end)), &lines[..], "{}", path.display());
+            prop_assert_eq!(bytes_by_lines(&open(path).range(start..end)), &lines[..], "{}", path.display());
         }
     }
 
@@ -344,8 +345,11 @@ fn a_rayon_pool_reads_every_byte_once_even_with_one_thread() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let auto = Auto::open(file.path()).unwrap().in_rayon();
         evict(&file, 2 * MIB..7 * MIB);
-        assert!(pool.install(|| in_pieces(&auto)) == bytes, "{threads} threads, called within the pool");
-        assert!(pool.install(|| in_order(&auto)) == bytes);
+        assert!(
+            pool.install(|| bytes_by_threads(&auto)) == bytes,
+            "{threads} threads, called within the pool"
+        );
+        assert!(pool.install(|| bytes_in_order(&auto)) == bytes);
         let on_pool = AtomicUsize::new(0);
         let visitor = || {
             |_: u64, piece: &[u8]| {

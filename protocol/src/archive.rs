@@ -127,7 +127,7 @@ fn is_bzip2(head: &[u8]) -> bool {
 #[must_use]
 pub fn first_frame(head: &[u8]) -> &[u8] {
     let mut frame = head;
-    while let Some(next) = after_skippable(frame) {
+    while let Some(next) = skip_frame(frame) {
         frame = next;
     }
     frame
@@ -135,7 +135,7 @@ pub fn first_frame(head: &[u8]) -> &[u8] {
 
 /// The bytes after a skippable frame (RFC 8878, 3.1.2), if `head` begins with one and they are at
 /// hand.
-fn after_skippable(head: &[u8]) -> Option<&[u8]> {
+fn skip_frame(head: &[u8]) -> Option<&[u8]> {
     let [0x50..=0x5f, 0x2a, 0x4d, 0x18, size @ ..] = head else { return None };
     let size = u32::from_le_bytes(*size.first_chunk::<4>()?);
     head.get(SKIPPABLE_HEAD_BYTES..)?.get(usize::try_from(size).ok()?..)

@@ -20,8 +20,8 @@ pub const TARGET_VARIABLE: &str = "READLAB_TARGET";
 /// server sends no strong `ETag`.
 pub const ETAG_VARIABLE: &str = "READLAB_ETAG";
 
-/// The environment variable with the path of a file of certificates in PEM. Only they are trusted.
-/// It is unset for the certificates of the system.
+/// The environment variable with the path of a file of certificates in PEM. Only these certificates
+/// are trusted. If the variable is unset, the certificates of the system are trusted.
 pub const CACERT_VARIABLE: &str = "READLAB_CACERT";
 
 /// The environment variable that is `1` if the user allows foreign commands to get the

@@ -337,7 +337,7 @@ mod ring2 {
             match unanswered {
                 "none" => wait_for_a_sample(&home.at(format!("run{at}/record.jsonl"))),
                 _ => {
-                    // Its names are requested next.
+                    // The lab has the folder open and requests its names next.
                     let is_open = |pid: &u32| {
                         let open = paths_in(format!("/proc/{pid}/fd"));
                         open.iter().any(|fd| fs::read_link(fd).is_ok_and(|file| file == point.join("d")))

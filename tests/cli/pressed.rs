@@ -84,18 +84,18 @@ mod ring2 {
 
     /// The folders of control groups that a lab made.
     fn groups_of(lab: u32) -> Vec<PathBuf> {
-        fn below(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
+        fn add_group_folders(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
                         found.push(entry.path());
                     }
-                    below(&entry.path(), prefix, found);
+                    add_group_folders(&entry.path(), prefix, found);
                 }
             }
         }
         let mut found = Vec::new();
-        below(Path::new("/sys/fs/cgroup"), &format!("readlab-{lab}-"), &mut found);
+        add_group_folders(Path::new("/sys/fs/cgroup"), &format!("readlab-{lab}-"), &mut found);
         found
     }
 

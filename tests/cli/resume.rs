@@ -17,7 +17,7 @@ use std::time::SystemTime;
 const RUNS: usize = 30;
 
 /// A command that reads, and waits to be killed once the record has this number of lines of a kind.
-/// So a race that is to be killed in its middle does not continue while the test is not scheduled.
+/// So the race does not continue before the test kills it.
 const WAITING_READER: &str = r#"
 if [ -e kind ] && [ "$(grep -c "$(cat kind)" run/record.jsonl)" -ge "$(cat times)" ]; then
     touch waits

@@ -94,10 +94,10 @@ impl<'p, P: FilePaths + ?Sized> Files<'p, P> {
         let plan = self
             .threads
             .map_or_else(|| ReadPlan::choose(self.paths), |threads| ReadPlan::Threads(threads.get()));
-        self.each_by(plan, make, visit)
+        self.each_with_plan(plan, make, visit)
     }
 
-    fn each_by<S: Send>(
+    fn each_with_plan<S: Send>(
         &self,
         plan: ReadPlan,
         make: impl Fn() -> S + Sync,
@@ -182,7 +182,7 @@ mod tests {
             [1, 3, 100].into_iter().flat_map(|threads| [ReadPlan::Threads(threads), ReadPlan::Rings(threads)])
         {
             let of = Files::new(&paths[..]);
-            let seen = of.each_by(plan, Vec::new, |seen: &mut Vec<(usize, u64)>, file| {
+            let seen = of.each_with_plan(plan, Vec::new, |seen: &mut Vec<(usize, u64)>, file| {
                 assert_eq!(file.path(), paths[file.index()]);
                 let mut bytes = 0;
                 file.for_each(|offset, piece| {

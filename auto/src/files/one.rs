@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 use super::in_flight::StartedFile;
 use crate::ReadError;
-use crate::copied::uninterrupted;
+use crate::copied::retry_interrupted;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -63,7 +63,7 @@ impl Content<'_> {
     fn next_piece(&mut self, at: u64) -> Result<&[u8], ReadError> {
         match self {
             Content::Copied { file, buffer } => {
-                let count = uninterrupted(at, || file.read(buffer))?;
+                let count = retry_interrupted(at, || file.read(buffer))?;
                 Ok(&buffer[..count])
             }
             #[cfg(target_os = "linux")]

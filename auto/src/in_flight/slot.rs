@@ -34,12 +34,12 @@ impl<'a> Slot<'a> {
     }
 
     /// The range of the slot's memory that the next read must fill.
-    pub(super) fn lacking(&self) -> Option<Range<usize>> {
+    pub(super) fn missing_range(&self) -> Option<Range<usize>> {
         self.job.as_ref().map(|job| self.filled..job.requested_bytes())
     }
 
     pub(super) fn entry(&mut self, memory: &mut Buffer, index: usize, plan: &Plan) -> Option<squeue::Entry> {
-        let (job, lacking) = (self.job.as_ref()?, self.lacking()?);
+        let (job, lacking) = (self.job.as_ref()?, self.missing_range()?);
         let buffer = &mut memory[self.part.clone()];
         let offset = job.range.start + lacking.start as u64;
         let fd = types::Fd(job.file.as_raw_fd());

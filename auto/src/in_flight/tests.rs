@@ -154,7 +154,7 @@ proptest! {
         let mut slot = slot(&from, start..start + wanted, block_bytes);
         let mut file = ShortReadingFile { bytes: &bytes, limits: most.iter(), is_within: false };
         loop {
-            let lacking = slot.lacking().unwrap();
+            let lacking = slot.missing_range().unwrap();
             let at = start + lacking.start as u64;
             let result = file.read(at, &mut memory[lacking], block_bytes);
             if slot.complete(result).unwrap() {

@@ -29,7 +29,7 @@ impl SystemFacts {
     /// How much of the file is in the page cache. A large file is sampled. Determined once.
     pub(crate) fn cached(&self, file: &File, size_bytes: u64) -> CachedShare {
         *self.cached.get_or_init(|| {
-            match residency::counted(file, size_bytes) {
+            match residency::counted_share(file, size_bytes) {
                 // If pages were counted, they are cached on any file system. Others may be in a
                 // cache that does not count them.
                 Some(CachedShare::All) => CachedShare::All,
@@ -81,7 +81,7 @@ pub(crate) fn is_name_cached(path: &Path) -> bool {
 }
 
 /// Magic numbers of file systems that keep files in memory, from linux/magic.h.
-const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+const MEMORY_FILE_SYSTEMS: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// Magic numbers of file systems that read into a program's buffer without a copy. Others may
 /// accept `O_DIRECT` and still copy, or decompress one block after the other.
@@ -92,7 +92,7 @@ const OVERLAYFS: i64 = 0x794c_7630;
 
 /// Whether a file is on a file system that has no device.
 pub(crate) fn is_in_memory(file: &File) -> io::Result<bool> {
-    Ok(IN_MEMORY.contains(&file_system(file)?))
+    Ok(MEMORY_FILE_SYSTEMS.contains(&file_system(file)?))
 }
 
 /// The magic number of a file's file system.
@@ -104,7 +104,7 @@ fn file_system(file: &File) -> io::Result<i64> {
 
 fn backing(file: &File) -> io::Result<Backing> {
     Ok(match file_system(file)? {
-        kind if IN_MEMORY.contains(&kind) => Backing::Memory,
+        kind if MEMORY_FILE_SYSTEMS.contains(&kind) => Backing::Memory,
         kind if PAST_THE_CACHE.contains(&kind) => Backing::Device,
         OVERLAYFS => Backing::Stacked { reads_past: reads_past(file) },
         _ => Backing::Other,

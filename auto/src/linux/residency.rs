@@ -26,10 +26,10 @@ const PLACES: RangeInclusive<u64> = 4..=32;
 
 /// How much of a file of this size is cached, by counts in a few evenly spaced places. `None` if
 /// pages cannot be counted.
-pub(super) fn counted(file: &File, size_bytes: u64) -> Option<CachedShare> {
+pub(super) fn counted_share(file: &File, size_bytes: u64) -> Option<CachedShare> {
     let steps = (size_bytes / STEP_BYTES).clamp(*PLACES.start(), *PLACES.end()) - 1;
     let last = size_bytes - 1;
-    let look = |at: u64| counted_in(file, at..at + 1);
+    let look = |at: u64| counted_share_in(file, at..at + 1);
     let first = look(0)?;
     for at in (1..steps).map(|step| last / steps * step).chain([last]) {
         if look(at)? != first {
@@ -39,7 +39,7 @@ pub(super) fn counted(file: &File, size_bytes: u64) -> Option<CachedShare> {
     Some(first)
 }
 
-fn counted_in(file: &File, range: Range<u64>) -> Option<CachedShare> {
+fn counted_share_in(file: &File, range: Range<u64>) -> Option<CachedShare> {
     cachestat(file, range.clone()).ok().map(|found| CachedShare::from_counts(found, pages(&range)))
 }
 
@@ -78,9 +78,9 @@ impl Residency {
     pub(super) fn of_range(&self, file: &File, range: Range<u64>) -> CachedShare {
         match self {
             Residency::Unknown => CachedShare::Some,
-            Residency::Counted => counted_in(file, range).unwrap_or(CachedShare::Some),
-            Residency::Probed(file) => sampled(range, |at| probe(file, at) == Ok(1)),
-            Residency::Mapped => sampled(range, |at| is_page_there(file, at)),
+            Residency::Counted => counted_share_in(file, range).unwrap_or(CachedShare::Some),
+            Residency::Probed(file) => sampled_share(range, |at| probe(file, at) == Ok(1)),
+            Residency::Mapped => sampled_share(range, |at| is_page_there(file, at)),
         }
     }
 }
@@ -92,7 +92,7 @@ fn pages(range: &Range<u64>) -> u64 {
 }
 
 /// How much of a range is cached, by a test of evenly spaced bytes.
-fn sampled(range: Range<u64>, is_there: impl Fn(u64) -> bool) -> CachedShare {
+fn sampled_share(range: Range<u64>, is_there: impl Fn(u64) -> bool) -> CachedShare {
     let step = (range.end - range.start).div_ceil(PROBES);
     let places = || (range.start..range.end).step_by(step as usize).chain([range.end - 1]);
     CachedShare::from_counts(places().filter(|&at| is_there(at)).count() as u64, places().count() as u64)

@@ -53,7 +53,7 @@ const LINK_RATE: &str = "80mbit";
 
 const PLACES_OPTIONS: &[&str] =
     &["--pattern", "random", "--reads", "4096", "--block", "4KiB", "--work", "discard", "--runs", "8"];
-/// So many reads that the kernel's coarse count of processor time is precise enough.
+/// With fewer reads, the kernel's coarse count of processor time is not precise enough.
 const MANY_PLACES_OPTIONS: &[&str] =
     &["--pattern", "random", "--reads", "100000", "--block", "4KiB", "--work", "discard", "--runs", "8"];
 /// With smaller blocks the call itself would take as long as the sum.
@@ -61,7 +61,7 @@ const SUMMED_PLACES_OPTIONS: &[&str] =
     &["--pattern", "random", "--reads", "20000", "--block", "64KiB", "--work", "sum", "--runs", "8"];
 const MAPPED_PLACES_OPTIONS: &[&str] =
     &["--runs", "7", "--fills", "7", "--pattern", "random", "--reads", "2000"];
-/// So many blocks that a bound on them is large beside what the kernel charges in advance.
+/// With fewer blocks, the memory that the kernel charges in advance is a large part of the bound.
 const PRESSED_PLACES_OPTIONS: &[&str] =
     &["--runs", "7", "--pattern", "random", "--reads", "20000", "--memory", "50%"];
 const TREE_OPTIONS: &[&str] = &["--runs", "7", "--fills", "7", "--budget", "20m"];

@@ -72,15 +72,15 @@ const HEAD: &str = "head -n 10";
 
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![
-        Row::or_failed("through an overlay", through_overlay(programs)),
+        Row::or_failed("through an overlay", overlay_row(programs)),
         Row::or_failed("a slower place", slower_place(programs)),
     ];
-    rows.extend(Row::all_or_failed("a late device", on_late_device(programs)));
+    rows.extend(Row::all_or_failed("a late device", late_device_rows(programs)));
     rows.extend(Row::all_or_failed(HEAD, part_of_head(programs)));
     Ok(rows)
 }
 
-fn through_overlay(programs: &Programs) -> anyhow::Result<Row> {
+fn overlay_row(programs: &Programs) -> anyhow::Result<Row> {
     let mut cleanup = Cleanup::default();
     let [ext4, overlay] = ext4_and_overlay(&mut cleanup, programs, FILE_SIZE)?;
     let races = programs.repeats(OVERLAY_RACES);
@@ -143,7 +143,7 @@ fn race(
 }
 
 /// The rows about a device that answers each read late, however many are in flight.
-fn on_late_device(programs: &Programs) -> anyhow::Result<Vec<Row>> {
+fn late_device_rows(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut cleanup = Cleanup::default();
     let folder = paced::late_tree(&mut cleanup, &programs.folder, &tree(programs, 1, LATE_FILE_BYTES)?)?;
     let file = folder.join("000/000.txt");

@@ -55,7 +55,7 @@ const FIO_TRIAL: &str = "rust/places-pread@threads=1";
 const FIO_PAIRS: usize = 5;
 /// Runs of fio before the one that counts. After these, the share in memory is steady.
 const FIO_UNTIMED_RUNS: usize = 4;
-/// What fio has besides page cache, roughly. The first limit is made from it.
+/// About the memory that fio needs beside the page cache. The first limit contains it.
 const FIO_NEED_BYTES: u64 = 8 << 20;
 /// The random generator takes every block once, in the same order in each run.
 const FIO_OPTIONS: &str = "--name=read --readonly --output-format=json --thread --ioengine=psync --rw=randread --bs=4k \
@@ -99,8 +99,8 @@ fn shares_of_places(programs: &Programs) -> anyhow::Result<Row> {
     Ok(shares_near_bound(&record).row_at_least("random places: in memory within 5 points of the bound", 1.0))
 }
 
-/// How many readings begin with that share of the working set in memory which the bound grants. A trial
-/// without a reading counts as one that does not.
+/// The share of readings that begin with as much of the working set in memory as the bound grants. A
+/// trial without a reading counts as one reading that does not.
 fn shares_near_bound(record: &Record) -> Share {
     let mut share = Share::default();
     for it in pressed_trials(record) {
@@ -189,7 +189,7 @@ fn beside_fio(programs: &Programs) -> anyhow::Result<Row> {
         .row_within("places with half of them in memory: reads/s, ours ÷ fio's", FIO_ERROR_MAX))
 }
 
-/// Reads per second of fio in a group, of which files have so many bytes of memory.
+/// Reads per second of fio in a group with this number of bytes for the page cache.
 fn fio_reads_per_s(group: &Path, file: &Path, cache_bytes: u64) -> anyhow::Result<f64> {
     let mut limit_bytes = cache_bytes + FIO_NEED_BYTES;
     control_group::change_memory(group, limit_bytes)?;

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 const SUBNET: &str = "10.77.0.0/24";
 const SCRIPT: &str = include_str!("../../../tests/cli/fleet/hosts.sh");
 const LAUNCHER_OPTIONS: [&str; 4] = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"];
-/// The compiler of readlab's part of a job of this launcher.
+/// Compiler for readlab's MPI agent. Jobs are started by a launcher of the same MPI library.
 const COMPILER: &str = "/usr/bin/mpicc.openmpi";
 
 #[derive(Debug)]

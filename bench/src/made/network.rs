@@ -62,7 +62,8 @@ pub(crate) fn in_namespace(namespace: &str, inner: &Command) -> Command {
     command
 }
 
-/// Starts the server of a test script over a folder. Returns its places by their names.
+/// Starts a server by a script of the tests, which serves a folder. Returns the addresses that the
+/// script prints, by their names.
 pub(crate) fn scripted_server(
     cleanup: &mut Cleanup,
     script: &str,

@@ -28,7 +28,7 @@ pub(crate) enum Pace {
 
 /// A sleep may last longer by this. The rest of the wait is a loop that reads the clock.
 const SLEEP_SLACK: Duration = Duration::from_micros(100);
-/// So long that waiting is most of the time on any machine.
+/// Delay of each read. It is long enough to be most of a reading's time on any machine.
 const READ_DELAY: Duration = Duration::from_millis(1);
 const FILE_INODE: INodeNo = INodeNo(2);
 const BLOCK_BYTES: u32 = 512;

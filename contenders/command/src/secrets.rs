@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 /// The reason why a command for a URL with a secret query is refused.
-const NOT_SHARED: &str =
+const NOT_SHARED_REASON: &str =
     "the query of the URL is a secret, and a command would get it; --commands-get-credentials allows that";
 
 pub(crate) struct Secrets {
@@ -43,7 +43,7 @@ impl Secrets {
             return Ok(word.to_owned());
         }
         if !self.are_shared {
-            return Err(Refusal::Unavailable(NOT_SHARED.to_owned()));
+            return Err(Refusal::Unavailable(NOT_SHARED_REASON.to_owned()));
         }
         self.url.clone().ok_or_else(|| Refusal::Failed(format!("{TARGET_VARIABLE} is not set")))
     }

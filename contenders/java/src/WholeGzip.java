@@ -34,7 +34,7 @@ final class WholeGzip extends GZIPInputStream {
             long end = filled - inf.getRemaining() + TRAILER_BYTES;
             if (end != file.getChannel().size() && !isZeroFrom(end)) {
                 throw new ZipException(
-                        "what stands behind the last gzip member, from byte " + end + " on, is no gzip");
+                        "the content behind the last gzip member, from byte " + end + " on, is no gzip");
             }
         }
         return read;

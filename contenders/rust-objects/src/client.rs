@@ -40,11 +40,11 @@ pub(crate) fn make(version: Version) -> Result<Client, Refusal> {
         Version::Http1 => builder.http1_only(),
         Version::Http2 => builder.http2_prior_knowledge(),
     };
-    trusting(builder)?.build().map_err(failure::request_failure)
+    trust_certificates(builder)?.build().map_err(failure::request_failure)
 }
 
 /// Trusts the certificates of the file, or else those of the system.
-fn trusting(builder: ClientBuilder) -> Result<ClientBuilder, Refusal> {
+fn trust_certificates(builder: ClientBuilder) -> Result<ClientBuilder, Refusal> {
     let Some(path) = remote::cacert() else { return Ok(builder) };
     let about = |why: Refusal| why.about(&path.to_string_lossy());
     let bytes = fs::read(&path).map_err(|error| about(error.into()))?;

@@ -2,11 +2,11 @@
 //! asynchronous programs use: `object_store` and `reqwest`, on Tokio. The crate `readlab-protocol`
 //! implements the protocol.
 
+mod async_reader;
 mod client;
 mod failure;
 mod methods;
 mod objects;
-mod on_runtime;
 mod ranges;
 mod urls;
 

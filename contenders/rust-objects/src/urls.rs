@@ -1,8 +1,8 @@
 //! The methods of the crate `reqwest`: a URL as a stream, or in ranges.
 
+use crate::async_reader::{self, AsyncReader};
 use crate::client::{self, Version};
 use crate::methods::{CONCURRENCY, HTTP, KEPT_URL, PART};
-use crate::on_runtime::{self, AsyncReader};
 use crate::{failure, ranges};
 use async_trait::async_trait;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -59,7 +59,7 @@ pub(crate) struct Server {
 
 pub(crate) fn open<W: UrlReader>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
     let settings = &job.settings;
-    on_runtime::open(&job, |target| {
+    async_reader::open(&job, |target| {
         let url = Url::parse(target).map_err(|error| failure::innermost(&error))?;
         let version = if settings.get(&HTTP) == 2 { Version::Http2 } else { Version::Http1 };
         let kept = settings.is_on(&KEPT_URL);

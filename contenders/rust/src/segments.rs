@@ -42,7 +42,7 @@ impl Segments {
 
     /// Runs `work` on up to `threads` threads, but at most one for each segment. Returns the result
     /// of each.
-    pub(crate) fn share<T, W>(&self, threads: u64, work: W) -> Result<Vec<T>, Fault>
+    pub(crate) fn run_on_threads<T, W>(&self, threads: u64, work: W) -> Result<Vec<T>, Fault>
     where
         T: Send,
         W: Fn(&Segments) -> Result<T, Fault> + Sync,
@@ -61,7 +61,7 @@ mod tests {
     fn all_segments_are_taken_once() {
         for (end, step, threads) in [(0, 1, 4), (1, 10, 4), (1000, 7, 3), (1000, 1000, 1)] {
             let segments = Segments::new(5..5 + end, step);
-            let parts = segments.share(threads, |segments| {
+            let parts = segments.run_on_threads(threads, |segments| {
                 Ok(std::iter::from_fn(|| segments.take()).map(|range| range.end - range.start).sum::<u64>())
             });
             assert_eq!(parts.unwrap().iter().sum::<u64>(), end);
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn a_fault_of_one_thread_ends_the_others() {
         let segments = Segments::new(0..u64::MAX / 2, 1);
-        let answer = segments.share(2, |segments| {
+        let answer = segments.run_on_threads(2, |segments| {
             while let Some(range) = segments.take() {
                 if range.start == 100 {
                     return Err(Fault::at(100, io::Error::other("broken")));

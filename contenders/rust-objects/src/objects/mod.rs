@@ -6,8 +6,8 @@
 mod store;
 mod traffic;
 
+use crate::async_reader::{self, AsyncReader};
 use crate::methods::{COALESCE, CONCURRENCY, KEPT, PART};
-use crate::on_runtime::{self, AsyncReader};
 use crate::{failure, ranges};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -40,7 +40,7 @@ struct Objects<W> {
 }
 
 pub(crate) fn open<W: ObjectReader>(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
-    on_runtime::open(&job, |target| {
+    async_reader::open(&job, |target| {
         let location = Location::from_environment(target)?;
         let kept = job.settings.is_on(&KEPT).then(|| Store::make(&location)).transpose()?;
         Ok(Objects { reader: W::from_settings(&job.settings), work: job.work, location, kept })

@@ -166,7 +166,7 @@ fn skip_zeros(source: &mut impl BufRead) -> io::Result<bool> {
 }
 
 fn bytes_after_last_member(at: u64) -> Fault {
-    content_fault(format!("what stands behind the last gzip member, from byte {at} on, is no gzip"))
+    content_fault(format!("the content behind the last gzip member, from byte {at} on, is no gzip"))
 }
 
 pub(super) fn member_fault(at: u64, is_gzip: bool, fault: Fault) -> Fault {

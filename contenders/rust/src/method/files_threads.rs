@@ -48,7 +48,7 @@ fn read_by_threads(
     buffer_bytes: usize,
     visit: Visit,
 ) -> Result<Answer, Fault> {
-    let parts = Segments::new(0..list.len() as u64, 1).share(threads, |files| {
+    let parts = Segments::new(0..list.len() as u64, 1).run_on_threads(threads, |files| {
         let mut buffer = Buffer::new(buffer_bytes)?;
         let mut all = FilesAnswer::default();
         while let Some(taken) = files.take() {

@@ -86,7 +86,7 @@ impl BlockDecoder {
             return Ok(None);
         }
         let step = self.buffer_bytes.max(BLOCK_MAX);
-        let shares = Segments::new(0..size, step as u64).share(self.threads, |segments| {
+        let shares = Segments::new(0..size, step as u64).run_on_threads(self.threads, |segments| {
             let mut buffer = Buffer::new(step + 2 * BLOCK_MAX)?;
             let (mut decoder, mut consumer) = (Decoder::new()?, Consumer::new(visit));
             let mut decoded = Vec::new();

@@ -89,7 +89,7 @@ impl Reader for RangedReader {
         }
         let content = Content { client, size_bytes, start, first: Mutex::new(Some(first)) };
         let parts = Segments::new(start..asked.end.min(size_bytes), self.part_bytes)
-            .share(self.threads, |segments| content.visit(segments, visit))?;
+            .run_on_threads(self.threads, |segments| content.visit(segments, visit))?;
         let (answers, traffic): (Vec<Answer>, Vec<Traffic>) = parts.into_iter().unzip();
         self.traffic = traffic.into_iter().fold(Traffic::default(), Traffic::merge);
         Ok(Answer::of_parts(answers))

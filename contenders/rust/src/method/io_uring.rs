@@ -124,7 +124,7 @@ impl Reader for Ring {
         let (file, range, block_bytes) = self.open(source)?;
         let end = self.span_bytes.map_or(range.end, |span| range.end.min(range.start.saturating_add(span)));
         let segments = Segments::new(range.start..end, (self.plan.buffer_bytes * self.plan.buffers) as u64);
-        let parts = segments.share(self.threads, |segments| {
+        let parts = segments.run_on_threads(self.threads, |segments| {
             let ring = in_flight::Ring::new(self.plan.entries)
                 .map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
             let mut consumer = Consumer::new(visit);

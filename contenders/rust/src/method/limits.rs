@@ -178,7 +178,7 @@ impl Reader for SmallPages {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
         if self.memory.is_none() {
             let size_bytes = (source.length_in(&source.open()?)? as u64).min(SMALL_PAGES_BYTES_MAX);
-            self.memory = Some(in_small_pages(size_bytes)?);
+            self.memory = Some(make_file_of_small_pages(size_bytes)?);
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl Reader for SmallPages {
 }
 
 /// Makes a file in memory and writes each page separately, so that no large page is formed.
-fn in_small_pages(size_bytes: u64) -> io::Result<File> {
+fn make_file_of_small_pages(size_bytes: u64) -> io::Result<File> {
     let mut memory = File::from(rustix::fs::memfd_create("readlab-small-pages", MemfdFlags::CLOEXEC)?);
     for _ in 0..size_bytes.div_ceil(SMALL_PAGE_BYTES as u64) {
         memory.write_all(&[1; SMALL_PAGE_BYTES])?;
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn small_pages_are_as_many_as_those_of_the_file() {
         for (size_bytes, whole) in [(0, 0), (1, 4096), (4096, 4096), (10_000, 12_288)] {
-            let mut memory = in_small_pages(size_bytes).unwrap();
+            let mut memory = make_file_of_small_pages(size_bytes).unwrap();
             assert_eq!(memory.metadata().unwrap().len(), whole);
             memory.seek(SeekFrom::Start(0)).unwrap();
             let mut bytes = Vec::new();

@@ -23,7 +23,7 @@ pub(super) fn visit_all(
         consumer.feed(bytes);
         return Ok(consumer.finish());
     }
-    let parts = Segments::new(0..bytes.len() as u64, segment_bytes).share(threads, |segments| {
+    let parts = Segments::new(0..bytes.len() as u64, segment_bytes).run_on_threads(threads, |segments| {
         let mut consumer = Consumer::new(visit);
         while let Some(range) = segments.take() {
             let range = range.start as usize..range.end as usize;

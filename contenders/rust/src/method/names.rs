@@ -210,13 +210,13 @@ impl FolderQueue {
         FolderQueue { left: Mutex::new(left), changed: Condvar::new() }
     }
 
-    fn lock_left(&self) -> MutexGuard<'_, FoldersLeft> {
+    fn lock_queue(&self) -> MutexGuard<'_, FoldersLeft> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next folder; `None` when all are listed.
     fn take_folder(&self) -> Option<PathBuf> {
-        let mut left = self.lock_left();
+        let mut left = self.lock_queue();
         loop {
             if left.is_stopped || left.unfinished == 0 {
                 return None;
@@ -230,7 +230,7 @@ impl FolderQueue {
 
     /// Reports that a folder is listed, and the folders that were found in it.
     fn finish_folder(&self, found: &mut Vec<PathBuf>) {
-        let mut left = self.lock_left();
+        let mut left = self.lock_queue();
         left.unfinished = (left.unfinished + found.len()).saturating_sub(1);
         left.waiting.append(found);
         drop(left);
@@ -238,7 +238,7 @@ impl FolderQueue {
     }
 
     fn stop(&self) {
-        self.lock_left().is_stopped = true;
+        self.lock_queue().is_stopped = true;
         self.changed.notify_all();
     }
 }

@@ -46,7 +46,7 @@ impl Reader for Pread {
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let file = File::open(source.path())?;
         let segments = Segments::new(source.range_in(&file)?, self.segment_bytes);
-        let parts = segments.share(self.threads, |segments| {
+        let parts = segments.run_on_threads(self.threads, |segments| {
             let mut buffer = Buffer::new(self.buffer_bytes)?;
             let mut consumer = Consumer::new(visit);
             while let Some(range) = segments.take() {

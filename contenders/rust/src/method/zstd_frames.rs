@@ -53,7 +53,7 @@ impl Reader for Frames {
         let dictionary = source.decoder_dictionary()?;
         let decoder = StreamDecoder { archive: Archive::Zstd, dictionary: dictionary.as_ref() };
         let groups = frame_groups(&bytes);
-        let parts = Segments::new(0..groups.len() as u64, 1).share(self.threads, |numbers| {
+        let parts = Segments::new(0..groups.len() as u64, 1).run_on_threads(self.threads, |numbers| {
             let mut buffer = Buffer::new(self.buffer_bytes)?;
             let mut consumer = Consumer::new(visit);
             while let Some(number) = numbers.take() {

@@ -9,7 +9,7 @@
 //! The `pages` scans load the four registers from four neighbouring pages. [`super::pages`]
 //! explains why.
 
-use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
+use super::pages::{PAGE_BYTES, PAGES, Pages, split_pages};
 use super::portable;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_cmpeq_epi8, _mm256_extract_epi64, _mm256_loadu_si256,
@@ -32,34 +32,34 @@ pub(super) fn detected() -> bool {
 pub(super) fn newlines(bytes: &[u8]) -> u64 {
     assert!(detected(), "AVX2 is offered only where the processor has it");
     // SAFETY: the processor has the feature, as just asserted.
-    unsafe { count(&[], bytes) }
+    unsafe { count_newlines(&[], bytes) }
 }
 
 /// Counts newlines, four pages side by side.
 pub(super) fn newlines_pages(bytes: &[u8]) -> u64 {
     assert!(detected(), "AVX2 is offered only where the processor has it");
-    let (pages, rest) = by_pages(bytes);
+    let (pages, rest) = split_pages(bytes);
     // SAFETY: the processor has the feature, as just asserted.
-    unsafe { count(pages, rest) }
+    unsafe { count_newlines(pages, rest) }
 }
 
 /// Sums all bytes, wrapping.
 pub(super) fn sum(bytes: &[u8]) -> u8 {
     assert!(detected(), "AVX2 is offered only where the processor has it");
     // SAFETY: the processor has the feature, as just asserted.
-    unsafe { add(&[], bytes) }
+    unsafe { sum_bytes(&[], bytes) }
 }
 
 /// Sums all bytes, wrapping, four pages side by side.
 pub(super) fn sum_pages(bytes: &[u8]) -> u8 {
     assert!(detected(), "AVX2 is offered only where the processor has it");
-    let (pages, rest) = by_pages(bytes);
+    let (pages, rest) = split_pages(bytes);
     // SAFETY: the processor has the feature, as just asserted.
-    unsafe { add(pages, rest) }
+    unsafe { sum_bytes(pages, rest) }
 }
 
 #[target_feature(enable = "avx2")]
-fn count(pages: &[Pages], bytes: &[u8]) -> u64 {
+fn count_newlines(pages: &[Pages], bytes: &[u8]) -> u64 {
     let newline = _mm256_set1_epi8(b'\n'.cast_signed());
     let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
     let mut total = _mm256_setzero_si256();
@@ -90,7 +90,7 @@ fn count(pages: &[Pages], bytes: &[u8]) -> u64 {
 }
 
 #[target_feature(enable = "avx2")]
-fn add(pages: &[Pages], bytes: &[u8]) -> u8 {
+fn sum_bytes(pages: &[Pages], bytes: &[u8]) -> u8 {
     let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
     let mut sums = [_mm256_setzero_si256(); REGISTERS];
     for pages in pages {

@@ -7,7 +7,7 @@
 //! The `pages` scans load the four registers from four neighbouring pages. [`super::pages`]
 //! explains why.
 
-use super::pages::{PAGE_BYTES, PAGES, Pages, by_pages};
+use super::pages::{PAGE_BYTES, PAGES, Pages, split_pages};
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi8, _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
     _mm512_reduce_add_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_setzero_si512,
@@ -28,34 +28,34 @@ pub(super) fn detected() -> bool {
 pub(super) fn newlines(bytes: &[u8]) -> u64 {
     assert!(detected(), "AVX-512 is offered only where the processor has it");
     // SAFETY: the processor has the features, as just asserted.
-    unsafe { count(&[], bytes) }
+    unsafe { count_newlines(&[], bytes) }
 }
 
 /// Counts newlines, four pages side by side.
 pub(super) fn newlines_pages(bytes: &[u8]) -> u64 {
     assert!(detected(), "AVX-512 is offered only where the processor has it");
-    let (pages, rest) = by_pages(bytes);
+    let (pages, rest) = split_pages(bytes);
     // SAFETY: the processor has the features, as just asserted.
-    unsafe { count(pages, rest) }
+    unsafe { count_newlines(pages, rest) }
 }
 
 /// Sums all bytes, wrapping.
 pub(super) fn sum(bytes: &[u8]) -> u8 {
     assert!(detected(), "AVX-512 is offered only where the processor has it");
     // SAFETY: the processor has the features, as just asserted.
-    unsafe { add(&[], bytes) }
+    unsafe { sum_bytes(&[], bytes) }
 }
 
 /// Sums all bytes, wrapping, four pages side by side.
 pub(super) fn sum_pages(bytes: &[u8]) -> u8 {
     assert!(detected(), "AVX-512 is offered only where the processor has it");
-    let (pages, rest) = by_pages(bytes);
+    let (pages, rest) = split_pages(bytes);
     // SAFETY: the processor has the features, as just asserted.
-    unsafe { add(pages, rest) }
+    unsafe { sum_bytes(pages, rest) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn count(pages: &[Pages], bytes: &[u8]) -> u64 {
+fn count_newlines(pages: &[Pages], bytes: &[u8]) -> u64 {
     let newline = _mm512_set1_epi8(b'\n'.cast_signed());
     let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
     let mut counts = [0u64; REGISTERS];
@@ -79,7 +79,7 @@ fn count(pages: &[Pages], bytes: &[u8]) -> u64 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn add(pages: &[Pages], bytes: &[u8]) -> u8 {
+fn sum_bytes(pages: &[Pages], bytes: &[u8]) -> u8 {
     let (steps, rest) = bytes.as_chunks::<STEP_BYTES>();
     let mut sums = [_mm512_setzero_si512(); REGISTERS];
     for pages in pages {

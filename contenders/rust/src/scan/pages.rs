@@ -16,7 +16,7 @@ pub(super) type Pages = [[u8; PAGE_BYTES]; PAGES];
 
 /// Splits a slice into the part for four walks, and the rest. The walks need not start at page
 /// boundaries: each is as long as a page, so each is in a different page at any time.
-pub(super) fn by_pages(bytes: &[u8]) -> (&[Pages], &[u8]) {
+pub(super) fn split_pages(bytes: &[u8]) -> (&[Pages], &[u8]) {
     let (pages, _) = bytes.as_chunks();
     let (groups, _) = pages.as_chunks();
     (groups, &bytes[size_of_val(groups)..])

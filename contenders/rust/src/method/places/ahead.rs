@@ -19,7 +19,7 @@ const DEPTH: Param = Param::new("depth", 16, 1, 4096);
 pub(crate) const PLACES_AHEAD: Method = Method {
     name: "places-ahead",
     about: "posix_fadvise(POSIX_FADV_WILLNEED) of the places that come next, `depth` of them, and pread(2) of the block \
-            at each place; with merge, of blocks with at most so many bytes between them",
+            at each place; with merge, of blocks with at most this many bytes between them",
     params: &[DEPTH, MERGE],
     build: |settings| {
         let (depth, merge_bytes) = (settings.size(&DEPTH), settings.get(&MERGE));
@@ -55,7 +55,7 @@ impl PlacesReader for AheadReader {
     }
 }
 
-/// Requests a stretch from the kernel, which will be needed.
+/// Asks the kernel to read a stretch into the page cache, without waiting for it.
 fn request_stretch(file: &File, places: &Places, stretch: &Stretch) -> Result<(), Fault> {
     let length = NonZero::new(stretch.bytes as u64);
     fadvise(file, stretch.offset, length, Advice::WillNeed)

@@ -154,7 +154,7 @@ fn by_threads<T>(
     begin: impl Fn() -> Result<T, Fault> + Sync,
     read: impl Fn(&mut T, usize, &mut BlocksAnswer) -> Result<(), Fault> + Sync,
 ) -> Result<BlocksAnswer, Fault> {
-    let parts = Segments::new(0..reads as u64, 1).share(threads, |turns| {
+    let parts = Segments::new(0..reads as u64, 1).run_on_threads(threads, |turns| {
         let (mut own, mut all) = (begin()?, BlocksAnswer::default());
         while let Some(taken) = turns.take() {
             read(&mut own, taken.start as usize, &mut all)?;

@@ -39,7 +39,7 @@ const READ_BYTES_MAX: usize = 1 << 30;
 pub(crate) const PLACES_IO_URING: Method = Method {
     name: "places-io_uring",
     about: "reads of the blocks in an io_uring, `depth` of them in flight (and at most 1 GiB), submitted by `batch`; with \
-            merge, of blocks with at most so many bytes between them; with polled, completions are not waited for but \
+            merge, of blocks with at most this many bytes between them; with polled, completions are not waited for but \
             looked for (IORING_SETUP_IOPOLL)",
     cache: Cache::ByParam,
     params: &[BATCH, DEPTH, DIRECT, MERGE, POLLED, REGISTERED],

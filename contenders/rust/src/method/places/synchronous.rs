@@ -15,7 +15,7 @@ use std::time::Instant;
 pub(crate) const PLACES_PREAD: Method = Method {
     name: "places-pread",
     about: "pread(2) of the block at each place, by threads that take places in turn; with merge, one of blocks with at \
-            most so many bytes between them",
+            most this many bytes between them",
     reads: Reads::Places,
     feeding: Feeding::AnyOrder,
     params: &[MERGE, THREADS],
@@ -29,7 +29,7 @@ pub(crate) const PLACES_PREAD: Method = Method {
 pub(crate) const PLACES_DIRECT: Method = Method {
     name: "places-direct",
     about: "pread(2) with O_DIRECT of the block at each place, by threads that take places in turn; with merge, one of \
-            blocks with at most so many bytes between them",
+            blocks with at most this many bytes between them",
     cache: Cache::Bypass,
     build: |settings| {
         let (threads, merge_bytes) = (settings.get(&THREADS), settings.get(&MERGE));

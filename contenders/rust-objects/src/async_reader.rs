@@ -16,7 +16,7 @@ pub(crate) trait AsyncReader {
     async fn read(&self) -> Result<Reading, Refusal>;
 }
 
-struct OnRuntime<R> {
+struct BlockingReader<R> {
     /// The reader may have tasks in the runtime, so it is dropped first.
     reader: R,
     runtime: Runtime,
@@ -33,10 +33,10 @@ pub(crate) fn open<R: AsyncReader + 'static>(
     let entered = runtime.enter();
     let reader = make(target).map_err(|why| why.about(&job.shown))?;
     drop(entered);
-    Ok(Box::new(OnRuntime { reader, runtime }))
+    Ok(Box::new(BlockingReader { reader, runtime }))
 }
 
-impl<R: AsyncReader> ReadTarget for OnRuntime<R> {
+impl<R: AsyncReader> ReadTarget for BlockingReader<R> {
     fn read(&mut self) -> Result<Reading, Refusal> {
         self.runtime.block_on(self.reader.read())
     }
