@@ -43,7 +43,7 @@ impl SharedNoise {
     }
 
     /// Whether the noise was estimated with this trial.
-    pub fn holds(&self, trial: TrialIndex) -> bool {
+    pub fn contains(&self, trial: TrialIndex) -> bool {
         self.trials.contains(&trial)
     }
 
@@ -126,7 +126,7 @@ mod tests {
     fn trials_are_found_by_their_index_in_the_record() {
         let (record, [a, control, cold, b]) = (record(), [0, 1, 2, 3].map(TrialIndex::new));
         let noise = SharedNoise::of_contest(&record, &record.trials[b]);
-        assert_eq!([a, control, cold, b].map(|it| noise.holds(it)), [true, false, false, true]);
+        assert_eq!([a, control, cold, b].map(|it| noise.contains(it)), [true, false, false, true]);
         assert!((noise.ratio(b, a).unwrap().estimate - 3.0).abs() < 1e-9);
         assert_eq!(noise.against_first(b, a), noise.ratio(a, b).unwrap().significance());
         assert!((noise.location(b).unwrap().estimate_ns - 1_001_000.0).abs() < 1.0);

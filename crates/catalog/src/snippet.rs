@@ -88,7 +88,10 @@ pub fn code(method: &MethodId, params: &Params) -> Vec<Snippet> {
     let found = [Some(method.method.clone()), scan].into_iter().flatten();
     let found = found.filter_map(|name| find(&method.contender, &name));
     found
-        .map(|(_, _, language, text)| Snippet { language, code: fill_in(parse_head(text).code, params) })
+        .map(|(_, _, language, text)| Snippet {
+            language,
+            code: fill_placeholders(parse_head(text).code, params),
+        })
         .collect()
 }
 
@@ -115,7 +118,7 @@ fn parse_head(text: &'static str) -> SnippetHead {
 
 /// Fills in the values of these parameters: on a line that ends in `// = NAME`, the value after the
 /// equals sign is replaced.
-fn fill_in(code: &str, params: &Params) -> String {
+fn fill_placeholders(code: &str, params: &Params) -> String {
     let lines = code.lines().map(|line| {
         let mark = |mark: &&str| line.split_once(&format!("{mark} = "));
         let Some((statement, name)) = COMMENT_MARKS.iter().find_map(mark) else { return line.to_owned() };
@@ -154,7 +157,7 @@ mod tests {
             assert!(head.code.len() > 80 && head.code.ends_with('\n'), "{contender}/{name}");
             let languages = ["rs", "c", "cpp", "cs", "go", "java", "js", "kt", "mjs", "py", "swift"];
             assert!(languages.contains(language), "{contender}/{name}");
-            let code = fill_in(head.code, &Params::default());
+            let code = fill_placeholders(head.code, &Params::default());
             assert!(!code.contains("// = ") && !code.contains("# = "), "{contender}/{name}");
         }
     }

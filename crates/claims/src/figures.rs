@@ -130,7 +130,7 @@ impl<'a> Dataset<'a> {
         let (case, Quantity { trial, metric, .. }) = (self.case(quantity)?, quantity);
         let unmeasured = |why: String| Err(MissingFigure::Unmeasured { trial: trial.clone(), why });
         if let Some(outcome) = &case.unmeasured {
-            let why = outcome.reason().unwrap_or("no reading stands");
+            let why = outcome.reason().unwrap_or("no reading counts");
             return unmeasured(format!("{}: {why}", outcome.word()));
         }
         if case.figures.is_empty() {

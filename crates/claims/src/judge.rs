@@ -42,9 +42,9 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
         own: if published.is_empty() {
             Answer::undecided("readlab has no table of it")
         } else {
-            by_own_figures(claim, &published)
+            judge_by_own_figures(claim, &published)
         },
-        here: here.as_ref().map(|here| by_record(claim, &published, here)),
+        here: here.as_ref().map(|here| judge_by_record(claim, &published, here)),
     };
     JudgedClaims {
         name: file.name.clone(),
@@ -53,7 +53,7 @@ pub fn judge(file: &ClaimsFile, record: Option<&Record>) -> JudgedClaims {
     }
 }
 
-fn by_own_figures(claim: &Claim, published: &[Dataset]) -> Answer {
+fn judge_by_own_figures(claim: &Claim, published: &[Dataset]) -> Answer {
     match &claim.expression {
         Expression::Order(all) => order::judge_rising(published, all),
         Expression::SameOrder(all) => order::judge_same_on_all(published, all),
@@ -69,7 +69,7 @@ fn by_own_figures(claim: &Claim, published: &[Dataset]) -> Answer {
     }
 }
 
-fn by_record(claim: &Claim, published: &[Dataset], here: &Dataset) -> Answer {
+fn judge_by_record(claim: &Claim, published: &[Dataset], here: &Dataset) -> Answer {
     let record = std::slice::from_ref(here);
     match &claim.expression {
         Expression::Order(all) => order::judge_rising(record, all),
@@ -81,7 +81,9 @@ fn by_record(claim: &Claim, published: &[Dataset], here: &Dataset) -> Answer {
             },
             None => machines::unknown_machine(to),
         },
-        Expression::Slope { of, over, within } => machines::beside_line(published, here, of, over, *within),
+        Expression::Slope { of, over, within } => {
+            machines::compare_with_line(published, here, of, over, *within)
+        }
         numbers => match memory_of_another_size(numbers, published, here) {
             Some(lack) => Answer::undecided(lack.to_string()),
             None => judge_numbers(numbers, claim.bounds, record),

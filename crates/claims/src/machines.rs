@@ -93,7 +93,7 @@ pub(super) fn slope(machines: &[Dataset], of: &Quantity, fact: &str, bounds: &Bo
 }
 
 /// A record's time per byte divided by the prediction of the line.
-pub(super) fn beside_line(
+pub(super) fn compare_with_line(
     machines: &[Dataset],
     here: &Dataset,
     of: &Quantity,

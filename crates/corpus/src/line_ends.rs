@@ -10,7 +10,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// Number of carriage returns in a file that are not followed by a newline.
 pub fn count_lone_returns(path: &Path) -> io::Result<u64> {
-    let mut file = open_file::read_without_waiting(path)?;
+    let mut file = open_file::open_without_waiting(path)?;
     let (mut lone, mut is_open) = (0, false);
     read_pieces(&mut file, BUFFER_BYTES, &mut |bytes| {
         lone += u64::from(is_open && bytes[0] != b'\n');

@@ -18,7 +18,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Interval of the checks whether to continue.
 const CHECK_EVERY: Duration = Duration::from_millis(10);
 
-/// The sums over files. A tree counts as text if most of its bytes are in text files.
+/// Sums of the answers, proofs and digests of several files. A tree counts as text if most of its
+/// bytes are in text files.
 #[derive(Default)]
 struct Sums {
     answer: Answer,

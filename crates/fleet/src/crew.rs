@@ -58,7 +58,7 @@ impl<'a> FleetMember<'a> {
                 self.sampler.open(*trial).map(RankResult::Params).map_err(RankFailure::from)
             }
             RankCommand::WarmUp(trial) => {
-                self.in_queue(|sampler| sampler.warm_up(*trial).map(|()| RankResult::Done))?
+                self.work_in_queue(|sampler| sampler.warm_up(*trial).map(|()| RankResult::Done))?
             }
             RankCommand::Fill(_) if !self.queue.position().fills_cache() => Ok(RankResult::Done),
             RankCommand::Fill(fill) => {
@@ -88,7 +88,7 @@ impl<'a> FleetMember<'a> {
 
     /// Does work on the page cache, after the ranks that precede this rank in the queue for that
     /// cache.
-    fn in_queue(
+    fn work_in_queue(
         &mut self,
         work: impl FnOnce(&mut ProcessSampler) -> Result<RankResult, TrialEnd>,
     ) -> Result<Result<RankResult, RankFailure>, JobError> {

@@ -75,7 +75,7 @@ impl Processes {
     }
 
     /// All processes except these.
-    pub(super) fn outside(&self, but: &BTreeSet<u32>) -> BTreeSet<u32> {
+    pub(super) fn all_except(&self, but: &BTreeSet<u32>) -> BTreeSet<u32> {
         self.all.keys().filter(|pid| !but.contains(pid)).copied().collect()
     }
 

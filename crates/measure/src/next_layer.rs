@@ -48,7 +48,10 @@ pub struct LayerBytes {
 
 impl LayerBytes {
     pub fn increase_until(self, after: LayerBytes) -> LayerBytes {
-        LayerBytes { read: since(self.read, after.read), arrived: since(self.arrived, after.arrived) }
+        LayerBytes {
+            read: difference(self.read, after.read),
+            arrived: difference(self.arrived, after.arrived),
+        }
     }
 }
 
@@ -133,7 +136,7 @@ fn count_program(pid: u32) -> LayerBytes {
 }
 
 /// The difference of two counts.
-pub(super) fn since(before: Result<u64, String>, after: Result<u64, String>) -> Result<u64, String> {
+pub(super) fn difference(before: Result<u64, String>, after: Result<u64, String>) -> Result<u64, String> {
     Ok(after?.saturating_sub(before?))
 }
 

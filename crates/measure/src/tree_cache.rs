@@ -26,7 +26,7 @@ const FILLING_THREADS: usize = 16;
 const REFILLS_MAX: usize = 3;
 
 /// Residency of no file.
-const NO_FILES: ResidencyProof =
+const EMPTY_PROOF: ResidencyProof =
     ResidencyProof { means: ResidencyMeans::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
 
 struct FileState {
@@ -94,18 +94,18 @@ impl TreeCache {
             Ok::<_, CacheError>(FileState { proof: residency.prove()?, changed })
         };
         let found = visit(self.tree.paths()?, processors(), each, FileState::combined_with)?;
-        Ok(found.unwrap_or(FileState { proof: NO_FILES, changed: None }))
+        Ok(found.unwrap_or(FileState { proof: EMPTY_PROOF, changed: None }))
     }
 
     /// The residency of all files together, after `each` was called for every file.
-    fn after_each(
+    fn combined_residency(
         &self,
         threads: usize,
         each: impl Fn(&Path) -> Result<ResidencyProof, CacheError> + Sync,
     ) -> Result<ResidencyProof, CacheError> {
         let found =
             visit(self.tree.paths()?, threads, |_, path| each(path), |all, one| all.combined_with(&one))?;
-        Ok(found.unwrap_or(NO_FILES))
+        Ok(found.unwrap_or(EMPTY_PROOF))
     }
 
     /// Fills each file that `which` selects, and again those that lost pages while others were
@@ -148,7 +148,7 @@ impl TreeCache {
             }
             Ok(cache.fill_evicted_in(memory)?.proof)
         };
-        self.after_each(FILLING_THREADS, fill).map(drop)
+        self.combined_residency(FILLING_THREADS, fill).map(drop)
     }
 }
 
@@ -161,7 +161,7 @@ impl FileState {
 
 impl TargetCache for TreeCache {
     fn residency(&self) -> Result<ResidencyProof, CacheError> {
-        self.after_each(processors(), |path| self.open(path)?.residency())
+        self.combined_residency(processors(), |path| self.open(path)?.residency())
     }
 
     fn evict(&self) -> Result<ResidencyProof, CacheError> {
@@ -173,7 +173,7 @@ impl TargetCache for TreeCache {
     }
 
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError> {
-        let proof = self.after_each(processors(), |path| self.open(path)?.evict())?;
+        let proof = self.combined_residency(processors(), |path| self.open(path)?.evict())?;
         PageCache::evict_all_below(&self.below, proof.file_pages)?;
         Ok(proof)
     }

@@ -49,15 +49,15 @@ impl WarmUpFile {
     }
 
     /// The warm-up file in place of a trial's target. The link leads to the warm-up file.
-    pub(super) fn in_place_of(&self, trial: &Trial) -> Result<MeasuredTarget<'_>, String> {
-        self.lead_to(&self.file)?;
+    pub(super) fn warm_up_target(&self, trial: &Trial) -> Result<MeasuredTarget<'_>, String> {
+        self.relink(&self.file)?;
         let known = if WarmUpFile::is_linked(trial) { &self.by_link } else { &self.by_path };
         known.measured_target(trial.target).map_err(|error| error.to_string())
     }
 
     /// Makes the link lead to a file. A program that opens the link meanwhile gets one file or the
     /// other.
-    pub(super) fn lead_to(&self, file: &Path) -> Result<(), String> {
+    pub(super) fn relink(&self, file: &Path) -> Result<(), String> {
         let new = self.link.with_extension("new");
         let replaced = symlink(file, &new).and_then(|()| fs::rename(&new, &self.link));
         replaced.map_err(|cause| format!("{}: {cause}", display_path(&self.link)))
@@ -83,15 +83,15 @@ mod tests {
         fs::write(&next, "timed").unwrap();
         let mut trial = plan(rules_of_runs(1), &[("read", COLD)]).trials.remove(0).trial;
         for _ in 0..2 {
-            let measured = warm_up_file.in_place_of(&trial).unwrap();
+            let measured = warm_up_file.warm_up_target(&trial).unwrap();
             let path = measured.target.file().unwrap();
             assert_eq!((measured.index, fs::read_to_string(path).unwrap()), (0, "untimed".to_owned()));
-            warm_up_file.lead_to(&next).unwrap();
+            warm_up_file.relink(&next).unwrap();
             assert_eq!(fs::read_to_string(path).unwrap(), "timed");
         }
         // A command gets the path of the warm-up file itself.
         trial.id = "command/wc".parse().unwrap();
-        let measured = warm_up_file.in_place_of(&trial).unwrap();
+        let measured = warm_up_file.warm_up_target(&trial).unwrap();
         assert_eq!(measured.target.file(), Some(folder.path().join("warm-up").as_path()));
     }
 
@@ -107,6 +107,6 @@ mod tests {
         let warm_up_file = warm_up_file(folder.path());
         fs::remove_file(folder.path().join("warm-up")).unwrap();
         folder.close().unwrap();
-        assert!(warm_up_file.lead_to(Path::new("f")).unwrap_err().contains("next: No such file"));
+        assert!(warm_up_file.relink(Path::new("f")).unwrap_err().contains("next: No such file"));
     }
 }

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         launcher::begin();
     }
     if is_watched {
-        let last = LastSteps { report: report_no_answer, clean_up: scratch::remove_own };
+        let last = LastSteps { report: report_no_answer, clean_up: scratch::remove_own_folders };
         watchdog::watch(ANSWER_LIMIT, may_cease_to_answer, last);
     }
     let code = needs::check(&given).map_or_else(|error| report_error(&error), |()| run(verb));

@@ -112,7 +112,7 @@ pub enum ReferenceReason {
 }
 
 /// Independent programs that read files, archives and URLs.
-pub const INDEPENDENT: [&str; 4] = [
+pub const INDEPENDENT_READERS: [&str; 4] = [
     "command/wc -l",
     "command/unzip -p {} | wc -l",
     "command/gzip -dc {} | wc -l",

@@ -61,7 +61,7 @@ pub struct HistoryEntry {
     pub folder: PathBuf,
     pub names: Vec<String>,
     /// Number of newer runs; `None` for a record that was saved outside the data folder.
-    pub age: Option<usize>,
+    pub newer_runs: Option<usize>,
     /// The record, or the reason why it cannot be read.
     pub record: Result<Record, RecordError>,
 }
@@ -115,10 +115,10 @@ impl History {
     pub fn entries(&self) -> Result<Vec<HistoryEntry>, HistoryError> {
         let (runs, mut names) = (self.runs()?, self.names()?);
         let mut entries = Vec::new();
-        for (age, folder) in runs.into_iter().enumerate() {
+        for (newer_runs, folder) in runs.into_iter().enumerate() {
             let (own, others) = names.into_iter().partition(|(_, to)| is_same_folder(to, &folder));
             names = others;
-            entries.push(entry(folder, own, Some(age)));
+            entries.push(entry(folder, own, Some(newer_runs)));
         }
         while let Some((_, folder)) = names.first().cloned() {
             let (own, others) = names.into_iter().partition(|(_, to)| is_same_folder(to, &folder));
@@ -241,16 +241,16 @@ impl History {
 
     /// The error for an unknown name, with known names that are similar.
     fn not_found(&self, name: &str) -> Result<HistoryError, HistoryError> {
-        const NEAR: f64 = 0.8;
-        const SHOWN: usize = 3;
+        const LIKENESS_MIN: f64 = 0.8;
+        const SUGGESTIONS_MAX: usize = 3;
         let runs = self.runs()?.into_iter();
         let runs = runs.filter_map(|run| Some(run.file_name()?.to_string_lossy().into_owned()));
         let all = self.names()?.into_iter().map(|(name, _)| name).chain([LAST.to_owned()]).chain(runs);
         let mut near: Vec<(f64, String)> =
             all.map(|other| (strsim::jaro_winkler(name, &other), other)).collect();
-        near.retain(|(likeness, _)| *likeness >= NEAR);
+        near.retain(|(likeness, _)| *likeness >= LIKENESS_MIN);
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let near = near.into_iter().take(SHOWN).map(|(_, name)| name).collect();
+        let near = near.into_iter().take(SUGGESTIONS_MAX).map(|(_, name)| name).collect();
         Ok(HistoryError::NotFound { name: name.to_owned(), near })
     }
 }
@@ -274,9 +274,9 @@ fn start_time(folder: &Path) -> Option<jiff::Timestamp> {
     header?["started"].as_str()?.parse().ok()
 }
 
-fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, age: Option<usize>) -> HistoryEntry {
+fn entry(folder: PathBuf, names: Vec<(String, PathBuf)>, newer_runs: Option<usize>) -> HistoryEntry {
     let record = Record::read(&folder.join(RECORD));
-    HistoryEntry { folder, names: names.into_iter().map(|(name, _)| name).collect(), age, record }
+    HistoryEntry { folder, names: names.into_iter().map(|(name, _)| name).collect(), newer_runs, record }
 }
 
 fn is_same_folder(one: &Path, other: &Path) -> bool {

@@ -38,7 +38,7 @@ pub use conduct::{LeftBehind, OwnScheduling, SideEffects};
 pub use file::{RecordError, RecordWriter};
 pub use fleet::{Fleet, FleetTurn, Rank, RankClock, RankTiming, ReaderTiming, ReadersTurn, Share, Witness};
 pub use header::{
-    Header, INDEPENDENT, Locations, Receipt, ReferenceCandidate, ReferenceReason, RunKind, SCHEMA,
+    Header, INDEPENDENT_READERS, Locations, Receipt, ReferenceCandidate, ReferenceReason, RunKind, SCHEMA,
     SCHEMA_VERSION,
 };
 pub use inside::{FlameGraph, HotSpot, Spread, Trace};

@@ -113,9 +113,9 @@ pub(super) fn sentence_of_sweep(view: &SweepView) -> String {
 /// The name of a row, without its parameters if they would make the sentence long. The page shows
 /// them elsewhere.
 fn short_name(row: &RankingRow) -> &str {
-    const LETTERS: usize = 32;
+    const LETTERS_MAX: usize = 32;
     let short = row.short.as_str();
-    if short.chars().count() <= LETTERS { short } else { short.split(" · ").next().unwrap_or(short) }
+    if short.chars().count() <= LETTERS_MAX { short } else { short.split(" · ").next().unwrap_or(short) }
 }
 
 /// The rate, or the time if there is no rate.

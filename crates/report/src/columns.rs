@@ -130,12 +130,12 @@ pub(super) const COLUMNS: &[Column] = &[
     column(|table| if table.center == Center::Mean { "sd" } else { "±95 %" }, Row(scatter), Spare(8)),
     column(|_| "rate", Row(|row, _| Some(plain(words::rate(row.throughput, &row.wall)))), Spare(15)),
     in_ranking(optional(column(|_| "reads", Row(share_read), Spare(16)))),
-    in_ranking(optional(column(|_| "rate in", Row(rate_in), Spare(9)))),
+    in_ranking(optional(column(|_| "rate in", Row(encoded_rate), Spare(9)))),
     in_ranking(optional(column(|table| table.pieces.map_or("", Pieces::rate_title), Row(pieces), Spare(12)))),
     in_ranking(optional(column(|_| "p50", Latency("p50"), Spare(11)))),
     in_ranking(optional(column(|_| "p99", Latency("p99"), Spare(10)))),
     in_ranking(optional(column(|_| "p99.9", Latency("p99.9"), No))),
-    in_ranking(optional(column(|_| "amplified", Row(amplified), Spare(6)))),
+    in_ranking(optional(column(|_| "amplification", Row(amplification), Spare(6)))),
     in_ranking(optional(column(|_| "re-read", Row(reread), Spare(6)))),
     Column { in_markdown: false, ..text(column(|_| "", Row(bar), Spare(1))) },
     in_effort("user", column(|_| "user", Of(Meter::CpuUserNs), Spare(5))),
@@ -266,7 +266,7 @@ fn share_read(row: &RankingRow, table: TableFacts) -> Option<Number> {
 
 /// The rate of encoded bytes. Only where something is decoded does it differ from the rate of
 /// decoded bytes.
-fn rate_in(row: &RankingRow, _: TableFacts) -> Option<Number> {
+fn encoded_rate(row: &RankingRow, _: TableFacts) -> Option<Number> {
     let rate = row.rate_in?;
     Some(Number::new(words::rate(Some(rate), &row.wall), rate.0))
 }
@@ -278,7 +278,7 @@ fn pieces(row: &RankingRow, _: TableFacts) -> Option<Number> {
 
 /// The ratio of the bytes that were read to the useful bytes. Under a bound on memory, it is shown as
 /// [`reread`].
-fn amplified(row: &RankingRow, _: TableFacts) -> Option<Number> {
+fn amplification(row: &RankingRow, _: TableFacts) -> Option<Number> {
     let times = row.amplification.filter(|_| row.reread.is_none())?;
     Some(Number::new(words::factor(times), times))
 }

@@ -42,12 +42,12 @@ impl Curve {
     /// All curves with enough settings; of a search, the curves through the best setting of each
     /// method.
     pub fn all(ranking: &Ranking) -> Vec<Curve> {
-        let mut curves = Curve::over_parameters(ranking, &ranking.rows, false);
-        curves.extend(Curve::over_parameters(ranking, &ranking.searched, true));
+        let mut curves = Curve::all_over_parameters(ranking, &ranking.rows, false);
+        curves.extend(Curve::all_over_parameters(ranking, &ranking.searched, true));
         curves
     }
 
-    fn over_parameters(ranking: &Ranking, rows: &[RankingRow], searched: bool) -> Vec<Curve> {
+    fn all_over_parameters(ranking: &Ranking, rows: &[RankingRow], searched: bool) -> Vec<Curve> {
         let best = best_of_methods(rows);
         let mut groups: BTreeMap<(String, &str), Vec<&RankingRow>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.throughput.is_some()) {

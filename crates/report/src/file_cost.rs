@@ -21,7 +21,9 @@ pub(super) fn line(cost: &FileCost) -> String {
     let FileCost { per_file_ns, off_by, rounds, .. } = cost;
     let (name, within) = (name(cost), words::percent(*off_by));
     if *off_by > ERROR_OF_FIT_MAX {
-        return format!("per file: {name}: not told: files and bytes explain the times but for {within}");
+        return format!(
+            "per file: {name}: not told: a cost for each file and byte misses the times by {within}"
+        );
     }
     let file = match per_file_ns.is_clearly_positive() {
         true => format!("{} a file", per_file(cost).text),

@@ -23,7 +23,7 @@ pub struct MissingMetric {
     pub extent: String,
 }
 
-pub(super) const MEANINGS: [&str; 6] = [
+pub(super) const METHOD_NOTES: [&str; 6] = [
     "Wall time runs from opening the target to closing it, by the contender's own monotonic clock, and is checked against the lab's. Preparing the cache state, metering and printing are outside.",
     "Every reading's answer is checked; after one wrong answer the trial is refused and its numbers are not reported.",
     "In each round every trial is read once, in an order shuffled by the recorded seed. Ratios are computed pair by pair within rounds.",
@@ -190,7 +190,7 @@ fn count_each<T: Ord>(things: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
 }
 
 /// Each kind of count, with how it was counted.
-pub(super) fn counted(record: &Record) -> Vec<(String, Vec<String>)> {
+pub(super) fn counting_methods(record: &Record) -> Vec<(String, Vec<String>)> {
     let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (kind, count) in record.trials.iter().flat_map(|trial| &trial.counts) {
         ways.entry(kind).or_default().insert(&count.how);

@@ -638,7 +638,7 @@ const PART_TOO_SMALL: &str = "the part that it reads is small beside what the ke
 const NO_BYTE_RATE: &str = "names are found, and no byte of a file is read";
 
 /// The fields that are computed from samples.
-const FROM_SAMPLES: [&str; 6] =
+const FIELDS_FROM_SAMPLES: [&str; 6] =
     ["summary", "rank", "ratio", "throughput_bytes_per_s", "throughput_in_bytes_per_s", "fills"];
 
 /// Why fields are `null`, by the fields' names. If there are several reasons, the first is given.
@@ -663,7 +663,7 @@ fn missing(
     explain(it.trace.is_none(), &["trace"], "only a measured trial has one, with --trace");
     explain(it.trial.state == CacheState::Unknown, &["state"], CACHE_UNKNOWN);
     explain(it.outcome.is_none(), &["outcome"], "the run was cut short before this trial was done");
-    explain(it.samples.is_empty(), &["answer"], "no sample stands");
+    explain(it.samples.is_empty(), &["answer"], "no sample counts");
     let judged = row.and_then(|row| row.diagnosis.as_ref());
     explain(judged.is_none(), &["verdict"], "a control, or a trial whose samples do not stand");
     let no_limit = judged.is_none_or(|it| it.limit.is_none());
@@ -671,7 +671,7 @@ fn missing(
     let no_share = judged.is_some_and(|it| it.share_of_limit.is_none());
     explain(no_share, &["share_of_limit"], "it cannot be told from the limit, and its median is higher");
     let Some(row) = row else {
-        explain(true, &FROM_SAMPLES, "its samples are not told, as its outcome says");
+        explain(true, &FIELDS_FROM_SAMPLES, "its samples are not reported: see its outcome");
         return missing;
     };
     for metric in Meter::summarised().filter(|metric| !metric.is_optional()) {
@@ -694,7 +694,7 @@ fn missing(
     explain(no_rate, sizes, why);
     explain(row.fills.is_none(), &["fills"], "not warm, or a single fill");
     let is_control = it.trial.is_control();
-    let why = if is_control { "a control: it stands outside the ranking" } else { "1 more round is needed" };
+    let why = if is_control { "a control is not ranked" } else { "1 more round is needed" };
     explain(row.rank.is_none(), &["rank"], why);
     let no_ends = row.ratio.is_some_and(|ratio| ratio.ci95.is_none());
     explain(no_ends, &["ratio.ci95", "ratio.interval"], "a single round holds both");

@@ -267,7 +267,7 @@ struct LocationFastestExport {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "NotCompared")]
 struct NotComparedExport<'a> {
-    /// The path or URL of the place.
+    /// The path or URL of the location that is not compared.
     there: &'a str,
     reason: String,
 }

@@ -44,7 +44,7 @@ pub struct MemoryMethod {
     pub language: String,
     pub points: Vec<MethodPoint>,
     pub cliff: Option<Cliff>,
-    /// Whether it is the fastest method at some level.
+    /// Whether the method is the fastest at some level.
     pub leads: bool,
 }
 
@@ -102,7 +102,7 @@ impl MemoryView {
             language: languages.language_of(curve.trial().contender()).to_owned(),
             points: curve.points.iter().map(MethodPoint::from).collect(),
             cliff: curve.cliff,
-            leads: leads(contest, curve),
+            leads: is_ever_fastest(contest, curve),
         };
         let mut levels: Vec<MemoryLevel> =
             contest.curves.iter().flat_map(|curve| &curve.points).map(|point| point.level).collect();
@@ -213,15 +213,15 @@ fn sentences(contest: &MemoryContest) -> Vec<String> {
         format!("{name} falls most: {above} it is {times} times as fast as {below}")
     });
     let none = || "no method falls by a third or more beyond doubt, from one level to the next".to_owned();
-    let enough = contest.curves.iter().filter(|curve| leads(contest, curve)).filter_map(|curve| {
+    let enough = contest.curves.iter().filter(|curve| is_ever_fastest(contest, curve)).filter_map(|curve| {
         let share = curve.enough?.share()?;
         let (name, share) = (&curve.trial().id, share_words(share));
-        Some(format!("{name}: beyond memory for {share} of the working set, more adds no twentieth"))
+        Some(format!("{name}: beyond memory for {share} of the working set, more adds less than 5 %"))
     });
     fastest.into_iter().chain([deepest.unwrap_or_else(none)]).chain(enough).collect()
 }
 
-fn leads(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
+fn is_ever_fastest(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
     contest.fastest.iter().any(|it| it.it.trial.id == curve.trial().id)
 }
 
@@ -362,7 +362,7 @@ struct FastestExport {
     #[serde(flatten)]
     level: LevelExport,
     trial: TrialIndex,
-    /// How many times as fast it is as the second.
+    /// How many times as fast the fastest method is as the second.
     times_second: Option<TimesExport>,
 }
 

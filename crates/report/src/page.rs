@@ -168,7 +168,7 @@ impl Page {
             maker: how_measured::made_by(header),
             missing: how_measured::missing(record),
             rejected: how_measured::rejected(record),
-            counted: how_measured::counted(record),
+            counted: how_measured::counting_methods(record),
             limits,
             is_of_limits,
             end: end_line(record),

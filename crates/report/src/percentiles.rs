@@ -57,7 +57,7 @@ fn table(row: &RankingRow) -> String {
         }
     }
     for (kind, summary) in &row.count_summaries {
-        line(kind, summary, &|value| words::counted(kind, value));
+        line(kind, summary, &|value| words::count_in_unit(kind, value));
     }
     grid.lines().join("\n")
 }

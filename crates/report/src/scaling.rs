@@ -186,7 +186,7 @@ fn saturated_words(scaling: &Scaling) -> Option<String> {
         Some(1) => "one reader saturates it".to_owned(),
         Some(count) => format!("{count} readers saturate it"),
     };
-    Some(format!("{who}: up to {most} add no twentieth, by their whole intervals"))
+    Some(format!("{who}: up to {most} add less than 5 %, by their whole intervals"))
 }
 
 fn limited_words(limited: &ScalingLimit, unit: Unit) -> String {
@@ -341,7 +341,7 @@ mod tests {
         let lines = told(&[(1, 1.0), (2, 1.9), (4, 1.95)]);
         let gained = "4 readers read 1.95 GB/s together, 1.95 times what 1 reader reads";
         assert!(lines[0].contains(gained), "{lines:?}");
-        let two = "saturation: Cold, rust/read: 2 readers saturate it: up to 4 add no twentieth, by their whole intervals";
+        let two = "saturation: Cold, rust/read: 2 readers saturate it: up to 4 add less than 5 %, by their whole intervals";
         assert_eq!(lines[1], two);
         assert!(lines[2].contains("what the readers share, with idle processors"), "{lines:?}");
         assert!(told(&[(1, 1.0), (2, 1.9), (4, 3.5)])[1].ends_with("not shown up to 4 readers"));

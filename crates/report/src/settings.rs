@@ -88,7 +88,7 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
 /// A cache state, the settings, and the settings that were found.
 type Condition<'r> = (CacheState, &'r String, &'r String);
 
-fn by_condition(rows: &[SettingsRow]) -> Vec<(Condition<'_>, Vec<&SettingsRow>)> {
+fn rows_by_condition(rows: &[SettingsRow]) -> Vec<(Condition<'_>, Vec<&SettingsRow>)> {
     groups::by_key(rows.iter().map(|row| ((row.state, &row.settings, &row.found_settings), row)))
 }
 
@@ -101,7 +101,7 @@ pub(super) fn pairs<'a>(rows: &[SettingsRow], rankings: &'a [Ranking]) -> Vec<Ro
         let title = format!("From {found} to {under} · {state}");
         RowPairs::from_rows(title, [found.clone(), under.clone()], both.collect())
     };
-    by_condition(rows).into_iter().filter_map(group).collect()
+    rows_by_condition(rows).into_iter().filter_map(group).collect()
 }
 
 /// A line for each cache state and combination of settings, with the number of trials that it affects.
@@ -120,7 +120,7 @@ pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
             "settings: {state}, {under} beside {found}: of {methods} {faster} faster, {slower} slower{unproven}"
         )
     };
-    by_condition(rows).into_iter().map(line).collect()
+    rows_by_condition(rows).into_iter().map(line).collect()
 }
 
 /// The effect of settings on one trial: how many times as fast it is as the same trial under the settings

@@ -108,14 +108,14 @@ impl Quantity {
             Quantity::Share => format!("{} %", (value * 100.0).round()),
         };
         match text.split_once(' ') {
-            Some((number, unit)) => format!("{} {unit}", short(number)),
+            Some((number, unit)) => format!("{} {unit}", without_trailing_zeros(number)),
             None => text,
         }
     }
 }
 
 /// A number without trailing zeros.
-fn short(number: &str) -> String {
+fn without_trailing_zeros(number: &str) -> String {
     if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -125,7 +125,7 @@ fn short(number: &str) -> String {
 
 /// A coordinate, rounded to a tenth.
 pub(super) fn coordinate_text(value: f64) -> String {
-    let text = short(&format!("{value:.1}"));
+    let text = without_trailing_zeros(&format!("{value:.1}"));
     if text == "-0" { "0".to_owned() } else { text }
 }
 

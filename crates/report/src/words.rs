@@ -233,7 +233,7 @@ pub(super) fn in_unit(unit: Unit, value: f64) -> String {
 }
 
 /// A count in the unit given by the count's name.
-pub(super) fn counted(kind: &str, value: u64) -> String {
+pub(super) fn count_in_unit(kind: &str, value: u64) -> String {
     match kind.rsplit_once('_').map(|(_, unit)| unit) {
         Some("bytes") => Bytes(value).to_string(),
         Some("ns") => Nanos(value).to_string(),

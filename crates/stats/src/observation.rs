@@ -37,8 +37,8 @@ impl GroupedValues {
             medians_by(observations, |it| it.fill).or_else(|| medians_by(observations, |it| it.round));
         let groups = medians.filter(|medians| medians.len() < observations.len());
         GroupedValues {
-            singles: in_order(observations.iter().map(|it| it.value).collect()),
-            groups: groups.map(in_order),
+            singles: sorted_values(observations.iter().map(|it| it.value).collect()),
+            groups: groups.map(sorted_values),
         }
     }
 
@@ -64,7 +64,7 @@ impl GroupedValues {
     }
 }
 
-fn in_order(mut values: Vec<f64>) -> Vec<f64> {
+fn sorted_values(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_unstable_by(f64::total_cmp);
     values
 }

@@ -22,7 +22,7 @@ use crate::interval::{Confidence, Interval, IntervalRule, RuledInterval};
 use crate::median;
 use crate::number::{count, mean};
 use crate::shared_variance::{
-    LogDifference, RANKS_FROM, RANKS_FROM_AGAINST_CHOSEN, SharedRatio, SharedVariance,
+    LogDifference, RANK_TEST_FROM, RANK_TEST_FROM_AGAINST_CHOSEN, SharedRatio, SharedVariance,
 };
 use crate::student::{mean_and_sd, student_t};
 use crate::two_way::LogTime;
@@ -68,7 +68,7 @@ impl SharedVariance {
         let error = Confidence::REPORTED.error() / count(pairs.len().max(1));
         let log_ratio = |[trial, reference]: &[usize; 2]| {
             let confidence = Confidence::with_error(error);
-            let difference = self.compare(*trial, *reference, confidence, RANKS_FROM_AGAINST_CHOSEN)?;
+            let difference = self.compare(*trial, *reference, confidence, RANK_TEST_FROM_AGAINST_CHOSEN)?;
             let half_width = difference.interval?.ends.half_width();
             Some(LogRatio { estimate: difference.estimate, half_width })
         };
@@ -77,7 +77,7 @@ impl SharedVariance {
     }
 
     fn compare_pair(&self, [trial, reference]: [usize; 2]) -> Option<ComparedPair> {
-        let difference = self.compare(trial, reference, Confidence::REPORTED, RANKS_FROM)?;
+        let difference = self.compare(trial, reference, Confidence::REPORTED, RANK_TEST_FROM)?;
         Some(ComparedPair { difference, by_unit: self.differences_by_unit(reference, trial)? })
     }
 }

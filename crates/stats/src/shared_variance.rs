@@ -63,11 +63,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// From this many pairs on, the interval of a ratio comes from the signed-rank test; from this many
 /// units on, that of a location comes from the sign test.
-pub(crate) const RANKS_FROM: usize = 6;
+pub(crate) const RANK_TEST_FROM: usize = 6;
 
 /// The same number where the error is divided by the number of comparisons: with fewer pairs, the
 /// test has no interval at such an error.
-pub(crate) const RANKS_FROM_AGAINST_CHOSEN: usize = 8;
+pub(crate) const RANK_TEST_FROM_AGAINST_CHOSEN: usize = 8;
 
 /// Locations of fewer trials have Student's interval.
 const LOCATION_TRIALS_MIN: usize = 8;
@@ -77,7 +77,7 @@ const DISTURBED_FROM: usize = 5;
 
 /// A reading is moved only if this many other trials were read in its unit. With two others, a
 /// disturbed reading of either would shift their median.
-const OTHERS_MIN: usize = 3;
+const OTHER_TRIALS_MIN: usize = 3;
 
 const SWEEPS_OF_RESIDUALS: usize = 3;
 const SWEEPS_OF_EFFECTS: usize = 5;
@@ -90,7 +90,7 @@ const SD_FACTOR: f64 = 2.0;
 const NORMAL_95: f64 = 1.96;
 
 /// The exponential function of a larger number overflows.
-const LOG_MAX: f64 = 700.0;
+const EXP_ARGUMENT_MAX: f64 = 700.0;
 
 /// The noise of the trials of one state, and the intervals that follow from it.
 ///
@@ -165,7 +165,7 @@ impl SharedVariance {
     }
 
     fn from_turns(turns: &[Turns]) -> SharedVariance {
-        let (rows, units) = by_unit(turns);
+        let (rows, units) = times_by_unit(turns);
         let mut trials: Vec<Trial> =
             rows.into_iter().map(|read| Trial { calm: read.clone(), read, noise: None }).collect();
         let mut sharing: Vec<&mut Trial> = trials.iter_mut().filter(|it| it.read.len() > 1).collect();
@@ -187,7 +187,7 @@ impl SharedVariance {
     }
 
     /// The number of trials that share their noise: those with two units or more.
-    pub fn sharing(&self) -> usize {
+    pub fn sharing_trials(&self) -> usize {
         self.sharing
     }
 
@@ -200,7 +200,7 @@ impl SharedVariance {
     /// How many times as fast a trial is as the reference; `None` where no unit holds both.
     /// Swapping the two gives exactly the inverse.
     pub fn ratio(&self, trial: usize, reference: usize) -> Option<SharedRatio> {
-        Some(self.compare(trial, reference, Confidence::REPORTED, RANKS_FROM)?.ratio())
+        Some(self.compare(trial, reference, Confidence::REPORTED, RANK_TEST_FROM)?.ratio())
     }
 
     /// How many times as fast a trial is as another, if it was chosen because it looked the fastest
@@ -209,14 +209,14 @@ impl SharedVariance {
     /// Means*, Journal of the American Statistical Association 56, 1961).
     pub fn ratio_of_chosen(&self, chosen: usize, other: usize, comparisons: usize) -> Option<SharedRatio> {
         let confidence = Confidence::against_chosen(comparisons);
-        Some(self.compare(chosen, other, confidence, RANKS_FROM_AGAINST_CHOSEN)?.ratio())
+        Some(self.compare(chosen, other, confidence, RANK_TEST_FROM_AGAINST_CHOSEN)?.ratio())
     }
 
     /// How a trial compares with the first of a ranking, which was chosen from all trials; `None`
     /// with fewer than two units that hold both.
     pub fn against_first(&self, first: usize, trial: usize) -> Option<Significance> {
         let confidence = Confidence::against_chosen(self.sharing.saturating_sub(1));
-        self.compare(trial, first, confidence, RANKS_FROM_AGAINST_CHOSEN)?.ratio().significance()
+        self.compare(trial, first, confidence, RANK_TEST_FROM_AGAINST_CHOSEN)?.ratio().significance()
     }
 
     /// The location of a trial's time; `None` if the trial was not read.
@@ -226,8 +226,8 @@ impl SharedVariance {
         let units = times.len();
         let by_median = median(times.iter().copied())?;
         let centre = |ends: &Interval| f64::midpoint(ends.low, ends.high);
-        let (estimate, ends, rule) = if units >= RANKS_FROM {
-            let ends = median_interval(&as_units(trial.calm.iter().copied()), Confidence::REPORTED);
+        let (estimate, ends, rule) = if units >= RANK_TEST_FROM {
+            let ends = median_interval(&unit_observations(trial.calm.iter().copied()), Confidence::REPORTED);
             (by_median, ends, IntervalRule::SignTest)
         } else if let Some(ends) = self.shared_location(trial) {
             (centre(&ends), Some(ends), IntervalRule::SharedVariance)
@@ -288,7 +288,7 @@ impl SharedVariance {
     /// The differences of [`SharedVariance::differences_by_unit`] as observations that all count
     /// separately.
     fn differences(&self, one: usize, other: usize) -> Option<Vec<Observation>> {
-        Some(as_units(self.differences_by_unit(one, other)?.into_iter()))
+        Some(unit_observations(self.differences_by_unit(one, other)?.into_iter()))
     }
 
     /// How much more time one trial takes than another in each unit that holds both, in logarithms.
@@ -389,7 +389,7 @@ impl From<SharedRatio> for Ratio {
 }
 
 /// The times of each trial by unit, and the number of units.
-fn by_unit(trials: &[Turns]) -> (Vec<Vec<LogTime>>, usize) {
+fn times_by_unit(trials: &[Turns]) -> (Vec<Vec<LogTime>>, usize) {
     let units = units(trials);
     let row = |turns: &Turns| {
         let mut logs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
@@ -435,7 +435,7 @@ fn move_disturbed(table: &mut TwoWay) -> Vec<Residuals> {
         let calm =
             if row.len() < DISTURBED_FROM { residuals.clone() } else { pull_in_disturbed(residuals.clone()) };
         for ((time, calm), residual) in row.iter_mut().zip(&calm).zip(&residuals) {
-            if held[time.unit] > OTHERS_MIN {
+            if held[time.unit] > OTHER_TRIALS_MIN {
                 time.log += calm - residual;
             }
         }
@@ -452,7 +452,7 @@ fn centre_of_times(times: &[f64]) -> f64 {
 /// The exponential function, limited to finite numbers above zero. Student's interval of two
 /// readings of one nanosecond and of a day is wider than a float can hold.
 fn finite_exp(log: f64) -> f64 {
-    log.clamp(-LOG_MAX, LOG_MAX).exp()
+    log.clamp(-EXP_ARGUMENT_MAX, EXP_ARGUMENT_MAX).exp()
 }
 
 /// The smallest half-width that the spread of the values allows.
@@ -462,7 +462,7 @@ fn least_half_width(values: &[f64], confidence: Confidence) -> f64 {
 }
 
 /// Gives each unit its own round and fill, so that all count separately.
-fn as_units(times: impl Iterator<Item = LogTime>) -> Vec<Observation> {
+fn unit_observations(times: impl Iterator<Item = LogTime>) -> Vec<Observation> {
     let observation = |(time, at): (LogTime, u32)| Observation { value: time.log, fill: at, round: at };
     times.zip(0..).map(observation).collect()
 }
@@ -574,7 +574,7 @@ mod tests {
         let found = shared.ratio(1, 0).unwrap();
         assert_eq!((found.pairs, found.ci95, found.significance()), (1, None, None));
         assert_eq!(shared.location(3).unwrap().ci95, None);
-        assert_eq!((shared.sharing(), shared.noise(0)), (0, None));
+        assert_eq!((shared.sharing_trials(), shared.noise(0)), (0, None));
         assert_eq!(shared.against_first(0, 1), None);
     }
 

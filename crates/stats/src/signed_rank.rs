@@ -18,7 +18,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Up to this many values the distribution is exact; beyond, the normal distribution agrees to
 /// three digits.
-const EXACT_MAX: usize = 40;
+const EXACT_VALUES_MAX: usize = 40;
 
 /// The error of the whole range may exceed the allowed one by this factor.
 const RANGE_ERROR_FACTOR_MAX: f64 = 1.25;
@@ -102,7 +102,7 @@ impl OutsideAverages {
     /// The largest number of Walsh averages that may be left out; `None` where even the whole range
     /// misses too often.
     fn find(n: usize, confidence: Confidence) -> Option<OutsideAverages> {
-        if n > EXACT_MAX {
+        if n > EXACT_VALUES_MAX {
             return Some(OutsideAverages::normal(n, confidence));
         }
         let tails = tails(n);
@@ -210,8 +210,8 @@ mod tests {
         for error in [0.05, 0.005] {
             let confidence = Confidence::with_error(error);
             let (exact, normal) = (
-                OutsideAverages::find(EXACT_MAX, confidence).unwrap(),
-                OutsideAverages::normal(EXACT_MAX, confidence),
+                OutsideAverages::find(EXACT_VALUES_MAX, confidence).unwrap(),
+                OutsideAverages::normal(EXACT_VALUES_MAX, confidence),
             );
             assert!(exact.whole.abs_diff(normal.whole) <= 4, "{exact:?} {normal:?}");
         }

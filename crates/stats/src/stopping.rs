@@ -51,7 +51,7 @@ const LEADERS_COMPARED: usize = 4;
 const FEW_TRIALS: usize = 3;
 
 /// Races of few trials stop no trial before this many rounds.
-const ROUNDS_OF_FEW: usize = 5;
+const FEW_TRIALS_ROUNDS_MIN: usize = 5;
 
 /// Up to [`QUALIFYING_ROUNDS`] rounds, a trial also stops if its fastest reading is slower than the
 /// slowest reading of the fastest trial by this factor, after 2, 3, 4 and 5 rounds.
@@ -125,10 +125,10 @@ fn is_behind(shared: &SharedVariance, leader: usize, trial: usize, first: usize,
     let Some(DistanceBehind { centre, sd, pairs }) = shared.distance_behind(trial, leader) else {
         return false;
     };
-    if shared.sharing() <= FEW_TRIALS && pairs < ROUNDS_OF_FEW {
+    if shared.sharing_trials() <= FEW_TRIALS && pairs < FEW_TRIALS_ROUNDS_MIN {
         return false;
     }
-    let rivals = shared.sharing().saturating_sub(1).clamp(1, RIVALS_MAX);
+    let rivals = shared.sharing_trials().saturating_sub(1).clamp(1, RIVALS_MAX);
     let log_of_error = (count(rivals) / (2.0 * WRONG_RESULT_ERROR)).ln();
     let threshold = sd * sd * log_of_error / (zone.log * count(pairs)) - zone.log / 2.0;
     centre > threshold.max(0.0)

@@ -155,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn swapping_the_two_gives_the_inverse(
+        fn swapping_the_sides_inverts_the_ratio(
             a in prop::collection::vec(1.0..1e9_f64, 5..20),
             b in prop::collection::vec(1.0..1e9_f64, 5..20),
         ) {

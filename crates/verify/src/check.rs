@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fmt;
 
 /// A turn of one untimed and two timed readings.
-pub(super) const TURN: TurnRequest = TurnRequest { lead: 1, count: 2 };
+pub(super) const CHECK_TURN: TurnRequest = TurnRequest { lead: 1, count: 2 };
 
 /// The turn with which a violation can be repeated by hand.
 const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
@@ -74,7 +74,7 @@ impl<'a> Check<'a> {
             let words = words.with_target(case.path.as_os_str());
             words.attempt(stage, &case.name, || {
                 end(stage, session_after_turn(stage, &words, case)?)?;
-                Ok(TURN.count)
+                Ok(CHECK_TURN.count)
             })
         })
     }
@@ -85,7 +85,7 @@ impl<'a> Check<'a> {
         Check::new(move |stage| {
             let opened = stage.launch(&words).and_then(|mut session| {
                 session.wait_until_ready()?;
-                session.turn(TURN, stage.deadline).map(|turn| turn.samples.len())
+                session.turn(CHECK_TURN, stage.deadline).map(|turn| turn.samples.len())
             });
             words.attempt(stage, &of, || match opened {
                 Err(SessionError::Failed(reason))
@@ -284,7 +284,7 @@ pub(super) fn turn(
     words: &ReadWords,
     case: &Case,
 ) -> Result<Turn, SessionError> {
-    let turn = session.turn(TURN, stage.deadline)?;
+    let turn = session.turn(CHECK_TURN, stage.deadline)?;
     words.check_samples(&turn.samples, case).map_err(SessionError::Failed)?;
     Ok(turn)
 }

@@ -2,8 +2,8 @@
 //! same path, and the sessions end in different ways.
 
 use super::check::{
-    Check, CheckResult, ReadWords, Reason, TURN, WorkScan, check_clean_exit, is_control, session_after_turn,
-    start_ready, turn, work_scans,
+    CHECK_TURN, Check, CheckResult, ReadWords, Reason, WorkScan, check_clean_exit, is_control,
+    session_after_turn, start_ready, turn, work_scans,
 };
 use super::reason_of;
 use super::settings::{self, DataAmount};
@@ -32,7 +32,7 @@ const LOADING_TURNS: usize = 3;
 
 const MANY_UNTIMED_TURN: TurnRequest = TurnRequest { lead: 8, count: 1 };
 
-/// Number of such turns that are tried.
+/// Number of turns with many untimed readings that are tried.
 const MANY_UNTIMED_TRIES: u32 = 5;
 
 /// An untimed reading may take this many times as long as the shortest window of its turn. On a
@@ -153,7 +153,7 @@ pub(super) fn special_name_check<'s>(
         let case: &Case = case.borrow();
         let words = words.with_target(case.path.as_os_str());
         match session_after_turn(stage, &words, case).and_then(Session::exit) {
-            Ok(()) => Ok(TURN.count),
+            Ok(()) => Ok(CHECK_TURN.count),
             Err(SessionError::Failed(reason) | SessionError::Unavailable(reason))
                 if name.to_str().is_none() && reason.contains("spell") =>
             {
@@ -195,9 +195,9 @@ impl Reading {
                     let windows = turn.samples.iter().map(|sample| sample.wall_ns);
                     let shortest = windows.clone().min().unwrap_or_default();
                     let readings: u64 =
-                        windows.sum::<u64>() + UNTIMED_READING_FACTOR * shortest * u64::from(TURN.lead);
+                        windows.sum::<u64>() + UNTIMED_READING_FACTOR * shortest * u64::from(CHECK_TURN.lead);
                     left_out_ns = left_out_ns.min(turn.seen_ns.saturating_sub(readings + waited_ns));
-                    answers += TURN.count;
+                    answers += CHECK_TURN.count;
                 }
                 // A method that reads only text may fail with this reason, which ends its session.
                 Err(SessionError::Failed(reason)) if !is_text(case) && reason.contains("UTF-8") => {
@@ -217,12 +217,12 @@ impl Reading {
             Ending::InputEnds => self.words.attempt_at(stage, last, || check_clean_exit(stage, session))?,
             Ending::FileVanishes => words.attempt(stage, "a file that vanished", || {
                 slot.clear()?;
-                check_names_file(&slot, session.turn(TURN, stage.deadline), "no such file")
+                check_names_file(&slot, session.turn(CHECK_TURN, stage.deadline), "no such file")
             })?,
             Ending::FolderInstead => words.attempt(stage, "a folder instead of a file", || {
                 slot.clear()?;
                 fs::create_dir(&slot.path)?;
-                match session.turn(TURN, stage.deadline) {
+                match session.turn(CHECK_TURN, stage.deadline) {
                     Err(SessionError::Unavailable(_)) => Ok(()),
                     // The system's error depends on the system call that the method uses.
                     result => check_names_file(&slot, result, ""),

@@ -3,7 +3,8 @@
 //! turns.
 
 use super::check::{
-    Check, ReadWords, TURN, WorkScan, check_clean_exit, check_exit, is_control, start_ready, turn, work_scans,
+    CHECK_TURN, Check, ReadWords, WorkScan, check_clean_exit, check_exit, is_control, start_ready, turn,
+    work_scans,
 };
 use super::files::special_name_check;
 use super::reason_of;
@@ -195,12 +196,12 @@ fn shrinking_file_check<'s>(stage: &Stage, words: &ReadWords, data: &Path) -> io
             let mut session = start_ready(stage, &words)?;
             turn(&mut session, stage, &words, &case)?;
             fs::write(&file, vec![b'x'; 5000])?;
-            let reason = reason_of(session.turn(TURN, stage.deadline))?;
+            let reason = reason_of(session.turn(CHECK_TURN, stage.deadline))?;
             let named = format!("{}: ", file.display());
             if !reason.contains(&named) {
                 return Err(format!("it failed with {reason:?}, which must have {named:?}").into());
             }
-            Ok(TURN.count)
+            Ok(CHECK_TURN.count)
         })
     }))
 }

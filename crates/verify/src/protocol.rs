@@ -2,7 +2,7 @@
 //! that do not begin a turn, and closed pipes. For each method: invalid words, with which the
 //! method must fail with a reason before it is ready.
 
-use super::check::{Check, Fault, ReadWords, Reason, TURN, start_ready, work_scans};
+use super::check::{CHECK_TURN, Check, Fault, ReadWords, Reason, start_ready, work_scans};
 use super::stage::Stage;
 use super::{reason_of, servers};
 use readlab_protocol::files::list_word;
@@ -45,12 +45,12 @@ pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
         checks.push(Check::new(move |stage| {
             let answered = || -> Result<u32, Reason> {
                 let mut session = start_ready(stage, &words)?;
-                session.turn(TURN, stage.deadline)?;
+                session.turn(CHECK_TURN, stage.deadline)?;
                 reason_of(session.answer_to(line))?;
                 Ok(1)
             };
             answered().map_err(|Reason(reason)| {
-                let repeat = words.repeat_command(stage, &[&TURN, &line]);
+                let repeat = words.repeat_command(stage, &[&CHECK_TURN, &line]);
                 Fault { request: format!("a turn spelled '{line}'"), reason, repeat }
             })
         }));

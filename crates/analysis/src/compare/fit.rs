@@ -184,7 +184,7 @@ pub fn fit(sides: &[Side], request: &FitRequest) -> Result<Fit, FitError> {
     })
 }
 
-/// The sides that have the number but lack the fact.
+/// Names of the sides that measured the fitted number, but whose fact to fit it against is unknown.
 fn sides_without_fact(sides: &[Side], request: &FitRequest) -> Vec<String> {
     let has_number = |side: &&Side| side.cases.iter().any(|case| case.has(&request.case, request.measure));
     let lacks = |side: &&Side| side.facts.get(&request.fact).and_then(Value::as_f64).is_none();

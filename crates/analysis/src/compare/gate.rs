@@ -58,7 +58,7 @@ impl Gate {
     /// Every number that could not be judged because another side lacks it or differs, a sentence
     /// each. Trials that failed or were refused on a later side are listed by [`Gate::broken`]
     /// instead.
-    pub fn missing(comparison: &Comparison) -> Vec<String> {
+    pub fn unjudged(comparison: &Comparison) -> Vec<String> {
         let name = |side: usize| &comparison.sides[side].name;
         let lacks = |it: &UnpairedCase| format!("{}: {} does not have it", it.name, name(it.side));
         let mut found: Vec<String> = comparison.unpaired.iter().map(lacks).collect();
@@ -95,7 +95,7 @@ fn sentence(it: &LackingCase, side: &str) -> String {
         "{}: {} in {side}: {}",
         it.name,
         it.outcome.word(),
-        it.outcome.reason().unwrap_or("no reading stands")
+        it.outcome.reason().unwrap_or("no reading counts")
     )
 }
 

@@ -79,7 +79,7 @@ fn share_noise(cases: &mut [(TrialIndex, Case)]) {
             _ => None,
         });
         let shared = Arc::new(SharedNoise::new(observed));
-        for (trial, case) in cases.iter_mut().filter(|(trial, _)| shared.holds(*trial)) {
+        for (trial, case) in cases.iter_mut().filter(|(trial, _)| shared.contains(*trial)) {
             case.noise.insert(measure, CaseNoise { shared: Arc::clone(&shared), trial: *trial });
         }
     }

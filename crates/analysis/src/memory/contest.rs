@@ -11,8 +11,8 @@ pub struct MemoryContest<'a> {
     pub curves: Vec<MemoryCurve<'a>>,
     /// The fastest method at each level at which several were measured, from the least memory.
     pub fastest: Vec<FastestMethod<'a>>,
-    /// Where the method that is the fastest with the least memory is overtaken by the one that is the
-    /// fastest with the most; `None` if that is the same method, and if no interval shows it.
+    /// Where the fastest method with the most memory overtakes the fastest method with the least memory;
+    /// `None` if both are the same method, and if no interval shows a crossing.
     pub crossing: Option<Crossing<'a>>,
 }
 
@@ -21,8 +21,8 @@ pub struct MemoryContest<'a> {
 pub struct FastestMethod<'a> {
     pub level: MemoryLevel,
     pub it: &'a TrialRecord,
-    /// How many times as fast it is as the second; its interval is corrected for the choice. `None` if
-    /// no round holds both.
+    /// The time of the second method divided by that of the fastest; the interval is corrected for the
+    /// choice. `None` if no round holds both.
     pub ratio_to_second: Option<Ratio>,
 }
 
@@ -33,8 +33,8 @@ pub struct Crossing<'a> {
     pub with_less: &'a TrialRecord,
     /// The trial of the method that is faster with much memory, at the most memory.
     pub with_more: &'a TrialRecord,
-    /// The greatest level at which the first is clearly faster, and the least above at which the second
-    /// is.
+    /// The greatest level at which the first method is clearly faster, and the least level above it at
+    /// which the second is clearly faster.
     pub between: [MemoryLevel; 2],
     /// The share of the working set at which both are equally fast, if the logarithm of their ratio changes
     /// along a straight line between two levels; `None` if one of these levels is the warm state.
@@ -43,7 +43,8 @@ pub struct Crossing<'a> {
     pub ratios: Vec<LevelRatio>,
 }
 
-/// How many times as fast the method that is faster with much memory is as the other one.
+/// At one level, the speed of the method that is faster with much memory, divided by that of the other
+/// method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelRatio {
     pub level: MemoryLevel,
@@ -92,7 +93,7 @@ impl<'a> FastestMethod<'a> {
         Some(FastestMethod { level, it: first.it, ratio_to_second })
     }
 
-    /// Whether it is faster than the second beyond doubt.
+    /// Whether the fastest method is clearly faster than the second.
     pub fn is_clear(&self) -> bool {
         self.ratio_to_second.is_some_and(|ratio| ratio.significance() == Some(Significance::Faster))
     }

@@ -203,7 +203,7 @@ impl<'r> MemoryNoise<'r> {
 
     /// The noise of the state of a trial.
     fn of(&self, it: &TrialRecord) -> Cow<'_, SharedNoise> {
-        if self.pressed.holds(it.trial.index) {
+        if self.pressed.contains(it.trial.index) {
             Cow::Borrowed(&self.pressed)
         } else {
             Cow::Owned(SharedNoise::of_contest(self.record, it))
@@ -215,7 +215,7 @@ impl<'r> MemoryNoise<'r> {
     fn ratio(&self, trial: &TrialRecord, other: &TrialRecord, comparisons: usize) -> Option<Ratio> {
         let noise = self.of(trial);
         let (index, other_index) = (trial.trial.index, other.trial.index);
-        if noise.holds(other_index) {
+        if noise.contains(other_index) {
             let shared: Option<SharedRatio> = match comparisons {
                 0 | 1 => noise.ratio(index, other_index),
                 several => noise.ratio_of_chosen(index, other_index, several),

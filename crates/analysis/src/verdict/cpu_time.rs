@@ -77,12 +77,12 @@ impl CpuTime {
 pub fn processors_busy(it: &TrialRecord) -> Result<f64, NoCpuTime> {
     let all = MeteredSample::all(it)?;
     let busy = stats::median(all.iter().map(|it| it.cpu_ns() / float(it.wall_ns.max(1))));
-    Ok(at_most_threads(busy.ok_or(NoCpuTime::NotMetered)?, it))
+    Ok(limit_to_threads(busy.ok_or(NoCpuTime::NotMetered)?, it))
 }
 
 /// Limits a number of busy processors to the trial's threads: those that it declares, or as many as
 /// must have worked.
-pub(super) fn at_most_threads(busy: f64, it: &TrialRecord) -> f64 {
+pub(super) fn limit_to_threads(busy: f64, it: &TrialRecord) -> f64 {
     busy.min(float(it.trial.threads().max(whole_processors(busy))))
 }
 
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_window_below_the_steps_of_its_clock_has_no_cpu_time() {
         let below = |window| Err(NoCpuTime::BelowResolution { window: Nanos(window) });
-        // As for a file of one byte.
+        // Windows as short as those of a file of one byte.
         assert_eq!(busy("rust/read", &[[2_900, 1_000, 3_000], [3_100, 4_000, 0]]), below(3_000));
         assert_eq!(busy("rust/read", &[[5_000, 0, 0]]), below(5_000));
         assert_eq!(busy("rust/read", &[[40_001, 30_000, 10_000]]), Ok(40_000.0 / 40_001.0));

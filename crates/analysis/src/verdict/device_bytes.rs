@@ -8,7 +8,7 @@ use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
 
 /// If less than this share of the size comes from the device, an explanation is given.
-const NEARLY_ALL: f64 = 0.97;
+const EXPLAINED_BELOW_SHARE: f64 = 0.97;
 
 /// What makes cold readings of a target look faster than its device, with numbers; empty if nothing
 /// does.
@@ -32,7 +32,7 @@ pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
         }
     }
     if let Some((least, most)) =
-        device_bytes(record, target).filter(|(least, _)| share(*least, size) < NEARLY_ALL)
+        device_bytes(record, target).filter(|(least, _)| share(*least, size) < EXPLAINED_BELOW_SHARE)
     {
         let from = if least == most {
             Bytes(least).to_string()

@@ -144,7 +144,7 @@ pub enum Verdict {
     },
     /// The kernel's search for memory that it can reclaim.
     Reclaim {
-        /// The share of the time that it takes at most.
+        /// An upper bound of the share of the time that the kernel spends on reclaim.
         share: f64,
         /// Number of pages that were examined for each page that came from the device.
         scanned_per_page: f64,
@@ -306,7 +306,7 @@ fn decide(judged: &JudgedTrial) -> Verdict {
     if facts.fetched_times.is_some() && facts.is_at(LimitKind::Device, AT_LIMIT) {
         return Verdict::Device { pace: DeviceUse::Saturated };
     }
-    if let Some(near) = facts.beyond() {
+    if let Some(near) = facts.most_exceeded_limit() {
         return Verdict::BeyondLimit { limit: near.limit.kind, name: near.limit.name.clone() };
     }
     if let Some(verdict) = verdict_at_limit(judged) {
@@ -433,7 +433,7 @@ impl<'a> JudgedTrial<'a> {
     /// The measured trials of the same contest, including the judged one.
     fn rivals(&self) -> impl Iterator<Item = &'a TrialRecord> {
         let noise = self.noise;
-        self.record.trials.iter().filter(move |other| noise.holds(other.trial.index))
+        self.record.trials.iter().filter(move |other| noise.contains(other.trial.index))
     }
 
     /// The fastest other scan of the same method with the same settings.
@@ -467,7 +467,7 @@ impl<'a> JudgedTrial<'a> {
     /// contest is compared by the noise of these two trials alone.
     fn ratio(&self, other: &TrialRecord) -> Option<SharedRatio> {
         let (trial, reference) = (other.trial.index, self.it.trial.index);
-        if self.noise.holds(trial) {
+        if self.noise.contains(trial) {
             return self.noise.ratio(trial, reference);
         }
         SharedNoise::from_trials([other, self.it]).ratio(trial, reference)

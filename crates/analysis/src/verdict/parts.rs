@@ -2,7 +2,7 @@
 //! share of each limit.
 
 use super::controls::{available_share, copy_cpu_ns, opens_cpu_ns};
-use super::cpu_time::{CpuTime, NoCpuTime, at_most_threads, whole_processors};
+use super::cpu_time::{CpuTime, NoCpuTime, limit_to_threads, whole_processors};
 use super::limits::for_trial;
 use super::page_faults::{mapping_faults, new_memory_faults};
 use super::quota::throttled_share;
@@ -172,13 +172,13 @@ impl<'a> TrialFacts<'a> {
         let metered = CpuTime::from_trial(it);
         let why_no_cpu = metered.as_ref().err().map_or_else(String::new, |why| why_no_cpu(it, *why));
         let cpu = metered.ok();
-        let busy = cpu.map(|cpu| at_most_threads(cpu.total_ns() / wall_ns, it));
+        let busy = cpu.map(|cpu| limit_to_threads(cpu.total_ns() / wall_ns, it));
         // A trial that does not declare its number of threads shows it by the processors that it
         // keeps busy.
         let workers = it.trial.threads().max(busy.map_or(1, whole_processors));
         // With more threads than processors, the surplus threads can only wait for a processor.
         let at_once = float(workers).min(float(record.header.machine.cpus.max(1)));
-        let near_by = on_same_mount(record, target);
+        let near_by = targets_on_same_mount(record, target);
         let unbounded = record.unbounded_target(it.trial.target);
         let limit = |kind| for_trial(limits, kind, &it.trial, workers, &near_by, unbounded);
         let readers = float(it.trial.readers());
@@ -260,7 +260,7 @@ impl<'a> TrialFacts<'a> {
     }
 
     /// The limit that this trial clearly exceeds by most. Such a limit was measured too low.
-    pub(super) fn beyond(&self) -> Option<LimitShare<'a>> {
+    pub(super) fn most_exceeded_limit(&self) -> Option<LimitShare<'a>> {
         let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
         beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))
     }
@@ -329,7 +329,7 @@ fn queued_ns(record: &Record, it: &TrialRecord, cpu: CpuTime, wall_ns: f64) -> f
 }
 
 /// Indices of the targets on the same mount as this one.
-fn on_same_mount(record: &Record, target: &TargetFacts) -> Vec<usize> {
+fn targets_on_same_mount(record: &Record, target: &TargetFacts) -> Vec<usize> {
     let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
     record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index).collect()
 }

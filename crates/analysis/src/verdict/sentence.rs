@@ -36,12 +36,12 @@ pub(super) fn write(verdict: &Verdict, facts: &TrialFacts) -> String {
     };
     let above = facts.cold_above.as_ref();
     let above = above.map(|it| format!("; it is held against no device, for cold is cold above {it}"));
-    format!("{}{times}{after}{}", what_stops(verdict, facts), above.unwrap_or_default())
+    format!("{}{times}{after}{}", limiting_cause(verdict, facts), above.unwrap_or_default())
 }
 
 /// The first part of the sentence: what limits the trial, without the parts of its time and without
 /// the note on a cache below.
-fn what_stops(verdict: &Verdict, facts: &TrialFacts) -> String {
+fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
     match verdict {
         Verdict::Device { pace } => device(pace, facts),
         Verdict::Copy => {

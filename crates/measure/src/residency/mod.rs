@@ -180,7 +180,7 @@ impl Residency {
     /// A user who may only write the file cannot use mincore(2) here, because it checks the lower
     /// file.
     fn open_stacked(path: &Path, file: File, filesystem: Filesystem) -> Result<Residency, ResidencyError> {
-        if page_cache::mincore_is_true_below(&file) {
+        if page_cache::mincore_is_true_of_lower_file(&file) {
             return Residency::open_with(path, file, filesystem, ResidencyMeans::Mincore);
         }
         let reason = "the file system is a stack of others, and mincore reports it only to the file's owner";

@@ -51,14 +51,14 @@ impl VisitingCeiling {
     }
 
     /// Why this window cannot be true, if it is shorter than visiting the bytes in memory.
-    fn why_beyond(&self, trial: &Trial, bytes: u64, fastest_ns: u64) -> Option<String> {
+    fn violation(&self, trial: &Trial, bytes: u64, fastest_ns: u64) -> Option<String> {
         if trial.is_control() || !trial.work.touches_bytes() {
             return None;
         }
         let ceiling_ns = self.visit_ns.range(..=bytes).map(|(_, visit_ns)| *visit_ns).max()?;
         #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
-        let why_beyond = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
-        why_beyond.then(|| {
+        let is_too_short = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
+        is_too_short.then(|| {
             format!("a window of {fastest_ns} ns is shorter than visiting the bytes in memory took: {ceiling_ns} ns")
         })
     }
@@ -94,7 +94,7 @@ impl Plausibility {
     }
 
     pub(super) fn is_beyond_ceiling(&self, trial: &Trial, bytes: u64, fastest_ns: u64) -> bool {
-        self.ceiling.why_beyond(trial, bytes, fastest_ns).is_some()
+        self.ceiling.violation(trial, bytes, fastest_ns).is_some()
     }
 
     /// Why the results of a trial whose readings visit this number of bytes cannot be true, judged
@@ -109,9 +109,9 @@ impl Plausibility {
         if trial.is_control() {
             return None;
         }
-        let why_beyond =
-            progress.fastest_ns.and_then(|fastest_ns| self.ceiling.why_beyond(trial, bytes, fastest_ns));
-        why_beyond
+        let violation =
+            progress.fastest_ns.and_then(|fastest_ns| self.ceiling.violation(trial, bytes, fastest_ns));
+        violation
             .or_else(|| self.why_time_left_out(plan, progress))
             .or_else(|| self.why_untouched(trial, progress))
     }

@@ -248,7 +248,7 @@ impl<'a> ProcessSampler<'a> {
     fn note_adjusted(&mut self, trial: &Trial, turn: &Turn) {
         let truth = &self.trials.truth(trial.index).answer;
         let first = turn.samples.first().map(Answer::from);
-        if let Some(how) = first.and_then(|answer| answer.added(trial.work, truth)) {
+        if let Some(how) = first.and_then(|answer| answer.added_note(trial.work, truth)) {
             self.notes.note_adjustment(&trial.id, how);
         }
     }

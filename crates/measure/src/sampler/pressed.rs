@@ -49,7 +49,7 @@ const PINNED_SHARE_MIN: f64 = 0.05;
 const THRASH_TIMES_MIN: f64 = 4.0;
 
 /// Largest number of processes that are named as holders of a file.
-const NAMED_MAX: usize = 3;
+const NAMED_HOLDERS_MAX: usize = 3;
 
 /// What is known of trials that are read under a bound.
 #[derive(Debug, Default)]
@@ -129,7 +129,7 @@ impl Steadiness {
         let last = self.readings.iter().rev().take(4).rev().map(|reading| percent(reading.share));
         let last: Vec<String> = last.collect();
         format!(
-            "the share of it in memory was not steady after {} untimed readings: at last {}",
+            "the share of the target in memory was not steady after {} untimed readings: at last {}",
             self.count(),
             last.join(", ")
         )
@@ -185,13 +185,13 @@ impl PressedTurn {
             let who =
                 self.elsewhere.as_deref().unwrap_or("no process that this user can inspect has it open");
             return Some(format!(
-                "{} of it were in memory before the reading and charged to other control groups: {who}",
+                "{} of the target were in memory before the reading and charged to other control groups: {who}",
                 percent(elsewhere_share)
             ));
         }
         if before_share > self.granted_share + STATE_TOLERANCE {
             return Some(format!(
-                "{} of it were in memory before the reading, and the bound has room for {}",
+                "{} of the target were in memory before the reading, and the bound has room for {}",
                 percent(before_share),
                 percent(self.granted_share)
             ));
@@ -200,7 +200,7 @@ impl PressedTurn {
         let shares = [("before", before_share), ("after", self.after_share)];
         let (when, share) = shares.into_iter().find(|(_, share)| is_far(*share))?;
         Some(format!(
-            "{} of it were in memory {when} the reading, and {} in the steady state",
+            "{} of the target were in memory {when} the reading, and {} in the steady state",
             percent(share),
             percent(steady_share)
         ))
@@ -310,8 +310,8 @@ impl ProcessSampler<'_> {
         if share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported.insert(trial) {
             let (id, pinned) = (&self.trials.trial(trial).id, Bytes(pinned_bytes).binary());
             self.notes.warn(format!(
-                "{id}: its processes hold {pinned} more than the {} that they needed when they were measured, and \
-                 the page cache has so much less of the {} of its bound",
+                "{id}: its processes hold {pinned} more than the {} that they needed when they were measured, so \
+                 the page cache has less than the {} of its bound",
                 Bytes(proof.process_bytes).binary(),
                 Bytes(cache_bytes).binary()
             ));
@@ -440,8 +440,9 @@ fn group_failed(error: &io::Error) -> TrialEnd {
 fn name_other_holders(target: &MeasuredTarget) -> Option<String> {
     let now = Processes::now();
     let own = now.family(std::process::id());
-    let holders = target.holders(&now, &now.outside(&own));
-    let named = holders.iter().take(NAMED_MAX).map(|holder| format!("{holder} has it {}", holder.hold));
+    let holders = target.holders(&now, &now.all_except(&own));
+    let named =
+        holders.iter().take(NAMED_HOLDERS_MAX).map(|holder| format!("{holder} has it {}", holder.hold));
     let named: Vec<String> = named.collect();
     (!named.is_empty()).then(|| named.join(", "))
 }
@@ -545,7 +546,10 @@ mod tests {
         let mut held = turn(0.594, 0.594, 0.0);
         held.proof.steady_share = 0.594;
         let said = held.violation().unwrap();
-        assert_eq!(said, "59.4 % of it were in memory before the reading, and the bound has room for 50.0 %");
+        assert_eq!(
+            said,
+            "59.4 % of the target were in memory before the reading, and the bound has room for 50.0 %"
+        );
         // Two groups with the same bound have twice the room.
         held.granted_share = 1.0;
         assert_eq!(held.violation(), None);
@@ -555,7 +559,10 @@ mod tests {
     fn a_reading_counts_within_five_points_of_the_steady_state() {
         assert_eq!(turn(0.46, 0.54, 0.04).violation(), None);
         let said = turn(0.5, 0.56, 0.0).violation().unwrap();
-        assert_eq!(said, "56.0 % of it were in memory after the reading, and 50.0 % in the steady state");
+        assert_eq!(
+            said,
+            "56.0 % of the target were in memory after the reading, and 50.0 % in the steady state"
+        );
         assert!(turn(0.44, 0.5, 0.0).violation().unwrap().contains("before the reading"));
     }
 
@@ -566,7 +573,9 @@ mod tests {
             ..turn(0.5, 0.5, 0.31)
         };
         let said = held.violation().unwrap();
-        assert!(said.starts_with("31.0 % of it were in memory before the reading and charged to other"));
+        assert!(
+            said.starts_with("31.0 % of the target were in memory before the reading and charged to other")
+        );
         assert!(said.ends_with("process 7 (tail) has it open"), "{said}");
     }
 

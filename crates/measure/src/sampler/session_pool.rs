@@ -174,7 +174,7 @@ impl SessionPool {
     }
 
     /// Starts the contender of a trial unless it is running, and returns whether it had to be
-    /// started. A contender that was retired and not taken over continues.
+    /// started. The retired process of the same trial continues if no other trial has taken it over.
     pub(super) fn ensure_running(
         &mut self,
         trials: &Trials,
@@ -216,7 +216,7 @@ impl SessionPool {
     }
 }
 
-/// What is added to the start of a reader: the control group that it enters.
+/// Additions to the start of a reader: the control group that its process enters.
 fn additions(groups: &ReaderGroups, reader: usize) -> Additions {
     let enters = groups.of_reader(reader).map(|group| group.processes_file().into());
     Additions { enters, ..Additions::default() }

@@ -80,7 +80,7 @@ impl ProcessSampler<'_> {
         let Some(reads) = &self.single_reads else { return Ok(None) };
         let is_small = WarmUpFile::is_for(&reads.files[planned.target].target);
         let Some(warm_up_file) = reads.warm_up_file.filter(|_| is_small) else { return Ok(None) };
-        match warm_up_file.in_place_of(planned) {
+        match warm_up_file.warm_up_target(planned) {
             Ok(target) => self.trials.replace_target(target),
             Err(reason) => {
                 self.warn_not_warmed_up(trial, &reason);
@@ -118,7 +118,7 @@ impl ProcessSampler<'_> {
             .single_reads
             .as_ref()
             .and_then(|reads| Some((reads.warm_up_file?, reads.files[planned.target].target.file()?)));
-        link.map_or(Ok(()), |(warm_up_file, file)| warm_up_file.lead_to(file)).map(|()| true)
+        link.map_or(Ok(()), |(warm_up_file, file)| warm_up_file.relink(file)).map(|()| true)
     }
 
     fn open_measured_file(&mut self, trial: TrialIndex) -> Result<(), TrialEnd> {
@@ -214,7 +214,7 @@ mod tests {
         let files = SweepFiles::new();
         let mut sampler = files.sampler();
         let trial = &files.plan.trials[0].trial;
-        sampler.trials.replace_target(files.warm_up_file.in_place_of(trial).unwrap());
+        sampler.trials.replace_target(files.warm_up_file.warm_up_target(trial).unwrap());
         let path_of = |sampler: &ProcessSampler| {
             fs::canonicalize(sampler.trials.target_of(FIRST_TRIAL).target.file().unwrap()).unwrap()
         };

@@ -155,17 +155,19 @@ impl ObservedTurn<'_> {
     /// cache are resident afterwards and were not before. A method that bypasses the page cache
     /// leaves no trace.
     fn unmetered_violation(&self) -> Option<String> {
-        const UNKNOWN: &str = "how many bytes came from the device cannot be read";
+        const NO_DEVICE_COUNT: &str = "how many bytes came from the device cannot be read";
         if self.trial.bypasses_cache() {
-            return Some(format!("{UNKNOWN}, and a method past the page cache leaves no other trace"));
+            return Some(format!(
+                "{NO_DEVICE_COUNT}, and a method past the page cache leaves no other trace"
+            ));
         }
         match &self.around.after {
             Some(proof) if proof.resident >= least_fetched(proof.pages) => None,
             Some(_) if self.reads_part() => None,
-            Some(proof) => {
-                Some(format!("{UNKNOWN}, and {proof} after the reading: it need not have read the file"))
-            }
-            None => Some(format!("{UNKNOWN}, nor what is in the cache after the reading")),
+            Some(proof) => Some(format!(
+                "{NO_DEVICE_COUNT}, and {proof} after the reading: it need not have read the file"
+            )),
+            None => Some(format!("{NO_DEVICE_COUNT}, nor what is in the cache after the reading")),
         }
     }
 

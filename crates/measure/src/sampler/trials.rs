@@ -8,7 +8,7 @@ use super::run_clock::RunClock;
 use crate::cache::TargetCache;
 use crate::interface::{SampleError, TrialEnd};
 use crate::memory_bound::{MemoryControl, ReaderGroups};
-use crate::next_layer::{LayerBytes, NextLayer, since};
+use crate::next_layer::{LayerBytes, NextLayer, difference};
 use crate::plan::Plan;
 use crate::residency::{ResidencyMeans, ResidencyProof};
 use crate::target::MeasuredTarget;
@@ -234,7 +234,7 @@ impl<'a> Trials<'a> {
         before: BelowCounters,
     ) -> (Option<Result<u64, String>>, Option<LowerLayerBytes>) {
         let now_ns = self.facts(trial).block_device().map(busy_ns);
-        let device_busy = before.busy_ns.zip(now_ns).map(|(before_ns, now_ns)| since(before_ns, now_ns));
+        let device_busy = before.busy_ns.zip(now_ns).map(|(before_ns, now_ns)| difference(before_ns, now_ns));
         let layer = before.layer.zip(self.target_of(trial).next_layer());
         let below = layer.map(|(before, layer)| {
             let bytes = before.increase_until(layer.count());

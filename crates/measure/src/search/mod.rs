@@ -257,7 +257,7 @@ impl Run<'_> {
     }
 
     /// Closes a contender after its turn, because hundreds of candidates cannot run side by side.
-    /// It is started again for its next turn. Contenders that start slowly stay running.
+    /// The next turn starts it again. Contenders that start slowly stay running.
     fn close_after_turn(&mut self, progress: &TrialProgress) {
         if self.plan.planned_trial(progress.trial).warmup != Warmup::UntilSteady {
             self.sampler.close(progress.trial);

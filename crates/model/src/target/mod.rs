@@ -186,7 +186,7 @@ struct KindFields {
 
 impl TargetKind {
     /// A URL or, with a store, an object.
-    pub fn sent_by(http: Http, store: Option<StoreFacts>) -> TargetKind {
+    pub fn from_server(http: Http, store: Option<StoreFacts>) -> TargetKind {
         match store {
             Some(store) => TargetKind::Object { http, store },
             None => TargetKind::Url(http),
@@ -197,7 +197,7 @@ impl TargetKind {
 impl From<KindFields> for TargetKind {
     fn from(fields: KindFields) -> TargetKind {
         match fields {
-            KindFields { http: Some(http), store, .. } => TargetKind::sent_by(http, store),
+            KindFields { http: Some(http), store, .. } => TargetKind::from_server(http, store),
             KindFields { tree: Some(tree), .. } => TargetKind::Tree(tree),
             KindFields { places: Some(places), .. } => TargetKind::Places(places),
             KindFields { ranges: Some(ranges), .. } => TargetKind::Ranges(ranges),

@@ -97,7 +97,7 @@ impl Answer {
 
     /// States in words what readlab adds to an answer that counts lines instead of newlines or the
     /// reverse; `None` if it adds nothing.
-    pub fn added(&self, work: Work, truth: &Answer) -> Option<&'static str> {
+    pub fn added_note(&self, work: Work, truth: &Answer) -> Option<&'static str> {
         match (work, self.newlines, self.lines) {
             _ if truth.newlines == truth.lines => None,
             (Work::Lines, Some(_), None) => {
@@ -200,9 +200,9 @@ mod tests {
         );
         assert!(hint(lines(2), Work::Lines) && hint(newlines(3), Work::Newlines));
         assert!(!hint(lines(1), Work::Lines) && !hint(newlines(4), Work::Newlines));
-        let added = |answer: Answer, work| answer.added(work, &truth).is_some();
+        let added = |answer: Answer, work| answer.added_note(work, &truth).is_some();
         assert!(added(newlines(2), Work::Lines) && added(lines(3), Work::Newlines));
         assert!(!added(lines(3), Work::Lines) && !added(newlines(2), Work::Newlines));
-        assert_eq!(newlines(2).added(Work::Lines, &Answer { lines: Some(2), ..truth }), None);
+        assert_eq!(newlines(2).added_note(Work::Lines, &Answer { lines: Some(2), ..truth }), None);
     }
 }

@@ -98,14 +98,14 @@ pub enum Work {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {
-    /// None of them in the page cache.
+    /// No byte is in the page cache.
     Cold,
-    /// All of them in the page cache, put there by the standard fill.
+    /// All bytes are in the page cache, put there by the standard fill.
     Warm,
-    /// As many of them in the page cache as a bound on memory allows, after untimed readings under that
-    /// bound until this share was steady. The target's facts have the bound.
+    /// Untimed readings under a bound on memory have left a steady share of the bytes in the page
+    /// cache. The target's facts have the bound.
     Pressed,
-    /// Not known here: they are behind a foreign server, which has caches of its own.
+    /// Not known here: a foreign server sends the bytes, and has caches of its own.
     Unknown,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-const SHOWN_MAX: usize = 3;
+const SUGGESTIONS_MAX: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearestNames(Vec<String>);
@@ -15,7 +15,7 @@ impl NearestNames {
         let mut near: Vec<(usize, String)> = known.into_iter().map(|it| (distance(&it), it)).collect();
         near.sort();
         near.dedup();
-        NearestNames(near.into_iter().take(SHOWN_MAX).map(|(_, name)| name).collect())
+        NearestNames(near.into_iter().take(SUGGESTIONS_MAX).map(|(_, name)| name).collect())
     }
 }
 

@@ -138,7 +138,7 @@ fn print_verdict(comparison: &Comparison, worse: Option<&[String]>, allow_missin
     let Some(worse) = worse else { return 0 };
     let mut missing = Gate::broken(comparison);
     if !allow_missing {
-        missing.extend(Gate::missing(comparison));
+        missing.extend(Gate::unjudged(comparison));
     }
     worse.iter().for_each(|line| notice::show(format!("worse: {line}")));
     missing.iter().for_each(|line| notice::show(format!("not judged: {line}")));

@@ -61,6 +61,6 @@ pub(super) fn table_style(color: ColorWhen) -> Style {
 
 /// Columns of the terminal; if standard output is not a terminal, enough for every column.
 pub(super) fn terminal_width() -> u16 {
-    const UNBOUNDED: u16 = 200;
-    tty::columns().map_or(UNBOUNDED, |columns| columns.max(20))
+    const EVERY_COLUMN_WIDTH: u16 = 200;
+    tty::columns().map_or(EVERY_COLUMN_WIDTH, |columns| columns.max(20))
 }

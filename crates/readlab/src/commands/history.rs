@@ -67,7 +67,7 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
 
 fn lines(entries: &[HistoryEntry]) -> Vec<report::HistoryLine> {
     let line = |entry: &HistoryEntry| {
-        let meant = match entry.age {
+        let meant = match entry.newer_runs {
             Some(0) => Some("last".to_owned()),
             Some(age) => Some(format!("last~{age}")),
             None => None,

@@ -77,8 +77,8 @@ pub struct PartOptions {
     /// Read the ranges in the order of the file instead of that of the list
     #[arg(long, requires = "ranges")]
     pub sorted: bool,
-    /// Merge ranges that follow each other with at most so many bytes between them into one read; of
-    /// several sizes, for example 0,64KiB,1MiB, each takes part; 0 merges none
+    /// Merge ranges that follow each other, at most this many bytes apart, into one read; of several
+    /// sizes, for example 0,64KiB,1MiB, each takes part; 0 merges none
     #[arg(long, value_name = "SIZE,…", value_delimiter = ',', requires = "ranges", value_parser = parse_gap)]
     pub merge: Vec<Bytes>,
 }

@@ -42,7 +42,7 @@ pub(super) fn run(
     runs: &[TargetSpecs],
     options: &OutputOptions,
 ) -> anyhow::Result<ExitCode> {
-    until_interrupted(|| Ok(worst_exit_code(&run_each(config, runs, options)?)))
+    run_until_interrupted(|| Ok(worst_exit_code(&run_each(config, runs, options)?)))
 }
 
 /// The worst exit code of the runs; the code of an interruption if no run began.
@@ -65,14 +65,14 @@ pub(super) fn run_each(
         if interrupt::requested() {
             break;
         }
-        ends.push(run_one(config, &contenders, targets, options, &live)?);
+        ends.push(run_experiment(config, &contenders, targets, options, &live)?);
     }
     Ok(ends)
 }
 
 /// Resumes the run whose record has this path or name.
 pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyhow::Result<ExitCode> {
-    until_interrupted(|| {
+    run_until_interrupted(|| {
         let path = record_path(History::of_user().as_ref(), name)?;
         let (interrupted, writer) = InterruptedRun::open(kind, &path)?;
         let interrupted = interrupted.refuse_fleet().with_context(|| display_path(&path))?;
@@ -90,7 +90,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
 }
 
 pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
-    until_interrupted(|| {
+    run_until_interrupted(|| {
         check_options(options, &Inputs::default())?;
         let live = Live::begin(shown_progress(options));
         let Some(prepared) = PreparedSweep::prepare(config)? else { return Ok(interrupt::EXIT_CODE) };
@@ -103,7 +103,7 @@ pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow
 
 /// Executes `work` until it is done or the user interrupts it. An error after an interruption is
 /// caused by the interruption, so it is not reported.
-pub(super) fn until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
+pub(super) fn run_until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::report_leftovers();
     match work() {
@@ -157,7 +157,7 @@ pub(super) fn inputs_of(record: &Record, path: &Path) -> Inputs {
 }
 
 /// Runs an experiment on the targets of one run.
-fn run_one(
+fn run_experiment(
     config: &RunConfig,
     contenders: &Rc<Contenders>,
     targets: ExaminedTargets,

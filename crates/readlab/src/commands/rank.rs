@@ -5,7 +5,7 @@ use super::compare::record_path;
 use super::fleet::rank_counts_among;
 use super::options::OutputOptions;
 use super::output::{
-    check_options, files_of, save_record, show_and_judge, shown_progress, until_interrupted,
+    check_options, files_of, run_until_interrupted, save_record, show_and_judge, shown_progress,
 };
 use anyhow::{Context, bail};
 use readlab_fleet::agreement::{self, Agreement, AgreementTerms, RankStatement};
@@ -64,7 +64,7 @@ struct ReopenedRun {
 
 /// Runs one rank of a fleet. Rank 0 writes the record and shows it.
 pub(super) fn run(task: FleetTask, options: &OutputOptions) -> anyhow::Result<ExitCode> {
-    until_interrupted(|| {
+    run_until_interrupted(|| {
         let job = Rc::new(Job::join()?);
         let readers = match job.readers(Role::Reader)? {
             Ok(readers) => readers,
@@ -138,7 +138,7 @@ impl FleetTask<'_> {
 
 /// Runs the rank on the server, which watches this file.
 pub(super) fn witness(path: &Path) -> anyhow::Result<ExitCode> {
-    until_interrupted(|| {
+    run_until_interrupted(|| {
         let job = Rc::new(Job::join()?);
         if let Err(reason) = job.readers(Role::Witness)? {
             return Ok(end_refused_job(&job, reason));

@@ -115,7 +115,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         // Settings that cannot be changed are refused before the search, not after it.
         examine_all(&args.config_after_search(BTreeSet::new(), shape.clone())?, &runs)?;
     }
-    output::until_interrupted(|| {
+    output::run_until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;
         if let (Some(end), Some(shape), false) = (ends.first(), after, interrupt::requested()) {
             let best = fastest_trials(&Record::read(&end.record)?);

@@ -360,7 +360,7 @@ fn check_spread(spread: &Spread) -> Result<(), String> {
 
 fn discard_impossible_count(count: &mut Count) {
     if let Some(value) = count.value.take_if(|value| *value > COUNT_MAX) {
-        count.how = format!("the record says {value}, which nobody can have counted");
+        count.how = format!("the record says {value}, which is too large for a count");
     }
 }
 
@@ -373,7 +373,7 @@ fn check_target_known(record: &Record, target: usize) -> Result<(), String> {
 }
 
 fn unknown_error(what: &str, index: impl Display) -> String {
-    format!("{what} {index}, which no line before tells of")
+    format!("{what} {index}, which no earlier line introduces")
 }
 
 fn check_window(wall_ns: u64) -> Result<(), String> {

@@ -84,7 +84,10 @@ fn limit_line(change: impl FnOnce(&mut Limit)) -> Line {
 #[test]
 fn impossible_samples_are_rejected_with_their_numbers() {
     for (change, cause) in [
-        ((|it| it.trial = TrialIndex::new(7)) as fn(&mut Sample), "trial 7, which no line before tells of"),
+        (
+            (|it| it.trial = TrialIndex::new(7)) as fn(&mut Sample),
+            "trial 7, which no earlier line introduces",
+        ),
         (|it| it.wall_ns = 0, "a window of 0 ns"),
         (|it| it.wall_ns = u64::MAX, "wall_ns: 18446744073709551615, and 9007199254740992 is the most"),
         (|it| it.reading = 1, "reading 1 of a turn of 1"),
@@ -144,7 +147,7 @@ fn targets_contenders_and_trials_are_announced_once_and_in_order() {
     assert_eq!((growing.add(same), growing.record.trials.len()), (Ok(()), 2), "word for word is once");
     let Line::Trial(mut far) = other() else { panic!() };
     (far.index, far.target) = (TrialIndex::new(2), 1);
-    assert_eq!(rejection_of(Line::Trial(far)), "target 1, which no line before tells of");
+    assert_eq!(rejection_of(Line::Trial(far)), "target 1, which no earlier line introduces");
     let receipt =
         || Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into(), language: None };
     assert_eq!(growing.add(Line::Contender(receipt())), Ok(()));
@@ -153,7 +156,7 @@ fn targets_contenders_and_trials_are_announced_once_and_in_order() {
 
 #[test]
 fn lines_that_name_a_trial_or_a_target_must_come_after_it() {
-    let unknown = "trial 9, which no line before tells of";
+    let unknown = "trial 9, which no earlier line introduces";
     let warmed =
         |trial, wall_ns| Line::Warmup(WarmedUp { trial, readings: 1, wall_ns, end: WarmupEnd::Steady });
     let nine = TrialIndex::new(9);
@@ -173,9 +176,9 @@ fn lines_that_name_a_trial_or_a_target_must_come_after_it() {
     let fill = |target, resident_after| {
         Line::Fill(Fill { fill: 0, target, how: String::new(), wall_ns: 1, resident_after })
     };
-    assert_eq!(rejection_of(fill(1, None)), "target 1, which no line before tells of");
+    assert_eq!(rejection_of(fill(1, None)), "target 1, which no earlier line introduces");
     assert_eq!(rejection_of(fill(0, Some(2.0))), "resident_after is 2e0, and a share is from 0 to 1");
-    assert_eq!(rejection_of(limit_line(|it| it.target = 1)), "target 1, which no line before tells of");
+    assert_eq!(rejection_of(limit_line(|it| it.target = 1)), "target 1, which no earlier line introduces");
     let mut growing = GrowingRecord::new();
     let rejected = |trial| Line::Rejected { trial, round: 0, reason: String::new() };
     assert_eq!((growing.add(rejected(nine)), growing.add(rejected(TrialIndex::new(0)))), (Ok(()), Ok(())));

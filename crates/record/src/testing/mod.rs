@@ -3,8 +3,8 @@
 pub mod scripted;
 
 use super::{
-    CommandRules, Header, INDEPENDENT, Latencies, Line, Outcome, Record, ReferenceCandidate, ReferenceReason,
-    RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial,
+    CommandRules, Header, INDEPENDENT_READERS, Latencies, Line, Outcome, Record, ReferenceCandidate,
+    ReferenceReason, RunKind, SCHEMA, SCHEMA_VERSION, Start, Trial,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -29,7 +29,7 @@ pub fn header() -> Header {
         started: "2026-01-02T03:04:05Z".into(),
         seed: 42,
         reference: None,
-        references: INDEPENDENT.map(independent).to_vec(),
+        references: INDEPENDENT_READERS.map(independent).to_vec(),
         machine: Machine {
             system: "linux x86_64".into(),
             kernel: "6.18.0".into(),

@@ -13,7 +13,7 @@ use readlab_analysis::stats::count;
 use readlab_system::markup::Element;
 
 /// Largest number of cells in a row. If there are more ranks, those that differ most are drawn.
-const CELLS_MOST: usize = 64;
+const CELLS_MAX: usize = 64;
 
 /// The shades of the cells, each with the lowest ratio that has this shade and its words.
 const SHADES: [Shade; 5] = [
@@ -65,7 +65,7 @@ fn shown_ranks(effects: &[&MethodEffects]) -> Vec<usize> {
     let count = effects.iter().map(|effect| effect.ratios.len()).max().unwrap_or(0);
     let mut ranks: Vec<usize> = (0..count).collect();
     ranks.sort_by(|a, b| differs(*b).total_cmp(&differs(*a)));
-    ranks.truncate(CELLS_MOST);
+    ranks.truncate(CELLS_MAX);
     ranks.sort_unstable();
     ranks
 }

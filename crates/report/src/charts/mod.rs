@@ -114,8 +114,8 @@ fn strip_grid(class: &str, scale: &Scale, ticks: impl IntoIterator<Item = f64>) 
 /// The path of a vertical line that extends above and below a strip, because a row of a table is
 /// higher if its name takes several lines. The cell clips the line.
 fn across_rows(x: f64) -> String {
-    const BEYOND: f64 = 60.0;
-    format!("M{} -{BEYOND}v{}", svg::coordinate_text(x), 2.0 * BEYOND + STRIP_SIZE[1])
+    const OVERHANG: f64 = 60.0;
+    format!("M{} -{OVERHANG}v{}", svg::coordinate_text(x), 2.0 * OVERHANG + STRIP_SIZE[1])
 }
 
 /// The values whose labels have this much room, the first ones preferred.

@@ -14,7 +14,7 @@ use readlab_system::markup::Element;
 
 /// A limit above this multiple of the fastest reading would compress the readings too much, and is
 /// not drawn.
-const BOUND_MOST: f64 = 2.0;
+const DRAWN_LIMIT_TIMES_MAX: f64 = 2.0;
 
 /// Largest number of dots for one trial.
 pub(in super::super) const DOTS_MOST: usize = 200;
@@ -128,7 +128,7 @@ fn longest(ranking: &Ranking) -> Option<f64> {
 
 /// The limits that are drawn; none if bars show times.
 fn bounds(ranking: &Ranking) -> Vec<&Bound> {
-    let room = longest(ranking).unwrap_or(0.0) * BOUND_MOST;
+    let room = longest(ranking).unwrap_or(0.0) * DRAWN_LIMIT_TIMES_MAX;
     let near = |bound: &&Bound| has_rates(ranking) && bound.rate.0 <= room;
     ranking.bounds.iter().filter(near).collect()
 }

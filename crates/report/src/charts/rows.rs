@@ -146,7 +146,7 @@ impl<'a> RowsChart<'a> {
 
 /// The rows at their positions, with vertical lines at these coordinates.
 fn layout(rows: Vec<ChartRow>, lines: &[f64]) -> Vec<Element> {
-    let names = clipped(&rows.iter().map(ChartRow::room).collect::<Vec<_>>());
+    let names = cut_names(&rows.iter().map(ChartRow::room).collect::<Vec<_>>());
     let path: String = lines.iter().map(|x| format!("M{} 0v{PITCH}", svg::coordinate_text(*x))).collect();
     let grid = (!path.is_empty()).then(|| element("path").class("grid").set("d", &path));
     let places = rows.into_iter().zip(names).enumerate();
@@ -180,8 +180,8 @@ const LETTERS_MIN: usize = 8;
 
 /// The names as they are shown, in order. A name that fits is not cut. Others are cut at the end,
 /// or, where that would make two of them equal, in the middle or at the start.
-fn clipped(names: &[NameRoom]) -> Vec<String> {
-    let at_end: Vec<String> = names.iter().map(|it| cut(it, it.letters)).collect();
+fn cut_names(names: &[NameRoom]) -> Vec<String> {
+    let at_end: Vec<String> = names.iter().map(|it| cut_name(it, it.letters)).collect();
     let is_unique = |text: &String| at_end.iter().filter(|other| *other == text).count() == 1;
     let unique = at_end.iter().filter(|text| is_unique(text));
     let mut taken: BTreeSet<String> = unique.cloned().collect();
@@ -203,11 +203,11 @@ fn clipped(names: &[NameRoom]) -> Vec<String> {
 /// The possible cuts of a name. Each keeps fewer letters of the start and more of the end.
 fn candidates(it: &NameRoom) -> Vec<String> {
     let letters = it.letters.max(LETTERS_MIN);
-    [letters / 2, letters / 3, letters / 5, 1].map(|kept| cut(it, kept)).to_vec()
+    [letters / 2, letters / 3, letters / 5, 1].map(|kept| cut_name(it, kept)).to_vec()
 }
 
 /// A name cut to this many letters of its start, and as many of its end as there is room for.
-fn cut(it: &NameRoom, start: usize) -> String {
+fn cut_name(it: &NameRoom, start: usize) -> String {
     let letters: Vec<char> = it.name.chars().collect();
     let room = it.letters.max(LETTERS_MIN);
     if letters.len() <= room {
@@ -226,7 +226,7 @@ mod tests {
 
     fn shown(names: &[&str], letters: usize) -> Vec<String> {
         let names: Vec<NameRoom> = names.iter().map(|name| NameRoom { name, letters }).collect();
-        clipped(&names)
+        cut_names(&names)
     }
 
     #[test]

@@ -14,9 +14,9 @@ use readlab_record::Point;
 
 /// Time against size; `None` without points.
 pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
-    let largest = most(series, size)?;
+    let largest = largest_value(series, size)?;
     let across = Scale::linear([0.0, largest * 1.02], [LEFT, RIGHT]);
-    let up = Scale::linear([0.0, most(series, wall)? * 1.05], [BOTTOM, TOP]);
+    let up = Scale::linear([0.0, largest_value(series, wall)? * 1.05], [BOTTOM, TOP]);
     let mut marks = frame(&across, &up, Quantity::Time, 4);
     let drawn = |class: &str, line: FittedLine| {
         // The line is drawn over the measured sizes, and only where its time is positive.
@@ -34,7 +34,7 @@ pub(in super::super) fn times(series: &Series, slug: String) -> Option<Chart> {
 /// The rate against the logarithm of the size, with a line through the medians; `None` without
 /// points.
 pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
-    let plot = PlotBySize::new(&[series], most(series, rate)?)?;
+    let plot = PlotBySize::new(&[series], largest_value(series, rate)?)?;
     let mut marks = plot.frame(Quantity::Rate);
     marks.extend(svg::polyline(&class(series, "median"), &plot.medians(series)));
     marks.push(plot.points(series, |point| Some(rate(point))));
@@ -50,7 +50,10 @@ pub(in super::super) fn rates(series: &Series, slug: String) -> Option<Chart> {
 pub(in super::super) fn write_and_read_rates(view: &SweepView, slug: String) -> Option<Chart> {
     let find = |is_write: bool| view.series.iter().find(|series| series.is_write == is_write);
     let both = [find(true)?, find(false)?];
-    let plot = PlotBySize::new(&both, both.iter().filter_map(|series| most(series, rate)).reduce(f64::max)?)?;
+    let plot = PlotBySize::new(
+        &both,
+        both.iter().filter_map(|series| largest_value(series, rate)).reduce(f64::max)?,
+    )?;
     let mut marks = plot.frame(Quantity::Rate);
     for series in both {
         marks.push(plot.points(series, |point| Some(rate(point))));
@@ -142,7 +145,7 @@ fn class(series: &Series, mark: &str) -> String {
     format!("{mark} {}", language_class(&series.known.language))
 }
 
-fn most(series: &Series, value: impl Fn(&Point) -> f64) -> Option<f64> {
+fn largest_value(series: &Series, value: impl Fn(&Point) -> f64) -> Option<f64> {
     series.points.iter().map(value).filter(|it| it.is_finite()).reduce(f64::max)
 }
 

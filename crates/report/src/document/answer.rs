@@ -39,9 +39,13 @@ fn warning_notice(groups: &[WarningGroup]) -> Option<Element> {
 }
 
 fn shortened_title(group: &WarningGroup) -> String {
-    const LETTERS: usize = 60;
+    const LETTERS_MAX: usize = 60;
     let text = group.title();
-    if text.chars().count() <= LETTERS { text } else { text.chars().take(LETTERS).chain(['…']).collect() }
+    if text.chars().count() <= LETTERS_MAX {
+        text
+    } else {
+        text.chars().take(LETTERS_MAX).chain(['…']).collect()
+    }
 }
 
 fn card(headline: &Headline) -> Element {

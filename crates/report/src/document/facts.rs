@@ -1,7 +1,7 @@
 //! The text sections: the warnings, and at the end of the page the limits, the trials that could
 //! not be measured, and the method of the rest.
 
-use super::super::how_measured::{MEANINGS, MissingMetric};
+use super::super::how_measured::{METHOD_NOTES, MissingMetric};
 use super::super::limits::{uncertainty_words, value_text};
 use super::super::page::Page;
 use super::super::ranking::Unmeasured;
@@ -117,7 +117,7 @@ fn how_measured(page: &Page) -> Section {
         ("Controls: what the lab, and memory without any file, take", controls.collect()),
         ("Readings that were thrown away", page.rejected.iter().map(lack).collect()),
         ("Meters that could not be read", page.missing.iter().map(lack).collect()),
-        ("How it was measured", MEANINGS.map(str::to_owned).to_vec()),
+        ("How it was measured", METHOD_NOTES.map(str::to_owned).to_vec()),
         ("Who took part", page.contenders.clone()),
         ("Commands as they are", page.commands.clone()),
     ] {

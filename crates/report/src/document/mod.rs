@@ -28,7 +28,7 @@ use super::words::unbroken;
 use readlab_system::markup::{self, Element, element, words};
 
 /// A policy by which a browser loads nothing from anywhere, whatever a record holds.
-const POLICY: &str =
+const CONTENT_SECURITY_POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 pub(super) struct Section {
@@ -81,7 +81,11 @@ fn head(title: &str, description: &str) -> Element {
     let variables = palette::variables().replace('\n', " ");
     element("head")
         .with(element("meta").set("charset", "utf-8"))
-        .with(element("meta").set("http-equiv", "Content-Security-Policy").set("content", POLICY))
+        .with(
+            element("meta")
+                .set("http-equiv", "Content-Security-Policy")
+                .set("content", CONTENT_SECURITY_POLICY),
+        )
         .with(meta("viewport", "width=device-width, initial-scale=1"))
         .with(meta("color-scheme", "light dark"))
         .with(meta("description", description))

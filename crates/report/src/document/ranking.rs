@@ -9,7 +9,7 @@ use super::super::ranking::{Rank, Ranking, RankingRow};
 use super::super::row_pairs::{RowPair, RowPairs};
 use super::super::table::Cell;
 use super::super::words::{self as wording, NONE, Number, unbroken};
-use super::sections::by_ranking;
+use super::sections::charts_by_ranking;
 use super::table::{Column, TableRow, table, table_with_note};
 use super::{Section, figures, legend_words};
 use readlab_analysis::compare::Center;
@@ -37,7 +37,7 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
 }
 
 fn rate_charts(page: &Page) -> Vec<Chart> {
-    by_ranking(page, "ranking", charts::ranking)
+    charts_by_ranking(page, "ranking", charts::ranking)
 }
 
 fn ranking(page: &Page) -> Option<Section> {

@@ -73,21 +73,25 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
     .concat()
 }
 
-pub(super) fn by_ranking(page: &Page, kind: &str, draw: fn(&Ranking, String) -> Option<Chart>) -> Vec<Chart> {
+pub(super) fn charts_by_ranking(
+    page: &Page,
+    kind: &str,
+    draw: fn(&Ranking, String) -> Option<Chart>,
+) -> Vec<Chart> {
     let rankings = page.rankings.iter().enumerate();
     rankings.filter_map(|(n, it)| draw(it, format!("{kind}-{n}-{}", it.state))).collect()
 }
 
 fn effort_charts(page: &Page) -> Vec<Chart> {
-    by_ranking(page, "effort", charts::effort)
+    charts_by_ranking(page, "effort", charts::effort)
 }
 
 fn latency_charts(page: &Page) -> Vec<Chart> {
-    by_ranking(page, "latency", charts::latency)
+    charts_by_ranking(page, "latency", charts::latency)
 }
 
 fn drift_charts(page: &Page) -> Vec<Chart> {
-    by_ranking(page, "rounds", charts::drift)
+    charts_by_ranking(page, "rounds", charts::drift)
 }
 
 fn curve_charts(page: &Page) -> Vec<Chart> {
@@ -142,7 +146,7 @@ fn effort(page: &Page) -> Option<Section> {
     let measured = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty());
     let mut tables = measured.map(effort_table).peekable();
     tables.peek()?;
-    let content = figures(effort_charts(page)).into_iter().chain(tables).chain(counted(page));
+    let content = figures(effort_charts(page)).into_iter().chain(tables).chain(counting_methods(page));
     let lead = "Where CPU time is longer than wall time, more than one processor was at work. Memory of a mapped file counts the mapped pages.";
     Section::with_content("effort", "CPU, memory, calls", lead, content)
 }
@@ -163,7 +167,7 @@ fn effort_table(ranking: &Ranking) -> Element {
         numbers.push(row.cores.map(|cores| Number::new(wording::cores(cores), cores)));
         numbers.extend(kinds.iter().map(|kind| {
             let value = row.counts.get(*kind)?.value?;
-            Some(Number::new(wording::counted(kind, value), float(value)))
+            Some(Number::new(wording::count_in_unit(kind, value), float(value)))
         }));
         TableRow::new(row, "", numbers.into_iter().map(Cell::number).collect())
     };
@@ -172,7 +176,7 @@ fn effort_table(ranking: &Ranking) -> Element {
     folded(&format!("{}: the numbers", ranking.title()), [body], false)
 }
 
-fn counted(page: &Page) -> Option<Element> {
+fn counting_methods(page: &Page) -> Option<Element> {
     let ways = page.counted.iter().flat_map(|(kind, ways)| {
         let described = ways.iter().map(|way| words("dd", way));
         std::iter::once(words("dt", kind)).chain(described)
@@ -192,7 +196,7 @@ fn percentiles(page: &Page) -> Option<Section> {
     let kinds: BTreeSet<&String> = again.flat_map(|row| row.count_summaries.keys()).collect();
     let kinds = kinds.into_iter().map(|kind| {
         let of = |row: &RankingRow| row.count_summaries.get(kind).cloned();
-        folded_percentiles(page, kind, "runs", of, |value| wording::counted(kind, value))
+        folded_percentiles(page, kind, "runs", of, |value| wording::count_in_unit(kind, value))
     });
     let lead = "From the smallest reading (p0) through the median (p50) to the largest (p100).";
     Section::with_content("percentiles", "Percentiles", lead, metrics.chain(kinds))

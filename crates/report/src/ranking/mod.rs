@@ -112,7 +112,7 @@ pub struct Ranking {
 }
 
 /// The scan that only touches pages, by its name in the protocol.
-const TOUCH: &str = "touch";
+const TOUCH_SCAN: &str = "touch";
 
 struct RankingContext<'a> {
     record: &'a Record,
@@ -240,7 +240,7 @@ impl RankingContext<'_> {
             work,
             state,
             indifference: self.record.header.agenda.as_ref().map_or(0.0, |it| it.rules.indifference),
-            below: cold.map(|facts| below(facts, cold_above.as_deref())).unwrap_or_default(),
+            below: cold.map(|facts| layer_lines(facts, cold_above.as_deref())).unwrap_or_default(),
             cold_above,
             over: facts.map_or_else(Transport::default, TargetFacts::transport),
             reference,
@@ -285,7 +285,7 @@ impl RankingContext<'_> {
 /// A sentence that trials which only touch the pages of a mapping do less work than the others;
 /// `None` if that is true of none or of all.
 fn touching_words(ranked: &[MeasuredRow]) -> Option<String> {
-    let touches = |it: &&MeasuredRow| it.row.method.scan.as_deref() == Some(TOUCH);
+    let touches = |it: &&MeasuredRow| it.row.method.scan.as_deref() == Some(TOUCH_SCAN);
     let names: Vec<&str> = ranked.iter().filter(touches).map(|it| it.row.name.as_str()).collect();
     (!names.is_empty() && names.len() < ranked.len()).then(|| {
         format!(
@@ -298,7 +298,7 @@ fn touching_words(ranked: &[MeasuredRow]) -> Option<String> {
 
 /// The layers below a target: the meaning of cold, the chain of layers, and whether hidden caches
 /// were probed.
-fn below(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
+fn layer_lines(facts: &TargetFacts, cold_above: Option<&str>) -> Vec<String> {
     let above = cold_above.map(|cache| format!("cold above: {cache}"));
     let chain = layers::words(&facts.layers).map(|chain| format!("layers: {chain}"));
     let not_probed = facts.hidden_cache.as_ref().and_then(HiddenCache::not_probed);

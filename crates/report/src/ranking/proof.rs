@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The share of pages that counts as the whole file: the system may evict a few pages by itself.
-const WHOLE_MIN: f64 = 0.99;
+const WHOLE_SHARE_MIN: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
@@ -183,7 +183,7 @@ fn cold_samples_that_left_less(trial: &TrialRecord, took: impl Fn(Option<u64>) -
     if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
         return 0;
     }
-    let is_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_MIN);
+    let is_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_SHARE_MIN);
     trial.samples.iter().filter(is_less).filter(|sample| took(sample.device_read_bytes)).count()
 }
 

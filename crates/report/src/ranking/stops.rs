@@ -18,7 +18,7 @@ impl Ranking {
     /// How many trials stopped for each reason, in one line; `None` if the record holds no reasons.
     pub fn stops_line(&self) -> Option<String> {
         let part = |(reason, rows): (StopReason, Vec<Stop>)| {
-            format!("{} {}{}", words::plural(rows.len(), "trial"), self.word(reason), after(&rows))
+            format!("{} {}{}", words::plural(rows.len(), "trial"), self.word(reason), rounds_words(&rows))
         };
         let parts: Vec<String> = self.stops().map(part).collect();
         (!parts.is_empty()).then(|| format!("stopped: {}", parts.join("; ")))
@@ -28,7 +28,7 @@ impl Ranking {
     pub fn stops_by_trial(&self) -> Vec<String> {
         let line = |(reason, rows): (StopReason, Vec<Stop>)| {
             let names: Vec<String> = rows.iter().map(|(row, n)| format!("{} ({n})", row.short)).collect();
-            format!("stopped {}, after so many rounds: {}", self.word(reason), names.join(", "))
+            format!("stopped {} (rounds in parentheses): {}", self.word(reason), names.join(", "))
         };
         self.stops().map(line).collect()
     }
@@ -64,7 +64,7 @@ impl Ranking {
 type Stop<'a> = (&'a RankingRow, u32);
 
 /// The number of rounds in words, such as ` after 2 to 5 rounds`.
-fn after(rows: &[Stop]) -> String {
+fn rounds_words(rows: &[Stop]) -> String {
     let rounds = || rows.iter().map(|(_, rounds)| *rounds);
     match rounds().min().zip(rounds().max()) {
         Some((first, last)) if first < last => format!(" after {first} to {last} rounds"),

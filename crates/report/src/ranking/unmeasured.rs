@@ -55,7 +55,7 @@ impl Unmeasured {
     fn from_trial(record: &Record, trial: &TrialRecord, names: &ShortNames) -> Unmeasured {
         let (outcome, reason) = match &trial.outcome {
             None => ("not measured", "the run ended before its first reading"),
-            Some(outcome) => (outcome.word(), outcome.reason().unwrap_or("no reading stands")),
+            Some(outcome) => (outcome.word(), outcome.reason().unwrap_or("no reading counts")),
         };
         Unmeasured {
             index: trial.trial.index,

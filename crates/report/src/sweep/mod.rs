@@ -91,7 +91,7 @@ impl SweepView {
         Some(SweepView {
             series: record.sweep_series().into_iter().map(series).collect(),
             unmeasured: unmeasured(record),
-            below: series_facts::below(record),
+            below: series_facts::layer_lines(record),
             cautions: cautions(record).into_iter().chain(series_facts::side_effect_lines(&known)).collect(),
         })
     }

@@ -66,7 +66,7 @@ impl SeriesFacts {
 
 /// Facts about the layers below the files of a sweep, all of which are in one folder: the meaning
 /// of cold, the chain of layers, and whether hidden caches were probed.
-pub(super) fn below(record: &Record) -> Vec<String> {
+pub(super) fn layer_lines(record: &Record) -> Vec<String> {
     let is_cold = record.trials.iter().any(|it| it.is_measured() && it.trial.state == CacheState::Cold);
     let targets = || record.targets.iter().filter(|_| is_cold);
     let above = first_and_count_of_others(targets().filter_map(TargetFacts::cold_above));

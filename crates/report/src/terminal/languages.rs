@@ -9,12 +9,12 @@ use super::table::cut;
 use readlab_system::terminal::printable::printable;
 
 /// Smallest number of letters to which names are cut.
-const NAME_MIN: usize = 8;
+const NAME_LETTERS_MIN: usize = 8;
 
 const TITLES: [&str; 5] = ["language", "usual way", "best way", "× usual", "needs"];
 
 /// The columns that a narrow terminal drops, in this order.
-const SPARE: [usize; 3] = [4, 1, 3];
+const DROPPED_COLUMNS: [usize; 3] = [4, 1, 3];
 
 fn texts(ranking: &Ranking, advice: &LanguageAdvice) -> [String; TITLES.len()] {
     let short = |trial: &AdvisedTrial| ranking.row(trial.index).map_or(&trial.name, |row| &row.short).clone();
@@ -49,14 +49,14 @@ pub(super) fn table(ranking: &Ranking, advice: &[LanguageAdvice], style: Style) 
     };
     let width = usize::from(style.width);
     let mut columns: Vec<usize> = (0..TITLES.len()).collect();
-    for spare in SPARE {
+    for dropped in DROPPED_COLUMNS {
         if build(&columns, usize::MAX).width() <= width {
             break;
         }
-        columns.retain(|column| *column != spare);
+        columns.retain(|column| *column != dropped);
     }
     // If the table is still too wide, all texts are cut to the same length.
     let fits = |&letters: &usize| build(&columns, letters).width() <= width;
-    let letters = (NAME_MIN..width).rev().find(fits).unwrap_or(NAME_MIN);
+    let letters = (NAME_LETTERS_MIN..width).rev().find(fits).unwrap_or(NAME_LETTERS_MIN);
     build(&columns, letters).lines()
 }

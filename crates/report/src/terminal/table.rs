@@ -14,10 +14,10 @@ use readlab_model::trial::TrialIndex;
 use readlab_system::terminal::printable::printable;
 
 /// Smallest number of letters to which names are cut, where possible.
-const NAME_MIN: usize = 16;
+const NAME_LETTERS_MIN: usize = 16;
 
 /// Number of letters of the longest list of folded names.
-const FOLDED_MAX: usize = 60;
+const FOLDED_LETTERS_MAX: usize = 60;
 
 /// A line of the table: a trial, or several folded trials of a group.
 pub(super) type TableRow<'a> = Vec<&'a RankingRow>;
@@ -31,7 +31,7 @@ fn row_name(rows: &[&RankingRow], letters: Option<usize>) -> String {
         (rows, letters) => {
             let names: Vec<String> = rows.iter().map(|row| printable(&row.short)).collect();
             let text = format!("+ {} tied: {}", rows.len(), names.join(", "));
-            cut(&text, letters.unwrap_or(FOLDED_MAX))
+            cut(&text, letters.unwrap_or(FOLDED_LETTERS_MAX))
         }
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn table_rows(
 }
 
 /// Columns with lower numbers are dropped to keep names uncut. The others are dropped only if names
-/// would be cut to less than [`NAME_MIN`] letters.
+/// would be cut to less than [`NAME_LETTERS_MIN`] letters.
 const SPARE_FOR_NAMES: u8 = 9;
 
 /// The table with as many columns as fit. If it is still too wide, names are cut.
@@ -107,7 +107,7 @@ pub(super) fn lines(rows: &[TableRow], center: Center, style: Style) -> Vec<Stri
     }
     let room = |columns: &[&Column]| width.saturating_sub(grid(columns, Some(0)).width());
     for spare in late {
-        if room(&columns) >= NAME_MIN {
+        if room(&columns) >= NAME_LETTERS_MIN {
             break;
         }
         columns.retain(|column| column.in_terminal != *spare);

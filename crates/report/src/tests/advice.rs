@@ -14,9 +14,9 @@ use readlab_model::target::setting::SettingValue;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::testing::{outcome, target};
-use readlab_record::{INDEPENDENT, Line, Outcome, Record, ReferenceCandidate, ReferenceReason};
+use readlab_record::{INDEPENDENT_READERS, Line, Outcome, Record, ReferenceCandidate, ReferenceReason};
 
-/// A warm race with the candidates for the reference of a run that names none.
+/// A warm race whose user named no reference, with the candidates that readlab chose.
 fn race_with_references(trials: &[(&str, u64, [u64; 5])]) -> Record {
     let mut record = warm_race(trials);
     record.header.references = references(&record);
@@ -25,7 +25,7 @@ fn race_with_references(trials: &[(&str, u64, [u64; 5])]) -> Record {
 
 fn references(record: &Record) -> Vec<ReferenceCandidate> {
     let all = || record.trials.iter().map(|it| &it.trial.id);
-    let independent = all().filter(|id| INDEPENDENT.contains(&id.to_string().as_str()));
+    let independent = all().filter(|id| INDEPENDENT_READERS.contains(&id.to_string().as_str()));
     let independent = independent.map(|id| (id.clone(), ReferenceReason::Independent));
     let usual = all().filter(|id| snippet::is_usual(&id.method));
     let usual = usual.map(|id| (id.clone(), ReferenceReason::Usual));

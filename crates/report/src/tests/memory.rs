@@ -28,7 +28,7 @@ pub(super) fn under_bounds() -> Record {
     record
 }
 
-/// Adds a method that takes so many milliseconds cold, under each of the [`BOUNDS`], and warm.
+/// Adds a method with these times in milliseconds: cold, under each of the [`BOUNDS`], and warm.
 fn add_method(record: &mut Record, name: &str, [cold, quarter, half, whole, warm]: [u64; 5]) {
     let pressed = [quarter, half, whole].map(|wall_ms| (CacheState::Pressed, wall_ms));
     let ends = [(CacheState::Cold, cold), (CacheState::Warm, warm)].map(|it| (0, it));
@@ -61,8 +61,8 @@ fn sentences_say_which_method_wins_on_which_side_and_what_falls_most() {
         "memory: newlines: rust/mmap/avx2 falls most: with memory for 100 % of the working set it is 4.0";
     assert!(cliff.starts_with(begins), "{cliff}");
     assert!(cliff.ends_with("times as fast as with memory for 50 % of the working set"), "{cliff}");
-    let enough = "memory: newlines: rust/direct@buffer=1MiB: beyond memory for 25 % of the working set, more adds no \
-                  twentieth";
+    let enough = "memory: newlines: rust/direct@buffer=1MiB: beyond memory for 25 % of the working set, more adds less \
+                  than 5 %";
     assert!(lines.iter().any(|line| line == enough), "{lines:?}");
 }
 

@@ -52,8 +52,8 @@ enum ConnectionState {
     Stranger,
     /// The connection has requested the file and is receiving it.
     Reader,
-    /// It has received the file, and may request it again. The number is higher for a connection
-    /// that finished later.
+    /// The client has received the file, and may request it again. A connection that finished later
+    /// has a higher number.
     Idle(u64),
     /// The connection was closed, but its thread has not ended yet.
     Leaving,

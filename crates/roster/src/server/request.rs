@@ -34,7 +34,7 @@ pub(super) struct Requests<'a> {
 /// How long to wait for the first byte of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IdleTimeout {
-    /// As long as for the whole head.
+    /// The time limit for the whole head, because the client has not shown that it may read the file.
     Stranger,
     /// Without limit, because the client has shown that it may read the file.
     Reader,

@@ -142,7 +142,7 @@ impl LaunchedSession {
                 (session.receipt.version, session.receipt.runtime) = (version, runtime);
                 Ok(session)
             }
-            other => Err(out_of_turn("hello", &other)),
+            other => Err(unexpected_message("hello", &other)),
         }
     }
 }
@@ -178,7 +178,7 @@ impl Session {
             match self.process.read_line(self.time_limit) {
                 Ok(line) => match Message::parse(&line)? {
                     Message::Method(method) => methods.push(method),
-                    other => return Err(out_of_turn("method", &other)),
+                    other => return Err(unexpected_message("method", &other)),
                 },
                 Err(ReadError::Closed) => return Ok(methods),
                 Err(cause) => return Err(self.silence_error(cause)),
@@ -190,7 +190,7 @@ impl Session {
     pub fn wait_until_ready(&mut self) -> Result<Params, SessionError> {
         match self.receive(self.time_limit)? {
             Message::Ready { params } => Ok(Params(params)),
-            other => Err(out_of_turn("ready", &other)),
+            other => Err(unexpected_message("ready", &other)),
         }
     }
 
@@ -253,7 +253,7 @@ impl Session {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
                     return Err(SessionError::WrongCount { expected: request.count, got });
                 }
-                other => return Err(out_of_turn("sample, count or done", &other)),
+                other => return Err(unexpected_message("sample, count or done", &other)),
             }
             message = self.receive(self.time_limit)?;
         }
@@ -362,7 +362,7 @@ impl Session {
     }
 }
 
-fn out_of_turn(expected: &'static str, said: &Message) -> SessionError {
+fn unexpected_message(expected: &'static str, said: &Message) -> SessionError {
     SessionError::OutOfTurn { expected, said: said.line() }
 }
 

@@ -19,8 +19,8 @@ use readlab_targets::target::Target;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use std::fs::File;
 
-/// How many times as long as in another state the readings under one bound take: some untimed readings
-/// come before each.
+/// The time for readings under one bound, divided by the time for readings in another state: untimed
+/// readings come before each reading under a bound.
 const STATES_PER_BOUND: u64 = 2;
 
 /// The bounds on memory that are raced.
@@ -53,7 +53,7 @@ pub(super) fn check_memory<'a>(targets: impl Iterator<Item = &'a Target>) -> any
         let path = &target.facts.path;
         if target.facts.transport().has_server() {
             bail!(
-                "--memory: {path} is read by a server, and the memory of a contender that asks it says nothing"
+                "--memory: {path} is read by a server, so a bound on a contender does not bound its page cache"
             );
         }
         check_filesystem(target).with_context(|| format!("--memory: {path}"))?;
@@ -91,7 +91,7 @@ pub(super) fn readers_warning(bounds: &MemoryBounds, shape: &ReaderGroup) -> Opt
     let count = shape.most_of_one_file().filter(|_| bounds.is_given() && !bounds.is_shared)?;
     Some(format!(
         "each reader has a bound of its own, and all read the same file: {count} readers may keep {count} times \
-         the bound of it in memory; --memory-shared bounds them together"
+         their bound in memory; --memory-shared bounds them together"
     ))
 }
 
@@ -173,10 +173,9 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
         if !is_pressed(&planned.trial) {
             trials.push(planned);
         } else if planned.trial.start == Start::EachReading {
-            let reason =
-                "its contender is started before each reading, so that no untimed readings of it make \
+            let reason = "its contender is started before each reading, so its untimed readings cannot make \
                           the state under a bound steady"
-                    .to_owned();
+                .to_owned();
             absent.push((planned.trial, Outcome::Unavailable { reason }));
         } else if !planned.trial.is_control() {
             trials.extend(numbers(planned.trial.target).map(|target| planned.on_target(target)));
@@ -258,7 +257,7 @@ mod tests {
             readers_warning(&bounds, &shape)
         };
         let said = warning(false, &[1, 4], None).unwrap();
-        assert!(said.contains("4 readers may keep 4 times the bound of it in memory"), "{said}");
+        assert!(said.contains("4 readers may keep 4 times their bound in memory"), "{said}");
         let without = [
             warning(true, &[1, 4], None),
             warning(false, &[1, 4], Some("/copies")),

@@ -137,7 +137,7 @@ pub(super) fn link_limit(remote: &RemoteTarget, target: usize) -> Result<Option<
     let mut addresses = url.address().to_socket_addrs().map_err(LinkError::Unreachable)?;
     let address =
         addresses.next().ok_or_else(|| LinkError::NoAddress("its server has no address".to_owned()))?;
-    let found = interface::towards(address).map_err(LinkError::Unreachable)?;
+    let found = interface::on_route_to(address).map_err(LinkError::Unreachable)?;
     if found.is_loopback {
         return Ok(None);
     }

@@ -9,7 +9,7 @@ use readlab_catalog::roster::Roster;
 use readlab_catalog::snippet;
 use readlab_measure::plan::Plan;
 use readlab_model::trial::TrialId;
-use readlab_record::{INDEPENDENT, ReferenceCandidate, ReferenceReason};
+use readlab_record::{INDEPENDENT_READERS, ReferenceCandidate, ReferenceReason};
 use std::cmp::Reverse;
 
 /// The candidates among the trials of a plan, best first, without duplicates.
@@ -37,7 +37,7 @@ impl ReferenceOptions {
         let commands = commands.filter_map(|command| command.trial().parse().ok());
         let own: Vec<TrialId> = commands.filter(|id| read.contains(id)).collect();
         let programs = ids(&|id| built_in.entry(&id.method.contender).is_none());
-        let independent = ids(&|id| INDEPENDENT.contains(&id.to_string().as_str()));
+        let independent = ids(&|id| INDEPENDENT_READERS.contains(&id.to_string().as_str()));
         let usual = self.usual_methods(&built_in, read);
         let mut all = CandidateList::default();
         all.add(self.named, ReferenceReason::Named);

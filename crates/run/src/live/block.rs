@@ -60,8 +60,8 @@ impl RankingBlock {
     pub(super) fn standings(&self, most: usize) -> Standings {
         let of_search = self.is_of_search();
         let mut best = match self.key.target {
-            Some(_) => self.by_median(of_search, most),
-            None => self.by_rate(),
+            Some(_) => self.rows_by_median(of_search, most),
+            None => self.rows_by_rate(),
         };
         let measured = match self.key.target {
             Some(_) => self.rows.iter().filter(|row| row.median_ns(of_search).is_some()).count(),
@@ -76,7 +76,7 @@ impl RankingBlock {
         }
     }
 
-    fn by_median(&self, of_search: bool, most: usize) -> Vec<RowFigures> {
+    fn rows_by_median(&self, of_search: bool, most: usize) -> Vec<RowFigures> {
         let medians = self.rows.iter().filter_map(|row| Some((row.median_ns(of_search)?, row)));
         let mut rows: Vec<(f64, &RankingRow)> = medians.collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -91,7 +91,7 @@ impl RankingBlock {
         rows.iter().take(most).enumerate().filter_map(figures).collect()
     }
 
-    fn by_rate(&self) -> Vec<RowFigures> {
+    fn rows_by_rate(&self) -> Vec<RowFigures> {
         let mut all: Vec<RowFigures> = self.rows.iter().filter_map(RankingRow::figures_of_files).collect();
         all.sort_by(|a, b| b.speed().total_cmp(&a.speed()));
         all

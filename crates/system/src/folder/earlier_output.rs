@@ -13,7 +13,7 @@ pub type IsOutput = fn(&str) -> bool;
 
 /// True if no data of the user is lost with the file: it is empty, or an output of this format.
 pub fn is_replaceable(file: &Path, is_output: IsOutput) -> io::Result<bool> {
-    let file = open_file::read_without_waiting(file)?;
+    let file = open_file::open_without_waiting(file)?;
     let mut head = Vec::new();
     file.take(HEAD_BYTES).read_to_end(&mut head)?;
     Ok(head.is_empty() || is_output(&String::from_utf8_lossy(&head)))

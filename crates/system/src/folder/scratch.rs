@@ -174,7 +174,7 @@ impl Leftover {
 }
 
 /// Removes the scratch folders of this process, which is about to end without dropping them.
-pub fn remove_own() {
+pub fn remove_own_folders() {
     let notes = folder::unfinished().map(fs::read_dir);
     for note in notes.into_iter().flatten().flatten().flatten().map(|note| note.path()) {
         let has_name = note.file_name().and_then(OsStr::to_str).is_some_and(has_own_name);

@@ -1,7 +1,7 @@
 //! Block devices, from /sys: their facts, and the devices or files that they consist of.
 
 use super::file_status::DeviceNumber;
-use super::kernel_file::{self, line, number, selected};
+use super::kernel_file::{self, line, number, selected_word};
 use super::system_root::SystemRoot;
 use readlab_model::target::device::{Device, ReadAhead};
 use std::fs;
@@ -119,7 +119,7 @@ impl BlockDevice {
             rotational: of_disk("queue/rotational").map(|flag| flag == "1"),
             read_ahead_bytes: of_disk("queue/read_ahead_kb")
                 .and_then(|kib| Some(kib.parse::<u64>().ok()? * 1024)),
-            scheduler: of_disk("queue/scheduler").map(|all| selected(&all).to_owned()),
+            scheduler: of_disk("queue/scheduler").map(|all| selected_word(&all).to_owned()),
         }
     }
 

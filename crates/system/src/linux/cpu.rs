@@ -13,7 +13,7 @@ pub fn model() -> Option<String> {
 
 /// Number of processors in the affinity mask of this thread. If the machine has more processors
 /// than the mask can hold, all processors that are online.
-pub fn allowed() -> u64 {
+pub fn allowed_processors() -> u64 {
     let mask = rustix::thread::sched_getaffinity(None).map(|mask| u64::from(mask.count()));
     mask.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
 }
@@ -101,7 +101,7 @@ mod tests {
             let all = rustix::thread::sched_getaffinity(None).unwrap();
             one.set((0..1024).find(|&cpu| all.is_set(cpu)).unwrap());
             rustix::thread::sched_setaffinity(None, &one).unwrap();
-            allowed()
+            allowed_processors()
         });
         assert_eq!(counted.join().unwrap(), 1);
     }

@@ -119,7 +119,7 @@ fn listener_at(name: &str) -> Option<u32> {
     let stream = UnixStream::connect_addr(&address(name)?).ok()?;
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most so many bytes into a live local. rustix has no number 0 for
+    // SAFETY: the kernel writes at most `bytes` bytes into a live local. rustix has no number 0 for
     // a process of another namespace.
     let code = unsafe {
         libc::getsockopt(

@@ -20,7 +20,7 @@ pub struct Interface {
 }
 
 /// The interface on the route to an address. Nothing is sent.
-pub fn towards(server: SocketAddr) -> io::Result<Interface> {
+pub fn on_route_to(server: SocketAddr) -> io::Result<Interface> {
     let any: IpAddr =
         if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     // Connecting a UDP socket only selects the route.
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn local_addresses_are_reached_through_the_loopback_interface() {
-        let found = towards("127.0.0.1:80".parse().unwrap()).unwrap();
+        let found = on_route_to("127.0.0.1:80".parse().unwrap()).unwrap();
         assert!(found.is_loopback, "{found:?}");
         assert_eq!(found.bits_per_s, None);
     }

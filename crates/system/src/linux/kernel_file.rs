@@ -34,7 +34,7 @@ pub(super) fn field(text: &str, name: &str) -> Option<u64> {
 
 /// The word in brackets in a list such as `none [mq-deadline] kyber`; without brackets the whole
 /// list.
-pub(super) fn selected(list: &str) -> &str {
+pub(super) fn selected_word(list: &str) -> &str {
     let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(list, |(word, _)| word)
 }
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_selected_word_is_the_one_in_brackets() {
-        assert_eq!(selected("none [mq-deadline] kyber"), "mq-deadline");
-        assert_eq!(selected("none"), "none");
+        assert_eq!(selected_word("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(selected_word("none"), "none");
     }
 }

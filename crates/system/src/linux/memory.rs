@@ -1,7 +1,7 @@
 //! The machine's memory: how much there is, how much this process may use, and what reclaims it.
 
 use super::control_group::{self, GroupFolder};
-use super::kernel_file::{field, line, number, selected};
+use super::kernel_file::{field, line, number, selected_word};
 use procfs::{Current, Meminfo};
 use std::fs;
 
@@ -31,7 +31,7 @@ pub fn is_swap_on() -> bool {
 
 /// The mode of transparent huge pages: `always`, `madvise` or `never`.
 pub fn transparent_huge_pages() -> Option<String> {
-    line("/sys/kernel/mm/transparent_hugepage/enabled").map(|all| selected(&all).to_owned())
+    line("/sys/kernel/mm/transparent_hugepage/enabled").map(|all| selected_word(&all).to_owned())
 }
 
 /// True if DAMON may reclaim memory, controlled by its modules, its administration files or a

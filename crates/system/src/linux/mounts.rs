@@ -35,10 +35,10 @@ impl Mount {
     /// symbolic links.
     pub fn find(system: &SystemRoot, path: &Path, device: DeviceNumber) -> Option<Mount> {
         let text = fs::read(system.join("proc/self/mountinfo")).ok()?;
-        Mount::in_text(&String::from_utf8_lossy(&text), path, &device.to_string())
+        Mount::find_in_text(&String::from_utf8_lossy(&text), path, &device.to_string())
     }
 
-    fn in_text(mountinfo: &str, path: &Path, number: &str) -> Option<Mount> {
+    fn find_in_text(mountinfo: &str, path: &Path, number: &str) -> Option<Mount> {
         let above = mountinfo.lines().filter_map(Mount::parse).filter(|mount| path.starts_with(&mount.point));
         // Files of overlays and btrfs have other device numbers than their mounts, so the number is
         // only a preference. If several mounts have the same mount point, the last one hides the
@@ -205,7 +205,7 @@ a line that is none
 ";
 
     fn mount(path: &str, number: &str) -> Mount {
-        Mount::in_text(MOUNTINFO, Path::new(path), number).unwrap()
+        Mount::find_in_text(MOUNTINFO, Path::new(path), number).unwrap()
     }
 
     #[test]
@@ -268,7 +268,7 @@ a line that is none
     #[test]
     fn text_that_is_not_mountinfo_has_no_mounts() {
         for text in ["", " - ", "1 2 3 - ", "\\", "1 2 0:1 \\40 \\777 x - ext4"] {
-            assert!(Mount::in_text(text, Path::new("/a"), "0:1").is_none(), "{text}");
+            assert!(Mount::find_in_text(text, Path::new("/a"), "0:1").is_none(), "{text}");
         }
         assert_eq!(unescaped("a\\04"), Path::new("a\\04"));
         assert_eq!(unescaped("a\\777"), Path::new("a\\777"));

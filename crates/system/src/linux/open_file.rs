@@ -10,7 +10,7 @@ const PRIVATE_MODE: u32 = 0o700;
 
 /// Opens a file for reading. It neither waits for the other end of a pipe nor makes a terminal the
 /// controlling terminal.
-pub fn read_without_waiting(path: &Path) -> io::Result<File> {
+pub fn open_without_waiting(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
 }
 

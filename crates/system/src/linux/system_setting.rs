@@ -2,7 +2,7 @@
 //! runs: finds the files of each setting, and reads and writes its value in words.
 
 use super::block_device::BlockDevice;
-use super::kernel_file::{line, selected};
+use super::kernel_file::{line, selected_word};
 use super::program::CommandLine;
 use super::system_root::SystemRoot;
 use readlab_model::target::TargetFacts;
@@ -79,7 +79,7 @@ impl SystemSetting {
         let kib = line.parse::<u64>().ok().filter(|_| self == SystemSetting::ReadAhead);
         match kib.and_then(|kib| kib.checked_mul(1024)) {
             Some(bytes) => Bytes(bytes).exact(),
-            None => selected(line).to_owned(),
+            None => selected_word(line).to_owned(),
         }
     }
 }
@@ -105,7 +105,7 @@ impl SettingFiles {
         };
         match files.iter().find(|file| !file.exists()) {
             Some(file) => Err(format!("{} does not exist", file.display())),
-            None if files.is_empty() => Err("this machine lets nobody set it".to_owned()),
+            None if files.is_empty() => Err("this machine does not let it be set".to_owned()),
             None => Ok(SettingFiles { setting, files: files.into_iter().collect() }),
         }
     }
@@ -124,10 +124,10 @@ impl SettingFiles {
             let text = fs::read(file).map_err(|cause| file_error(file, &cause))?;
             read.push((file, self.setting.value_in_line(String::from_utf8_lossy(&text).trim())));
         }
-        let (first, value) = read.first().ok_or("it is nowhere")?;
+        let (first, value) = read.first().ok_or("it has no file")?;
         match read.iter().find(|(_, other)| other != value) {
             Some((file, other)) => Err(format!(
-                "{} has {value} and {} has {other}: what must be restored is not one value",
+                "{} has {value} and {} has {other}: there is no single value to restore",
                 first.display(),
                 file.display()
             )),
@@ -282,7 +282,7 @@ mod tests {
         let shared = SettingFiles::find(&system.root, SystemSetting::ReadAhead, [&one, &other]).unwrap();
         assert_eq!(shared.files.len(), 1);
         let both = SettingFiles::find(&system.root, SystemSetting::ReadAhead, [&one, &fuse]).unwrap();
-        assert!(both.read_value().unwrap_err().ends_with("what must be restored is not one value"));
+        assert!(both.read_value().unwrap_err().ends_with("there is no single value to restore"));
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
             refusal(SystemSetting::Scheduler, &target_on_device("vdb"))
                 .contains("no device that has scheduler")
         );
-        assert_eq!(refusal(SystemSetting::CpuGovernor, &nowhere), "this machine lets nobody set it");
+        assert_eq!(refusal(SystemSetting::CpuGovernor, &nowhere), "this machine does not let it be set");
     }
 
     #[test]

@@ -39,10 +39,10 @@ enum DistrustReason {
 pub fn check(path: &Path) -> Result<(), Distrust> {
     let trusted = user::trusted();
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    check_within(&path, &trusted, LINKS_MAX)
+    check_with_links(&path, &trusted, LINKS_MAX)
 }
 
-fn check_within(path: &Path, trusted: &[u32], links_max: u32) -> Result<(), Distrust> {
+fn check_with_links(path: &Path, trusted: &[u32], links_max: u32) -> Result<(), Distrust> {
     let mut folders: Vec<&Path> = path.ancestors().collect();
     folders.reverse();
     for place in folders {
@@ -55,7 +55,7 @@ fn check_within(path: &Path, trusted: &[u32], links_max: u32) -> Result<(), Dist
             let Some(links_max) = links_max.checked_sub(1) else { return refused(DistrustReason::Links) };
             let target = fs::read_link(place).unwrap_or_default();
             let folder = place.parent().unwrap_or(Path::new("/"));
-            check_within(&folder.join(target), trusted, links_max)?;
+            check_with_links(&folder.join(target), trusted, links_max)?;
         }
     }
     Ok(())

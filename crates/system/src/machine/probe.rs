@@ -13,7 +13,7 @@ impl Machine {
             kernel: system::kernel_release(),
             distribution: system::distribution(),
             cpu: cpu::model(),
-            cpus: cpu::allowed(),
+            cpus: cpu::allowed_processors(),
             cpu_quota: cpu::quota(),
             max_turbo_ghz: cpu::max_clock_ghz(),
             governor: cpu::governor(),

@@ -7,6 +7,6 @@ use std::path::Path;
 
 /// Opens a file for reading. It neither waits for the other end of a pipe nor makes a terminal the
 /// controlling terminal.
-pub fn read_without_waiting(path: &Path) -> io::Result<File> {
+pub fn open_without_waiting(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }

@@ -81,7 +81,7 @@ fn check_space(below: &Path, bytes: u64) -> Result<(), TargetError> {
 
 /// Writes a copy and syncs it to the device, because dirty pages could not be evicted.
 fn write_copy(file: &Path, copy: &Path, check: CopyCheck) -> io::Result<()> {
-    let (mut from, mut to) = (open_file::read_without_waiting(file)?, File::create_new(copy)?);
+    let (mut from, mut to) = (open_file::open_without_waiting(file)?, File::create_new(copy)?);
     let mut written = 0;
     check(written)?;
     read_pieces(&mut from, PIECE_BYTES, &mut |piece| {

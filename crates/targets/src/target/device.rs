@@ -9,7 +9,7 @@ use readlab_system::system_root::SystemRoot;
 /// The block device below a file, found by the file's device number or by its mount. Btrfs and
 /// other file systems on several devices have device numbers of their own. `None` if no block
 /// device is known, as for memory, network and stacked file systems.
-pub fn under(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
+pub fn below_file(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device> {
     find(&SystemRoot::default(), mount, number).map(|device| device.facts())
 }
 

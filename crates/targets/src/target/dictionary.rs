@@ -42,7 +42,7 @@ pub fn bytes(dictionary: &Dictionary) -> io::Result<Vec<u8>> {
 
 /// The content of a file; for a file larger than a dictionary its beginning.
 fn read(path: &Path) -> Result<Vec<u8>, TargetError> {
-    let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+    let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
     let io = |cause| TargetError::Io { path: path.to_owned(), cause };
     check_kind(path, FileStatus::read(&file).map_err(io)?.kind, AcceptedKinds::Files)?;
     let mut bytes = Vec::new();

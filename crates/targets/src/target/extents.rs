@@ -20,7 +20,7 @@ pub fn read(file: &File) -> io::Result<Extents> {
 pub fn of_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
     let mut found = Extents::default();
     let mut at = range.start;
-    extents::for_each(file, range.clone(), |extent| at = add(&mut found, extent, at, range.end))?;
+    extents::for_each(file, range.clone(), |extent| at = count_extent(&mut found, extent, at, range.end))?;
     found.hole_bytes += range.end.saturating_sub(at);
     // EROFS lists the extents of a compressed file as plain extents. On btrfs the attribute for
     // compression is only a request, and the extents themselves state whether they are compressed.
@@ -33,7 +33,7 @@ pub fn of_range(file: &File, range: Range<u64>) -> io::Result<Extents> {
 
 /// Counts the next extent and the hole before it, within the range from `at` (the end of the
 /// previous extent) to `end`. Returns the end of this extent.
-fn add(found: &mut Extents, extent: Extent, at: u64, end: u64) -> u64 {
+fn count_extent(found: &mut Extents, extent: Extent, at: u64, end: u64) -> u64 {
     let start = extent.start.clamp(at, end);
     let stop = extent.start.saturating_add(extent.length).clamp(start, end);
     found.count += 1;
@@ -55,7 +55,7 @@ mod tests {
         let mut found = Extents::default();
         let mut end = 0;
         for &(start, length, kind) in extents {
-            end = add(&mut found, Extent { start, length, kind }, end, size_bytes);
+            end = count_extent(&mut found, Extent { start, length, kind }, end, size_bytes);
         }
         found
     }
@@ -73,8 +73,12 @@ mod tests {
     fn only_extents_within_a_part_of_the_file_are_counted() {
         let mut found = Extents::default();
         // The range 4096..12288 of a file with an extent from 0 to 8192 and a hole after it.
-        let at =
-            add(&mut found, Extent { start: 0, length: 8192, kind: ExtentKind::Unwritten }, 4096, 12_288);
+        let at = count_extent(
+            &mut found,
+            Extent { start: 0, length: 8192, kind: ExtentKind::Unwritten },
+            4096,
+            12_288,
+        );
         let expected = Extents { count: 1, unwritten_bytes: 4096, ..Extents::default() };
         assert_eq!((at, found), (8192, expected));
     }

@@ -39,7 +39,7 @@ pub enum RemoteCounter {
 
 /// The remote file systems, by their names in the kernel's table of file systems.
 #[rustfmt::skip]
-const REMOTE: &[(&str, RemoteCounter)] = &[
+const REMOTE_FILESYSTEMS: &[(&str, RemoteCounter)] = &[
     ("nfs", RemoteCounter::Nfs), ("lustre", RemoteCounter::Lustre), ("ceph", RemoteCounter::Ceph),
     ("cifs", RemoteCounter::Interfaces), ("smb2", RemoteCounter::Interfaces),
     ("smb", RemoteCounter::Interfaces), ("afs", RemoteCounter::Interfaces),
@@ -50,7 +50,7 @@ const REMOTE: &[(&str, RemoteCounter)] = &[
 
 /// The counter of a remote file system; `None` for other file systems.
 pub fn remote_counter(name: &str) -> Option<RemoteCounter> {
-    REMOTE.iter().find(|(known, _)| *known == name).map(|(_, counter)| *counter)
+    REMOTE_FILESYSTEMS.iter().find(|(known, _)| *known == name).map(|(_, counter)| *counter)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

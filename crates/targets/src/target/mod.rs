@@ -147,7 +147,7 @@ impl Target {
         let path = &path::stable_path(path).map_err(io)?;
         let named = fs::metadata(path).map_err(|cause| refusal_of_word(word, path, cause))?;
         check_kind(path, FileStatus::from(&named).kind, accept)?;
-        let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+        let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
         // The open file is checked again, because its name may mean another file by now.
         let status = FileStatus::read(&file).map_err(io)?;
         check_kind(path, status.kind, accept)?;
@@ -206,7 +206,7 @@ impl Target {
     fn restrict_to_part(&mut self, part: Part) -> Result<(), TargetError> {
         match &self.place {
             Place::File(path) => {
-                let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+                let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
                 self.facts.extents = extents::of_range(&file, part.range()).ok();
             }
             Place::Web(_) => {}
@@ -221,7 +221,7 @@ impl Target {
     pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
         let Some(path) = self.file() else { return Err(TargetError::NoZstd(self.name().into())) };
         let mut head = Vec::new();
-        let file = open_file::read_without_waiting(path).map_err(|cause| refusal(path, cause))?;
+        let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
         let read = file.take(HEAD_BYTES).read_to_end(&mut head);
         read.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })?;
         if Archive::by_magic(&head) != Some(Archive::Zstd) {
@@ -235,7 +235,7 @@ impl Target {
     /// unchanged.
     pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
         if let Place::File(file) = &self.place {
-            self.facts.kind = TargetKind::sent_by(Http::Own, source.store());
+            self.facts.kind = TargetKind::from_server(Http::Own, source.store());
             let remote = Box::new(RemoteTarget::of_own_server(source, options)?);
             self.place = Place::Served { file: file.clone(), remote };
         }
@@ -380,10 +380,10 @@ fn with_storage(
 /// The mount of a file and the device below it. A block device is its own device and has no mount.
 fn mount_and_device(real: &Path, status: &FileStatus) -> (Option<Mount>, Option<Device>) {
     if let FileKind::BlockDevice(number) = status.kind {
-        return (None, device::under(None, number));
+        return (None, device::below_file(None, number));
     }
     let mount = Mount::find(&SystemRoot::default(), real, status.device);
-    let device = device::under(mount.as_ref(), status.device);
+    let device = device::below_file(mount.as_ref(), status.device);
     (mount, device)
 }
 

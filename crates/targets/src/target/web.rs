@@ -35,7 +35,7 @@ impl Version {
         inner.chars().all(is_tag).then_some(etag)
     }
 
-    fn in_head(response: &Response<'_>) -> Version {
+    fn from_head(response: &Response<'_>) -> Version {
         let field = |name| response.field(name).map(str::to_owned);
         Version {
             etag: field("etag"),
@@ -127,7 +127,7 @@ impl RemoteTarget {
 
     /// The head of the response to HEAD, and the version of the content.
     fn head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
-        self.ask(RequestVerb::Head, check).map(|response| (Some(Version::in_head(&response)), response))
+        self.ask(RequestVerb::Head, check).map(|response| (Some(Version::from_head(&response)), response))
     }
 
     pub fn ask<'a>(&self, verb: RequestVerb, check: WaitCheck<'a>) -> Result<Response<'a>, HttpError> {
@@ -139,7 +139,7 @@ impl RemoteTarget {
     pub fn change(&self) -> Option<String> {
         let before = self.version.as_ref()?;
         match self.ask(RequestVerb::Head, &|| Ok(())) {
-            Ok(response) => before.change(&Version::in_head(&response)),
+            Ok(response) => before.change(&Version::from_head(&response)),
             Err(error) => Some(format!("can no longer be reached: {error}")),
         }
     }
@@ -198,7 +198,7 @@ impl Target {
             path: remote.source.to_string(),
             size_bytes: response.field("content-length").and_then(|it| it.parse().ok()).unwrap_or(0),
             cautions: cautions(version.as_ref()).into_iter().chain(redirect).collect(),
-            kind: TargetKind::sent_by(http, remote.source.store()),
+            kind: TargetKind::from_server(http, remote.source.store()),
             ..TargetFacts::default()
         };
         let has_ranges = has_ranges(&response);

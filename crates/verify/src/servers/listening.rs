@@ -98,9 +98,9 @@ impl Servers {
         let listen = |config| Listening::start(&pages, config);
         Ok(Servers {
             plain: listen(None)?,
-            encrypted: listen(Some(authority.identity(&[HOST, "127.0.0.1"], VALID_YEARS)?))?,
-            expired: listen(Some(authority.identity(&[HOST, "127.0.0.1"], EXPIRED_YEARS)?))?,
-            other_host: listen(Some(authority.identity(&[OTHER_HOST], VALID_YEARS)?))?,
+            encrypted: listen(Some(authority.server_config(&[HOST, "127.0.0.1"], VALID_YEARS)?))?,
+            expired: listen(Some(authority.server_config(&[HOST, "127.0.0.1"], EXPIRED_YEARS)?))?,
+            other_host: listen(Some(authority.server_config(&[OTHER_HOST], VALID_YEARS)?))?,
             nowhere: RefusingPort::take()?,
             authority: pem,
             pages,
@@ -135,7 +135,7 @@ impl Listening {
                 };
                 let (pages, config) = (Arc::clone(&pages), config.clone());
                 // A client may disconnect at any time.
-                std::thread::spawn(move || drop(connected(&pages, &client, config)));
+                std::thread::spawn(move || drop(serve_connection(&pages, &client, config)));
             }
         });
         Ok(Listening { port, is_over })
@@ -150,7 +150,7 @@ impl Drop for Listening {
     }
 }
 
-fn connected(pages: &Pages, client: &TcpStream, config: Option<Arc<ServerConfig>>) -> io::Result<()> {
+fn serve_connection(pages: &Pages, client: &TcpStream, config: Option<Arc<ServerConfig>>) -> io::Result<()> {
     client.set_nodelay(true)?;
     let connection = pages.open_connection();
     let end = match config {
@@ -228,7 +228,7 @@ impl Authority {
     }
 
     /// The TLS configuration of a server with these host names.
-    fn identity(&self, hosts: &[&str], years: RangeInclusive<i32>) -> io::Result<Arc<ServerConfig>> {
+    fn server_config(&self, hosts: &[&str], years: RangeInclusive<i32>) -> io::Result<Arc<ServerConfig>> {
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let mut params = params(hosts, "readlab test server", years)?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

@@ -219,7 +219,7 @@ fn setting_checks<'s>(stage: &'s Stage, method: &MethodLine, small: &ServerReadS
 /// Servers that misbehave, and requests that servers reject.
 fn misbehaviour_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
     let method = &small.method;
-    let is_first = is_first_of_its_client(stage, method);
+    let is_first = is_first_method_of_client(stage, method);
     let is_ranged =
         method.params.iter().any(|param| RANGE_PARAMETERS.iter().any(|word| param.name.contains(word)));
     let chosen = FOR_ALL_METHODS.iter().chain(FOR_FIRST_OF_CLIENT.iter().filter(|_| is_first));
@@ -269,7 +269,7 @@ fn encryption_checks<'s>(
         right_check(reading.with_kept(kept), vec![stage.file("65537-bytes"), &stage.large], ONE_READING)
     };
     let mut checks = vec![by_authority("encrypted", 0), by_authority("encrypted, kept", 1)];
-    if is_first_of_its_client(stage, method) {
+    if is_first_method_of_client(stage, method) {
         let mut refused = |what: &str, place, trust| {
             checks.push(failing_check(at(first, what, what, place, trust), SEVERAL_PARTS_FILE));
         };
@@ -283,7 +283,7 @@ fn encryption_checks<'s>(
 
 /// True for the first method of a client, with which code that its methods share is tested. The
 /// client is the method's name up to its first dot or dash: `boto3.get_object` and `boto3.ranged`.
-fn is_first_of_its_client(stage: &Stage, method: &MethodLine) -> bool {
+fn is_first_method_of_client(stage: &Stage, method: &MethodLine) -> bool {
     let client = |method: &MethodLine| method.method.split(['.', '-']).next().map(str::to_owned);
     let is_same = |other: &&MethodLine| {
         are_read_by(other) && other.unavailable.is_none() && client(other) == client(method)

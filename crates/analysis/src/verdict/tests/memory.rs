@@ -24,7 +24,7 @@ fn add_pressed(record: &mut Record, name: &str, target: usize, reading: Sample) 
     index
 }
 
-/// A machine on which the file is read with memory for half of it.
+/// A record with a target that is read with memory for half of the file; returns the target's index, too.
 fn record_with_half() -> (Record, usize) {
     let mut record = machine_record();
     let half = add_bound(&mut record, "50%");
@@ -75,7 +75,7 @@ fn a_reading_that_the_bound_does_not_slow_has_the_limits_of_the_file() {
     let slow_scan = with_device_bytes(SIZE / 2, sample_of_times(1000, 900, 60));
     let slow_scan = add_pressed(&mut record, "rust/read/scalar", half, slow_scan);
     assert!(stops_at(&record, slow_scan).starts_with("processing"), "{:?}", verdict_on(&record, slow_scan));
-    // It leaves nothing in memory, so that no memory helps it.
+    // A method that leaves nothing in memory is not helped by more memory.
     let dropped = add_pressed(&mut record, "rust/dontcache", half, slow_reading());
     change_each(&mut record, dropped, [0.0; 5], |sample, share| sample.resident_after = Some(share));
     let judged = verdict_on(&record, dropped);

@@ -31,7 +31,7 @@ impl Mappings {
         *mappings = kept;
     }
 
-    /// A child begins with the mappings of its parent.
+    /// Gives a child the mappings of its parent.
     pub(super) fn fork(&mut self, parent: u32, child: u32) {
         if parent != child {
             let copied = self.0.get(&parent).cloned().unwrap_or_default();
@@ -39,7 +39,7 @@ impl Mappings {
         }
     }
 
-    /// An exec ends all mappings.
+    /// Forgets the mappings of a process, because execve(2) ends them.
     pub(super) fn exec(&mut self, pid: u32) {
         self.0.insert(pid, Vec::new());
     }

@@ -1,4 +1,4 @@
-//! Limits that readings exceed, and windows that no reading can have.
+//! Readings that exceed a limit, and windows too short for any reading.
 
 use super::*;
 

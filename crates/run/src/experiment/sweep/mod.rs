@@ -98,7 +98,7 @@ impl SweepFolder {
         Ok(SweepFolder { origin: FolderOrigin::Own(made), files: Vec::new() })
     }
 
-    pub fn open_kept(path: &Path) -> Result<SweepFolder, SweepError> {
+    pub fn open_kept_folder(path: &Path) -> Result<SweepFolder, SweepError> {
         let not_kept = |cause: String| SweepError::NotKept { folder: path.to_owned(), cause };
         let text = fs::read(path.join(MANIFEST_FILE))
             .map_err(|cause| not_kept(format!("no folder that a sweep kept: {MANIFEST_FILE}: {cause}")))?;
@@ -235,7 +235,7 @@ mod tests {
         assert!(path.exists());
         folder.keep().unwrap();
         drop(folder);
-        let again = SweepFolder::open_kept(&path).unwrap();
+        let again = SweepFolder::open_kept_folder(&path).unwrap();
         assert_eq!(again.files.len(), 4);
         drop(again);
         assert!(path.exists(), "a kept folder is only read");
@@ -250,7 +250,7 @@ mod tests {
         folder.keep().unwrap();
         let path = folder.path().to_owned();
         let refused = |what: &str| {
-            let error = SweepFolder::open_kept(&path).unwrap_err().to_string();
+            let error = SweepFolder::open_kept_folder(&path).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
         };
         fs::write(path.join("extra"), "").unwrap();
@@ -260,7 +260,7 @@ mod tests {
         refused("was changed: 5 bytes instead of 512");
         fs::remove_file(path.join(&folder.files[0].name)).unwrap();
         refused("is missing");
-        assert!(SweepFolder::open_kept(parent.path()).is_err());
+        assert!(SweepFolder::open_kept_folder(parent.path()).is_err());
     }
 
     #[test]

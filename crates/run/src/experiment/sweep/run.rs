@@ -185,7 +185,7 @@ fn check_content(folder: &SweepFolder, recorder: &Recorder) -> anyhow::Result<En
 fn open_or_make(config: &SweepConfig) -> anyhow::Result<Option<SweepFolder>> {
     let dir = absolute_without_dot_dot(&config.dir).with_context(|| display_path(&config.dir))?;
     if config.read_only {
-        return Ok(Some(SweepFolder::open_kept(&dir)?));
+        return Ok(Some(SweepFolder::open_kept_folder(&dir)?));
     }
     let folder = SweepFolder::make(&dir, config.total_bytes(), config.max_bytes.map(|bytes| bytes.0))?;
     Ok((!interrupt::requested()).then_some(folder))

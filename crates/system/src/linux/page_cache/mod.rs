@@ -8,7 +8,7 @@ mod pages;
 use super::memory::page_bytes;
 pub use pages::{
     CachedPages, can_count, count, count_by_mincore, is_passed_through, mincore_is_true,
-    mincore_is_true_below, mincore_is_true_of_fuse, page_out, probe,
+    mincore_is_true_of_fuse, mincore_is_true_of_lower_file, page_out, probe,
 };
 use readlab_protocol::Part;
 use rustix::fs::Advice;

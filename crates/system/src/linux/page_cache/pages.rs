@@ -85,7 +85,7 @@ pub fn mincore_is_true(file: &File, path: &Path) -> bool {
 
 /// Like [`mincore_is_true`], for a stacked file system, on which mincore(2) checks permissions for
 /// the file below. Permission to write the upper file does not suffice there.
-pub fn mincore_is_true_below(file: &File) -> bool {
+pub fn mincore_is_true_of_lower_file(file: &File) -> bool {
     owns(file) || user::is_root()
 }
 
@@ -117,7 +117,7 @@ pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
     let resident = windows(range).map(|window| {
         with_mapped(file, &window, |start, bytes| {
             let mut pages = vec![0_u8; bytes.div_ceil(rustix::param::page_size())];
-            // SAFETY: the mapping has so many bytes, and `pages` a byte for each of its pages.
+            // SAFETY: the mapping has `bytes` bytes, and `pages` a byte for each page.
             check_status(unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) })?;
             Ok(pages.iter().filter(|&&page| page & 1 == 1).count() as u64)
         })
@@ -131,7 +131,7 @@ pub fn page_out(file: &File, bytes: u64) -> io::Result<()> {
     windows(0..bytes).try_for_each(|window| {
         with_mapped(file, &window, |start, bytes| {
             [libc::MADV_POPULATE_READ, libc::MADV_PAGEOUT].into_iter().try_for_each(|advice| {
-                // SAFETY: the mapping has so many bytes, and neither advice changes what it maps.
+                // SAFETY: the mapping has `bytes` bytes, and neither advice changes what it maps.
                 check_status(unsafe { libc::madvise(start, bytes, advice) })
             })
         })

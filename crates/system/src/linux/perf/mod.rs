@@ -59,7 +59,7 @@ fn open(attr: &perf_event_attr, tid: u32, cpu: Option<u32>) -> io::Result<File> 
 
 /// Calls `open` for every thread of a process until no new thread appears. Threads that have ended
 /// are skipped.
-fn on_threads(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Result<()> {
+fn for_each_thread(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io::Result<()> {
     let mut opened = BTreeSet::new();
     loop {
         let new: Vec<u32> = threads(pid)?.into_iter().filter(|tid| opened.insert(*tid)).collect();
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn every_thread_is_opened_once_and_ended_threads_are_skipped() {
         let mut met = Vec::new();
-        on_threads(std::process::id(), |tid| {
+        for_each_thread(std::process::id(), |tid| {
             met.push(tid);
             Err(io::Error::from_raw_os_error(libc::ESRCH))
         })
@@ -136,7 +136,8 @@ mod tests {
         assert!(met.contains(&std::process::id()));
         let once: BTreeSet<u32> = met.iter().copied().collect();
         assert_eq!(once.len(), met.len());
-        let refused = on_threads(std::process::id(), |_| Err(io::Error::from_raw_os_error(libc::EACCES)));
+        let refused =
+            for_each_thread(std::process::id(), |_| Err(io::Error::from_raw_os_error(libc::EACCES)));
         assert_eq!(refused.unwrap_err().raw_os_error(), Some(libc::EACCES));
     }
 }

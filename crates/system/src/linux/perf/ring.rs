@@ -3,7 +3,7 @@
 //! An inherited event must be bound to a processor to have a ring buffer. The events of all threads
 //! on a processor share one buffer. [`super::records`] parses the bodies of the records.
 
-use super::{on_threads, open};
+use super::{for_each_thread, open};
 use crate::memory::page_bytes;
 use perf_event_open_sys::bindings::{
     PERF_RECORD_LOST as LOST, perf_event_attr, perf_event_header, perf_event_mmap_page,
@@ -59,7 +59,9 @@ impl Rings {
         let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
         for cpu in online_processors() {
             let mut first: Option<i32> = None;
-            on_threads(pid, |tid| attrs.iter().try_for_each(|attr| rings.add(attr, tid, cpu, &mut first)))?;
+            for_each_thread(pid, |tid| {
+                attrs.iter().try_for_each(|attr| rings.add(attr, tid, cpu, &mut first))
+            })?;
         }
         Ok(rings)
     }
@@ -224,9 +226,9 @@ mod tests {
         [&kind.to_ne_bytes()[..], &7_u16.to_ne_bytes(), &size.to_ne_bytes(), body].concat()
     }
 
-    /// The records taken from a ring of 64 bytes into which `written` was written, starting at
+    /// The records drained from a ring of 64 bytes into which `written` was written, starting at
     /// position `from`.
-    fn taken(written: &[u8], from: u64) -> DrainedRecords {
+    fn drain_written(written: &[u8], from: u64) -> DrainedRecords {
         let mut data = [0xee; 64];
         for (at, byte) in (from..).zip(written) {
             data[usize::try_from(at % 64).unwrap()] = *byte;
@@ -240,7 +242,7 @@ mod tests {
     fn records_are_read_at_any_position_in_the_ring() {
         let written = [record(9, b"sixteen bytes ok"), record(3, b""), record(9, b"12345678")].concat();
         for from in (0..64).chain(64_000..64_064) {
-            let drained = taken(&written, from);
+            let drained = drain_written(&written, from);
             let bodies: Vec<&[u8]> = drained.records.iter().map(|raw| &raw.body[..]).collect();
             assert_eq!(bodies, [&b"sixteen bytes ok"[..], b"", b"12345678"], "from {from}");
             assert!(drained.records.iter().all(|raw| raw.misc == 7) && drained.lost == 0);
@@ -251,16 +253,16 @@ mod tests {
     fn a_torn_record_ends_reading_and_counts_as_lost() {
         let whole = record(9, b"12345678");
         for torn in [&whole[..4], &whole[..12], &[0; 8], &[0xff; 16]] {
-            let drained = taken(&[&whole, torn].concat(), 60);
+            let drained = drain_written(&[&whole, torn].concat(), 60);
             assert_eq!((drained.records.len(), drained.lost), (1, 1), "{torn:?}");
         }
-        assert_eq!(taken(&[], 5).lost, 0);
+        assert_eq!(drain_written(&[], 5).lost, 0);
     }
 
     #[test]
     fn records_that_the_kernel_reports_as_lost_are_counted() {
         let lost = record(LOST, &[1_u64.to_ne_bytes(), 41_u64.to_ne_bytes()].concat());
-        let drained = taken(&lost, 50);
+        let drained = drain_written(&lost, 50);
         assert_eq!((drained.records.len(), drained.lost), (0, 41));
     }
 

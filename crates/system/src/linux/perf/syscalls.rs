@@ -4,7 +4,7 @@
 //! Linux 6.18: the counts equal those of strace, with threads and children. Ordinary users may
 //! count if they can read the tracepoint's id and `kernel.perf_event_paranoid` is at most 1.
 
-use super::{on_threads, open, tracepoint};
+use super::{for_each_thread, open, tracepoint};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs::File;
@@ -21,7 +21,7 @@ impl SyscallCounter {
         let mut attr = tracepoint(id);
         attr.set_inherit(1);
         let mut events = Vec::new();
-        let opened = on_threads(pid, |tid| {
+        let opened = for_each_thread(pid, |tid| {
             events.push(open(&attr, tid, None)?);
             Ok(())
         });

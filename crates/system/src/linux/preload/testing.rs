@@ -40,19 +40,19 @@ unsafe extern "C" fn plain_n(p: *mut u8, _: u32) -> *mut u8 { p }
 #[unsafe(no_mangle)] pub static mut _swift_release_n: N = plain_n;
 #[unsafe(no_mangle)]
 pub static mut _swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly: bool = false;
-unsafe fn on() -> bool { unsafe {
+unsafe fn hooks_enabled() -> bool { unsafe {
     std::ptr::read_volatile(&raw const _swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly)
 } }
 #[unsafe(no_mangle)] pub unsafe extern "C" fn swift_retain(p: *mut u8) -> *mut u8 {
-    unsafe { if on() { _swift_retain(p) } else { p } } }
+    unsafe { if hooks_enabled() { _swift_retain(p) } else { p } } }
 #[unsafe(no_mangle)] pub unsafe extern "C" fn swift_release(p: *mut u8) -> *mut u8 {
-    unsafe { if on() { _swift_release(p) } else { p } } }
+    unsafe { if hooks_enabled() { _swift_release(p) } else { p } } }
 #[unsafe(no_mangle)] pub unsafe extern "C" fn swift_retain_n(p: *mut u8, n: u32) -> *mut u8 {
-    unsafe { if on() { _swift_retain_n(p, n) } else { p } } }
+    unsafe { if hooks_enabled() { _swift_retain_n(p, n) } else { p } } }
 #[unsafe(no_mangle)] pub unsafe extern "C" fn swift_release_n(p: *mut u8, n: u32) -> *mut u8 {
-    unsafe { if on() { _swift_release_n(p, n) } else { p } } }
+    unsafe { if hooks_enabled() { _swift_release_n(p, n) } else { p } } }
 #[unsafe(no_mangle)] pub unsafe extern "C" fn fake_runtime_works(p: *mut u8) {
-    unsafe { if on() { _swift_retain(p); _swift_release(p); } } }
+    unsafe { if hooks_enabled() { _swift_retain(p); _swift_release(p); } } }
 "#;
 
 fn compile(folder: &Path, name: &str, source: &str, flags: &[&str]) -> PathBuf {

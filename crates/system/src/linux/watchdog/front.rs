@@ -23,7 +23,7 @@ const PROCESS_NAME: &std::ffi::CStr = c"watchdog";
 const END_REQUESTS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// The signal that carries the lab's exit code when the lab may be unable to end.
-const LEAVING: i32 = libc::SIGUSR1;
+const EXIT_CODE_SIGNAL: i32 = libc::SIGUSR1;
 
 /// Passed on instead of the first request, if the lab handles this signal. The lab may already have
 /// received the request as a member of the process group, and a second request would end it at
@@ -36,7 +36,7 @@ static CHECK_INTERVAL: libc::timespec = libc::timespec { tv_sec: 5, tv_nsec: 0 }
 const ENDING_CHECKS_MAX: u32 = 2;
 
 /// The process id of the process in front of this one; 0 if there is none.
-static FRONT: AtomicI32 = AtomicI32::new(0);
+static FRONT_PID: AtomicI32 = AtomicI32::new(0);
 
 /// Forks the lab: this function returns in the child, and the parent is the process in front from
 /// now on. Returns `false`, without another process, if this is not possible.
@@ -70,19 +70,19 @@ pub fn begin() -> bool {
         // SAFETY: the call ends the process.
         unsafe { libc::_exit(libc::EXIT_FAILURE) };
     }
-    FRONT.store(front.as_raw_nonzero().get(), Ordering::Relaxed);
+    FRONT_PID.store(front.as_raw_nonzero().get(), Ordering::Relaxed);
     true
 }
 
 pub(in super::super) fn has_front() -> bool {
-    FRONT.load(Ordering::Relaxed) != 0
+    FRONT_PID.load(Ordering::Relaxed) != 0
 }
 
 /// Ends the process in front, if there is one, with this exit code, because this process may have a
 /// thread that cannot end. Closes all descriptors, because other processes may wait for their end.
 /// Uses only system calls, so that signal handlers may call it.
 pub(in super::super) fn leave(code: u8) {
-    let front = FRONT.load(Ordering::Relaxed);
+    let front = FRONT_PID.load(Ordering::Relaxed);
     if front == 0 {
         return;
     }
@@ -95,7 +95,7 @@ pub(in super::super) fn leave(code: u8) {
     // SAFETY: this process does nothing with its files any more; the value is a number.
     unsafe {
         close_all_but([0, 1, 2]);
-        libc::sigqueue(front, LEAVING, value);
+        libc::sigqueue(front, EXIT_CODE_SIGNAL, value);
     }
 }
 
@@ -105,7 +105,7 @@ fn awaited_signals() -> libc::sigset_t {
     // SAFETY: the set is a live local, and is filled before it is used.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        for signal in END_REQUESTS.into_iter().chain([LEAVING, libc::SIGCHLD]) {
+        for signal in END_REQUESTS.into_iter().chain([EXIT_CODE_SIGNAL, libc::SIGCHLD]) {
             libc::sigaddset(set.as_mut_ptr(), signal);
         }
         set.assume_init()
@@ -127,7 +127,7 @@ fn run_front(lab: Pid, signals: &libc::sigset_t) -> ! {
         match signal {
             libc::SIGCHLD => end_as(lab),
             // SAFETY: the kernel filled in what such a signal has; the call ends the process.
-            LEAVING if info.si_code == libc::SI_QUEUE => unsafe {
+            EXIT_CODE_SIGNAL if info.si_code == libc::SI_QUEUE => unsafe {
                 if info.si_pid() == number {
                     let code = i32::try_from(info.si_value().sival_ptr.addr());
                     libc::_exit(code.unwrap_or(libc::EXIT_FAILURE));

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use waits::Waits;
 
 /// Interval at which the waits are examined.
-const STEP: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long the lab may take to clean up, because its own files may be on the same file system.
 const CLEAN_UP_LIMIT: Duration = Duration::from_secs(5);
@@ -41,8 +41,8 @@ pub fn watch(limit: Duration, may_cease: fn(&str) -> bool, last: LastSteps) {
     let watch = move || {
         let mut waits = Waits::default();
         loop {
-            thread::sleep(STEP);
-            let unanswered = waits.unanswered(Instant::now(), limit, may_cease);
+            thread::sleep(CHECK_INTERVAL);
+            let unanswered = waits.unanswered_files(Instant::now(), limit, may_cease);
             if let Some(file) = unanswered.into_iter().next() {
                 return end(file, last);
             }

@@ -48,7 +48,7 @@ enum FileArgument {
 impl Waits {
     /// Examines all threads and returns the files whose file systems have not responded within the
     /// limit.
-    pub(super) fn unanswered(
+    pub(super) fn unanswered_files(
         &mut self,
         now: Instant,
         limit: Duration,
@@ -165,8 +165,8 @@ mod tests {
         (0..500).any(|look| {
             std::thread::sleep(Duration::from_millis(1));
             let now = began + LIMIT * look;
-            assert!(Waits::default().unanswered(now, LIMIT, may_cease).is_empty(), "at the first look");
-            waits.unanswered(now, LIMIT, may_cease).iter().any(|found| found == file)
+            assert!(Waits::default().unanswered_files(now, LIMIT, may_cease).is_empty(), "at the first look");
+            waits.unanswered_files(now, LIMIT, may_cease).iter().any(|found| found == file)
         })
     }
 

@@ -91,7 +91,7 @@ fn handshake_error(error: io::Error) -> HttpError {
 
 impl<'a> Wire<'a> {
     fn connect(url: &Url, check: WaitCheck<'a>) -> Result<Wire<'a>, HttpError> {
-        let stream = connected(url)?;
+        let stream = connect_to_server(url)?;
         stream.set_read_timeout(Some(INTERRUPT_CHECK)).map_err(HttpError::Io)?;
         stream.set_write_timeout(Some(SILENCE_MAX)).map_err(HttpError::Io)?;
         Ok(Wire { stream, silence_max: SILENCE_MAX, check, part: None })
@@ -112,7 +112,7 @@ impl<'a> Wire<'a> {
     }
 }
 
-fn connected(url: &Url) -> Result<TcpStream, HttpError> {
+fn connect_to_server(url: &Url) -> Result<TcpStream, HttpError> {
     let addresses = url.address().to_socket_addrs().map_err(HttpError::NotConnected)?;
     let mut last = io::Error::from(ErrorKind::AddrNotAvailable);
     for address in addresses {

@@ -94,7 +94,7 @@ impl Client {
         let mut wire = BufReader::new(connection);
         let head = read_head(&mut wire)?;
         wire.get_mut().wire().part = None;
-        let fields = head.accepted()?;
+        let fields = head.accepted_fields()?;
         let framing = framing(&fields)?;
         Ok(Response { fields, body: Body { wire, framing, got: 0 } })
     }
@@ -141,9 +141,9 @@ fn request(verb: RequestVerb, url: &Url, fields: &[(&str, &str)]) -> Result<Stri
 }
 
 impl ResponseHead {
-    fn accepted(self) -> Result<Vec<(String, String)>, HttpError> {
+    fn accepted_fields(self) -> Result<Vec<(String, String)>, HttpError> {
         match (self.code, find(&self.fields, "location")) {
-            (200, _) => self.unencoded(),
+            (200, _) => self.unencoded_fields(),
             (code @ 300..=399, Some(to)) => {
                 Err(HttpError::Redirect { code, to: Location { exact: to.to_owned() } })
             }
@@ -152,7 +152,7 @@ impl ResponseHead {
     }
 
     /// The header fields, if the body has no content encoding.
-    fn unencoded(self) -> Result<Vec<(String, String)>, HttpError> {
+    fn unencoded_fields(self) -> Result<Vec<(String, String)>, HttpError> {
         let encodings = self.fields.iter().filter(|(name, _)| name == "content-encoding");
         let mut encodings = encodings.flat_map(|(_, value)| value.split(',')).map(str::trim);
         match encodings.find(|it| !it.is_empty() && !it.eq_ignore_ascii_case("identity")) {

@@ -71,14 +71,14 @@ fn redact_word(word: &str) -> String {
         let url = word[..slashes].trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
         return format!("{}{}", &word[..url], redact(&word[url..], is_secret_value));
     }
-    let url = user_range(word).map(|user| user.start).or_else(|| host_of_query(word)).unwrap_or(word.len());
+    let url = user_range(word).map(|user| user.start).or_else(|| host_position(word)).unwrap_or(word.len());
     format!("{}{}", &word[..url], redact(&word[url..], is_secret_value))
 }
 
 /// Position in a word at which the host of a URL without a scheme begins, as `curl host/path?query`
 /// accepts it. `None` if this is not a host but a folder or a pattern, or if there is no query with
 /// a value.
-fn host_of_query(word: &str) -> Option<usize> {
+fn host_position(word: &str) -> Option<usize> {
     let (before, query) = word.split_once('?')?;
     // The URL may be the value of an option, or of a parameter of a command.
     let from = before.rfind(['=', ',']).map_or(0, |at| at + 1);

@@ -167,7 +167,7 @@ impl Tree {
         let (mut first, mut seen) = (None::<FirstFile>, BTreeSet::new());
         for path in self.paths()? {
             let path = path?;
-            let file = open_file::read_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
+            let file = open_file::open_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
             let io = |cause| TargetError::Io { path: path.clone(), cause };
             let status = FileStatus::read(&file).map_err(io)?;
             super::check_kind(&path, status.kind, super::AcceptedKinds::Files)?;

@@ -15,7 +15,7 @@ const BUSY_PROCESSORS: f64 = 0.1;
 /// Load per processor above which the machine counts as busy.
 const BUSY_LOAD_PER_CPU: f64 = 0.25;
 /// Largest number of busy processes that are named.
-const NAMED_MAX: usize = 3;
+const NAMED_PROCESSES_MAX: usize = 3;
 /// Longest time of reading the clock in user space; a system call takes longer.
 const CLOCK_OVERHEAD_MAX_NS: u64 = 200;
 
@@ -75,7 +75,7 @@ fn other_lab(facts: &CheckupFacts) -> Vec<Finding> {
 fn busy_processes(facts: &CheckupFacts) -> Vec<Finding> {
     let busy: Vec<&BusyProcess> =
         facts.busy.iter().filter(|process| process.processors >= BUSY_PROCESSORS).collect();
-    let named = busy.iter().take(NAMED_MAX).map(|process| {
+    let named = busy.iter().take(NAMED_PROCESSES_MAX).map(|process| {
         format!(
             "{} (process {}: {:.0} % of a processor)",
             process.name,
@@ -185,7 +185,7 @@ fn clock_precision(facts: &CheckupFacts) -> Vec<Finding> {
 
 fn processor_quota(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(quota) = facts.machine.quota() else { return Vec::new() };
-    let why = "a reader that has used its share of a period stands still until the next: this is in its time";
+    let why = "a reader that has used its share of a period is stopped until the next, and its time includes the wait";
     let mend =
         "measure where cpu.max (cpu.cfs_quota_us) of this control group and of those around it has no quota";
     spoiling_finding(format!("this control group may use {quota:.2} processors"), why, Some(mend))
@@ -211,7 +211,7 @@ fn short_read_ahead(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(ahead) = facts.target.and_then(TargetFacts::read_ahead).filter(ReadAhead::is_short) else {
         return Vec::new();
     };
-    let why = "readers through the page cache wait for the device again and again: the kernel fetches so much at a time";
+    let why = "readers through the page cache wait for the device again and again, because the kernel fetches few bytes at a time";
     let mend = format!("as root: {}", ahead.command_for_default());
     limiting_finding(
         format!("read-ahead of {} ({})", Bytes(ahead.bytes).binary(), ahead.setting),

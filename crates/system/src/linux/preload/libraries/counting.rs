@@ -58,12 +58,12 @@ unsafe extern "C" {
 type Slots = [AtomicU64; slot::COUNT];
 
 /// Receives the counts while no page is mapped.
-static NOWHERE: Slots = [const { AtomicU64::new(0) }; slot::COUNT];
-/// The mapped page, or `NOWHERE`. Never null.
-static PAGE: AtomicPtr<Slots> = AtomicPtr::new((&raw const NOWHERE).cast_mut());
+static UNMAPPED_SLOTS: Slots = [const { AtomicU64::new(0) }; slot::COUNT];
+/// The mapped page, or `UNMAPPED_SLOTS`. Never null.
+static PAGE: AtomicPtr<Slots> = AtomicPtr::new((&raw const UNMAPPED_SLOTS).cast_mut());
 
 fn count(slot: usize) {
-    // SAFETY: the pointer is to `NOWHERE` or to a mapping that is never undone; both hold all
+    // SAFETY: the pointer is to `UNMAPPED_SLOTS` or to a mapping that is never undone; both hold all
     // slots, which are atomic.
     let page = unsafe { &*PAGE.load(Ordering::Relaxed) };
     page[slot].fetch_add(1, Ordering::Relaxed);
@@ -126,7 +126,7 @@ fn from_arena(align: usize, size: usize) -> *mut c_void {
     unsafe { base.add(offset).cast() }
 }
 
-fn in_arena(at: *mut c_void) -> bool {
+fn is_in_arena(at: *mut c_void) -> bool {
     let base = ARENA.0.get() as usize;
     (base..base + ARENA_BYTES).contains(&(at as usize))
 }
@@ -168,14 +168,14 @@ pub unsafe extern "C" fn calloc(number: usize, size: usize) -> *mut c_void {
 pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
     count(slot::MALLOCS);
     let real = address(&REALLOC);
-    if real != 0 && !in_arena(at) {
+    if real != 0 && !is_in_arena(at) {
         return function!(real, extern "C" fn(*mut c_void, usize) -> *mut c_void)(at, size);
     }
     let new = match address(&MALLOC) {
         0 => from_arena(16, size),
         real => function!(real, extern "C" fn(usize) -> *mut c_void)(size),
     };
-    if in_arena(at) && !new.is_null() {
+    if is_in_arena(at) && !new.is_null() {
         let left = ARENA.0.get() as usize + ARENA_BYTES - at as usize;
         // SAFETY: both places hold as many bytes: the new one `size`, the arena `left`; they may
         // overlap in the arena.
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(at: *mut c_void) {
     let real = address(&FREE);
-    if real != 0 && !in_arena(at) {
+    if real != 0 && !is_in_arena(at) {
         function!(real, extern "C" fn(*mut c_void))(at);
     }
 }
@@ -262,7 +262,7 @@ fn map_page() -> bool {
             PAGE.store(page.cast(), Ordering::Release);
         }
     });
-    PAGE.load(Ordering::Acquire).cast_const() != &raw const NOWHERE
+    PAGE.load(Ordering::Acquire).cast_const() != &raw const UNMAPPED_SLOTS
 }
 
 mod common;

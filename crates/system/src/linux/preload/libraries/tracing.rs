@@ -21,7 +21,7 @@ mod head {
     /// Inode number of the traced file; written by the lab.
     pub const INODE: usize = 1;
     /// Number of calls that fit into the pages; written by the lab.
-    pub const ROOM: usize = 2;
+    pub const CAPACITY: usize = 2;
     /// Processes that have mapped the pages.
     pub const PROCESSES: usize = 3;
     /// Number of calls so far, including calls that did not fit.
@@ -110,7 +110,7 @@ unsafe fn word<'a>(pages: *mut AtomicU64, at: usize) -> &'a AtomicU64 {
 }
 
 /// The pages, if this descriptor refers to the traced file.
-fn traced(fd: c_int) -> Option<*mut AtomicU64> {
+fn pages_if_traced(fd: c_int) -> Option<*mut AtomicU64> {
     let pages = PAGES.load(Ordering::Acquire);
     if pages.is_null() || fd < 0 {
         return None;
@@ -137,7 +137,7 @@ fn now_ns() -> u64 {
 fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl FnOnce() -> isize) -> isize {
     // SAFETY: the C library gives every thread a place for its error number.
     let before = unsafe { *__errno_location() };
-    let pages = traced(fd);
+    let pages = pages_if_traced(fd);
     let offset = match (pages, at) {
         (None, _) => 0,
         (_, Some(offset)) => offset,
@@ -153,7 +153,7 @@ fn recorded(kind: u64, fd: c_int, at: Option<i64>, requested: usize, make: impl 
     // SAFETY: the head is in the mapping; a call is written only where there is room for it.
     unsafe {
         let number = word(pages, head::CALLS).fetch_add(1, Ordering::Relaxed);
-        if number < word(pages, head::ROOM).load(Ordering::Relaxed) {
+        if number < word(pages, head::CAPACITY).load(Ordering::Relaxed) {
             let base = head::COUNT + number as usize * call::COUNT;
             let write = |field: usize, value: u64| word(pages, base + field).store(value, Ordering::Relaxed);
             // gettid cannot fail, so it does not change the error number that the caller reads.
@@ -243,7 +243,7 @@ extern "C" fn start() {
             return;
         }
         // SAFETY: the mapping holds all words of the head.
-        let room = unsafe { word(front.cast(), head::ROOM) }.load(Ordering::Relaxed) as usize;
+        let room = unsafe { word(front.cast(), head::CAPACITY) }.load(Ordering::Relaxed) as usize;
         let pages: *mut AtomicU64 = map_shared(map, fd, (head::COUNT + room * call::COUNT) * 8).cast();
         if !pages.is_null() {
             // SAFETY: as above.
