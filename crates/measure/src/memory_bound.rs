@@ -126,12 +126,13 @@ impl GroupState {
             },
             counters: GroupCounters {
                 refaults: sum(one.refaults, two.refaults),
-                // In version 1 each group gives the count of the machine, read at nearly the same time.
-                pages_scanned: if one.stall_ns.is_none() {
+                // Groups that give the count of the machine give the same one, at nearly the same time.
+                pages_scanned: if one.scans_are_of_machine {
                     one.pages_scanned
                 } else {
                     sum(one.pages_scanned, two.pages_scanned)
                 },
+                scans_are_of_machine: one.scans_are_of_machine,
                 stall_ns: one.stall_ns.max(two.stall_ns),
                 oom_kills: one.oom_kills.saturating_add(two.oom_kills),
             },
@@ -166,17 +167,30 @@ mod tests {
 
     #[test]
     fn the_groups_of_readers_are_counted_together() {
-        let state = |refaults, scanned, stall_ns| GroupState {
+        let state = |refaults, scanned, stall_ns, scans_are_of_machine| GroupState {
             memory: GroupMemory { cache_bytes: 10, cache_bytes_max: 11, other_bytes: 3 },
-            counters: GroupCounters { refaults, pages_scanned: Some(scanned), stall_ns, oom_kills: 1 },
+            counters: GroupCounters {
+                refaults,
+                pages_scanned: Some(scanned),
+                scans_are_of_machine,
+                stall_ns,
+                oom_kills: 1,
+            },
         };
-        let newer = state(Some(5), 7, Some(100)).together_with(state(Some(6), 8, Some(40)));
+        let newer = state(Some(5), 7, Some(100), false).together_with(state(Some(6), 8, Some(40), false));
         let memory = GroupMemory { cache_bytes: 20, cache_bytes_max: 22, other_bytes: 6 };
         assert_eq!(newer.memory, memory);
-        let counters =
-            GroupCounters { refaults: Some(11), pages_scanned: Some(15), stall_ns: Some(100), oom_kills: 2 };
+        let counters = GroupCounters {
+            refaults: Some(11),
+            pages_scanned: Some(15),
+            scans_are_of_machine: false,
+            stall_ns: Some(100),
+            oom_kills: 2,
+        };
         assert_eq!(newer.counters, counters);
-        let older = state(Some(5), 7, None).together_with(state(None, 8, None));
+        let without_pressure = state(None, 7, None, false).together_with(state(None, 8, None, false));
+        assert_eq!(without_pressure.counters.pages_scanned, Some(15), "a kernel without PSI counts scans");
+        let older = state(Some(5), 7, None, true).together_with(state(None, 8, None, true));
         assert_eq!((older.counters.refaults, older.counters.pages_scanned), (None, Some(7)));
     }
 

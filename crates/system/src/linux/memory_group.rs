@@ -98,8 +98,10 @@ pub struct GroupMemory {
 pub struct GroupCounters {
     /// Pages of files that were read again after they had been reclaimed; `None` before Linux 5.9.
     pub refaults: Option<u64>,
-    /// Pages that were examined in order to reclaim memory; in version 1 those of the whole machine.
+    /// Pages that were examined in order to reclaim memory.
     pub pages_scanned: Option<u64>,
+    /// True if `pages_scanned` counts those of the whole machine, as in version 1.
+    pub scans_are_of_machine: bool,
     /// Time in which a task of the group waited for memory; `None` in version 1, and if the kernel
     /// measures no pressure.
     pub stall_ns: Option<u64>,
@@ -314,6 +316,7 @@ impl MemoryGroup {
         Ok(GroupCounters {
             refaults: field(&statistics, "workingset_refault_file "),
             pages_scanned,
+            scans_are_of_machine: self.version == GroupVersion::One,
             stall_ns,
             oom_kills: field(&kills, "oom_kill ").unwrap_or(0),
         })
@@ -359,6 +362,7 @@ impl GroupCounters {
         GroupCounters {
             refaults: difference(self.refaults, before.refaults),
             pages_scanned: difference(self.pages_scanned, before.pages_scanned),
+            scans_are_of_machine: self.scans_are_of_machine,
             stall_ns: difference(self.stall_ns, before.stall_ns),
             oom_kills: self.oom_kills.saturating_sub(before.oom_kills),
         }
@@ -584,8 +588,13 @@ mod tests {
         let older = group(GroupVersion::One);
         let memory = GroupMemory { cache_bytes: 4_000_000, cache_bytes_max: 4_200_000, other_bytes: 200_000 };
         assert_eq!(older.memory().unwrap(), memory);
-        let counted =
-            GroupCounters { refaults: Some(12), pages_scanned: Some(75), stall_ns: None, oom_kills: 2 };
+        let counted = GroupCounters {
+            refaults: Some(12),
+            pages_scanned: Some(75),
+            scans_are_of_machine: true,
+            stall_ns: None,
+            oom_kills: 2,
+        };
         assert_eq!(older.counters().unwrap(), counted);
         machine.write(
             "group/memory.stat",
@@ -608,6 +617,7 @@ mod tests {
         let counted = GroupCounters {
             refaults: Some(30),
             pages_scanned: Some(64),
+            scans_are_of_machine: false,
             stall_ns: Some(1_500_000),
             oom_kills: 3,
         };
