@@ -83,7 +83,7 @@ fn a_stopped_lab_keeps_its_samples_and_first_ends_the_processes_of_its_readings(
         }
         let children = descendants(race.id());
         send(race.id(), signal);
-        let said = ProgramOutput::from(race.wait_with_output().unwrap()).exits(130);
+        let said = ProgramOutput::from(race.wait_with_output().unwrap()).exits(128 + signal.as_raw());
         // The lab itself waited for these processes.
         let left = processes_of_home(&home);
         assert!(!hides || sleepers(&mark).is_empty() && left.is_empty(), "{left:?}");

@@ -106,15 +106,18 @@ fn a_race_that_is_stopped_leaves_a_clean_screen() {
     // When the process continues after a stop, two signals are pending, so it ends without its own
     // cleanup.
     const TWO_PENDING_SIGNALS: [Signal; 4] = [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT];
-    for (keys, signals) in
-        [(&b"\x03"[..], &[][..]), (b"", &[Signal::TERM]), (b"", &[Signal::HUP]), (b"", &TWO_PENDING_SIGNALS)]
-    {
+    for (keys, signals, code) in [
+        (&b"\x03"[..], &[][..], 130),
+        (b"", &[Signal::TERM], 143),
+        (b"", &[Signal::HUP], 129),
+        (b"", &TWO_PENDING_SIGNALS, 130),
+    ] {
         let home = home();
         let mut race = run_on_terminal(&home, &race(ENDLESS_RUNS));
         race.wait_for("a ranking", has_ranking);
         race.press(keys);
         signals.iter().for_each(|signal| race.send(*signal));
-        assert_eq!(race.finish(), Some(130));
+        assert_eq!(race.finish(), Some(code), "{signals:?}");
         assert_clean(&race);
     }
 }

@@ -1,6 +1,6 @@
 //! The program `readlab`: parses the command line, runs one command, prints an error as one line,
 //! and returns the exit code: 0 success, 1 a trial failed or was refused, 2 usage or environment
-//! error, 3 slower than `--fail-over`, 130 interrupted.
+//! error, 3 slower than `--fail-over`, 128 and the signal's number if it was interrupted.
 
 use clap::{CommandFactory, FromArgMatches};
 use readlab::commands;

@@ -38,7 +38,7 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<ExitCode> {
         let built = if *entry == agent { build_agent(&agent) } else { build(entry) };
         if let Err(error) = built {
             if matches!(error.downcast_ref(), Some(BuildError::Interrupted)) {
-                return Ok(ExitCode::from(interrupt::EXIT_CODE));
+                return Ok(ExitCode::from(interrupt::exit_code()));
             }
             let hint = entry.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
             notice::show(format!("{}: {error:#}{hint}", entry.name));

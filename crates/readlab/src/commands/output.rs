@@ -47,7 +47,7 @@ pub(super) fn run(
 
 /// The worst exit code of the runs; the code of an interruption if no run began.
 pub(super) fn worst_exit_code(ends: &[RunEnd]) -> u8 {
-    ends.iter().map(|end| end.code).max().unwrap_or(interrupt::EXIT_CODE)
+    ends.iter().map(|end| end.code).max().unwrap_or_else(interrupt::exit_code)
 }
 
 /// Runs an experiment on the targets of each run in turn, until the user interrupts it.
@@ -93,7 +93,7 @@ pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow
     run_until_interrupted(|| {
         check_options(options, &Inputs::default())?;
         let live = Live::begin(shown_progress(options));
-        let Some(prepared) = PreparedSweep::prepare(config)? else { return Ok(interrupt::EXIT_CODE) };
+        let Some(prepared) = PreparedSweep::prepare(config)? else { return Ok(interrupt::exit_code()) };
         in_new_folder(options, &live, |folder, recorder| {
             let experiment = Experiment::of_sweep(config, prepared, folder.path());
             begin_and_execute(experiment, recorder, options)
@@ -107,7 +107,7 @@ pub(super) fn run_until_interrupted(work: impl FnOnce() -> anyhow::Result<u8>) -
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     scratch::report_leftovers();
     match work() {
-        Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::EXIT_CODE)),
+        Err(_) if interrupt::requested() => Ok(ExitCode::from(interrupt::exit_code())),
         done => Ok(ExitCode::from(done?)),
     }
 }

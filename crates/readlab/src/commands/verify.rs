@@ -71,7 +71,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     for entry in entries {
         match verify(entry, args, &globs) {
             Ok(report) => reports.push(report),
-            Err(error) if is_interrupted(&error) => return Ok(ExitCode::from(interrupt::EXIT_CODE)),
+            Err(error) if is_interrupted(&error) => return Ok(ExitCode::from(interrupt::exit_code())),
             Err(error) => return Err(error.context(entry.name.clone())),
         }
     }

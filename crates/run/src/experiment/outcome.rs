@@ -17,8 +17,8 @@ pub const EXIT_TRIAL_FAILED: u8 = 1;
 /// A usage or environment error: nothing was measured, or not what the user requested.
 const EXIT_NOT_MEASURED: u8 = 2;
 
-/// The exit code of a run; its reasons are printed to standard error. It is 130 if the user
-/// interrupted the run; 2 if a hook of a command failed, a rank of a fleet was lost or nothing was
+/// The exit code of a run; its reasons are printed to standard error. It is that of the signal if the
+/// user interrupted the run; 2 if a hook of a command failed, a rank of a fleet was lost or nothing was
 /// measured; 1 if a trial failed or was refused, the target changed or something requested did not
 /// take part; else 0.
 pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
@@ -26,7 +26,7 @@ pub fn exit_code(record: &Record, requested: &[Requested]) -> u8 {
         |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed { .. } | Outcome::Refused { .. }));
     let is_spoiled = record.trials.iter().any(|trial| failed_or_refused(&trial.outcome));
     if let Some((EndReason::Interrupted, _)) = record.end {
-        return interrupt::EXIT_CODE;
+        return interrupt::exit_code();
     }
     if let Some((EndReason::CommandFailed, _)) = record.end {
         notice::show(format!("the run ended early: {}", failed_command(record)));

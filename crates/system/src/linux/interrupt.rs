@@ -8,13 +8,23 @@ use super::{terminal_mode, watchdog};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The exit code of a run that the user stopped, by the convention of shells: 128 + SIGINT.
-pub const EXIT_CODE: u8 = 130;
-
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// The signal that requested to stop; that of Ctrl-C if it is not known.
+static FIRST_SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
+
+/// The exit code of a run that the user stopped: 130 after Ctrl-C, 143 after SIGTERM.
+pub fn exit_code() -> u8 {
+    exit_code_of(FIRST_SIGNAL.load(Ordering::Relaxed))
+}
+
+/// The exit code of a run that this signal stopped, by the convention of shells.
+pub(super) fn exit_code_of(signal: i32) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(u8::MAX)
+}
 
 /// Installs the handlers for Ctrl-C, SIGTERM, and a closed terminal, once.
 pub fn listen() -> io::Result<()> {
@@ -25,8 +35,9 @@ pub fn listen() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The order of the handlers matters: the first two check the flag before the last one sets
         // it.
-        end_at_second_signal(signal, Arc::clone(&requested))?;
-        flag::register_conditional_shutdown(signal, i32::from(EXIT_CODE), Arc::clone(&requested))?;
+        keep_first_and_leave_at_second(signal, Arc::clone(&requested))?;
+        let code = i32::from(exit_code_of(signal));
+        flag::register_conditional_shutdown(signal, code, Arc::clone(&requested))?;
         flag::register(signal, Arc::clone(&requested))?;
     }
     if watchdog::has_front() {
@@ -35,16 +46,18 @@ pub fn listen() -> io::Result<()> {
     Ok(())
 }
 
-/// At the second signal, which ends the lab at once, restores the terminal and makes the process in
-/// front of the lab end, because the lab itself may be unable to end.
-fn end_at_second_signal(signal: i32, requested: Arc<AtomicBool>) -> io::Result<()> {
+/// Keeps the first signal for the exit code. At the second one, which ends the lab at once, restores the
+/// terminal and makes the process in front of the lab end, because the lab itself may be unable to end.
+fn keep_first_and_leave_at_second(signal: i32, requested: Arc<AtomicBool>) -> io::Result<()> {
     let handle = move || {
         if requested.load(Ordering::Relaxed) {
             terminal_mode::give_back();
-            watchdog::leave(EXIT_CODE);
+            watchdog::leave(exit_code_of(signal));
+        } else {
+            FIRST_SIGNAL.store(signal, Ordering::Relaxed);
         }
     };
-    // SAFETY: the handler reads a flag and makes system calls, all of them async-signal-safe.
+    // SAFETY: the handler uses atomics and makes system calls, all of them async-signal-safe.
     unsafe { low_level::register(signal, handle) }.map(drop)
 }
 

@@ -5,6 +5,7 @@
 //! Both are in the same process group, so signals from the terminal reach both. Signals that are
 //! sent only to the process in front are passed on to the lab.
 
+use crate::interrupt;
 use crate::process::threads;
 use crate::silent::close_all_but;
 use rustix::fs::{Mode, OFlags};
@@ -125,12 +126,12 @@ fn run_front(lab: Pid, signals: &libc::sigset_t) -> ! {
             (signal, info.assume_init())
         };
         match signal {
-            libc::SIGCHLD => end_as(lab),
+            libc::SIGCHLD => end_as(lab, asked),
             // SAFETY: the kernel filled in what such a signal has; the call ends the process.
             EXIT_CODE_SIGNAL if info.si_code == libc::SI_QUEUE => unsafe {
                 if info.si_pid() == number {
                     let code = i32::try_from(info.si_value().sival_ptr.addr());
-                    libc::_exit(code.unwrap_or(libc::EXIT_FAILURE));
+                    libc::_exit(exit_code(code.unwrap_or(libc::EXIT_FAILURE), asked));
                 }
             },
             -1 if is_ending(number) => {
@@ -143,7 +144,8 @@ fn run_front(lab: Pid, signals: &libc::sigset_t) -> ! {
             // The terminal has also sent the signal to the lab.
             _ if info.si_code == libc::SI_KERNEL => {}
             request => {
-                let is_first = END_REQUESTS.contains(&request) && asked.replace(request).is_none();
+                let is_first = END_REQUESTS.contains(&request) && asked.is_none();
+                asked = asked.or(is_first.then_some(request));
                 let is_handled = has_signal(number, "SigCgt:", FIRST_REQUEST);
                 let passed = if is_first && is_handled { FIRST_REQUEST } else { request };
                 // SAFETY: only numbers are passed; the lab is a child that was not reaped.
@@ -171,13 +173,21 @@ fn status_of(pid: i32, name: &str) -> Option<String> {
     Some(status.lines().find_map(|line| line.strip_prefix(name))?.trim().to_owned())
 }
 
+/// The exit code for one of the lab. If the lab was interrupted, it is that of the first request that
+/// was sent to this process, because the lab does not know its signal.
+fn exit_code(lab_code: i32, asked: Option<i32>) -> i32 {
+    let code_of = |request: i32| i32::from(interrupt::exit_code_of(request));
+    let is_interrupted = END_REQUESTS.into_iter().any(|request| lab_code == code_of(request));
+    asked.filter(|_| is_interrupted).map_or(lab_code, code_of)
+}
+
 /// Ends this process with the status of the lab, if the lab has ended.
-fn end_as(lab: Pid) {
+fn end_as(lab: Pid, asked: Option<i32>) {
     let Ok(Some((_, status))) = waitpid(Some(lab), WaitOptions::NOHANG) else { return };
     match status.terminating_signal() {
         Some(signal) => die_by(signal),
         // SAFETY: the call ends the process.
-        None => unsafe { libc::_exit(status.exit_status().unwrap_or(libc::EXIT_FAILURE)) },
+        None => unsafe { libc::_exit(exit_code(status.exit_status().unwrap_or(libc::EXIT_FAILURE), asked)) },
     }
 }
 
@@ -192,5 +202,19 @@ fn die_by(signal: i32) -> ! {
         libc::raise(signal);
         libc::sigprocmask(libc::SIG_UNBLOCK, all.as_ptr(), std::ptr::null_mut());
         libc::_exit(libc::EXIT_FAILURE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_lab_gives_the_exit_code_of_the_first_signal_and_another_lab_its_own() {
+        assert_eq!(exit_code(130, Some(libc::SIGTERM)), 143);
+        assert_eq!(exit_code(130, Some(libc::SIGHUP)), 129);
+        assert_eq!(exit_code(143, Some(libc::SIGINT)), 130, "a second signal ended the lab");
+        assert_eq!((exit_code(130, None), exit_code(143, None)), (130, 143));
+        assert_eq!((exit_code(0, Some(libc::SIGTERM)), exit_code(2, Some(libc::SIGTERM))), (0, 2));
     }
 }

@@ -65,7 +65,7 @@ fn end(file: PathBuf, last: LastSteps) {
     let _ = thread::Builder::new().spawn(clean_up);
     let _ = cleaned.recv_timeout(CLEAN_UP_LIMIT);
     terminal_mode::give_back();
-    leave(if interrupt::requested() { interrupt::EXIT_CODE } else { code });
+    leave(if interrupt::requested() { interrupt::exit_code() } else { code });
     // Threads that wait for a response end together with the process.
     let _ = kill_process(getpid(), Signal::KILL);
 }
