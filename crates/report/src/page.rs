@@ -138,7 +138,7 @@ impl Page {
             started: header.started.clone(),
             machine: machine_line(record),
             cautions: match &sweep {
-                Some(view) => view.cautions.iter().chain(&record.warnings).cloned().collect(),
+                Some(view) => view.cautions.iter().cloned().chain(run_warnings(record)).collect(),
                 None => cautions(record),
             },
             answer,
@@ -296,9 +296,14 @@ fn cautions(record: &Record) -> Vec<String> {
         .iter()
         .filter_map(unsteady_warmup_caution)
         .chain(record.trials.iter().flat_map(conduct_cautions));
-    let of_run = record.resumed.iter().map(resumption_words).chain(record.warnings.clone());
+    let of_run = record.resumed.iter().map(resumption_words).chain(run_warnings(record));
     let estimated = warning::estimates(record).map(|group| group.title());
     of_targets.chain(of_trials).chain(estimated).chain(of_run).collect()
+}
+
+/// The warnings of the run; many that are alike share one line.
+fn run_warnings(record: &Record) -> impl Iterator<Item = String> {
+    WarningGroup::alike(&record.warnings).into_iter().flat_map(WarningGroup::short_lines)
 }
 
 /// A caution if not every warm-up of a contender reached a steady state.

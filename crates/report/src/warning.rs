@@ -30,6 +30,9 @@ pub(super) struct UnsteadyStarts {
     pub(super) few: usize,
 }
 
+/// Up to this many warnings that are alike have a line each in a terminal; more share one line.
+const LISTED_SINGLY_MAX: usize = 3;
+
 const CONDUCT: &str = "a contender did more than read, or repeated requests";
 
 impl UnsteadyStarts {
@@ -71,6 +74,11 @@ impl WarningGroup {
     /// The cause with its extent, such as `no steady state: 1 Java method, cold`.
     pub(super) fn title(&self) -> String {
         if self.extent.is_empty() { self.cause.clone() } else { format!("{}: {}", self.cause, self.extent) }
+    }
+
+    /// The lines for texts such as those of a terminal, where many cases share one line.
+    pub(super) fn short_lines(self) -> Vec<String> {
+        if (1..=LISTED_SINGLY_MAX).contains(&self.lines.len()) { self.lines } else { vec![self.title()] }
     }
 
     fn from_alike(texts: &[&String]) -> WarningGroup {
@@ -212,6 +220,19 @@ mod tests {
         assert_eq!(groups[0].cause, "another readlab (process …) measured: both are spoiled");
         assert_eq!((groups[0].extent.as_str(), groups[0].lines.len()), ("2 times", 2));
         assert_eq!((groups[1].cause.as_str(), groups[1].lines.len()), (texts[1].as_str(), 0));
+    }
+
+    #[test]
+    fn few_warnings_that_are_alike_have_a_line_each_and_many_share_one() {
+        let other = |pid: u32| format!("another readlab (process {pid}) measured");
+        let lines = |pids: &[u32]| -> Vec<String> {
+            let texts: Vec<String> = pids.iter().copied().map(other).collect();
+            WarningGroup::alike(&texts).into_iter().flat_map(WarningGroup::short_lines).collect()
+        };
+        assert_eq!(lines(&[12]), [other(12)]);
+        assert_eq!(lines(&[12, 7, 9]), [12, 7, 9].map(other));
+        assert_eq!(lines(&[12, 7, 9, 11]), ["another readlab (process …) measured: 4 times"]);
+        assert_eq!(lines(&[12, 12]), ["another readlab (process 12) measured: 2 times"]);
     }
 
     #[test]
