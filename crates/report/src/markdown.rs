@@ -154,7 +154,7 @@ fn line(row: &RankingRow, columns: &[&Column], facts: TableFacts) -> String {
         None => NONE.to_owned(),
     });
     let cells: Vec<String> =
-        [rank, format!("{label}{}{mark}", code(&row.name))].into_iter().chain(cells).collect();
+        [rank, format!("{label}{}{mark}", code(&row.id.to_string()))].into_iter().chain(cells).collect();
     format!("| {} |", cells.join(" | "))
 }
 

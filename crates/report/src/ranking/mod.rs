@@ -248,7 +248,7 @@ impl RankingContext<'_> {
             explanations: self.explanations(key, &ranked),
             touched: Touched::count(trials, ranked_trials()),
             controls: controls.into_iter().map(|it| it.row).collect(),
-            unmeasured: Unmeasured::all(self.record, &unmeasured, &self.names),
+            unmeasured: Unmeasured::all(&unmeasured, &self.names),
             search: SearchView::from_trials(trials),
             noise,
             searched: self.searched_rows(trials),

@@ -10,7 +10,7 @@ use readlab_analysis::stats::{
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
-use readlab_model::trial::{CacheState, MethodId, Params, TrialIndex};
+use readlab_model::trial::{CacheState, MethodId, Params, TrialId, TrialIndex};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Count, Stopped, TrialRecord};
 use std::collections::BTreeMap;
@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 pub struct RankingRow {
     pub index: TrialIndex,
     pub name: String,
+    /// The name without the settings of the system and the bound on memory, which the heading of the
+    /// ranking says.
+    pub id: TrialId,
     /// The shortest name that no other trial of this record has.
     pub short: String,
     /// The label that a suite gives the trial.
@@ -151,6 +154,7 @@ impl RankingRow {
         Some(RankingRow {
             index: trial.trial.index,
             name: shared.record.trial_name(&trial.trial),
+            id: trial.trial.id.clone(),
             short: shared.names.short(&trial.trial),
             label: trial.trial.label.clone(),
             method: trial.trial.id.method.clone(),

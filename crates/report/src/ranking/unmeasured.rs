@@ -3,7 +3,7 @@
 use super::super::groups;
 use super::super::name::ShortNames;
 use readlab_model::trial::TrialIndex;
-use readlab_record::{Record, TrialRecord};
+use readlab_record::TrialRecord;
 
 /// Up to this many trials that lack numbers for the same reason have a line each; more share one
 /// line.
@@ -16,7 +16,7 @@ const NAMES_SHOWN: usize = 3;
 pub struct Unmeasured {
     /// Index of the trial, or of the first of several.
     pub index: TrialIndex,
-    /// The name of the trial, or the number of trials.
+    /// The name of the trial, without what the heading of the ranking says, or the number of trials.
     pub name: String,
     /// The shortest name that no other trial of this record has.
     pub short: String,
@@ -28,10 +28,10 @@ pub struct Unmeasured {
 impl Unmeasured {
     /// The trials without numbers, in the order of the record, except those that a search dropped.
     /// Many trials with the same reason share one line.
-    pub(super) fn all(record: &Record, others: &[&TrialRecord], names: &ShortNames) -> Vec<Unmeasured> {
+    pub(super) fn all(others: &[&TrialRecord], names: &ShortNames) -> Vec<Unmeasured> {
         let left_a_search = |trial: &TrialRecord| !trial.searched.is_empty() && trial.is_accepted();
         let listed = others.iter().filter(|trial| !left_a_search(trial));
-        let reasons = listed.map(|trial| Unmeasured::from_trial(record, trial, names));
+        let reasons = listed.map(|trial| Unmeasured::from_trial(trial, names));
         let groups = groups::by_key(reasons.map(|it| ((it.outcome, it.reason.clone()), it)));
         let mut lines: Vec<Unmeasured> =
             groups.into_iter().flat_map(|(_, group)| Unmeasured::together(group)).collect();
@@ -52,14 +52,14 @@ impl Unmeasured {
         vec![Unmeasured { index, name: count.clone(), short: count, outcome, reason }]
     }
 
-    fn from_trial(record: &Record, trial: &TrialRecord, names: &ShortNames) -> Unmeasured {
+    fn from_trial(trial: &TrialRecord, names: &ShortNames) -> Unmeasured {
         let (outcome, reason) = match &trial.outcome {
             None => ("not measured", "the run ended before its first reading"),
             Some(outcome) => (outcome.word(), outcome.reason().unwrap_or("no reading counts")),
         };
         Unmeasured {
             index: trial.trial.index,
-            name: record.trial_name(&trial.trial),
+            name: trial.trial.id.to_string(),
             short: names.short(&trial.trial),
             outcome,
             reason: reason.to_owned(),

@@ -144,11 +144,12 @@ fn grid(
     grid
 }
 
-/// The label that a suite gives the trial, with the trial's own name behind it.
+/// The label that a suite gives the trial, with the trial's own name behind it; without what the heading
+/// of the ranking says of all its trials.
 pub(super) fn name(row: &RankingRow) -> String {
     let name = match &row.label {
-        Some(label) => format!("{label} ({})", row.name),
-        None => row.name.clone(),
+        Some(label) => format!("{label} ({})", row.id),
+        None => row.id.to_string(),
     };
     let cut = if row.cut_short { " (cut short)" } else { "" };
     let mark = if row.is_marked { words::CONDUCT_MARK } else { "" };

@@ -181,6 +181,25 @@ fn pressed_readings_are_shown_with_what_they_read_again() {
 }
 
 #[test]
+fn rows_below_the_heading_of_a_bound_do_not_repeat_it_and_exports_name_it() {
+    let mut record = under_bounds();
+    let index = record.trials.len();
+    announce(&mut record, index, "rust/pread", CacheState::Pressed).target = 2;
+    let text = terminal_text(&record);
+    let section = text.split("pressed to 50% · newlines").nth(1).unwrap().split("\n\n").next().unwrap();
+    let is_row = |line: &&str| !line.starts_with("verdict:");
+    assert!(
+        section.contains("rust/mmap/avx2 ") && section.contains("not measured: rust/pread: "),
+        "{section}"
+    );
+    assert!(section.lines().filter(is_row).all(|line| !line.contains("+memory=")), "{section}");
+    let table = markdown(&Page::from_record(&record));
+    assert!(table.contains("### pressed to 50%, newlines"), "{table}");
+    assert!(table.lines().filter(|line| line.starts_with('|')).all(|line| !line.contains("+memory=")));
+    assert!(csv(&record).contains("rust/mmap/avx2+memory=50%"));
+}
+
+#[test]
 fn the_tail_of_single_reads_has_a_table_and_a_chart_of_its_own() {
     let mut record = under_bounds();
     let trials: Vec<TrialIndex> = record.trials.iter().map(|it| it.trial.index).collect();
