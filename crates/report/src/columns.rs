@@ -137,6 +137,7 @@ pub(super) const COLUMNS: &[Column] = &[
     in_ranking(optional(column(|_| "p99.9", Latency("p99.9"), No))),
     in_ranking(optional(column(|_| "amplification", Row(amplification), Spare(6)))),
     in_ranking(optional(column(|_| "re-read", Row(reread), Spare(6)))),
+    in_ranking(optional(column(|_| "hits", Row(hits), Spare(6)))),
     Column { in_markdown: false, ..text(column(|_| "", Row(bar), Spare(1))) },
     in_effort("user", column(|_| "user", Of(Meter::CpuUserNs), Spare(5))),
     in_effort("kernel", column(|_| "system", Of(Meter::CpuSystemNs), Spare(4))),
@@ -287,6 +288,11 @@ fn amplification(row: &RankingRow, _: TableFacts) -> Option<Number> {
 fn reread(row: &RankingRow, _: TableFacts) -> Option<Number> {
     let times = row.reread?;
     Some(Number::new(words::factor(times), times))
+}
+
+/// The share of the bytes that a pressed reading of blocks finds in the page cache.
+fn hits(row: &RankingRow, _: TableFacts) -> Option<Number> {
+    row.hit_share.map(Number::percent)
 }
 
 fn bar(row: &RankingRow, table: TableFacts) -> Option<Number> {

@@ -228,6 +228,9 @@ struct TrialExport<'a> {
     /// Bytes from the device divided by the bytes that a pressed reading needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     reread: Option<f64>,
+    /// The share of the bytes that a pressed reading of blocks finds in the page cache, at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hit_share: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency: Option<Option<&'a LatencySummary>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -515,6 +518,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         reads_per_s: blocks.map(|_| pieces_per_s),
         amplification: row.and_then(|row| row.amplification),
         reread: row.and_then(|row| row.reread),
+        hit_share: row.and_then(|row| row.hit_share),
         latency: blocks.map(|_| row.and_then(|row| row.latency.as_ref())),
         predicted: it.outcome.as_ref().and_then(Outcome::prediction),
         command: &trial.command,

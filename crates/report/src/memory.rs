@@ -55,6 +55,8 @@ pub struct MethodPoint {
     pub rate: f64,
     pub interval: Option<Interval>,
     pub p99: Option<Quantile>,
+    /// The share of the bytes that a reading of blocks finds in the page cache, at least.
+    pub hit_share: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -74,11 +76,16 @@ struct LevelTable {
 }
 
 /// The tables, for the terminal, Markdown and the page.
-const TABLES: [LevelTable; 2] = [
+const TABLES: [LevelTable; 3] = [
     LevelTable { title: "rate by memory", number: |point| Some(Number::rate(point.rate)), has_cliff: true },
     LevelTable {
         title: "p99 of single reads by memory",
         number: |point| Some(Number::time(point.p99.as_ref()?.ns)),
+        has_cliff: false,
+    },
+    LevelTable {
+        title: "hits by memory",
+        number: |point| point.hit_share.map(Number::percent),
         has_cliff: false,
     },
 ];
@@ -153,7 +160,8 @@ impl MemoryView {
 
 impl From<&MemoryPoint<'_>> for MethodPoint {
     fn from(it: &MemoryPoint) -> MethodPoint {
-        MethodPoint { level: it.level, rate: it.rate, interval: it.interval, p99: it.p99.clone() }
+        let &MemoryPoint { level, rate, interval, hit_share, .. } = it;
+        MethodPoint { level, rate, interval, p99: it.p99.clone(), hit_share }
     }
 }
 
@@ -334,6 +342,8 @@ struct PointExport {
     p99: Option<Quantile>,
     /// Bytes from the device divided by the bytes that a reading needs.
     device_share: Option<f64>,
+    /// The share of the bytes that a reading of blocks finds in the page cache, at least.
+    hit_share: Option<f64>,
     resident_share: Option<f64>,
 }
 
@@ -436,6 +446,7 @@ impl PointExport {
             interval: it.rule,
             p99: it.p99.clone(),
             device_share: it.device_share,
+            hit_share: it.hit_share,
             resident_share: it.resident_share,
         }
     }

@@ -100,6 +100,8 @@ pub struct MemoryPoint<'a> {
     pub p99: Option<Quantile>,
     /// Bytes from the device divided by the bytes that a reading asks for.
     pub device_share: Option<f64>,
+    /// See [`hit_share`].
+    pub hit_share: Option<f64>,
     /// The median share of the working set in the page cache before a reading; of a file of which blocks
     /// are read, outside of the pressed state the share of the whole file.
     pub resident_share: Option<f64>,
@@ -177,9 +179,24 @@ impl<'a> MemoryPoint<'a> {
             rule: ci95.map(|it| it.rule),
             p99: LatencySummary::from_turns(&it.latencies).and_then(|it| it.quantile("p99").cloned()),
             device_share: median(it.samples.iter().filter_map(device_share)),
+            hit_share: hit_share(it, target),
             resident_share: median(it.samples.iter().filter_map(|sample| resident_share(&sample))),
         })
     }
+}
+
+/// The share of the bytes that a pressed reading of blocks asks for and finds in the page cache. It is at
+/// least this share, because bytes that the kernel reads around the blocks count as not found. `None` if
+/// these are more than was asked for, and if bytes from the device were not counted.
+pub fn hit_share(it: &TrialRecord, target: &TargetFacts) -> Option<f64> {
+    let is_read = it.trial.state == CacheState::Pressed && !it.trial.is_control();
+    target.blocks().filter(|_| is_read && target.size_bytes > 0)?;
+    if it.trial.bypasses_cache() {
+        return Some(0.0);
+    }
+    let fetched_share = |sample: Sample| sample.device_reads_per_byte(target.size_bytes);
+    let fetched_share = median(it.samples.iter().filter_map(fetched_share))?;
+    Some(1.0 - fetched_share).filter(|share| *share >= 0.0)
 }
 
 /// The share of the working set in the page cache before a reading.

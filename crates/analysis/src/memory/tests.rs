@@ -2,7 +2,9 @@
 //! memory, and warm.
 
 use super::*;
+use readlab_model::target::TargetKind;
 use readlab_model::target::memory::MemoryBound;
+use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::Cache;
 use readlab_record::{Line, Outcome, testing};
@@ -179,6 +181,25 @@ fn the_tail_and_the_device_share_are_those_of_the_point() {
         ..sample
     });
     record.trials[pressed].samples = changed.collect();
+    let target = record.target_of(&record.trials[pressed].trial).unwrap();
+    assert_eq!(hit_share(&record.trials[pressed], target), None, "the file is read whole");
+    let asked_bytes = |reads| {
+        let places = PlacesFacts {
+            pattern: Pattern::Random,
+            block_bytes: 4096,
+            reads,
+            distinct: reads / 2,
+            file_bytes: SIZE,
+        };
+        let kind = TargetKind::Places(places);
+        TargetFacts { kind, size_bytes: reads * 4096, ..TargetFacts::default() }
+    };
+    // 500 MB come from the device: a quarter of 2 GB, which are asked for, and more than 400 MB.
+    let found = hit_share(&record.trials[pressed], &asked_bytes(2_000_000_000 / 4096)).unwrap();
+    assert!((found - 0.75).abs() < 0.001, "{found}");
+    assert_eq!(hit_share(&record.trials[pressed], &asked_bytes(400_000_000 / 4096)), None);
+    let warm = &record.trials[TrialIndex::new(4)];
+    assert_eq!(hit_share(warm, &asked_bytes(1000)), None, "only a bound has hits and misses");
     let curve = &MemoryCurve::all(&record)[0];
     let point = curve.at(MemoryLevel::Share(0.25)).unwrap();
     let p99_ns = point.p99.as_ref().unwrap().ns;

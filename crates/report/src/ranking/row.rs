@@ -4,6 +4,7 @@ use super::RankingContext;
 use super::pieces::Pieces;
 use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
+use readlab_analysis::memory::hit_share;
 use readlab_analysis::stats::{
     self, FillSpread, IntervalRule, RuledInterval, SharedLocation, SharedRatio, Summary, float, whole,
 };
@@ -60,6 +61,9 @@ pub struct RankingRow {
     /// Bytes from the device divided by the bytes that a pressed reading needs: how much of them it
     /// reads again. `None` in other states, and where bytes from the device were not measured.
     pub reread: Option<f64>,
+    /// The share of the bytes that a pressed reading of blocks finds in the page cache. `None` in other
+    /// states, for what is read whole, and where it is not known.
+    pub hit_share: Option<f64>,
     /// The latencies of single reads; `None` where they were not measured.
     pub latency: Option<LatencySummary>,
     /// Every metric that at least one sample holds, the wall time included.
@@ -170,6 +174,7 @@ impl RankingRow {
             pieces_per_s: counted.map(|pieces| rate(by_all(Bytes(pieces.count()))).0),
             amplification,
             reread,
+            hit_share: facts.and_then(|facts| hit_share(trial, facts)),
             latency: LatencySummary::from_turns(&trial.latencies),
             wall,
             summaries,

@@ -245,6 +245,19 @@ fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
     let overs: Vec<String> =
         document(&record)["memory"].as_array().unwrap().iter().map(|it| it["over"].to_string()).collect();
     assert_eq!(overs, ["\"places\"", "\"file\""]);
+    // Half of the bytes come from the device, so the other half is found in the page cache.
+    let pressed = |ranking: &&Ranking| ranking.state == CacheState::Pressed;
+    let hits = |ranking: &Ranking| ranking.rows.iter().map(|row| row.hit_share).collect::<Vec<_>>();
+    let hits: BTreeSet<String> =
+        page.rankings.iter().filter(pressed).map(|it| format!("{:?} {:?}", it.over, hits(it))).collect();
+    assert_eq!(hits.iter().collect::<Vec<_>>(), ["File [None]", "Places [Some(0.5)]"]);
+    assert!(terminal_text(&record).contains("hits by memory · newlines · "));
+    assert!(markdown(&page).contains(" hits |"), "{}", markdown(&page));
+    let exported = document(&record);
+    let points = &exported["memory"][0]["curves"][0]["points"];
+    assert_eq!((&points[0]["hit_share"], &points[1]["hit_share"]), (&Value::Null, &0.5.into()));
+    let trials = exported["trials"].as_array().unwrap();
+    assert_eq!(trials.iter().filter(|trial| trial["hit_share"] == 0.5).count(), BOUNDS.len());
     let distinctions: Vec<String> = page.rankings.iter().map(Ranking::full_condition).collect();
     let unique: BTreeSet<&String> = distinctions.iter().collect();
     assert_eq!(unique.len(), distinctions.len(), "{distinctions:?}");
