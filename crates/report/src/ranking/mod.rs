@@ -26,6 +26,7 @@ use super::groups;
 use super::limits::Bound;
 use super::name::ShortNames;
 use super::search::SearchView;
+use super::words;
 use condition::DistinguishedBy;
 use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::verdict;
@@ -113,6 +114,14 @@ pub struct Ranking {
 
 /// The scan that only touches pages, by its name in the protocol.
 const TOUCH_SCAN: &str = "touch";
+
+/// The shares of bytes that readings under a bound read again differ if the least and the most are further
+/// apart than this, and than this share of the most.
+const UNEVEN_POINTS: f64 = 0.1;
+const UNEVEN_SHARE: f64 = 0.2;
+
+/// Largest number of methods that are named for it.
+const UNEVEN_NAMED_MAX: usize = 3;
 
 struct RankingContext<'a> {
     record: &'a Record,
@@ -278,8 +287,35 @@ impl RankingContext<'_> {
             lines.extend(verdict::replaced_words(self.record, self.limits, key.target, key.state));
         }
         lines.extend(touching_words(ranked));
+        if key.state == CacheState::Pressed {
+            lines.extend(uneven_words(self.record, ranked));
+        }
         lines
     }
+}
+
+/// A sentence on the methods whose readings under a bound read very different shares of their bytes
+/// again; `None` if there are none. Their state is steady by the share in memory, but not by this.
+fn uneven_words(record: &Record, ranked: &[MeasuredRow]) -> Option<String> {
+    let uneven: Vec<String> = ranked
+        .iter()
+        .filter_map(|it| {
+            let bytes = record.target_of(&it.trial.trial)?.useful_bytes();
+            let rereads = || it.trial.samples.iter().filter_map(|sample| sample.device_reads_per_byte(bytes));
+            let (least, most) = (rereads().reduce(f64::min)?, rereads().reduce(f64::max)?);
+            let is_uneven = most - least > UNEVEN_POINTS.max(UNEVEN_SHARE * most);
+            is_uneven.then(|| format!("{} {} to {}", it.row.id, words::percent(least), words::percent(most)))
+        })
+        .collect();
+    let named = uneven.iter().take(UNEVEN_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    let more = uneven.len().saturating_sub(UNEVEN_NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more methods") } else { String::new() };
+    (!uneven.is_empty()).then(|| {
+        format!(
+            "readings differ in the share of their bytes that they read again ({named}{more}): near this bound it \
+             depends on which pages stay in memory, and a median is of both kinds"
+        )
+    })
 }
 
 /// A sentence that trials which only touch the pages of a mapping do less work than the others;

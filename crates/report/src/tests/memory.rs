@@ -200,6 +200,28 @@ fn rows_below_the_heading_of_a_bound_do_not_repeat_it_and_exports_name_it() {
 }
 
 #[test]
+fn readings_under_a_bound_that_read_different_shares_again_are_told() {
+    let mut record = under_bounds();
+    let explained = |record: &Record| {
+        let page = Page::from_record(record);
+        page.rankings.iter().flat_map(|it| it.explanations.clone()).collect::<Vec<String>>()
+    };
+    assert!(explained(&record).is_empty(), "all readings read half of the bytes again");
+    let is_half = |it: &TrialRecord| it.trial.target == 2 && it.trial.id.to_string() == METHODS[0].0;
+    let half = record.trials.iter_mut().find(|it| is_half(it)).unwrap();
+    let uneven = half.samples.iter().map(|sample| {
+        let share = if sample.round % 2 == 0 { 0 } else { SIZE / 100 * 53 };
+        Sample { device_read_bytes: Some(share), ..sample }
+    });
+    half.samples = uneven.collect();
+    let [told] = &explained(&record)[..] else { panic!("{:?}", explained(&record)) };
+    let begins =
+        "readings differ in the share of their bytes that they read again (rust/mmap/avx2 0 % to 53.0 %)";
+    assert!(told.starts_with(begins), "{told}");
+    assert!(terminal_text(&record).contains(&format!("explanation: {begins}")));
+}
+
+#[test]
 fn the_tail_of_single_reads_has_a_table_and_a_chart_of_its_own() {
     let mut record = under_bounds();
     let trials: Vec<TrialIndex> = record.trials.iter().map(|it| it.trial.index).collect();
