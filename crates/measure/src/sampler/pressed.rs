@@ -45,6 +45,10 @@ const STATE_TOLERANCE: f64 = 0.05;
 /// more than this share of the bound is reported.
 const PINNED_SHARE_MIN: f64 = 0.05;
 
+/// Processes that need more than this many times the bound are reported: if they need a little more once,
+/// nothing is left for the page cache, and the kernel kills them.
+const NEED_TIMES_MAX: u64 = 8;
+
 /// A reading that fails after it has read its working set again this many times thrashes.
 const THRASH_TIMES_MIN: f64 = 4.0;
 
@@ -59,7 +63,9 @@ pub(super) struct PressedTrials {
     /// The steady state that a trial had before.
     steady: BTreeMap<TrialIndex, UntimedReading>,
     /// Trials whose processes were reported to need more memory than was measured.
-    reported: BTreeSet<TrialIndex>,
+    reported_pinned: BTreeSet<TrialIndex>,
+    /// Trials whose bound was reported to be smaller than their processes.
+    reported_small: BTreeSet<TrialIndex>,
 }
 
 impl PressedTrials {
@@ -215,6 +221,7 @@ impl ProcessSampler<'_> {
             return Err(TrialEnd::failed("it has no bound on memory".to_owned()).into());
         };
         check_available(&bound, self.pressed.need(trial.index))?;
+        self.report_small(trial.index, &bound);
         let evicted = self.state_maker().make_cold(trial);
         evicted.map_err(|error| self.with_other_holders(trial.index, error))?;
         let mut limit_bytes = self.set_limit(trial.index, &bound)?;
@@ -307,7 +314,8 @@ impl ProcessSampler<'_> {
         let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
         let pinned_bytes = proof.held_bytes.saturating_sub(proof.process_bytes);
         let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
-        if share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported.insert(trial) {
+        if share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported_pinned.insert(trial)
+        {
             let (id, pinned) = (&self.trials.trial(trial).id, Bytes(pinned_bytes).binary());
             self.notes.warn(format!(
                 "{id}: its processes hold {pinned} more than the {} that they needed when they were measured, so \
@@ -315,6 +323,15 @@ impl ProcessSampler<'_> {
                 Bytes(proof.process_bytes).binary(),
                 Bytes(cache_bytes).binary()
             ));
+        }
+    }
+
+    /// Warns once of a bound that is smaller than the processes of a trial, before it is in force.
+    fn report_small(&mut self, trial: TrialIndex, bound: &MemoryFacts) {
+        let Some(words) = small_bound_words(self.pressed.need(trial), bound) else { return };
+        if self.pressed.reported_small.insert(trial) {
+            let id = &self.trials.trial(trial).id;
+            self.notes.warn(format!("{id}: {words}"));
         }
     }
 
@@ -430,6 +447,18 @@ fn check_available(bound: &MemoryFacts, need_bytes: u64) -> Result<(), TrialEnd>
         Bytes(available_bytes).binary()
     );
     Err(TrialEnd::Trial(Outcome::Unavailable { reason }))
+}
+
+/// That a bound is smaller than processes that need so much; `None` if it is not.
+fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
+    (need_bytes / NEED_TIMES_MAX > bound.cache_bytes).then(|| {
+        format!(
+            "the bound of {} is smaller than its processes, which need {} besides the page cache: if they need a \
+             little more, the kernel kills them for memory",
+            bound.bound,
+            Bytes(need_bytes).binary()
+        )
+    })
 }
 
 fn group_failed(error: &io::Error) -> TrialEnd {
@@ -603,6 +632,22 @@ mod tests {
         let said = check_available(&bound(1 << 60), 0).unwrap_err();
         let TrialEnd::Trial(Outcome::Unavailable { reason }) = said else { panic!("{said:?}") };
         assert!(reason.starts_with("a bound of 1073741824GiB cannot be filled"), "{reason}");
+    }
+
+    #[test]
+    fn a_bound_that_is_smaller_than_the_processes_is_told() {
+        let words = |cache_bytes, need_bytes| {
+            let bound = MemoryBound::Bytes(cache_bytes);
+            let facts = MemoryFacts { bound, cache_bytes, working_set_bytes: 1 << 30, is_shared: false };
+            small_bound_words(need_bytes, &facts)
+        };
+        let said = words(4096, 2 << 20).unwrap();
+        assert!(
+            said.starts_with("the bound of 4KiB is smaller than its processes, which need 2.00 MiB"),
+            "{said}"
+        );
+        assert_eq!(words(256 << 10, 2 << 20), None, "an eighth of it");
+        assert_eq!(words(4096, 0), None, "nothing was measured yet");
     }
 
     #[test]
