@@ -283,6 +283,27 @@ mod ring2 {
     }
 
     #[test]
+    fn a_suite_reads_with_the_read_ahead_that_it_asks_for_and_restores_what_it_found() {
+        let Some(home) = home() else { return };
+        let found = |folder: &str| {
+            home.race("f", format!("{ONE_METHOD} --state warm --output {folder}")).exits(0);
+            home.record(folder).targets[0].read_ahead().map(|it| it.bytes)
+        };
+        let before = found("before");
+        let suite = "name = \"own\"\nabout = \"\"\nmemory = [\"50%\"]\nread_ahead_bytes = 65536\nmax_runs = 2\n\
+                     [[trial]]\ntrial = \"rust/read/scalar\"\n";
+        home.file("own.toml", suite);
+        home.readlab("suite own.toml f --no-progress --output run").exits(0);
+        let facts = home.record("run").targets[0].clone();
+        if let Some(why) = facts.cautions.iter().find(|it| it.starts_with("The suite asks for a read-ahead"))
+        {
+            return skip(why);
+        }
+        assert_eq!(facts.read_ahead().map(|it| it.bytes), Some(64 << 10), "{:?}", facts.cautions);
+        assert_eq!(found("after"), before);
+    }
+
+    #[test]
     fn a_file_in_memory_only_has_no_such_state() {
         let Some(home) = home() else { return };
         let Ok(file) = tempfile::NamedTempFile::new_in("/dev/shm") else {

@@ -2,6 +2,7 @@
 //! their processes need beside the page cache. The bound is on the page cache, so that this memory
 //! is measured first and added to it.
 
+use crate::settings::FixedSetting;
 use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::TrialIndex;
 use readlab_system::memory_group::{GroupCounters, GroupMemory, MemoryGroup, MemoryGroups};
@@ -19,19 +20,25 @@ const WATCH_STEP: Duration = Duration::from_millis(1);
 /// The bounds of a run and where their control groups are made.
 #[derive(Debug)]
 pub struct MemoryControl {
+    /// The read-ahead under which all is read, if it was changed. Dropped, and so restored, before the
+    /// groups, which then no longer need the launcher.
+    _read_ahead: Option<FixedSetting>,
     groups: MemoryGroups,
     bounds: BTreeMap<TrialIndex, MemoryFacts>,
 }
 
 impl MemoryControl {
-    /// Prepares the machine for groups; the launcher removes what is left of them if the lab is
-    /// killed.
+    /// Prepares the machine for groups, and sets the read-ahead if it is to be another; the launcher
+    /// restores it and removes what is left of the groups if the lab is killed.
     pub fn begin(
         mut groups: MemoryGroups,
         bounds: BTreeMap<TrialIndex, MemoryFacts>,
+        mut read_ahead: Option<FixedSetting>,
     ) -> io::Result<MemoryControl> {
-        groups.begin()?;
-        Ok(MemoryControl { groups, bounds })
+        let undo = read_ahead.as_ref().map(FixedSetting::undo_commands).transpose();
+        groups.begin(&undo.map_err(io::Error::other)?.unwrap_or_default())?;
+        read_ahead.as_mut().map(FixedSetting::apply).transpose().map_err(io::Error::other)?;
+        Ok(MemoryControl { _read_ahead: read_ahead, groups, bounds })
     }
 
     pub(crate) fn bound(&self, trial: TrialIndex) -> Option<&MemoryFacts> {

@@ -64,6 +64,9 @@ pub struct Suite {
     /// Bounds on memory under which the trials are read, beside the cache states, such as `50%`.
     #[serde(default)]
     pub memory: Vec<MemoryBound>,
+    /// The read-ahead of the targets while the suite runs under bounds on memory, if the user may set it;
+    /// it is restored at the end.
+    pub read_ahead_bytes: Option<u64>,
     /// The blocks that trials with `over = "places"` read; without it no target has places.
     pub places: Option<SuitePlaces>,
     /// Minimum number of timed readings of a trial, if the suite sets one.
@@ -381,6 +384,7 @@ mod tests {
         let suite = Suite::find("larger-than-memory").unwrap();
         let shown: Vec<String> = suite.memory.iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["10%", "50%"]);
+        assert_eq!(suite.read_ahead_bytes, Some(128 << 10), "the kernel's default");
         let places = suite.places_read().unwrap();
         assert_eq!((places.reads_of(128 << 20), places.reads_of(5000), places.reads_of(1)), (32_768, 1, 1));
         let eight = SuitePlaces { reads: Some(8), ..places };

@@ -2,19 +2,23 @@
 //! without a bound, and every trial of the pressed state is repeated on them. The trials of other
 //! states have no bound: they are the ends between which a bound is.
 
+use super::settings::set_read_ahead;
 use super::together::{ArrangedTargets, ReaderGroup};
 use crate::experiment::targets::KnownTarget;
 use anyhow::{Context, anyhow, bail, ensure};
 use readlab_measure::memory_bound::MemoryControl;
 use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
+use readlab_measure::settings::FixedSetting;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 use readlab_model::trial::CacheState;
-use readlab_model::units::Nanos;
+use readlab_model::units::{Bytes, Nanos};
 use readlab_record::{Outcome, Start, Trial};
 use readlab_system::file_status::is_dax;
 use readlab_system::memory::{is_swap_on, page_bytes};
 use readlab_system::memory_group::MemoryGroups;
+use readlab_system::system_root::SystemRoot;
+use readlab_system::system_setting::{SettingFiles, SystemSetting};
 use readlab_targets::target::Target;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use std::fs::File;
@@ -30,6 +34,8 @@ pub struct MemoryBounds {
     pub bounds: Vec<MemoryBound>,
     /// Whether all readers that read at the same time share one bound.
     pub is_shared: bool,
+    /// The read-ahead that a suite asks for; `None` for the one that is found.
+    pub read_ahead_bytes: Option<u64>,
 }
 
 impl MemoryBounds {
@@ -38,7 +44,7 @@ impl MemoryBounds {
         for (at, bound) in bounds.iter().enumerate() {
             ensure!(!bounds[..at].contains(bound), "--memory: {bound} is given twice");
         }
-        Ok(MemoryBounds { bounds, is_shared })
+        Ok(MemoryBounds { bounds, is_shared, read_ahead_bytes: None })
     }
 
     pub fn is_given(&self) -> bool {
@@ -112,6 +118,7 @@ pub(super) fn arrange_bounds(
             bail!("--memory: {one} and {other} are the same bound of {}", target.facts.path);
         }
     }
+    let read_ahead = memory.read_ahead_bytes.and_then(|bytes| fix_read_ahead(bytes, &mut facts));
     for &bound in &memory.bounds {
         for number in 0..unbounded {
             let KnownTarget { target, .. } = &targets[number % targets.len()];
@@ -127,8 +134,29 @@ pub(super) fn arrange_bounds(
     let bounds = plan.trials.iter().filter_map(bound_of).collect();
     let groups = MemoryGroups::find().map_err(|error| anyhow!("--memory: {error}"))?;
     let how = groups.describe();
-    let control = MemoryControl::begin(groups, bounds).with_context(|| format!("--memory: {how}"))?;
+    let control =
+        MemoryControl::begin(groups, bounds, read_ahead).with_context(|| format!("--memory: {how}"))?;
     Ok((ArrangedTargets { targets, caches, facts, plan, settings }, Some(control)))
+}
+
+/// The read-ahead that a suite asks for, which is not yet set; `None` if the targets have it already, and
+/// if this user may not set it. A caution on the first target says what was found.
+fn fix_read_ahead(bytes: u64, facts: &mut [TargetFacts]) -> Option<FixedSetting> {
+    let found = facts.iter().filter_map(TargetFacts::read_ahead).find(|found| found.bytes != bytes)?;
+    let (wanted, found) = (Bytes(bytes).exact(), Bytes(found.bytes).exact());
+    let files = SettingFiles::find(&SystemRoot::default(), SystemSetting::ReadAhead, facts.iter());
+    let fixed = files.and_then(|files| FixedSetting::find(files, &wanted));
+    let caution = match &fixed {
+        Ok(_) => format!("The read-ahead is {wanted} during this run, as the suite asks, and was {found}"),
+        Err(why) => format!(
+            "The suite asks for a read-ahead of {wanted}, and it is {found}, which a page fault of a mapping may \
+             fetch: {why}"
+        ),
+    };
+    facts.iter_mut().take(1).for_each(|facts| facts.cautions.push(caution.clone()));
+    let fixed = fixed.ok()?;
+    facts.iter_mut().for_each(|facts| set_read_ahead(Some(bytes), facts));
+    Some(fixed)
 }
 
 /// Two bounds that are the same number of bytes for this working set; `None` if all differ.
@@ -206,6 +234,7 @@ fn time_with_bounds(time: Nanos, states: usize, bounds: usize) -> Nanos {
 mod tests {
     use super::*;
     use readlab_measure::plan::testing::{COLD, plan, rules_of_runs};
+    use readlab_model::target::device::ReadAhead;
 
     const PRESSED: CacheState = CacheState::Pressed;
 
@@ -240,6 +269,25 @@ mod tests {
         );
         let numbers: Vec<u64> = plan.trials.iter().map(|it| it.trial.index.into()).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_read_ahead_that_cannot_be_set_is_a_caution_and_one_that_is_there_is_none() {
+        let read_ahead = |bytes| ReadAhead { bytes, setting: "/no-such-folder/read_ahead_kb".to_owned() };
+        let facts =
+            |bytes| [TargetFacts { own_read_ahead: Some(read_ahead(bytes)), ..TargetFacts::default() }];
+        let mut large = facts(8 << 20);
+        assert!(fix_read_ahead(128 << 10, &mut large).is_none());
+        let said = &large[0].cautions[0];
+        assert!(
+            said.starts_with("The suite asks for a read-ahead of 128KiB, and it is 8MiB, which"),
+            "{said}"
+        );
+        assert!(said.ends_with("/no-such-folder/read_ahead_kb does not exist"), "{said}");
+        assert_eq!(large[0].read_ahead(), Some(read_ahead(8 << 20)), "nothing was set");
+        let mut usual = facts(128 << 10);
+        assert!(fix_read_ahead(128 << 10, &mut usual).is_none() && usual[0].cautions.is_empty());
+        assert!(fix_read_ahead(128 << 10, &mut [TargetFacts::default()]).is_none(), "none is known");
     }
 
     #[test]

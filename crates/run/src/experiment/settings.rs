@@ -87,18 +87,22 @@ impl RacedSetting {
     fn set_fact(&self, value: &str, facts: &mut TargetFacts) {
         match &self.set_by {
             SetBy::Kernel(SystemSetting::ReadAhead) => {
-                let bytes = value.parse::<Bytes>().ok().map(|bytes| bytes.0);
-                match (&mut facts.own_read_ahead, &mut facts.device, bytes) {
-                    (Some(own), _, Some(bytes)) => own.bytes = bytes,
-                    (None, Some(device), bytes) => device.read_ahead_bytes = bytes,
-                    _ => {}
-                }
+                set_read_ahead(value.parse::<Bytes>().ok().map(|bytes| bytes.0), facts);
             }
             SetBy::Kernel(SystemSetting::Scheduler) => {
                 facts.device.iter_mut().for_each(|device| device.scheduler = Some(value.to_owned()));
             }
             SetBy::Kernel(_) | SetBy::Commands { .. } => {}
         }
+    }
+}
+
+/// Sets the read-ahead in the facts of a target.
+pub(super) fn set_read_ahead(bytes: Option<u64>, facts: &mut TargetFacts) {
+    match (&mut facts.own_read_ahead, &mut facts.device, bytes) {
+        (Some(own), _, Some(bytes)) => own.bytes = bytes,
+        (None, Some(device), bytes) => device.read_ahead_bytes = bytes,
+        _ => {}
     }
 }
 

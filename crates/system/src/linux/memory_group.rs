@@ -165,10 +165,11 @@ impl MemoryGroups {
     }
 
     /// Removes groups of labs that were killed, makes sure that the groups of this lab are removed if
-    /// it is killed, and moves the lab's own processes out of the parent group where that is needed.
-    pub fn begin(&mut self) -> io::Result<()> {
+    /// it is killed, after these other commands that undo what the lab is about to change, and moves the
+    /// lab's own processes out of the parent group where that is needed.
+    pub fn begin(&mut self, other_undo: &[CommandLine]) -> io::Result<()> {
         self.remove_abandoned();
-        launcher::undo_at_end(&[self.removal_command()])?;
+        launcher::undo_at_end(&[other_undo, &[self.removal_command()][..]].concat())?;
         self.has_begun = true;
         if self.inside.is_empty() {
             return Ok(());

@@ -89,6 +89,10 @@ impl RunConfig {
             true => user.memory.clone(),
             false => MemoryBounds::new(suite.memory, user.memory.is_shared)?,
         };
+        if suite.read_ahead_bytes.is_some() && !memory.is_given() {
+            bail!("read_ahead_bytes of the suite is for bounds on memory, and none is given: memory");
+        }
+        let memory = MemoryBounds { read_ahead_bytes: suite.read_ahead_bytes, ..memory };
         let states = sampling.state.unwrap_or(suite.state);
         if states == StateChoice::Pressed && !memory.is_given() {
             bail!("--state pressed is about bounds on memory, and none is given: --memory");

@@ -145,4 +145,9 @@ fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
     let twice =
         RunConfig::merge(RunKind::Suite, suite_with("memory = [\"25%\", \"25%\"]"), UserOptions::default());
     assert_eq!(twice.unwrap_err().to_string(), "--memory: 25% is given twice");
+    let head = "memory = [\"25%\"]\nread_ahead_bytes = 65536";
+    assert_eq!(merged_race(head, user(None)).memory.read_ahead_bytes, Some(64 << 10));
+    let alone = suite_with("read_ahead_bytes = 65536");
+    let said = RunConfig::merge(RunKind::Suite, alone, UserOptions::default()).unwrap_err().to_string();
+    assert!(said.starts_with("read_ahead_bytes of the suite is for bounds on memory"), "{said}");
 }
