@@ -3,8 +3,9 @@
 //! In sentences, as tables and for programs.
 
 use super::document::Column;
+use super::groups;
 use super::name::{ShortNames, target_names};
-use super::ranking::Pieces;
+use super::ranking::{Pieces, Ranking};
 use super::table::{Cell, Table};
 use super::words::{self, Number};
 use readlab_analysis::latency::Quantile;
@@ -12,6 +13,7 @@ use readlab_analysis::memory::{
     Cliff, Crossing, FastestMethod, LevelRatio, MemoryContest, MemoryCurve, MemoryLevel, MemoryPoint,
 };
 use readlab_analysis::stats::{Interval, IntervalRule, Ratio, Significance};
+use readlab_analysis::verdict::{Diagnosis, Verdict};
 use readlab_catalog::language::Languages;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, Transport, TrialId, TrialIndex, Work};
@@ -31,7 +33,8 @@ pub struct MemoryView {
     /// The two methods that cross, of which the first is faster with little memory, and the levels
     /// between which they do.
     pub crossing: Option<MethodsCrossing>,
-    /// Sentences on the fastest methods, on the deepest fall, and on how much memory is enough.
+    /// Sentences on the fastest methods, on the deepest fall, on how much memory is enough, and on what
+    /// memory stops.
     pub sentences: Vec<String>,
 }
 
@@ -91,10 +94,15 @@ const TABLES: [LevelTable; 3] = [
 ];
 
 impl MemoryView {
-    pub fn all(record: &Record) -> Vec<MemoryView> {
+    pub(super) fn all(record: &Record, rankings: &[Ranking]) -> Vec<MemoryView> {
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
         let contests = MemoryContest::all(record);
-        contests.iter().map(|contest| MemoryView::new(record, contest, &names, &languages)).collect()
+        let view = |contest: &MemoryContest| {
+            let mut view = MemoryView::new(record, contest, &names, &languages);
+            view.sentences.extend(stopped_sentences(contest, rankings));
+            view
+        };
+        contests.iter().map(view).collect()
     }
 
     fn new(
@@ -229,7 +237,41 @@ fn sentences(contest: &MemoryContest) -> Vec<String> {
     fastest.into_iter().chain([deepest.unwrap_or_else(none)]).chain(enough).collect()
 }
 
-fn is_ever_fastest(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
+/// For each kind of verdict by which memory, or what the kernel does with it, stops a pressed reading: the
+/// sentence with its advice on the method and the least bound that have it first, and how many more
+/// methods have it. The verdict of a ranking is that of its fastest method, which often is another.
+fn stopped_sentences(contest: &MemoryContest, rankings: &[Ranking]) -> Vec<String> {
+    let diagnosis = |point: &MemoryPoint| {
+        let row = rankings.iter().find_map(|ranking| ranking.row(point.it.trial.index))?;
+        row.diagnosis.as_ref().filter(|it| is_of_memory(&it.verdict))
+    };
+    let stopped = contest.curves.iter().filter_map(|curve| {
+        let mut pressed = curve.points.iter().filter(|point| point.level.is_pressed());
+        pressed.find_map(|point| Some((curve, point.level, diagnosis(point)?)))
+    });
+    let kinds = groups::by_key(stopped.map(|it| (std::mem::discriminant(&it.2.verdict), it)));
+    let sentence = |methods: Vec<(&MemoryCurve, MemoryLevel, &Diagnosis)>| {
+        let (curve, level, diagnosis) = methods[0];
+        let more = match methods.len() - 1 {
+            0 => String::new(),
+            more => format!("; {} too", words::plural(more, "more method")),
+        };
+        format!("{} {}: {}{more}", curve.trial().id, level_phrase(level), diagnosis.sentence)
+    };
+    kinds.into_iter().map(|(_, methods)| sentence(methods)).collect()
+}
+
+fn is_of_memory(verdict: &Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::MemoryBound { .. }
+            | Verdict::Thrash { .. }
+            | Verdict::Reclaim { .. }
+            | Verdict::ReadAhead { .. }
+    )
+}
+
+fn leads(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
     contest.fastest.iter().any(|it| it.it.trial.id == curve.trial().id)
 }
 

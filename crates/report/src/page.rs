@@ -132,6 +132,7 @@ impl Page {
                 rankings.iter().enumerate().filter_map(|(n, it)| it.advised_headline(advised(n))).collect()
             }
         };
+        let memory = MemoryView::all(record, &rankings);
         Page {
             verb: header.kind.to_string(),
             command: shell_words::join(&header.command),
@@ -159,7 +160,7 @@ impl Page {
             fleet,
             scaling,
             readers: ReadersRow::all(record),
-            memory: MemoryView::all(record),
+            memory,
             settings: SettingsRow::all(record),
             file_costs: FileCost::all(record),
             sweep,

@@ -268,18 +268,30 @@ fn find_enough(points: &[MemoryPoint], noise: &MemoryNoise) -> Option<MemoryLeve
     found.map(|at| pressed[at].level)
 }
 
-/// The least greater bound under which a pressed trial is clearly faster, and by how much.
-pub(crate) fn helping_memory<'r>(record: &'r Record, it: &TrialRecord) -> Option<MoreMemory> {
-    let own_bytes = record.target_of(&it.trial)?.memory.as_ref()?.cache_bytes;
-    let noise = MemoryNoise::of_trials_like(record, it);
+/// The measured trials of the same method under greater bounds, from the least.
+fn under_greater_bounds<'r>(record: &'r Record, it: &TrialRecord) -> Vec<(&'r TrialRecord, &'r MemoryFacts)> {
+    let bound_of = |it: &TrialRecord| record.target_of(&it.trial)?.memory.as_ref();
+    let Some(own) = bound_of(it) else { return Vec::new() };
     let greater = |other: &'r TrialRecord| {
-        let memory = record.target_of(&other.trial)?.memory.as_ref()?;
-        (memory.cache_bytes > own_bytes && is_same_curve(record, other, it)).then_some((other, memory))
+        let memory = bound_of(other)?;
+        let is_greater = memory.cache_bytes > own.cache_bytes && is_same_curve(record, other, it);
+        is_greater.then_some((other, memory))
     };
     let mut greater: Vec<(&TrialRecord, &MemoryFacts)> =
         pressed_trials(record).into_iter().filter_map(greater).collect();
     greater.sort_by_key(|(_, memory)| memory.cache_bytes);
-    greater.into_iter().find_map(|(other, memory)| {
+    greater
+}
+
+/// Whether the same method was also measured under a greater bound.
+pub(crate) fn has_greater_bound(record: &Record, it: &TrialRecord) -> bool {
+    !under_greater_bounds(record, it).is_empty()
+}
+
+/// The least greater bound under which a pressed trial is clearly faster, and by how much.
+pub(crate) fn helping_memory(record: &Record, it: &TrialRecord) -> Option<MoreMemory> {
+    let noise = MemoryNoise::of_trials_like(record, it);
+    under_greater_bounds(record, it).into_iter().find_map(|(other, memory)| {
         let ratio = noise.ratio(other, it, 1)?;
         let helps = ratio.significance() == Some(Significance::Faster) && ratio.estimate > GAIN_NONE_MAX;
         helps.then_some(MoreMemory { share: memory.share(), cache_bytes: memory.cache_bytes, ratio })

@@ -7,6 +7,7 @@ use super::limits::for_trial;
 use super::page_faults::{mapping_faults, new_memory_faults};
 use super::quota::throttled_share;
 use super::{ABOVE_LIMIT, DOMINANT_SHARE_MIN};
+use crate::memory::has_greater_bound;
 use crate::stats::{self, Confidence, Interval, Observation, float};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
@@ -145,6 +146,8 @@ pub(super) struct TrialFacts<'a> {
     pub(super) parts: Option<Parts>,
     /// Why the CPU times are not known.
     pub(super) why_no_cpu: String,
+    /// Whether the same method was also read under a greater bound on memory.
+    pub(super) has_greater_bound: bool,
     /// The limits that apply to this trial.
     near: Vec<LimitShare<'a>>,
     pub(super) it: &'a TrialRecord,
@@ -233,6 +236,7 @@ impl<'a> TrialFacts<'a> {
                 .filter(|times| may_use_device && target.blocks().is_some() && *times > FETCHED_TIMES_MIN),
             busy,
             parts,
+            has_greater_bound: has_greater_bound(record, it),
             it,
         })
     }

@@ -86,7 +86,7 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
                  each reading, with memory for {} of it{}; {advice}{}",
                 percent(*reread),
                 percent(*share),
-                greater_bound_words(greater.as_ref()),
+                greater_bound_words(greater.as_ref(), facts),
                 faster_words(remedy.as_ref(), "under the same bound")
             )
         }
@@ -95,13 +95,13 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
              the bytes that it reads, and evict what would be read again; madvise(MADV_RANDOM) or O_DIRECT brings no \
              more than the blocks{}{}",
             faster_words(remedy.as_ref(), "which fetches less"),
-            greater_bound_words(greater.as_ref())
+            greater_bound_words(greater.as_ref(), facts)
         ),
         Verdict::Reclaim { share, scanned_per_page, greater } => format!(
             "stopped by the kernel's search for memory to reclaim, up to {} of its time: {scanned_per_page:.1} pages are \
              examined for each page that comes from the device; O_DIRECT or RWF_DONTCACHE needs no such memory{}",
             percent(*share),
-            greater_bound_words(greater.as_ref())
+            greater_bound_words(greater.as_ref(), facts)
         ),
         Verdict::Processors { share, quota } => {
             let quota = quota.map(|it| format!(", a quota of {it:.2}")).unwrap_or_default();
@@ -132,9 +132,15 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
     }
 }
 
-/// The words `; with memory for 100 % of the working set (268 MB) it is 6.1 times as fast`.
-fn greater_bound_words(greater: Option<&GreaterBound>) -> String {
-    let Some(GreaterBound { share, cache_bytes, times }) = greater else { return String::new() };
+/// The words `; with memory for 100 % of the working set (268 MB) it is 6.1 times as fast`, or that no
+/// greater bound helps, or was raced.
+fn greater_bound_words(greater: Option<&GreaterBound>, facts: &TrialFacts) -> String {
+    let Some(GreaterBound { share, cache_bytes, times }) = greater else {
+        return match facts.has_greater_bound {
+            true => "; no greater bound of this run makes it clearly faster".to_owned(),
+            false => "; a greater bound (--memory) shows how much memory helps".to_owned(),
+        };
+    };
     let (share, bytes) = (percent(*share), Bytes(*cache_bytes));
     format!("; with memory for {share} of the working set ({bytes}) it is {times:.1} times as fast")
 }

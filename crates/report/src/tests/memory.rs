@@ -222,6 +222,33 @@ fn readings_under_a_bound_that_read_different_shares_again_are_told() {
 }
 
 #[test]
+fn what_memory_stops_is_told_with_what_helps_though_another_method_is_the_fastest() {
+    let mut record = under_bounds();
+    let waits = |it: &&mut TrialRecord| {
+        it.trial.state == CacheState::Pressed && it.trial.id.to_string() == METHODS[0].0
+    };
+    for it in record.trials.iter_mut().filter(waits) {
+        let with_cpu = |sample: Sample| {
+            let cpu_ns = Some(sample.wall_ns / 50);
+            Sample { cpu_user_ns: cpu_ns, cpu_system_ns: cpu_ns, ..sample }
+        };
+        it.samples = it.samples.iter().map(with_cpu).collect();
+    }
+    let lines = sentences(&record);
+    let begins = "memory: newlines: rust/mmap/avx2 with memory for 25 % of the working set: stopped by a bound on memory \
+                  that is too small: 50 % of the working set comes from the device again in each reading, with memory \
+                  for 25 % of it; with memory for 100 % of the working set (1.00 GB) it is 4.0 times as fast; O_DIRECT";
+    let told: Vec<&String> = lines.iter().filter(|line| line.contains("stopped by")).collect();
+    assert!(told.len() == 1 && told[0].starts_with(begins), "{told:?}");
+    let remedy = "rust/direct@buffer=1MiB, under the same bound, is 2.0 times as fast";
+    assert!(told[0].contains(remedy), "{told:?}");
+    assert!(
+        terminal_text(&record).contains(begins) && markdown(&Page::from_record(&record)).contains(remedy)
+    );
+    assert!(html(&Page::from_record(&record)).contains("stopped by a bound on memory that is too small"));
+}
+
+#[test]
 fn the_tail_of_single_reads_has_a_table_and_a_chart_of_its_own() {
     let mut record = under_bounds();
     let trials: Vec<TrialIndex> = record.trials.iter().map(|it| it.trial.index).collect();
