@@ -272,7 +272,8 @@ impl Question {
     }
 }
 
-fn stops_at(record: &Record, it: &TrialRecord) -> anyhow::Result<String> {
+/// What stops a trial, in two or three words.
+pub(crate) fn stops_at(record: &Record, it: &TrialRecord) -> anyhow::Result<String> {
     let noise = SharedNoise::of_contest(record, it);
     let diagnosis = verdict::judge(record, &verdict::limits(record), &noise, it);
     Ok(diagnosis.context("no verdict")?.stops_at())

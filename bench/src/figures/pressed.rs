@@ -1,12 +1,13 @@
 //! Figure: whether a reading under a bound on memory is what it claims. The share in memory before
 //! each reading must be that of the bound, on several file systems. Two runs of one curve must agree.
-//! Another process that keeps the file in memory must be named. And places must be read as fast as fio
+//! Bounds that are too small must be said to be what stops a reading. Another process that keeps the file in memory must be named. And places must be read as fast as fio
 //! reads them in a group with the same page cache.
 //!
 //! fio keeps memory of its own in the group, which differs from that of the lab's contender. The limit
 //! of its group is therefore changed after each run until its files have the same part of the memory.
 
 use super::beside_fio::fio_reads;
+use crate::cases;
 use crate::made::Cleanup;
 use crate::made::control_group::{self, GroupLimit};
 use crate::made::file_system::FileSystem;
@@ -24,8 +25,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-pub(super) const ABOUT: &str =
-    "readings under a bound on memory: the share in memory, two runs of one curve, a foreign reader, and fio";
+pub(super) const ABOUT: &str = "readings under a bound on memory: the share in memory, two runs of one curve, verdicts, a foreign reader, and fio";
 
 const FILE_SIZE: Bytes = Bytes(128 << 20);
 const PLACES_FILE_SIZE: Bytes = Bytes(1_000_000_000);
@@ -43,8 +43,15 @@ const SHARE_ERROR_MAX: f64 = 0.05;
 
 /// Number of pairs of runs of one curve, of 20 points each.
 const CURVE_PAIRS: usize = 2;
+/// Points of each curve: three bounds and two ends.
+const CURVE_POINTS: usize = 5;
 /// Smallest share of points at which the ratio of two runs must hold 1.
 const HOLDING_SHARE_MIN: f64 = 0.95;
+
+/// Ten readings wait for the device, each under a bound that is too small: two methods, five bounds.
+const SMALL_BOUNDS: &str = "20%,30%,40%,50%,60%";
+const WAITING_TRIALS: [&str; 3] = ["rust/read@buffer=128KiB", "rust/read@buffer=1MiB", "rust/device"];
+const RIGHT_SHARE_MIN: f64 = 0.9;
 
 const FOREIGN_RACES: usize = 2;
 
@@ -69,6 +76,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         .collect();
     rows.push(Row::or_failed("random places", shares_of_places(programs)));
     rows.push(Row::or_failed("two runs of one curve", two_runs(programs)));
+    rows.push(Row::or_failed("bounds that are too small", too_small(programs)));
     rows.push(Row::or_failed("a foreign reader", foreign_reader(programs)));
     rows.push(Row::or_failed("beside fio", beside_fio(programs)));
     Ok(rows)
@@ -126,8 +134,11 @@ fn two_runs(programs: &Programs) -> anyhow::Result<Row> {
     let mut share = Share::default();
     for _ in 0..programs.repeats(CURVE_PAIRS) {
         let [first, second] = [programs.race(&race)?, programs.race(&race)?];
-        let second_points = points(&second);
-        for point in points(&first) {
+        let (first_points, second_points) = (points(&first), points(&second));
+        for _ in first_points.len()..CURVE_POINTS * TRIALS.len() {
+            share.count(false);
+        }
+        for point in first_points {
             let is_same =
                 |other: &&MemoryPoint| (other.level, &other.it.trial.id) == (point.level, &point.it.trial.id);
             let other = second_points.iter().find(is_same);
@@ -136,6 +147,16 @@ fn two_runs(programs: &Programs) -> anyhow::Result<Row> {
         }
     }
     Ok(share.row_at_least("two runs of one curve: the ratio of a point holds 1", HOLDING_SHARE_MIN))
+}
+
+/// How often a reading whose bound was made too small on purpose is said to be stopped by that.
+fn too_small(programs: &Programs) -> anyhow::Result<Row> {
+    let file = programs.lines(FILE_SIZE)?;
+    let record = race(programs, &file, &WAITING_TRIALS, &["--memory", SMALL_BOUNDS, "--runs", "5"])?;
+    let is_right =
+        |it: &TrialRecord| cases::stops_at(&record, it).is_ok_and(|words| words.starts_with("memory bound"));
+    let share: Share = pressed_trials(&record).map(is_right).collect();
+    Ok(share.row_at_least("bounds that are too small: the verdict is right", RIGHT_SHARE_MIN))
 }
 
 /// The points of all curves.
