@@ -1,7 +1,8 @@
 //! Figure: whether a reading under a bound on memory is what it claims. The share in memory before
 //! each reading must be that of the bound, on several file systems. Two runs of one curve must agree.
-//! Bounds that are too small must be said to be what stops a reading. Another process that keeps the file in memory must be named. And places must be read as fast as fio
-//! reads them in a group with the same page cache.
+//! Bounds that are too small must be said to be what stops a reading. Another process that keeps the
+//! file in memory must be named. And places must be read as fast as fio reads them in a group with the
+//! same page cache.
 //!
 //! fio keeps memory of its own in the group, which differs from that of the lab's contender. The limit
 //! of its group is therefore changed after each run until its files have the same part of the memory.
