@@ -271,7 +271,7 @@ fn is_of_memory(verdict: &Verdict) -> bool {
     )
 }
 
-fn leads(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
+fn is_ever_fastest(contest: &MemoryContest, curve: &MemoryCurve) -> bool {
     contest.fastest.iter().any(|it| it.it.trial.id == curve.trial().id)
 }
 

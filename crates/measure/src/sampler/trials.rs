@@ -36,6 +36,9 @@ use std::time::Duration;
 /// Shortest time limit of a turn, after which its contender counts as hung.
 const TIME_LIMIT_MIN: Duration = Duration::from_secs(10);
 
+/// The same for a reading under a bound on memory, which may fetch each byte many times and wait each time.
+const PRESSED_TIME_LIMIT_MIN: Duration = Duration::from_secs(30);
+
 /// For each reading of a turn, the time limit grows by this many times the simplest reading's time.
 const TIME_LIMIT_FACTOR: u32 = 40;
 
@@ -267,7 +270,11 @@ impl<'a> Trials<'a> {
 
     pub(super) fn time_limit(&self, trial: TrialIndex, readings: u32) -> Duration {
         let simplest = Duration::from_nanos(self.truth(trial).wall_ns) * readings * self.readers(trial);
-        self.clock.wait_limit(TIME_LIMIT_MIN + simplest * TIME_LIMIT_FACTOR, simplest * OVERRUN_FACTOR)
+        let least = match self.trial(trial).state {
+            CacheState::Pressed => PRESSED_TIME_LIMIT_MIN,
+            CacheState::Cold | CacheState::Warm | CacheState::Unknown => TIME_LIMIT_MIN,
+        };
+        self.clock.wait_limit(least + simplest * TIME_LIMIT_FACTOR, simplest * OVERRUN_FACTOR)
     }
 
     /// Starts the contender of a trial, with these additions to its environment.
@@ -450,10 +457,12 @@ mod tests {
     #[test]
     fn the_time_limit_grows_with_the_readings_and_the_simplest_reading() {
         let fixture = Fixture::of_size(1);
-        let trials = fixture.trials(&[("a", WARM)]);
+        let trials = fixture.trials(&[("a", WARM), ("a", CacheState::Pressed)]);
+        let pressed = trials.nth_trial(1).index;
         for (readings, more_ms) in [(1, 40), (10, 400)] {
-            let limit = TIME_LIMIT_MIN + Duration::from_millis(more_ms);
-            assert_eq!(trials.time_limit(FIRST_TRIAL, readings), limit);
+            let more = Duration::from_millis(more_ms);
+            assert_eq!(trials.time_limit(FIRST_TRIAL, readings), TIME_LIMIT_MIN + more);
+            assert_eq!(trials.time_limit(pressed, readings), PRESSED_TIME_LIMIT_MIN + more);
         }
     }
 
