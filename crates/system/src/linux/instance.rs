@@ -10,10 +10,11 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::linux::fs::MetadataExt;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The kernel's list of sockets, in which an abstract name begins with `@`.
@@ -66,10 +67,11 @@ impl Instance {
 }
 
 /// The right to change settings of the system. One lab with the same folder for temporary files has it
-/// at a time: another one would take values that are raced for the values to restore.
+/// at a time: another one would take values that are raced for the values to restore. A copy of its
+/// descriptor in another process keeps the lock, too.
 #[derive(Debug)]
 pub struct SettingsLock {
-    _listener: UnixListener,
+    listener: UnixListener,
 }
 
 impl SettingsLock {
@@ -77,8 +79,13 @@ impl SettingsLock {
     pub fn take() -> Result<SettingsLock, String> {
         let name = format!("{SETTINGS_PREFIX}{}", folder_words());
         let bound = SocketAddr::from_abstract_name(&name).and_then(|it| UnixListener::bind_addr(&it));
-        let lock = bound.map(|listener| SettingsLock { _listener: listener });
+        let lock = bound.map(|listener| SettingsLock { listener });
         lock.map_err(|error| match (error.kind(), listener_at(&name)) {
+            // The kernel remembers the process that began to listen.
+            (ErrorKind::AddrInUse, Some(pid)) if pid != 0 && !is_running(pid) => format!(
+                "those that another readlab (process {pid}) changed before it was killed are being restored: try again in \
+                 some seconds"
+            ),
             (ErrorKind::AddrInUse, Some(pid)) => {
                 format!("another readlab (process {pid}) races settings of this machine")
             }
@@ -86,6 +93,16 @@ impl SettingsLock {
             _ => error.to_string(),
         })
     }
+}
+
+impl AsFd for SettingsLock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+fn is_running(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
 }
 
 /// The folder for temporary files in the names of sockets.

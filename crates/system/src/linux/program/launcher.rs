@@ -47,8 +47,8 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// How long each command that undoes a change of the lab may take.
 const UNDO_LIMIT: Duration = Duration::from_secs(30);
 
-/// Number of descriptors sent with a task: its three streams and the supervisor's end of its
-/// socket.
+/// Number of descriptors sent with a task: its three streams, and the supervisor's end of its socket
+/// or what the launcher keeps open.
 const TASK_DESCRIPTORS: usize = 4;
 
 /// The launcher of this process; `None` if it was not or could not be started.
@@ -108,23 +108,32 @@ pub(super) fn launch(task: &Task) -> Option<io::Result<UnixStream>> {
 /// Makes the launcher run these commands in order if the lab ends before it calls this function
 /// again. They undo what the lab is about to change. After a call without commands, none is run.
 pub fn undo_at_end(commands: &[CommandLine]) -> io::Result<()> {
+    let (unused, _) = UnixStream::pair()?;
+    undo_at_end_holding(commands, &unused)
+}
+
+/// Like [`undo_at_end`], and the launcher keeps a copy of `held` open until the commands have run, such
+/// as the socket that is a lock. After the next call it is closed.
+pub fn undo_at_end_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Result<()> {
     let launcher = LAUNCHER.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(launcher) = launcher.as_ref() else {
         return Err(io::Error::other("no process could be started that would undo it if this one is killed"));
     };
-    // Every task is sent with three streams and a supervisor's socket, though these commands need
-    // neither.
+    // Every task is sent with three streams, though these commands need none.
     let null = || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
-    let (unused, _) = UnixStream::pair()?;
-    let send_one = |purpose, line: &CommandLine| {
-        let task = Task { line: line.clone(), folder: None, streams: [null()?, null()?, null()?] };
-        if !task.can_be_sent() {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        send(&launcher.socket, purpose, &task, &unused)
+    let task = |line: CommandLine| {
+        let task = Task { line, folder: None, streams: [null()?, null()?, null()?] };
+        if task.can_be_sent() { Ok(task) } else { Err(io::Error::from(io::ErrorKind::InvalidInput)) }
     };
-    send_one(TaskPurpose::Forget, &CommandLine::default())?;
-    commands.iter().try_for_each(|line| send_one(TaskPurpose::AtEnd, line))
+    let (mut ours, theirs) = UnixStream::pair()?;
+    send(&launcher.socket, TaskPurpose::Forget, &task(CommandLine::default())?, &theirs)?;
+    drop(theirs);
+    // The launcher closes its end once it has closed what it held: whoever takes the lock next must
+    // find it free.
+    ours.read_to_end(&mut Vec::new())?;
+    commands
+        .iter()
+        .try_for_each(|line| send(&launcher.socket, TaskPurpose::AtEnd, &task(line.clone())?, held))
 }
 
 /// What the launcher does with a task.
@@ -152,17 +161,13 @@ impl TaskPurpose {
     }
 }
 
-/// Sends a task: first its length together with the descriptors, then its encoded words.
-fn send(
-    mut socket: &UnixStream,
-    purpose: TaskPurpose,
-    task: &Task,
-    supervisor: &UnixStream,
-) -> io::Result<()> {
+/// Sends a task: first its length together with the descriptors, then its encoded words. The `last`
+/// descriptor is the supervisor's end of its socket, or what the launcher keeps open.
+fn send(mut socket: &UnixStream, purpose: TaskPurpose, task: &Task, last: &impl AsFd) -> io::Result<()> {
     let words = encoded(purpose, task);
     let length = u64::try_from(words.len()).map_err(io::Error::other)?.to_ne_bytes();
     let [stdin, stdout, stderr] = &task.streams;
-    let descriptors = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), supervisor.as_fd()];
+    let descriptors = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), last.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TASK_DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !control.push(SendAncillaryMessage::ScmRights(&descriptors)) {
@@ -227,8 +232,9 @@ fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
     Some((purpose, Task { line, folder, streams }))
 }
 
-/// Receives one task from the lab; `None` when the lab has closed the socket or died.
-fn receive(mut lab: &UnixStream) -> Option<(TaskPurpose, Task, UnixStream)> {
+/// Receives one task from the lab with its last descriptor; `None` when the lab has closed the socket
+/// or died.
+fn receive(mut lab: &UnixStream) -> Option<(TaskPurpose, Task, OwnedFd)> {
     let mut length = [0; 8];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TASK_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -244,22 +250,22 @@ fn receive(mut lab: &UnixStream) -> Option<(TaskPurpose, Task, UnixStream)> {
             descriptors.extend(fds);
         }
     }
-    let [stdin, stdout, stderr, supervisor] = <[OwnedFd; TASK_DESCRIPTORS]>::try_from(descriptors).ok()?;
+    let [stdin, stdout, stderr, last] = <[OwnedFd; TASK_DESCRIPTORS]>::try_from(descriptors).ok()?;
     let mut words = vec![0; usize::try_from(u64::from_ne_bytes(length)).ok()?];
     lab.read_exact(&mut words).ok()?;
     let (purpose, task) = decoded(&words, [stdin, stdout, stderr])?;
-    Some((purpose, task, UnixStream::from(supervisor)))
+    Some((purpose, task, last))
 }
 
 /// The main loop of the launcher, until the lab ends.
 fn serve(lab: UnixStream) {
     detach();
     let mut at_end = Vec::new();
-    while let Some((purpose, task, supervisor)) = receive(&lab) {
+    while let Some((purpose, task, last)) = receive(&lab) {
         match purpose {
             TaskPurpose::Now => {}
             TaskPurpose::AtEnd => {
-                at_end.push(task);
+                at_end.push((task, last));
                 continue;
             }
             TaskPurpose::Forget => {
@@ -274,10 +280,11 @@ fn serve(lab: UnixStream) {
             -1 => {}
             0 => {
                 // If a supervisor held this socket, the lab would not notice the end of the
-                // launcher.
+                // launcher. A lock in its hands would outlast its release.
                 drop(lab);
+                drop(at_end);
                 handle_child_signals(libc::SIG_DFL);
-                never_return(|| supervise(task, &supervisor));
+                never_return(|| supervise(task, &UnixStream::from(last)));
             }
             _ => {}
         }
@@ -288,11 +295,13 @@ fn serve(lab: UnixStream) {
     run_undo_commands(at_end);
 }
 
-/// Runs the commands that undo changes of the lab, one after the other.
-fn run_undo_commands(commands: Vec<Task>) {
+/// Runs the commands that undo changes of the lab, one after the other. What is held with them stays
+/// open until the last one has ended.
+fn run_undo_commands(commands: Vec<(Task, OwnedFd)>) {
+    let (tasks, _held): (Vec<Task>, Vec<OwnedFd>) = commands.into_iter().unzip();
     // Starting a program waits for the child if the child cannot run it.
     handle_child_signals(libc::SIG_DFL);
-    for task in commands {
+    for task in tasks {
         // If one command cannot be started, the others are still run.
         let _ = task.command().spawn();
         wait_for_children(UNDO_LIMIT);
@@ -349,6 +358,9 @@ fn never_return(run: impl FnOnce()) -> ! {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixListener};
+    use std::path::Path;
 
     #[test]
     fn a_task_with_any_bytes_is_received_unchanged() {
@@ -383,29 +395,35 @@ mod tests {
         assert!(receive(&launcher).is_none(), "the lab has ended");
     }
 
-    /// Sends a launcher tasks that each create a file, with these purposes, then closes the socket as
-    /// a lab that dies; returns the files that exist when the launcher has ended.
-    fn files_made_by(purposes: &[(TaskPurpose, &str)]) -> Vec<String> {
-        let folder = tempfile::tempdir().unwrap();
+    /// Sends a launcher tasks that each create a file in the folder, with these purposes and something
+    /// to hold, then closes the socket as a lab that dies; returns the process id of the launcher.
+    fn launcher_of_dead_lab(folder: &Path, purposes: &[(TaskPurpose, &str)], held: &impl AsFd) -> Pid {
         let (lab, launcher) = UnixStream::pair().unwrap();
-        let (supervisor, _) = UnixStream::pair().unwrap();
         let null = || OwnedFd::from(File::options().read(true).write(true).open("/dev/null").unwrap());
         for &(purpose, name) in purposes {
-            let file = folder.path().join(name);
+            let file = folder.join(name);
             let args = vec!["-c".into(), r#"sleep 0.1; : >"$1""#.into(), "sh".into(), file.into()];
             let line = CommandLine { program: "sh".into(), args, ..CommandLine::default() };
             let task = Task { line, folder: None, streams: [null(), null(), null()] };
-            send(&lab, purpose, &task, &supervisor).unwrap();
+            send(&lab, purpose, &task, held).unwrap();
         }
         drop(lab);
         // SAFETY: the copy makes system calls and starts programs, and never returns.
         match unsafe { libc::fork() } {
             0 => never_return(|| serve(launcher)),
-            child => {
-                let pid = Pid::from_raw(child).unwrap();
-                retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty())).unwrap();
-            }
+            child => Pid::from_raw(child).unwrap(),
         }
+    }
+
+    fn wait_for_end(launcher: Pid) {
+        retry_on_intr(|| waitpid(Some(launcher), WaitOptions::empty())).unwrap();
+    }
+
+    /// The files that exist when the launcher of a dead lab has ended.
+    fn files_made_by(purposes: &[(TaskPurpose, &str)]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let (unused, _) = UnixStream::pair().unwrap();
+        wait_for_end(launcher_of_dead_lab(folder.path(), purposes, &unused));
         let mut names: Vec<String> = fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -420,5 +438,18 @@ mod tests {
         assert_eq!(files_made_by(&[(at_end, "a"), (at_end, "b")]), ["a", "b"]);
         assert_eq!(files_made_by(&[(at_end, "a"), (forget, ""), (at_end, "c")]), ["c"]);
         assert!(files_made_by(&[(at_end, "a"), (forget, "")]).is_empty());
+    }
+    #[test]
+    fn a_lock_is_held_until_the_changes_of_a_dead_lab_are_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = SocketAddr::from_abstract_name(folder.path().as_os_str().as_bytes()).unwrap();
+        let lock = UnixListener::bind_addr(&name).unwrap();
+        let launcher = launcher_of_dead_lab(folder.path(), &[(TaskPurpose::AtEnd, "undone")], &lock);
+        drop(lock);
+        while UnixListener::bind_addr(&name).is_err() {
+            std::thread::sleep(WAIT_STEP);
+        }
+        assert!(folder.path().join("undone").exists());
+        wait_for_end(launcher);
     }
 }
