@@ -7,8 +7,8 @@
 //! the same values are read back right after it.
 //!
 //! The values that were found are restored when the run ends and when it fails. Before the first
-//! change, the process that outlives the lab gets the commands that restore them
-//! ([`launcher::undo_at_end`]).
+//! change, the process that outlives the lab gets the commands that restore them, and the lock, which
+//! it holds until they have run ([`launcher::undo_at_end_holding`]).
 
 use crate::interface::TrialEnd;
 use crate::shell_line::{self, LineError, ProgramRunner};
@@ -17,6 +17,7 @@ use readlab_record::{EndReason, Outcome};
 use readlab_system::instance::SettingsLock;
 use readlab_system::program::{self, CommandLine, launcher};
 use readlab_system::system_setting::SettingFiles;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -242,8 +243,9 @@ impl SettingControl {
             undo.push(setting.commands_to_set(&set)?);
             found.push(TriedValue { read: set.clone(), set, is_found: true });
         }
+        check_point_count(found.iter().zip(&requested).map(|(found, (_, values))| (&found.read, values)))?;
         let undo: Vec<CommandLine> = undo.into_iter().rev().flatten().collect();
-        launcher::undo_at_end(&undo).map_err(|error| unchanged(error.to_string()))?;
+        launcher::undo_at_end_holding(&undo, &lock).map_err(|error| unchanged(error.to_string()))?;
         let (settings, values): (Vec<Setting>, Vec<Vec<String>>) = requested.into_iter().unzip();
         let points = vec![found.clone()];
         let mut control = SettingControl {
@@ -261,11 +263,6 @@ impl SettingControl {
             tried.push(of_setting);
         }
         control.cautions = cautions;
-        let count = tried.iter().map(Vec::len).fold(1, usize::saturating_mul);
-        if count > POINTS_MAX {
-            let why = format!("settings have {count} combinations of values; at most {POINTS_MAX} are raced");
-            return Err(SettingError::Failed(why));
-        }
         control.points = combinations_of_values(&tried);
         control.current = Some(0);
         Ok(control)
@@ -350,52 +347,22 @@ impl Drop for SettingControl {
     }
 }
 
-/// A setting of the kernel that has one value during a whole run. Dropping it restores the value that was
-/// found.
-#[derive(Debug)]
-pub struct FixedSetting {
-    files: SettingFiles,
-    found: String,
-    value: String,
-    is_applied: bool,
-    /// Held until the found value is restored; `None` in unit tests.
-    _lock: Option<SettingsLock>,
-}
-
-impl FixedSetting {
-    /// Finds the current value. Changes nothing.
-    pub fn find(files: SettingFiles, value: &str) -> Result<FixedSetting, String> {
-        files.check_writable()?;
-        let lock = SettingsLock::take()?;
-        let (found, value) = (files.read_value()?, value.to_owned());
-        Ok(FixedSetting { files, found, value, is_applied: false, _lock: Some(lock) })
+/// Refuses settings with too many combinations, given the value that was found and the requested values
+/// of each. Nothing has been set yet, so values that the kernel would round to another one count, too.
+fn check_point_count<'a>(
+    settings: impl Iterator<Item = (&'a String, &'a Vec<String>)>,
+) -> Result<(), SettingError> {
+    let value_count = |(found, values): (&'a String, &'a Vec<String>)| {
+        values.iter().chain([found]).collect::<BTreeSet<_>>().len()
+    };
+    let count = settings.map(value_count).fold(1, usize::saturating_mul);
+    if count <= POINTS_MAX {
+        return Ok(());
     }
-
-    /// The commands that restore the found value.
-    pub(crate) fn undo_commands(&self) -> Result<Vec<CommandLine>, String> {
-        self.files.commands_to_write(&self.found)
-    }
-
-    /// Sets the value and reads it back.
-    pub(crate) fn apply(&mut self) -> Result<(), String> {
-        self.is_applied = true;
-        self.files.write_value(&self.value)?;
-        let read = self.files.read_value()?;
-        if read == self.value {
-            Ok(())
-        } else {
-            Err(format!("{} was set, and {read} is read back", self.value))
-        }
-    }
-}
-
-impl Drop for FixedSetting {
-    fn drop(&mut self) {
-        if self.is_applied {
-            // Nothing more can be done about a file of the kernel that took a value and now takes none.
-            let _ = self.files.write_value(&self.found);
-        }
-    }
+    Err(SettingError::Failed(format!(
+        "settings have {count} combinations of values, with those that were found; at most {POINTS_MAX} are raced: name \
+         fewer values"
+    )))
 }
 
 /// Every combination of one value of each setting. The values of the last setting vary fastest.
@@ -544,29 +511,21 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_setting_is_set_once_and_restored_when_it_is_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("proc/sys/vm/swappiness");
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, "60\n").unwrap();
-        let files = || {
-            let root = SystemRoot::below(folder.path());
-            SettingFiles::find(&root, SystemSetting::Swappiness, []).unwrap()
+    fn too_many_combinations_are_counted_with_the_found_values_before_any_is_set() {
+        let check = |settings: &[(&str, usize)]| {
+            let values = |count: usize| (1..=count).map(|number| number.to_string()).collect::<Vec<String>>();
+            let settings: Vec<(String, Vec<String>)> =
+                settings.iter().map(|(found, count)| ((*found).to_owned(), values(*count))).collect();
+            let checked = check_point_count(settings.iter().map(|(found, values)| (found, values)));
+            checked.map_err(|error| error.to_string())
         };
-        let value = || fs::read_to_string(&path).unwrap().trim().to_owned();
-        let fixed = |is_applied| {
-            let (found, value) = ("60".to_owned(), "10".to_owned());
-            FixedSetting { files: files(), found, value, is_applied, _lock: None }
-        };
-        let mut setting = fixed(false);
-        assert_eq!((setting.undo_commands().unwrap().len(), value().as_str()), (1, "60"));
-        setting.apply().unwrap();
-        assert_eq!(value(), "10");
-        drop(setting);
-        assert_eq!(value(), "60");
-        fs::write(&path, "30\n").unwrap();
-        drop(fixed(false));
-        assert_eq!(value(), "30", "what was not set is not restored");
+        assert_eq!(check(&[("7", 64)]), Ok(()), "the found value is one of them");
+        assert_eq!(check(&[("0", 7), ("9", 7)]), Ok(()), "8 times 8");
+        for too_many in [&[("0", 64)][..], &[("0", 7), ("1", 9)]] {
+            let said = check(too_many).unwrap_err();
+            assert!(said.ends_with("at most 64 are raced: name fewer values"), "{said}");
+        }
+        assert!(check(&[("0", 64)]).unwrap_err().starts_with("settings have 65 combinations"));
     }
 
     #[test]

@@ -16,7 +16,9 @@ use readlab_run::experiment::outcome::exit_code;
 use readlab_run::experiment::recorder::Recorder;
 use readlab_run::experiment::sweep::config::SweepConfig;
 use readlab_run::experiment::sweep::run::PreparedSweep;
-use readlab_run::experiment::target_spec::{ExaminedTargets, TargetSpecs, examine_all, transports};
+use readlab_run::experiment::target_spec::{
+    ExaminedTargets, TargetSpecs, examine_all, transports, try_settings,
+};
 use readlab_run::experiment::{ExecuteError, Experiment, InterruptedRun, execute, participants};
 use readlab_run::live::{Live, ShownProgress};
 use readlab_system::folder::output_file::{self, Inputs, OutputFile};
@@ -57,8 +59,9 @@ pub(super) fn run_each(
     options: &OutputOptions,
 ) -> anyhow::Result<Vec<RunEnd>> {
     let live = Live::begin(shown_progress(options));
-    let examined = examine_all(config, runs)?;
+    let mut examined = examine_all(config, runs)?;
     check_before_runs(options, config, &examined)?;
+    try_settings(config, &mut examined)?;
     let contenders = Rc::new(participants::discover(config, &transports(&examined), &live)?);
     let mut ends = Vec::new();
     for targets in examined {

@@ -18,7 +18,7 @@ use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::options::{
     InspectOptions, SamplingOptions, SelectionOptions, UserOptions, seed_of_now,
 };
-use readlab_run::experiment::target_spec::{TargetSpec, examine_all};
+use readlab_run::experiment::target_spec::{TargetSpec, examine_all, try_settings};
 use readlab_run::experiment::together::ReaderGroup;
 use readlab_suite::parameter_space::Space;
 use readlab_suite::{StateChoice, Suite};
@@ -112,8 +112,9 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let target = args.part.read_part()?.restrict(TargetSpec::plain(&args.target, over));
     let runs = [vec![target.decoded_with(dictionary)]];
     if let Some(shape @ ReaderGroup::Settings(_)) = &after {
-        // Settings that cannot be changed are refused before the search, not after it.
-        examine_all(&args.config_after_search(BTreeSet::new(), shape.clone())?, &runs)?;
+        // Values that cannot be set are refused before the search, not after it.
+        let config = args.config_after_search(BTreeSet::new(), shape.clone())?;
+        try_settings(&config, &mut examine_all(&config, &runs)?)?;
     }
     output::run_until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;

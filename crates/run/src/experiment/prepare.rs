@@ -45,7 +45,7 @@ impl Experiment {
         let begun = now.checked_sub(examined.took).unwrap_or(now);
         let config = &config.for_targets(examined.targets.len());
         let (user, drop_caches) = (&config.user, config.user.sampling.drop_caches);
-        let mut examined = examined.targets;
+        let ExaminedTargets { targets: mut examined, settings, .. } = examined;
         let servers = serve(&mut examined, &user.server)?;
         let mut targets = open_all(examined, drop_caches, config.finds_names())?;
         // Hidden caches are probed before the first full reading, which would fill them.
@@ -87,7 +87,8 @@ impl Experiment {
         let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =
             (Eviction::of_run(drop_caches), Deadline::of_step(COPYING_STEP, &config.rules, begun));
-        let mut arranged = user.shape.arrange(plan, targets, caches, eviction, &|_| copying.check())?;
+        let mut arranged =
+            user.shape.arrange(plan, targets, caches, settings, eviction, &|_| copying.check())?;
         if user.per_file {
             let deadline = Deadline::of_reading(config, begun);
             arranged = arranged.with_size_groups(drop_caches, &deadline, recorder)?;

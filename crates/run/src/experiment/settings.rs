@@ -126,27 +126,34 @@ pub(super) fn check_settings<'a>(
     Ok(())
 }
 
-/// Tries the values of the settings, and repeats the targets and the trials of a plan for each
-/// combination of the values.
+/// Tries each value of the settings on these targets, and restores the values that were found.
+pub(super) fn try_values<'a>(
+    raced: &[RacedSetting],
+    targets: impl Iterator<Item = &'a TargetFacts> + Clone,
+) -> anyhow::Result<SettingControl> {
+    let requested = |it: &RacedSetting| -> anyhow::Result<RequestedSetting> {
+        let (name, values) = (it.name.clone(), it.values.clone());
+        Ok(RequestedSetting { name, access: it.access(targets.clone())?, values })
+    };
+    let requested = raced.iter().map(requested).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(SettingControl::begin(requested)?)
+}
+
+/// Repeats the targets and the trials of a plan for each combination of the values that were tried.
 pub(super) fn arrange_settings(
     plan: Plan,
     targets: Vec<KnownTarget>,
     caches: Vec<CacheControl>,
     raced: &[RacedSetting],
-) -> anyhow::Result<ArrangedTargets> {
+    control: SettingControl,
+) -> ArrangedTargets {
     let known = || targets.iter().map(|known| &known.target.facts);
-    let requested = |it: &RacedSetting| -> anyhow::Result<RequestedSetting> {
-        let (name, values) = (it.name.clone(), it.values.clone());
-        Ok(RequestedSetting { name, access: it.access(known())?, values })
-    };
-    let requested = raced.iter().map(requested).collect::<anyhow::Result<Vec<_>>>()?;
-    let control = SettingControl::begin(requested)?;
     let points = control.points();
     let mut facts: Vec<TargetFacts> =
         points.iter().flat_map(|point| known().map(move |facts| facts_under(facts, point, raced))).collect();
     facts.iter_mut().take(1).for_each(|facts| facts.cautions.extend_from_slice(control.cautions()));
     let plan = plan_under_points(plan, targets.len(), points.len());
-    Ok(ArrangedTargets { targets, caches, facts, plan, settings: Some(control) })
+    ArrangedTargets { targets, caches, facts, plan, settings: Some(control) }
 }
 
 /// The facts of a target under the settings of a point.

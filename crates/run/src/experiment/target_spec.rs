@@ -8,6 +8,7 @@ use super::{memory, settings};
 use crate::experiment::planner::TargetForm;
 use anyhow::{Context, anyhow, bail};
 use readlab_measure::rights;
+use readlab_measure::settings::SettingControl;
 use readlab_model::corpus::Form;
 use readlab_model::target::places::RangesFacts;
 use readlab_model::target::range::{FileRange, RangeFacts};
@@ -81,6 +82,8 @@ pub struct ExaminedTarget {
 pub struct ExaminedTargets {
     pub(super) targets: Vec<ExaminedTarget>,
     pub(super) took: Duration,
+    /// The control of the settings that are raced, once their values were tried.
+    pub(super) settings: Option<SettingControl>,
 }
 
 impl fmt::Debug for TargetSpec {
@@ -254,7 +257,18 @@ fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTa
     let (allow_device, server) = (config.user.sampling.allow_device, &config.user.server);
     let examination = Examination { allow_device, server, deadline: &deadline };
     let targets = specs.iter().map(|spec| spec.examine(&examination)).collect::<anyhow::Result<_>>()?;
-    Ok(ExaminedTargets { targets, took: begun.elapsed() })
+    Ok(ExaminedTargets { targets, took: begun.elapsed(), settings: None })
+}
+
+/// Tries the values of the settings that are raced, before contenders are built: a value that cannot be
+/// set is refused in seconds. Options are checked before, because this changes the system.
+pub fn try_settings(config: &RunConfig, examined: &mut [ExaminedTargets]) -> anyhow::Result<()> {
+    let ReaderGroup::Settings(raced) = &config.user.shape else { return Ok(()) };
+    for run in examined {
+        let facts = run.targets.iter().map(|it| &it.target.facts);
+        run.settings = Some(settings::try_values(raced, facts)?);
+    }
+    Ok(())
 }
 
 pub fn transports(examined: &[ExaminedTargets]) -> BTreeSet<Transport> {

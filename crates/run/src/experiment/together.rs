@@ -7,9 +7,9 @@
 //! sampler has only one target, which every reader reads.
 
 use super::Experiment;
-use super::settings::{self, RacedSetting};
+use super::settings::{RacedSetting, arrange_settings};
 use super::targets::KnownTarget;
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use readlab_measure::cache::Eviction;
 use readlab_measure::plan::{Plan, PlannedTrial};
 use readlab_measure::settings::SettingControl;
@@ -89,12 +89,14 @@ impl ReaderGroup {
         counts.last().copied().filter(|count| *count > 1)
     }
 
-    /// Gives the plan and its targets this shape, and makes copies if needed.
+    /// Gives the plan and its targets this shape, and makes copies if needed. `settings` is the control
+    /// of the settings that are raced.
     pub(super) fn arrange(
         &self,
         plan: Plan,
         targets: Vec<KnownTarget>,
         caches: Vec<CacheControl>,
+        settings: Option<SettingControl>,
         eviction: Eviction,
         check: CopyCheck,
     ) -> anyhow::Result<ArrangedTargets> {
@@ -117,7 +119,10 @@ impl ReaderGroup {
                 let facts = targets.iter().map(|known| known.target.facts.clone()).collect();
                 return Ok(ArrangedTargets { targets, caches, facts, plan, settings: None });
             }
-            ReaderGroup::Settings(raced) => return settings::arrange_settings(plan, targets, caches, raced),
+            ReaderGroup::Settings(raced) => {
+                let control = settings.context("the values of settings are tried before the run")?;
+                return Ok(arrange_settings(plan, targets, caches, raced, control));
+            }
         };
         let own = targets.iter().map(|known| &known.target.facts);
         let facts = own.flat_map(|facts| counts.iter().map(move |&count| read_by(facts, count))).collect();

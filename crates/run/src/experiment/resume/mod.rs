@@ -88,7 +88,7 @@ impl Experiment {
         let expected = same.find(&mut targets)?;
         let (targets, caches) = split_known_targets(targets, expected);
         let (shape, eviction) = (ReaderGroup::of_record(&record), Eviction::of_run(resume_plan.drop_caches));
-        let mut arranged = shape.arrange(plan, targets, caches, eviction, &|_| copying.check())?;
+        let mut arranged = shape.arrange(plan, targets, caches, None, eviction, &|_| copying.check())?;
         if record.targets.iter().any(TargetFacts::is_size_group) {
             let deadline = Deadline::of_resuming(&resume_plan.rules, begun, earlier);
             arranged = arranged.with_size_groups(resume_plan.drop_caches, &deadline, recorder)?;
