@@ -136,11 +136,12 @@ impl From<&SampleLine> for Answer {
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = self
-            .named_numbers()
-            .into_iter()
-            .filter_map(|(name, value)| value.map(|value| format!("{value} {name}")));
-        let known = known.chain(self.names.map(|names| format!("{names} names")));
+        let named = self.named_numbers().into_iter().chain([("names", self.names)]);
+        // `sum` is no count and has no plural.
+        let known = named.filter_map(|(name, value)| match value? {
+            1 => Some(format!("1 {}", name.strip_suffix('s').unwrap_or(name))),
+            value => Some(format!("{value} {name}")),
+        });
         let printed = self.output.map(|digest| format!("output of digest {digest:014x}"));
         let known: Vec<String> = known.chain(printed).collect();
         f.pad(&if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })
@@ -186,6 +187,10 @@ mod tests {
         let command = |names| Answer { names: Some(names), ..Answer::default() }.proves(Work::Names, &truth);
         assert_eq!([5, 6, 7, 8].map(command), [false, true, true, false]);
         assert_eq!(Answer { names: Some(6), ..Answer::default() }.to_string(), "6 names");
+        let shown = "70 bytes, 3 files, 2 folders, 1 link, 0 others, 6 names";
+        assert_eq!(truth.to_string(), shown);
+        let one = Answer { sum: Some(1), others: Some(1), names: Some(1), ..Answer::default() };
+        assert_eq!(one.to_string(), "1 sum, 1 other, 1 name");
     }
 
     #[test]
