@@ -69,14 +69,14 @@ impl CommandOptions {
         if let Check::Accepted { by } = &check {
             check_line(by)?;
         }
-        let success: BTreeSet<u8> = self.success.iter().copied().collect();
+        let success = success_codes(&self.success);
         let mut commands = commands.to_vec();
         let count = commands.len();
         for (at, own) in commands.iter_mut().enumerate() {
             let hook = |option, given: &[String]| hook(option, given, count, at);
             own.rules = CommandRules {
                 check: check.clone(),
-                success: success.iter().copied().collect(),
+                success: success.clone(),
                 setup: hook("--setup", &self.setup)?,
                 prepare: hook("--prepare", &self.prepare)?,
                 cleanup: hook("--cleanup", &self.cleanup)?,
@@ -116,6 +116,13 @@ fn output_check(check: &str) -> Check {
     }
 }
 
+/// The exit codes that are no failure, each once. Without the option it is 0 alone, so 0 alone is no
+/// rule of the user.
+fn success_codes(given: &[u8]) -> Vec<u8> {
+    let codes: BTreeSet<u8> = given.iter().copied().collect();
+    if codes == BTreeSet::from([0]) { Vec::new() } else { codes.into_iter().collect() }
+}
+
 /// The hook of the command at this index: the only one given for all commands, or the command's
 /// own.
 fn hook(option: &str, given: &[String], commands: usize, at: usize) -> anyhow::Result<Option<String>> {
@@ -142,5 +149,13 @@ mod tests {
         assert_eq!(of(3, 2).unwrap(), Some("2".to_owned()));
         let said = of(2, 0).unwrap_err().to_string();
         assert_eq!(said, "--prepare is given 2 times for 3 commands: once for all, or once for each");
+    }
+    #[test]
+    fn exit_codes_count_once_and_zero_alone_is_no_rule() {
+        let cases: [(&[u8], &[u8]); 5] =
+            [(&[], &[]), (&[0], &[]), (&[0, 0], &[]), (&[1, 0, 1], &[0, 1]), (&[1, 1], &[1])];
+        for (given, codes) in cases {
+            assert_eq!(success_codes(given), codes, "{given:?}");
+        }
     }
 }
