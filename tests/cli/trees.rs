@@ -281,6 +281,22 @@ fn names_and_statuses_are_found_without_reading_a_file_and_every_number_is_check
 }
 
 #[test]
+fn the_names_of_folders_alone_are_found() {
+    let home = Home::with_file("empty/.keep", "");
+    home.folder("folders/a/b");
+    home.folder("folders/c");
+    let json = home.race_json("folders", "--work names --method rust/names-readdir").exits(0);
+    let trial = json.trial("rust/names-readdir", "warm");
+    assert_eq!((&trial["outcome"], &trial["names"]), (&"measured".into(), &3.into()), "{trial}");
+    let answer = ["files", "folders", "links", "others"].map(|kind| trial["answer"][kind].as_u64().unwrap());
+    assert_eq!(answer, [0, 3, 0, 0], "{trial}");
+    assert!(items(&trial["samples"]).iter().all(|it| it["resident_before"] == 1.0), "{trial}");
+    fs::remove_file(home.at("empty/.keep")).unwrap();
+    home.readlab("race empty --work names").refuses("empty: no file in it");
+    home.readlab("race folders").refuses("folders: no file in it");
+}
+
+#[test]
 fn a_walk_that_leaves_out_a_name_or_a_kind_is_refused() {
     let home = home();
     let json =

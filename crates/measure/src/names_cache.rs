@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub const FILL_OF_NAMES: &str = "each folder was listed and each name below it asked for its status, one after the other, \
                                  nothing evicted before";
 
-/// Largest number of files, evenly spread, whose names are looked up.
+/// Largest number of names, evenly spread, that are looked up.
 const LOOKUPS_MAX: usize = 256;
 
 /// How often the kernel is asked to drop names. Names in use stay for a moment, so a pause, which
@@ -81,9 +81,10 @@ pub(super) fn drop_names(tree: &Tree) -> Result<ResidencyProof, CacheError> {
 }
 
 fn look_up_names(tree: &Tree) -> Result<LookupResult, CacheError> {
-    let step = tree.len().div_ceil(LOOKUPS_MAX).max(1);
+    let (count, paths) = tree.names_to_look_up()?;
+    let step = count.div_ceil(LOOKUPS_MAX).max(1);
     let (mut pages, mut resident, mut cached) = (0, 0, None);
-    for path in tree.paths()?.step_by(step) {
+    for path in paths.step_by(step) {
         let path = path?;
         let is_cached = names::is_cached(&path).map_err(call_failed(&path, "openat2"))?;
         pages += 1;
@@ -168,6 +169,19 @@ mod tests {
         assert!(cache.evict_to_fill().unwrap().is_warm(), "nothing is evicted");
         let why = cache.evict().unwrap_err().to_string();
         assert!(why.contains("--metadata cold"), "{why}");
+    }
+
+    #[test]
+    fn folders_are_looked_up_where_there_is_no_file() {
+        let folder = disk_folder();
+        fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        let request = TreeRequest::by_name(ListSource::Folder(folder.path().to_owned()));
+        assert!(Target::examine_tree(&request).is_err(), "there is nothing to read");
+        let target = Target::examine_tree(&TreeRequest { may_have_no_file: true, ..request }).unwrap();
+        let cache = NamesCache::new(target.tree().unwrap(), Eviction::OfFile);
+        assert_eq!(cache.fill_evicted().unwrap().proof.to_string(), "2 of 2 names resident");
+        fs::create_dir(folder.path().join("c")).unwrap();
+        assert!(cache.observe().change.is_some());
     }
 
     #[test]

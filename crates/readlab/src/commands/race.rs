@@ -154,8 +154,11 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     let order = args.tree.order.unwrap_or_default();
     let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
     let (follows_links, own) = (args.tree.follow, OwnPaths::of_run(outputs.map(PathBuf::as_path)));
-    let tree =
-        |source| TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own: own.clone() });
+    let may_have_no_file = args.selection.work.is_some_and(Work::finds_names);
+    let tree = |source| {
+        let own = own.clone();
+        TargetSpec::of_tree(TreeRequest { source, order, seed, follows_links, own, may_have_no_file })
+    };
     let target = |word: &PathBuf| match (word.is_dir(), places) {
         (true, _) => tree(ListSource::Folder(word.clone())),
         (false, None) => part.restrict(TargetSpec::plain(word, over)),

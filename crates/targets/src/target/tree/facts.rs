@@ -20,7 +20,9 @@ impl TreeRequest {
             true => ListSource::List(place),
         };
         let own = OwnPaths::at(facts.own.iter().map(PathBuf::from)).with_streams();
-        TreeRequest { source, order: facts.order, seed, follows_links: facts.follows_links, own }
+        // A race that reads files has recorded one at least.
+        let (order, follows_links, may_have_no_file) = (facts.order, facts.follows_links, facts.files == 0);
+        TreeRequest { source, order, seed, follows_links, own, may_have_no_file }
     }
 }
 

@@ -32,6 +32,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
+use std::iter::Skip;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,13 +46,15 @@ pub struct TreeRequest {
     pub follows_links: bool,
     /// Folders in which readlab writes; they do not belong to the tree.
     pub own: OwnPaths,
+    /// Whether a folder that has folders and no file is accepted, because only names are found.
+    pub may_have_no_file: bool,
 }
 
 impl TreeRequest {
     /// The request that finds all files of this source, ordered by name.
     pub fn by_name(source: ListSource) -> TreeRequest {
         let (order, own) = (TreeOrder::Name, OwnPaths::default());
-        TreeRequest { source, order, seed: 0, follows_links: false, own }
+        TreeRequest { source, order, seed: 0, follows_links: false, own, may_have_no_file: false }
     }
 }
 
@@ -107,8 +110,7 @@ impl Target {
     /// Finds the files of a tree, and collects the facts about them except digest and answer.
     pub fn examine_tree(request: &TreeRequest) -> Result<Target, TargetError> {
         let (tree, found) = Tree::find(request)?;
-        let first = tree.first()?;
-        let place = tree.folder.as_deref().unwrap_or(first.parent().unwrap_or(&first)).to_owned();
+        let place = tree.folder_or_first_parent()?;
         let io = TargetError::io(&place);
         let file = File::open(&place).map_err(&io)?;
         let status = FileStatus::read(&file).map_err(&io)?;
@@ -186,7 +188,9 @@ impl Tree {
             found.add(&file, status.size_bytes);
             self.identities.push(digest_of(&Identity::of_file(&file).map_err(io)?));
         }
-        if found.facts.files == 0 {
+        // The folder itself is one of the folders.
+        let is_accepted = found.facts.files > 0 || request.may_have_no_file && found.facts.folders > 1;
+        if !is_accepted {
             let skipped = walked.skipped.words_instead_of_files(request.follows_links);
             return Err(TargetError::NoFiles { path: walked.place, skipped });
         }
@@ -239,9 +243,25 @@ impl Tree {
         Ok(found)
     }
 
-    fn first(&self) -> Result<PathBuf, TargetError> {
+    /// The number and the paths of the names whose lookups prove whether names are in memory: the files,
+    /// or the folders below if there is no file.
+    pub fn names_to_look_up(&self) -> Result<(usize, Skip<Paths>), TargetError> {
+        let (count, paths, first) = match self.is_empty() {
+            false => (self.len(), self.paths()?, 0),
+            // The folder itself comes first.
+            true => (self.folders.len().saturating_sub(1), self.folder_paths()?, 1),
+        };
+        Ok((count, paths.skip(first)))
+    }
+
+    /// The folder, or that of the first file of a list.
+    fn folder_or_first_parent(&self) -> Result<PathBuf, TargetError> {
+        if let Some(folder) = &self.folder {
+            return Ok(folder.clone());
+        }
         let nothing = || TargetError::NoFiles { path: self.list(), skipped: String::new() };
-        self.paths()?.next().ok_or_else(nothing)?
+        let first = self.paths()?.next().ok_or_else(nothing)??;
+        Ok(first.parent().unwrap_or(&first).to_owned())
     }
 
     fn folder_paths(&self) -> Result<Paths, TargetError> {
