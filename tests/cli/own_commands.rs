@@ -61,7 +61,7 @@ fn commands_take_part_on_a_folder_and_read_a_part_cold() {
         assert!(is_part, "{command}: {share}");
     }
     let proof = json["proofs"].to_string();
-    assert!(proof.contains("of_a_part"), "{proof}");
+    assert!(proof.contains("of_a_part") && proof.contains("left_nothing"), "{proof}");
 }
 
 #[test]

@@ -37,10 +37,14 @@ pub struct StateProof {
     /// Only their device bytes prove them.
     #[serde(rename = "by_device_bytes_alone")]
     pub by_device_alone: usize,
-    /// Number of cold samples of commands run as they are that read a part of the file, which came
-    /// from below.
+    /// Number of cold samples of commands run as they are that read a part of the file and left it
+    /// in the cache; it came from below.
     #[serde(rename = "of_a_part", skip_serializing_if = "is_none")]
     pub of_part: usize,
+    /// Number of cold samples of commands run as they are that left nothing in the cache: they read
+    /// past it, or read nothing.
+    #[serde(skip_serializing_if = "is_none")]
+    pub left_nothing: usize,
     /// Number of cold samples that went through the page cache, left less than the file in it and
     /// read nothing from the device, as from a hole: nothing proves that they read the file.
     #[serde(skip_serializing_if = "is_none")]
@@ -78,7 +82,7 @@ impl StateProof {
     /// The number of samples whose device bytes are missing, of those that only device bytes prove,
     /// and of those that nothing proves; empty where all three are zero.
     fn of_device(&self) -> String {
-        let StateProof { samples, device_known, by_device_alone, of_part, unproven, .. } = self;
+        let StateProof { samples, device_known, by_device_alone, of_part, left_nothing, unproven, .. } = self;
         let mut text = String::new();
         if device_known < samples {
             text += &format!(" (device bytes known for {device_known} of {samples})");
@@ -86,6 +90,7 @@ impl StateProof {
         for (count, what) in [
             (by_device_alone, "left less than the file in the cache: device bytes alone prove them"),
             (of_part, "read a part: what they left in the cache came from there"),
+            (left_nothing, "left nothing in the cache: they read past it, or nothing"),
             (
                 unproven,
                 "left less than the file in the cache and took nothing from the device: that they read it is unproven",
@@ -145,10 +150,10 @@ impl StateProof {
         let samples = || all().flat_map(|trial| &trial.samples);
         let known = || samples().filter(|it| it.resident_before.is_some() && it.resident_after.is_some());
         // A command run as it is may read only a part of its target.
-        let cold_samples_that_left_less = |is_part: bool, took: fn(Option<u64>) -> bool| {
+        let cold_samples_that_left_less = |is_part: bool, is_counted: fn(&Sample) -> bool| {
             all()
                 .filter(|it| it.trial.work.may_read_part() == is_part && !it.trial.work.finds_names())
-                .map(|it| cold_samples_that_left_less(it, took))
+                .map(|it| cold_samples_that_left_less(it, is_counted))
                 .sum::<usize>()
         };
         StateProof {
@@ -156,9 +161,10 @@ impl StateProof {
             residency_known: known().count(),
             residency_estimated: known().filter(|sample| sample.resident_is_estimate).count(),
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
-            by_device_alone: cold_samples_that_left_less(false, |bytes| bytes != Some(0)),
-            unproven: cold_samples_that_left_less(false, |bytes| bytes == Some(0)),
-            of_part: cold_samples_that_left_less(true, |_| true),
+            by_device_alone: cold_samples_that_left_less(false, |it| it.device_read_bytes != Some(0)),
+            unproven: cold_samples_that_left_less(false, |it| it.device_read_bytes == Some(0)),
+            of_part: cold_samples_that_left_less(true, |it| it.resident_after != Some(0.0)),
+            left_nothing: cold_samples_that_left_less(true, |it| it.resident_after == Some(0.0)),
             rejected: all().map(|trial| trial.rejected.len()).sum(),
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
@@ -177,14 +183,14 @@ fn share_range(range: Option<Range>) -> String {
     }
 }
 
-/// Number of cold samples through the page cache that left less than the file in it and whose
-/// device bytes `took` accepts.
-fn cold_samples_that_left_less(trial: &TrialRecord, took: impl Fn(Option<u64>) -> bool) -> usize {
+/// Number of cold samples through the page cache that left less than the file in it and that
+/// `is_counted` accepts.
+fn cold_samples_that_left_less(trial: &TrialRecord, is_counted: impl Fn(&Sample) -> bool) -> usize {
     if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
         return 0;
     }
-    let is_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_SHARE_MIN);
-    trial.samples.iter().filter(is_less).filter(|sample| took(sample.device_read_bytes)).count()
+    let is_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_MIN);
+    trial.samples.iter().filter(is_less).filter(|sample| is_counted(sample)).count()
 }
 
 /// A number of bytes divided by the target's size, for each sample.
@@ -243,6 +249,9 @@ impl Touched {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_model::trial::{TrialIndex, Work};
+    use readlab_protocol::Cache;
+    use readlab_record::{Line, Record, testing};
 
     #[test]
     fn unproven_samples_are_counted_in_words() {
@@ -252,5 +261,24 @@ mod tests {
         assert_eq!(known, format!("{of_both}; of the others the meters cannot tell"));
         let unknown = Touched([(Touch::Unknown, 2)].into()).words();
         assert_eq!(unknown, "0 of 2 readings touched the bytes; of the others the meters cannot tell");
+    }
+    #[test]
+    fn a_command_that_left_nothing_in_the_cache_is_not_said_to_have_left_a_part() {
+        let mut record = Record::new(testing::header());
+        record.add(testing::trial(0, "command/dd", CacheState::Cold, Cache::Through));
+        let trial = TrialIndex::new(0);
+        record.trials[trial].trial.work = Work::Output;
+        for (round, after) in (0..).zip([0.0, 0.03, 0.0]) {
+            let (resident_before, resident_after) = (Some(0.0), Some(after));
+            let sample =
+                Sample { trial, round, wall_ns: 1, resident_before, resident_after, ..Sample::default() };
+            record.add(Line::Sample(Box::new(sample)));
+        }
+        let proof = StateProof::from_trials(record.trials.iter().map(|it| (it, None)));
+        assert_eq!((proof.of_part, proof.left_nothing), (1, 2));
+        let words = proof.words(Transport::File);
+        let told = "; 1 read a part: what they left in the cache came from there; 2 left nothing in the cache: they \
+                    read past it, or nothing";
+        assert!(words.ends_with(told), "{words}");
     }
 }
