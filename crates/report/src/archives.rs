@@ -66,15 +66,13 @@ impl ArchiveRatio {
     }
 
     pub fn sentence(&self) -> String {
-        let ends = self.ci95.map_or_else(
-            || " (1 round)".to_owned(),
-            |ends| format!(" [{}, {}]", words::factor(ends.low), words::factor(ends.high)),
-        );
+        let ends =
+            self.ci95.map_or_else(|| " (1 round)".to_owned(), |ends| words::ratio_ends(ends, words::factor));
         let winner = match self.ci95.map(Significance::from_interval) {
             Some(Significance::Faster) => ": decoding is faster than reading the plain file",
             Some(Significance::Slower) => ": reading the plain file is faster",
-            Some(Significance::Tie) => ": they tie",
-            None => "",
+            Some(Significance::Tie) if self.ci95.is_some_and(words::is_told_tie) => ": they tie",
+            Some(Significance::Tie) | None => "",
         };
         format!(
             "{}, {}: {} out of the {} is {}{ends} times as fast as {} on the same content as a plain file{winner}",

@@ -9,6 +9,7 @@
 //! this advice errs towards the plain file.
 
 use super::ranking::{Ranking, RankingRow};
+use super::words;
 use readlab_analysis::stats::{Interval, IntervalRule};
 use readlab_model::trial::{CacheState, Work};
 use readlab_model::units::{Bytes, Nanos, Throughput};
@@ -88,7 +89,7 @@ impl BreakEven {
         };
         let ends = self.below_ci95.map_or_else(
             || " (1 round)".to_owned(),
-            |ends| format!(" [{}, {}]", Throughput(ends.low), Throughput(ends.high)),
+            |ends| words::ends(ends, |rate| Throughput(rate).to_string()),
         );
         format!(
             "{what}; from a device slower than {}{ends} it is read faster than the plain file, and from one slower than \

@@ -70,9 +70,29 @@ fn exponent(value: f64) -> i32 {
     if value > 0.0 && value.is_finite() { value.log10().floor() as i32 } else { 0 }
 }
 
+/// If the upper end of an interval is more than this many times the lower one, the ends say nothing:
+/// there were too few readings. Two rounds that differ by chance give such intervals.
+const SPAN_MAX: f64 = 1000.0;
+
+/// Stands in place of such ends.
+pub(super) const TOO_FEW_READINGS: &str = "too few readings to tell";
+
+/// Whether the ends of the interval of a positive number are too far apart to say anything.
+pub(super) fn says_nothing([low, high]: [f64; 2]) -> bool {
+    low > 0.0 && high > SPAN_MAX * low
+}
+
 /// If half the interval is more than this share of the value, the value alone means nothing, and
 /// the ends of the interval are shown instead.
 pub(super) const HALF_WIDTH_SHARE_MAX: f64 = 0.5;
+
+/// The ends of an interval that is wider than the number itself.
+pub(super) enum WideEnds {
+    /// Such as `0.9 to 3.1 GB/s`.
+    Range(String),
+    /// The ends are too far apart to say anything.
+    SayNothing,
+}
 
 /// A measured quantity with its uncertainty, in a unit of suitable size.
 pub(super) struct MeasuredNumber {
@@ -113,11 +133,13 @@ impl MeasuredNumber {
         format!("{} {}", self.last_place().text(self.value), self.unit)
     }
 
-    /// The value with half its interval, such as `12.3 ± 0.4 ms`, or the ends of a wide interval.
-    /// An uncertainty smaller than the last of three digits is left out.
+    /// The value with half its interval, such as `12.3 ± 0.4 ms`, or the ends of a wide interval, or
+    /// that these say nothing. An uncertainty smaller than the last of three digits is left out.
     pub(super) fn text_with_half_width(&self) -> String {
-        if let Some(range) = self.range() {
-            return range;
+        match self.wide_ends() {
+            Some(WideEnds::Range(range)) => return range,
+            Some(WideEnds::SayNothing) => return format!("{} ({TOO_FEW_READINGS})", self.text()),
+            None => {}
         }
         let place = self.last_place();
         match self.half_width.filter(|&half| place.rounded(half) > 0.0) {
@@ -126,11 +148,15 @@ impl MeasuredNumber {
         }
     }
 
-    /// The ends of a wide interval, such as `0.9 to 3.1 GB/s`; `None` if half the interval is at
-    /// most half the value.
-    pub(super) fn range(&self) -> Option<String> {
+    /// The ends of a wide interval; `None` if half the interval is at most half the value.
+    pub(super) fn wide_ends(&self) -> Option<WideEnds> {
         self.half_width.filter(|half| *half > HALF_WIDTH_SHARE_MAX * self.value)?;
-        Some(format!("{} {}", range(self.ends?), self.unit))
+        let [low, high] = self.ends?;
+        // A time is never zero; its lower end is rounded to nanoseconds.
+        Some(match low <= 0.0 || says_nothing([low, high]) {
+            true => WideEnds::SayNothing,
+            false => WideEnds::Range(format!("{} {}", range([low, high]), self.unit)),
+        })
     }
 }
 
@@ -147,6 +173,15 @@ mod tests {
             ([4.0, 99.7], "4 to 100"),
         ] {
             assert_eq!(range(ends), text);
+        }
+    }
+
+    #[test]
+    fn ends_a_thousand_times_apart_say_nothing() {
+        for (ends, is_nothing) in
+            [([0.001, 0.9], false), ([0.001, 1.1], true), ([2.0, 1.0e10], true), ([0.0, 3.0], false)]
+        {
+            assert_eq!(says_nothing(ends), is_nothing, "{ends:?}");
         }
     }
 

@@ -7,6 +7,8 @@ use super::groups;
 use super::ranking::{Ranking, RankingRow};
 use super::sweep::{Series, SweepView};
 use super::words;
+use readlab_analysis::stats::Interval;
+use readlab_model::units::Throughput;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headline {
@@ -117,7 +119,10 @@ pub(super) fn sweep_headlines(view: &SweepView) -> Vec<Headline> {
             .to_owned(),
             trial: series.name.clone(),
             figure: rate.to_string(),
-            interval_words: ends.map(|[low, high]| format!("[{low}, {high}]")),
+            interval_words: ends.map(|[low, high]| {
+                let ends = Interval { low: low.0, high: high.0 };
+                words::ends(ends, |rate| Throughput(rate).to_string()).trim_start().to_owned()
+            }),
             ratio_words: format!("median rate of the files {}", series.median_rate()),
             ..Headline::default()
         })

@@ -29,8 +29,8 @@ fn of_ranking(ranking: &Ranking) -> Vec<String> {
 fn single_reads(row: &RankingRow) -> String {
     let Some(latency) = &row.latency else { return String::new() };
     let quantile = |it: &Quantile| {
-        let ends = it.ci95.map(|ends| [ends.low, ends.high].map(|ns| Nanos(ns as u64)));
-        let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
+        let ends = it.ci95.map(|ends| words::ends(ends, |ns| Nanos(ns as u64).to_string()));
+        let ends = ends.unwrap_or_default();
         format!("{} {}{ends}", it.name, Nanos(it.ns))
     };
     let quantiles: Vec<String> = latency.quantiles.iter().map(quantile).collect();

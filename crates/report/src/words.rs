@@ -1,8 +1,8 @@
 //! The wording of numbers and names in reports.
 
-use super::digits::{LastDigit, MeasuredNumber};
+use super::digits::{LastDigit, MeasuredNumber, TOO_FEW_READINGS, WideEnds, says_nothing};
 use readlab_analysis::compare::{Center, Unit};
-use readlab_analysis::stats::{Interval, Ratio, SharedRatio, Significance, Summary, float, whole};
+use readlab_analysis::stats::{Interval, Ratio, SharedRatio, Summary, float, whole};
 use readlab_model::sample::{Meter, MeterUnit};
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos, Throughput};
@@ -56,19 +56,46 @@ impl Number {
 
 /// The text `3.21 [3.10, 3.33]`, or the value alone without an interval.
 pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) -> String) -> String {
-    let ends = ci95.map_or_else(String::new, |it| format!(" [{}, {}]", shown(it.low), shown(it.high)));
-    shown(value) + &ends
+    shown(value) + &ci95.map_or_else(String::new, |it| ends(it, &shown))
+}
+
+/// The text ` [3.10, 3.33]`, or that the ends are too far apart to say anything.
+pub(super) fn ends(ci95: Interval, shown: impl Fn(f64) -> String) -> String {
+    match says_nothing([ci95.low, ci95.high]) {
+        true => format!(" ({TOO_FEW_READINGS})"),
+        false => format!(" [{}, {}]", shown(ci95.low), shown(ci95.high)),
+    }
+}
+
+/// The same for a ratio. An interval that does not hold 1 says so much at least, however wide it is.
+pub(super) fn ratio_ends(ci95: Interval, shown: impl Fn(f64) -> String) -> String {
+    match ci95.holds(1.0) {
+        true => ends(ci95, shown),
+        false => format!(" [{}, {}]", shown(ci95.low), shown(ci95.high)),
+    }
+}
+
+/// Whether a ratio ties, and its interval is narrow enough to call it a tie.
+pub(super) fn is_told_tie(ci95: Interval) -> bool {
+    ci95.holds(1.0) && !says_nothing([ci95.low, ci95.high])
 }
 
 /// Why a number has no interval.
 pub(super) const ONE_READING: &str = "1 reading";
 pub(super) const ONE_ROUND: &str = "1 round";
 
-/// Half the interval in percent of the median, such as `±0.42 %`, or the ends of a wide interval.
+/// Half the interval in percent of the median, such as `±0.42 %`, or the ends of a wide interval, or
+/// that these say nothing.
 pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
-    let percent = 100.0 * float(high - low) / 2.0 / float(summary.median.max(1));
-    Some(MeasuredNumber::time(summary).range().unwrap_or_else(|| format!("±{} %", two_digits(percent))))
+    Some(match MeasuredNumber::time(summary).wide_ends() {
+        Some(WideEnds::Range(range)) => range,
+        Some(WideEnds::SayNothing) => TOO_FEW_READINGS.to_owned(),
+        None => {
+            let percent = 100.0 * float(high - low) / 2.0 / float(summary.median.max(1));
+            format!("±{} %", two_digits(percent))
+        }
+    })
 }
 
 pub(super) fn median_or_mean(summary: &Summary, center: Center) -> String {
@@ -89,10 +116,10 @@ pub(super) fn scatter(summary: &Summary, center: Center) -> String {
     scatter.unwrap_or_else(|| why.to_owned())
 }
 
-/// The text `3.21 [3.10, 3.33]`, with `=` behind it if the interval holds 1.
+/// The text `3.21 [3.10, 3.33]`, with `=` behind it if the interval holds 1 and says anything.
 pub(super) fn ratio(ratio: impl Into<Ratio>) -> String {
     let ratio: Ratio = ratio.into();
-    let is_tie = ratio.significance() == Some(Significance::Tie);
+    let is_tie = ratio.ci95.is_some_and(is_told_tie);
     times(ratio) + if is_tie { " =" } else { "" }
 }
 
@@ -100,10 +127,11 @@ pub(super) fn ratio(ratio: impl Into<Ratio>) -> String {
 /// the interval allows, and as many as are needed to show that an interval does not hold 1.
 pub(super) fn times(ratio: impl Into<Ratio>) -> String {
     let Ratio { estimate: value, ci95, .. } = ratio.into();
-    let Some(Interval { low, high }) = ci95 else {
+    let Some(interval) = ci95 else {
         return format!("{} ({ONE_ROUND})", LastDigit::of_interval(value, None).text(value));
     };
-    let mut place = LastDigit::of_interval(value, Some((high - low) / 2.0));
+    let Interval { low, high } = interval;
+    let mut place = LastDigit::of_interval(value, Some(interval.half_width()));
     let is_hidden = |place: LastDigit| {
         let is_clear = low > 1.0 || high < 1.0;
         is_clear && place.rounded(low) <= 1.0 && place.rounded(high) >= 1.0
@@ -118,7 +146,7 @@ pub(super) fn times(ratio: impl Into<Ratio>) -> String {
         let place = if place.rounded(value) > 0.0 { place } else { LastDigit::with_digits(value, 1) };
         place.text(value)
     };
-    format!("{} [{}, {}]", place.text(value), end(low), end(high))
+    place.text(value) + &ratio_ends(interval, end)
 }
 
 /// Up to this many digits are added to show that an interval does not hold 1.
@@ -348,6 +376,13 @@ mod tests {
         for (median, ends, time, half, rate) in [
             (51_500_000, Some([37_000_000, 85_000_000]), "50 ms", "50 ± 20 ms", "19 ± 9 GB/s"),
             (51_500_000, Some([26_000_000, 118_000_000]), "50 ms", "26 to 118 ms", "8 to 38 GB/s"),
+            (
+                51_500_000,
+                Some([1_000, 11_755_041_518_000_000]),
+                "50 ms",
+                "50 ms (too few readings to tell)",
+                "20 GB/s (too few readings to tell)",
+            ),
             (51_500_000, Some([51_000_000, 52_000_000]), "51.5 ms", "51.5 ± 0.5 ms", "19.4 ± 0.2 GB/s"),
             (51_500_000, Some([51_499_000, 51_501_000]), "51.5 ms", "51.5 ms", "19.4 GB/s"),
             (51_500_000, None, "52 ms", "52 ms", "19 GB/s"),
@@ -377,6 +412,8 @@ mod tests {
             (23.14, Some((22.0, 25.0)), "23.1 [22.0, 25.0]"),
             (231.4, Some((150.0, 330.0)), "230 [150, 330]"),
             (1.62, None, "1.6 (1 round)"),
+            (0.0004, Some((0.000_000_1, 1.4025)), "0.0004 (too few readings to tell)"),
+            (58.0, Some((1.6, 2300.0)), "58 [2, 2300]"),
         ] {
             let ci95 = ends.map(|(low, high)| Interval { low, high });
             assert_eq!(super::ratio(Ratio { estimate, ci95, pairs: 10 }), text);

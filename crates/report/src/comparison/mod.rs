@@ -13,7 +13,7 @@ pub(super) use json::schema;
 pub use json::{comparison_json, is_comparison_json};
 pub use layout::{comparison_markdown, comparison_terminal};
 
-use super::digits::HALF_WIDTH_SHARE_MAX;
+use super::digits::{HALF_WIDTH_SHARE_MAX, TOO_FEW_READINGS, says_nothing};
 use super::document::Column;
 use super::table::{self, Table};
 use super::words::{self, NONE, Number, PERCENTILES, factor};
@@ -77,6 +77,7 @@ pub(super) fn value(measure: Measure, cell: &Cell) -> String {
         }
         (Some(Statistic::Mean), ..) => format!("{shown} mean"),
         (.., None) => shown,
+        (.., Some(ends)) if says_nothing([ends.low, ends.high]) => format!("{shown} ({TOO_FEW_READINGS})"),
         (.., Some(ends)) if ends.half_width() > HALF_WIDTH_SHARE_MAX * cell.value => {
             format!("{} to {}", number(measure, ends.low), number(measure, ends.high))
         }
@@ -158,8 +159,9 @@ fn further_tables(comparison: &Comparison) -> Vec<(&'static str, Table)> {
 /// The text `1.25 [1.20, 1.31]`, with `=` behind it for a tie; the estimate alone without an
 /// interval.
 pub(super) fn times(ratio: &UnpairedRatio) -> String {
-    let is_tie = ratio.ci95.is_some_and(|ends| ends.holds(1.0));
-    words::with_ends(ratio.estimate, ratio.ci95, factor) + if is_tie { " =" } else { "" }
+    let ends = ratio.ci95.map_or_else(String::new, |ends| words::ratio_ends(ends, factor));
+    let is_tie = ratio.ci95.is_some_and(words::is_told_tie);
+    factor(ratio.estimate) + &ends + if is_tie { " =" } else { "" }
 }
 
 fn fact(name: &str, value: Option<&Value>) -> String {
@@ -206,7 +208,7 @@ pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
     let on = |it: &FitPoint| format!("{} ({}, {})", it.machine, it.fact, number(it.value));
     let sure = line.slope_ci95.map_or_else(
         || "; two points have no interval".to_owned(),
-        |ends| format!(", 95 % interval [{}, {}]", number(ends.low), number(ends.high)),
+        |ends| format!(", 95 % interval{}", words::ends(ends, &number)),
     );
     let (at_zero, slope) = (number(line.line.intercept), number(line.line.slope));
     let explains = line.errors.r_squared.map_or_else(String::new, |it| format!(", R² {it:.3}"));

@@ -304,8 +304,8 @@ fn rate_words(slope: f64, ci95: Option<Interval>) -> String {
 
 /// The rate in words, such as `2.31 GB/s [2.2 GB/s, 2.4 GB/s]`.
 fn rate_with_ends((rate, ends): (Throughput, Option<[Throughput; 2]>)) -> String {
-    let ends = ends.map_or_else(String::new, |[low, high]| format!(" [{low}, {high}]"));
-    format!("{rate}{ends}")
+    let ends = ends.map(|[low, high]| Interval { low: low.0, high: high.0 });
+    words::with_ends(rate.0, ends, |rate| Throughput(rate).to_string())
 }
 
 /// The cost in words, from seconds: `18 µs [12 µs, 25 µs]`.
