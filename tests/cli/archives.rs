@@ -18,7 +18,7 @@ fn content() -> Vec<u8> {
     (0..3000).flat_map(|n| format!("a line of text, number {n}\n").into_bytes()).collect()
 }
 
-fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+pub(super) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in entries {
         zip.start_file(*name, SimpleFileOptions::DEFAULT).unwrap();
@@ -27,7 +27,7 @@ fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn gzip(content: &[u8]) -> Vec<u8> {
+pub(super) fn gzip(content: &[u8]) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(content).unwrap();
     gzip.finish().unwrap()

@@ -1,9 +1,11 @@
 //! Tests of several targets in one set of rounds: the same content at several places, and different
 //! contents.
 
+use super::archives::{gzip, zip};
 use crate::home::{Export, Home, QUICK, Trials, items};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::fs;
 
 const TEXT: &str = "one\ntwo\nthree\n";
 
@@ -66,7 +68,7 @@ fn different_contents_are_raced_and_compared_only_if_the_user_asserts_that_they_
     let json = export_of_race(&home, &words);
     assert_eq!((comparisons(&json).len(), items(&json["locations"]["not_compared"]).len()), (0, 1));
     let json = export_of_race(&home, &format!("{words} --same-content"));
-    assert_eq!((comparisons(&json).len(), &comparisons(&json)[0]["is_asserted"]), (1, &true.into()));
+    assert_eq!((comparisons(&json).len(), &comparisons(&json)[0]["same_by"]), (1, &"assertion".into()));
 }
 
 #[test]
@@ -78,9 +80,67 @@ fn a_folder_and_a_file_with_all_its_bytes_are_compared_because_their_answers_are
     let words = "--state warm --method rust/files-auto/memchr --method rust/read/memchr";
     let json = export_of_race(&home, &format!("folder both.txt {words}"));
     let [table] = comparisons(&json) else { panic!("{}", json["locations"]) };
-    assert_eq!((&table["is_asserted"], &table["overall"]["pairs"]), (&false.into(), &3.into()));
+    assert_eq!((&table["same_by"], &table["overall"]["pairs"]), (&"answers".into(), &3.into()));
     let ids: Vec<&Value> = items(&table["methods"]).iter().map(|it| &it["id"]).collect();
     assert_eq!(ids, ["rust/read/memchr"], "the other method reads no single file");
+}
+
+/// A home with a folder of three files, of which one is empty and one has no newline at its end.
+fn home_with_folder() -> Home {
+    let home = Home::with_file("folder/a/one", TEXT.repeat(20_000));
+    home.file("folder/two", TEXT.repeat(10_000) + "no newline at the end");
+    home.file("folder/empty", "");
+    home
+}
+
+/// Makes `folder.tar` of the folder, in this format.
+fn make_tar(home: &Home, format: &str) {
+    let format = format!("--format={format}");
+    let tar = home.command("tar").args([&format, "-cf", "folder.tar", "folder"]).status();
+    assert!(tar.unwrap().success());
+}
+
+#[test]
+fn a_folder_is_compared_with_its_tar_by_the_answers_about_its_files() {
+    let home = home_with_folder();
+    let words = "folder folder.tar --state warm --method rust/read/memchr";
+    // The headers of the format pax have newlines of their own.
+    for format in ["gnu", "pax"] {
+        make_tar(&home, format);
+        let json = export_of_race(&home, words);
+        let [table] = comparisons(&json) else { panic!("{format}: {}", json["locations"]) };
+        let told = (&table["same_by"], &table["work"]);
+        assert_eq!(told, (&"tar_files".into(), &"newlines".into()), "{format}: the folder is text");
+        let ids: Vec<&Value> = items(&table["methods"]).iter().map(|it| &it["id"]).collect();
+        assert_eq!(ids, ["rust/read/memchr"], "{format}: {table}");
+    }
+    let said = home.readlab(format!("race {words} {QUICK}")).exits(0);
+    said.shows("; the files are the same by the right answers").shows("the headers of a tar are read, too");
+    home.file("folder/two", TEXT.repeat(10_000) + "no newline at the enD");
+    let said = home.readlab(format!("race {words} {QUICK}")).exits(0);
+    said.shows("folder.tar is not compared with folder: neither their bytes nor");
+}
+
+#[test]
+fn a_folder_is_compared_with_its_zip_and_its_compressed_tar() {
+    let home = home_with_folder();
+    let contents = ["folder/two", "folder/a/one", "folder/empty"].map(|name| home.read(name));
+    let entries: Vec<(&str, &[u8])> = ["two", "a/one", "empty"]
+        .into_iter()
+        .zip(&contents)
+        .map(|(name, content)| (name, content.as_bytes()))
+        .collect();
+    home.file("folder.zip", zip(&entries));
+    make_tar(&home, "gnu");
+    home.file("folder.tar.gz", gzip(&fs::read(home.at("folder.tar")).unwrap()));
+    for (packed, method, same_by) in [("zip", "zip", "answers"), ("tar.gz", "gzip", "tar_files")] {
+        let methods = format!("--method rust/files-auto/memchr --method rust/{method}/memchr");
+        let json = export_of_race(&home, &format!("folder folder.{packed} --state warm {methods}"));
+        let [table] = comparisons(&json) else { panic!("{packed}: {}", json["locations"]) };
+        let told = ["same_by", "there_decodes", "work"].map(|field| table[field].as_str().unwrap());
+        assert_eq!(told, [same_by, method, "newlines"], "{table}");
+        assert!(table["fastest"]["times"]["estimate"].as_f64().unwrap() > 0.0, "{table}");
+    }
 }
 
 #[test]
@@ -96,7 +156,7 @@ fn ranges_and_names_are_compared_at_two_places_too() {
     ] {
         let json = export_of_race(&home, &words);
         let [table] = comparisons(&json) else { panic!("{words}: {}", json["locations"]) };
-        assert_eq!((&table["work"], &table["is_asserted"]), (&work.into(), &false.into()), "{words}");
+        assert_eq!((&table["work"], &table["same_by"]), (&work.into(), &"digest".into()), "{words}");
         assert!(!items(&table["methods"]).is_empty(), "{words}: {table}");
     }
 }

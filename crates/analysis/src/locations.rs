@@ -4,15 +4,16 @@
 //!
 //! Two locations have the same content if their digests are equal. A tree and a stream, such as the
 //! decoded content of an archive, have digests of different kinds: they have the same content if
-//! the expected answers about their bytes are equal. If neither is equal, the user may assert that
-//! the content is the same.
+//! the expected answers about their bytes are equal, and a tar, if those about its files are
+//! ([`SameBy`]). If neither is equal, the user may assert that the content is the same.
 //!
 //! Ratios are computed within rounds, with the noise of all trials at both locations
 //! ([`SharedNoise`]).
 
 use super::noise::SharedNoise;
 use super::stats::SharedRatio;
-use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
+use readlab_model::target::content::SameBy;
+use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Archive;
 use readlab_record::{Record, TrialRecord};
 use std::collections::BTreeSet;
@@ -33,8 +34,7 @@ pub struct LocationRatios {
     pub work: Work,
     pub first: Source,
     pub there: Source,
-    /// Whether only the user's assertion says that both have the same content.
-    pub is_asserted: bool,
+    pub same_by: SameBy,
     /// The methods that read both locations, ordered by their trial's index at the first one.
     pub methods: Vec<MethodRatio>,
     /// The ratio over all these methods; `None` if there is no method, or no round that holds both
@@ -86,11 +86,11 @@ pub enum WhyNotCompared {
     State,
 }
 
-/// The known facts of a content, by which it is compared with another one.
-struct ContentFacts<'a> {
-    digest: Option<&'a str>,
-    answer: Option<Answer>,
-    is_tree: bool,
+/// Two sources with the same content, that of the first location first.
+#[derive(Debug, Clone, Copy)]
+struct SameSources {
+    both: [Source; 2],
+    same_by: SameBy,
 }
 
 /// The work and the cache state of a reading.
@@ -112,13 +112,12 @@ impl Locations {
         let Some(locations) = record.header.locations else { return found };
         for target in 1..record.targets.len() {
             let mut same = same_sources(record, target);
-            let is_asserted = same.is_empty() && locations.same_content;
-            if is_asserted {
-                same.push([0, target].map(|target| Source { target, decodes: None }));
+            if same.is_empty() && locations.same_content {
+                let both = [0, target].map(|target| Source { target, decodes: None });
+                same.push(SameSources { both, same_by: SameBy::Assertion });
             }
-            let compared = same.iter().flat_map(|both| ratios_by_condition(record, *both));
-            let compared: Vec<LocationRatios> =
-                compared.map(|ratios| LocationRatios { is_asserted, ..ratios }).collect();
+            let compared = same.iter().flat_map(|same| ratios_by_condition(record, *same));
+            let compared: Vec<LocationRatios> = compared.collect();
             let why = if same.is_empty() { WhyNotCompared::Content } else { WhyNotCompared::State };
             found.not_compared.extend(compared.is_empty().then_some(NotCompared { target, why }));
             found.compared.extend(compared);
@@ -129,17 +128,16 @@ impl Locations {
 
 /// The pairs of a source at the first location and a source at another one that have the same
 /// content.
-fn same_sources(record: &Record, target: usize) -> Vec<[Source; 2]> {
-    let is_same = |first: Source, there: Source| {
-        let [first, there] = [first, there].map(|source| ContentFacts::of_source(record, source));
-        first.zip(there).is_some_and(|(first, there)| first.is_same(&there))
-    };
+fn same_sources(record: &Record, target: usize) -> Vec<SameSources> {
+    let content = |source: Source| record.targets.get(source.target)?.content(source.decodes);
     let pair = |first: Source| {
         let mut all: Vec<Source> = sources_of_target(record, target).collect();
         // A source that is decoded in the same way is preferred.
         all.sort_by_key(|there| there.decodes != first.decodes);
-        let there = all.into_iter().find(|there| is_same(first, *there))?;
-        Some([first, there])
+        all.into_iter().find_map(|there| {
+            let same_by = content(first)?.same_by(&content(there)?)?;
+            Some(SameSources { both: [first, there], same_by })
+        })
     };
     sources_of_target(record, 0).filter_map(pair).collect()
 }
@@ -150,41 +148,11 @@ fn sources_of_target(record: &Record, target: usize) -> impl Iterator<Item = Sou
     [None].into_iter().chain(decoded.map(Some)).map(move |decodes| Source { target, decodes })
 }
 
-impl<'a> ContentFacts<'a> {
-    fn of_source(record: &'a Record, source: Source) -> Option<ContentFacts<'a>> {
-        let facts = record.targets.get(source.target)?;
-        let is_tree = facts.tree().is_some();
-        Some(match source.decodes {
-            None => ContentFacts { digest: facts.digest.as_deref(), answer: facts.answer, is_tree },
-            Some(_) => {
-                let decoded = facts.decoded.as_ref()?;
-                ContentFacts {
-                    digest: Some(decoded.digest.as_str()),
-                    answer: Some(decoded.answer),
-                    is_tree: false,
-                }
-            }
-        })
-    }
-
-    fn is_same(&self, other: &ContentFacts) -> bool {
-        if self.is_tree == other.is_tree {
-            return self.digest.is_some() && self.digest == other.digest;
-        }
-        // The number of lines is not compared: in a stream, the next file ends the last line of a
-        // file that has no newline at its end.
-        let about_bytes =
-            |it: &ContentFacts| it.answer.map(|answer| (answer.bytes, answer.newlines, answer.sum));
-        let own = about_bytes(self);
-        own.is_some_and(|(bytes, ..)| bytes.is_some()) && own == about_bytes(other)
-    }
-}
-
 /// The ratios in each condition in which both sources were measured.
-fn ratios_by_condition(record: &Record, [first, there]: [Source; 2]) -> Vec<LocationRatios> {
-    let conditions = measured_trials(record, first).into_iter().map(WorkAndState::of_trial);
+fn ratios_by_condition(record: &Record, same: SameSources) -> Vec<LocationRatios> {
+    let conditions = measured_trials(record, same.both[0]).into_iter().map(WorkAndState::of_trial);
     let conditions: BTreeSet<WorkAndState> = conditions.collect();
-    conditions.into_iter().filter_map(|condition| ratios_in(record, [first, there], condition)).collect()
+    conditions.into_iter().filter_map(|condition| ratios_in(record, same, condition)).collect()
 }
 
 /// The measured trials that read this source, without controls, ordered by their index.
@@ -201,7 +169,11 @@ fn measured_trials(record: &Record, source: Source) -> Vec<&TrialRecord> {
 }
 
 /// The ratios of both sources in one condition; `None` if nothing was measured at both.
-fn ratios_in(record: &Record, both: [Source; 2], condition: WorkAndState) -> Option<LocationRatios> {
+fn ratios_in(
+    record: &Record,
+    SameSources { both, same_by }: SameSources,
+    condition: WorkAndState,
+) -> Option<LocationRatios> {
     let [at_first, at_other] = both.map(|source| {
         let mut trials = measured_trials(record, source);
         trials.retain(|it| WorkAndState::of_trial(it) == condition);
@@ -225,7 +197,7 @@ fn ratios_in(record: &Record, both: [Source; 2], condition: WorkAndState) -> Opt
         work: condition.work,
         first,
         there,
-        is_asserted: false,
+        same_by,
         methods: methods.into_iter().zip(unlike).map(method).collect(),
         overall,
         fastest,
@@ -259,6 +231,7 @@ mod tests {
     use readlab_model::sample::Sample;
     use readlab_model::target::tree::TreeFacts;
     use readlab_model::target::{Decoded, TargetFacts, TargetKind};
+    use readlab_model::trial::Answer;
     use readlab_protocol::Cache;
     use readlab_record::{Header, Line, testing};
 
@@ -327,7 +300,7 @@ mod tests {
         assert!((overall.estimate - 0.8).abs() < 0.005, "{overall:?}");
         let ends = overall.ci95.unwrap().ends;
         assert!(ends.holds(0.8) && ends.half_width() < 0.02, "{ends:?}");
-        assert_eq!(found.methods.len(), 4);
+        assert_eq!((found.methods.len(), found.same_by), (4, SameBy::Digest));
         for method in &found.methods {
             assert!((method.pair.ratio.estimate - 0.8).abs() < 0.01, "{method:?}");
             assert!(!method.is_unlike_others, "{method:?}");
@@ -352,7 +325,8 @@ mod tests {
         assert_eq!(Locations::from_record(&record).not_compared, [not_compared]);
         record.header.locations = Some(readlab_record::Locations { same_content: true });
         let asserted = only_ratios(&record);
-        assert!(asserted.is_asserted && (asserted.overall.unwrap().estimate - 1.0).abs() < 0.01);
+        assert_eq!(asserted.same_by, SameBy::Assertion);
+        assert!((asserted.overall.unwrap().estimate - 1.0).abs() < 0.01);
         record.header.locations = None;
         assert_eq!(Locations::from_record(&record), Locations::default(), "each target is a separate race");
     }
@@ -373,12 +347,37 @@ mod tests {
         let (names, zipped) = (["rust/list", "rust/zip"], Some(Archive::Zip));
         let trials = [(0, None, names[0], 100), (1, zipped, names[1], 200), (1, None, "rust/read", 50)];
         let found = only_ratios(&warm_record(&[tree_facts("t", 9), zip_facts("z", "c")], &trials));
-        assert_eq!([found.first.decodes, found.there.decodes], [None, zipped]);
+        assert_eq!(
+            ([found.first.decodes, found.there.decodes], found.same_by),
+            ([None, zipped], SameBy::Answers)
+        );
         assert_eq!((found.methods.len(), found.overall), (0, None), "no method reads both");
         let fastest = found.fastest.unwrap();
         assert!((fastest.ratio.estimate - 0.5).abs() < 0.01, "{fastest:?}");
         let other = Locations::from_record(&warm_record(&[tree_facts("t", 8), zip_facts("z", "c")], &trials));
         assert_eq!(other.not_compared, [NotCompared { target: 1, why: WhyNotCompared::Content }]);
+    }
+
+    #[test]
+    fn a_folder_is_compared_with_a_tar_of_the_same_files_and_with_its_compressed_tar() {
+        let tar_of = |files: Option<Answer>| TargetFacts { tar_files: files, ..file_facts("tar") };
+        let same = at_two_locations(tree_facts("t", 4), tar_of(Some(answer_with(4))), [200, 400, 600, 800]);
+        let found = only_ratios(&same);
+        assert_eq!((found.same_by, found.methods.len()), (SameBy::TarFiles, 4));
+        assert!((found.overall.unwrap().estimate - 0.5).abs() < 0.01, "{found:?}");
+        for tar_files in [None, Some(answer_with(5))] {
+            let other = at_two_locations(tree_facts("t", 4), tar_of(tar_files), [200, 400, 600, 800]);
+            assert_eq!(Locations::from_record(&other).compared, [], "{tar_files:?}");
+        }
+        let zipped = Some(Archive::Zip);
+        let packed = TargetFacts { tar_files: Some(answer_with(4)), ..zip_facts("z", "c") };
+        let trials = [(0, None, "rust/list", 100), (1, zipped, "rust/zip", 200), (1, None, "rust/list", 50)];
+        let found = only_ratios(&warm_record(&[tree_facts("t", 4), packed], &trials));
+        assert_eq!(
+            (found.there.decodes, found.same_by),
+            (zipped, SameBy::TarFiles),
+            "only decoded it is a tar"
+        );
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub fn truth_of_blocks(places: &Places, check: ContinueCheck) -> io::Result<Trut
     // A line may extend over several blocks, so lines are not counted.
     let answer = Answer { lines: None, blocks: Some(places.offsets.len() as u64), ..answer };
     let wall_ns = Nanos::from(start.elapsed()).0;
-    Ok(Truth { answer, products: Some(products), digest, text: false, archive: None, wall_ns })
+    let products = Some(products);
+    Ok(Truth { answer, products, digest, text: false, archive: None, tar_files: None, wall_ns })
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod note;
 pub mod oracle;
 pub mod pieces;
 pub mod products;
+mod tar_files;
 pub mod tree_truth;
 pub mod trees;
 

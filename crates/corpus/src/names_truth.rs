@@ -83,6 +83,7 @@ impl NameSums {
             digest: format!("{:016x}", self.digest),
             text: false,
             archive: None,
+            tar_files: None,
             wall_ns: Nanos::from(start.elapsed()).0,
         }
     }

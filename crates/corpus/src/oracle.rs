@@ -5,6 +5,7 @@
 
 use super::archive::{self, PackedFile};
 use super::products::Products;
+use super::tar_files::TarFiles;
 use readlab_model::trial::Answer;
 use readlab_model::units::Nanos;
 use readlab_protocol::Archive;
@@ -32,6 +33,8 @@ pub struct Truth {
     pub text: bool,
     /// The kind of archive, recognised by the first bytes; `None` if it is not an archive.
     pub archive: Option<Archive>,
+    /// The answers about the files in the content, if it is a tar.
+    pub tar_files: Option<Answer>,
     pub wall_ns: u64,
 }
 
@@ -69,7 +72,7 @@ impl Tally {
 
 /// Counts newlines in runs whose count fits into a byte, which lets the compiler vectorise the
 /// loop. Users wait for this count, and its time is used to predict the time of other readings.
-fn newlines(piece: &[u8]) -> u64 {
+pub(super) fn newlines(piece: &[u8]) -> u64 {
     let runs = piece.chunks(usize::from(u8::MAX));
     runs.map(|run| u64::from(run.iter().fold(0_u8, |count, &byte| count + u8::from(byte == b'\n')))).sum()
 }
@@ -78,18 +81,22 @@ fn newlines(piece: &[u8]) -> u64 {
 struct TruthBuilder {
     tally: Tally,
     head: Vec<u8>,
+    tar: TarFiles,
 }
 
 impl TruthBuilder {
     fn take(&mut self, piece: &[u8]) {
         self.tally.take(piece);
+        self.tar.take(piece);
         self.head.extend_from_slice(&piece[..piece.len().min(HEAD_BYTES - self.head.len())]);
     }
 
     fn finish(self, start: Instant) -> Truth {
         let (answer, digest) = self.tally.finish();
         let (text, archive) = (is_text(&self.head), Archive::by_magic(&self.head));
-        Truth { answer, products: None, digest, text, archive, wall_ns: Nanos::from(start.elapsed()).0 }
+        let tar_files = self.tar.finish(&answer);
+        let wall_ns = Nanos::from(start.elapsed()).0;
+        Truth { answer, products: None, digest, text, archive, tar_files, wall_ns }
     }
 }
 

@@ -94,6 +94,7 @@ where
         text: text_bytes * 2 >= answer.bytes.unwrap_or_default(),
         answer,
         archive: None,
+        tar_files: None,
         wall_ns: Nanos::from(start.elapsed()).0,
     })
 }

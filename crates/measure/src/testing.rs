@@ -44,7 +44,8 @@ pub(crate) fn target(place: Place, size_bytes: u64) -> Target {
 }
 
 pub(crate) fn truth(answer: Answer, wall_ns: u64) -> Truth {
-    Truth { answer, products: None, digest: String::new(), text: true, archive: None, wall_ns }
+    let (products, archive, tar_files) = (None, None, None);
+    Truth { answer, products, digest: String::new(), text: true, archive, tar_files, wall_ns }
 }
 
 /// A file of `size_bytes` bytes that is read once.

@@ -18,6 +18,7 @@ use readlab_analysis::locations::{
     LocationRatios, Locations, MethodRatio, NotCompared, Source, TrialPair, WhyNotCompared,
 };
 use readlab_analysis::stats::{SharedRatio, Significance};
+use readlab_model::target::content::SameBy;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Archive;
 use readlab_record::Record;
@@ -80,8 +81,8 @@ fn why_not_compared(it: NotCompared, names: &[String]) -> String {
     let [first, there] = [0, it.target].map(|target| names[target].as_str());
     match it.why {
         WhyNotCompared::Content => format!(
-            "{there} is not compared with {first}: neither their bytes nor the right answers are the same; compare \
-             their rates, or assert with --same-content that both have the same content"
+            "{there} is not compared with {first}: neither their bytes nor the right answers about these, or about the \
+             files in a tar, are the same; compare their rates, or assert with --same-content that both have the same content"
         ),
         WhyNotCompared::State => {
             format!("{there} is not compared with {first}: no state of the cache was measured at both")
@@ -165,10 +166,22 @@ fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) 
         let (other, own, times) = (&other.name, &own.name, words::times(fastest.ratio));
         sentence += &format!("; the fastest there, {other}, is {times} × {own}, the fastest at {first}");
     }
-    if ratios.is_asserted {
-        sentence += "; the user asserts that both have the same content";
+    sentence + same_by_words(ratios.same_by)
+}
+
+/// The clause that says what shows that both contents are the same, where it is no digest.
+fn same_by_words(same_by: SameBy) -> &'static str {
+    match same_by {
+        SameBy::Digest => "",
+        SameBy::Answers => {
+            "; the content is the same by the right answers (bytes, newlines and their sum), not by a digest"
+        }
+        SameBy::TarFiles => {
+            "; the files are the same by the right answers (bytes, newlines and their sum), not by a digest; the headers of \
+             a tar are read, too"
+        }
+        SameBy::Assertion => "; the user asserts that both have the same content",
     }
-    sentence
 }
 
 /// The ratio over all methods in words, such as
@@ -227,8 +240,8 @@ struct LocationExport<'a> {
     there_decodes: Option<Archive>,
     work: Work,
     state: CacheState,
-    /// Whether only the user's assertion says that both places have the same content.
-    is_asserted: bool,
+    /// What shows that both places have the same content.
+    same_by: SameBy,
     /// The ratio over all methods that read both places.
     overall: Option<LocationTimesExport>,
     methods: Vec<LocationMethod<'a>>,
@@ -309,7 +322,7 @@ impl<'a> LocationExport<'a> {
             there_decodes: ratios.there.decodes,
             work: ratios.work,
             state: ratios.state,
-            is_asserted: ratios.is_asserted,
+            same_by: ratios.same_by,
             overall: ratios.overall.map(LocationTimesExport::from),
             methods: ratios.methods.iter().filter_map(method).collect(),
             fastest: ratios.fastest.map(fastest),

@@ -1,6 +1,7 @@
 //! What is read: the facts about a target that a record keeps.
 
 pub mod cold_bytes;
+pub mod content;
 pub mod device;
 pub mod dictionary;
 pub mod extents;
@@ -143,6 +144,9 @@ pub struct TargetFacts {
     /// The decoded content of the target, if trials decode it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decoded: Option<Decoded>,
+    /// The answers about the files in a tar: in the target, or in its decoded content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tar_files: Option<Answer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dictionary: Option<Dictionary>,
     /// Sentences about properties of the target that affect its numbers.

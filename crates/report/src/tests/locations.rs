@@ -79,6 +79,18 @@ fn a_place_with_another_content_has_no_table_and_the_reason() {
 }
 
 #[test]
+fn the_sentence_says_if_contents_are_the_same_by_answers_and_not_by_a_digest() {
+    let mut record = at_two_places(["d", "e"], [250, 75, 125]);
+    let answer = Answer { bytes: Some(SIZE), newlines: Some(9), sum: Some(7), ..Answer::default() };
+    record.targets[0].answer = Some(answer);
+    record.targets[1].tar_files = Some(answer);
+    let sentence = &sentences(&record)[0];
+    assert!(sentence.contains("; the files are the same by the right answers"), "{sentence}");
+    assert!(sentence.ends_with("not by a digest; the headers of a tar are read, too"), "{sentence}");
+    assert_eq!(document(&record)["locations"]["compared"][0]["same_by"], "tar_files");
+}
+
+#[test]
 fn rankings_of_files_with_one_name_are_told_apart_by_their_folders() {
     let page = Page::from_record(&at_two_places(["d", "d"], [250, 75, 125]));
     let titles: Vec<&str> = page.headlines.iter().map(|it| it.title.as_str()).collect();

@@ -19,6 +19,8 @@ use readlab_measure::inspect::profile;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
 use readlab_measure::search::Tuning;
+use readlab_model::target::TargetFacts;
+use readlab_model::target::content::SameBy;
 use readlab_model::trial::{CacheState, Transport, TrialId, Work};
 use readlab_protocol::Archive;
 use readlab_record::{Header, ReferenceCandidate};
@@ -152,17 +154,38 @@ impl PlannedRun {
 
 /// Targets for which trials are planned together: the forms of one target, or a single location.
 #[derive(Debug, Clone, Copy, Default)]
-struct TargetGroup {
+struct TargetGroup<'a> {
     /// Number of the first target of the group.
     first: usize,
-    /// Whether the content is text, if another location decides that.
-    is_text: Option<bool>,
+    /// The first location, if this is another one.
+    first_location: Option<FirstLocation<'a>>,
+}
+
+/// The first of several locations. The usual work depends on whether the content is text, and all
+/// locations of the same content need the same work. So this one decides, where another one has the
+/// content in another form: a tar is no text, whatever its files are.
+#[derive(Debug, Clone, Copy)]
+struct FirstLocation<'a> {
+    facts: &'a TargetFacts,
+    is_text: bool,
+    /// Whether the user asserts that all locations have the same content.
+    is_asserted: bool,
+}
+
+impl FirstLocation<'_> {
+    /// Whether the content of another location is text; `None` if this location does not decide.
+    fn decides_text(&self, facts: &TargetFacts, decodes: Option<Archive>) -> Option<bool> {
+        let both = self.facts.content(None).zip(facts.content(decodes));
+        let same_by = both.and_then(|(first, own)| own.same_by(&first));
+        let is_other_form = matches!(same_by, Some(SameBy::Answers | SameBy::TarFiles));
+        (self.is_asserted || is_other_form).then_some(self.is_text)
+    }
 }
 
 struct PlanInputs<'a> {
     config: &'a RunConfig,
     contenders: &'a Contenders,
-    group: TargetGroup,
+    group: TargetGroup<'a>,
     readable: ReadableTargets,
     states: Vec<CacheState>,
     candidates: Vec<TrialId>,
@@ -172,14 +195,14 @@ impl<'a> PlanInputs<'a> {
     fn new(
         config: &'a RunConfig,
         contenders: &'a Contenders,
-        group: TargetGroup,
+        group: TargetGroup<'a>,
         targets: &[OpenTarget],
         expected: &[ExpectedAnswers],
     ) -> Result<PlanInputs<'a>, PlanError> {
         let (readable, states, candidates) = (ReadableTargets::new(), Vec::new(), Vec::new());
         let mut planning = PlanInputs { config, contenders, group, readable, states, candidates };
         for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
-            let work = planning.work_on(expected.is_text());
+            let work = planning.work_on(&target.target.facts, None, expected.is_text());
             let is_part = target.target.part.is_some();
             let is_encrypted = target.target.is_encrypted();
             let has_ranges = target.target.remote().is_none_or(|remote| remote.has_ranges);
@@ -197,8 +220,10 @@ impl<'a> PlanInputs<'a> {
         Ok(planning)
     }
 
-    fn work_on(&self, is_text: bool) -> Work {
-        self.config.work_on(self.group.is_text.unwrap_or(is_text))
+    /// The work on the content of a target that looks like text or does not.
+    fn work_on(&self, facts: &TargetFacts, decodes: Option<Archive>, is_text: bool) -> Work {
+        let decided = self.group.first_location.and_then(|first| first.decides_text(facts, decodes));
+        self.config.work_on(decided.unwrap_or(is_text))
     }
 
     fn plan(&self) -> Result<Plan, PlanError> {
@@ -232,22 +257,21 @@ impl FirstReading<'_> {
         targets: &mut [OpenTarget],
         expected: &mut [ExpectedAnswers],
     ) -> anyhow::Result<PlannedRun> {
-        let mut group = TargetGroup::default();
         let Some(locations) = config.user.locations else {
-            let planning = PlanInputs::new(config, contenders, group, targets, expected)?;
+            let planning = PlanInputs::new(config, contenders, TargetGroup::default(), targets, expected)?;
             let planning = self.with_user_archive(planning, targets, expected)?;
             return Ok(PlannedRun::new(config, planning.plan()?, targets.len(), &planning.candidates));
         };
-        let mut plans = Vec::new();
+        let facts = targets.first().context("there is no target")?.target.facts.clone();
+        let (mut plans, mut first_location) = (Vec::new(), None);
         for (first, (target, expected)) in targets.chunks_mut(1).zip(expected.chunks_mut(1)).enumerate() {
-            group.first = first;
             let path = target[0].target.facts.path.clone();
+            let group = TargetGroup { first, first_location };
             let planning = PlanInputs::new(config, contenders, group, target, expected)?;
             let planning = self.with_user_archive(planning, target, expected)?;
             plans.push(planning.plan().with_context(|| path)?);
-            // The usual work depends on whether the content is text. All locations of the same
-            // content need the same work, so the first location decides.
-            group.is_text = group.is_text.or(locations.same_content.then(|| expected[0].is_text()));
+            let (is_text, is_asserted) = (expected[0].is_text(), locations.same_content);
+            first_location = first_location.or(Some(FirstLocation { facts: &facts, is_text, is_asserted }));
         }
         let joined_plan = plans.into_iter().reduce(Plan::joined_with).context("there is no target")?;
         Ok(PlannedRun::new(config, joined_plan, targets.len(), &[]))
@@ -271,7 +295,7 @@ impl FirstReading<'_> {
         }
         let Some(archive) = own else { return Ok(planning) };
         let form = TargetForm { archive: Some(archive), over: Transport::File };
-        let work = planning.work_on(true);
+        let work = planning.work_on(&target.target.facts, Some(archive), true);
         let has_dictionary = target.target.facts.dictionary.is_some();
         let first = planning.group.first;
         let readable =
@@ -280,7 +304,7 @@ impl FirstReading<'_> {
         if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
             let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
             let is_text = broken.is_some() || expected.is_text();
-            let work = planning.work_on(is_text);
+            let work = planning.work_on(&target.target.facts, Some(archive), is_text);
             planning.readable.insert(form, readable(work, broken));
         }
         Ok(planning)

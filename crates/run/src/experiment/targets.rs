@@ -102,6 +102,7 @@ impl OpenTarget {
         };
         let facts = &mut self.target.facts;
         (facts.digest, facts.answer) = (Some(truth.digest.clone()), Some(truth.answer));
+        facts.tar_files = truth.tar_files;
         let archive = self.form.archive.zip(first.map(|first| first.truth.clone()));
         facts.decoded = archive.as_ref().map(|(archive, content)| decoded_facts(*archive, content));
         Ok(ExpectedAnswers { truth, decoded: archive.map(|(_, content)| content) })
@@ -129,6 +130,7 @@ impl OpenTarget {
         match content {
             Ok(content) => {
                 self.target.facts.decoded = Some(decoded_facts(archive, &content));
+                self.target.facts.tar_files = content.tar_files;
                 expected.decoded = Some(content);
                 Ok(())
             }

@@ -271,6 +271,7 @@ fn truth(file: &WrittenFile) -> Truth {
         digest: file.digest.clone(),
         text: false,
         archive: None,
+        tar_files: None,
         wall_ns,
     }
 }

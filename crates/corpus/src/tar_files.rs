@@ -1,0 +1,233 @@
+//! The files in a tar, while its bytes pass: the answers about their bytes alone. A folder and the
+//! tar that was made of it have the same files, though their bytes differ.
+//!
+//! Every other byte is counted: headers, padding, and the data of extended headers. The answers about
+//! the files are those about all bytes without these. The formats are ustar, pax and GNU. A tar with
+//! sparse files, or with a file of 8 GiB and more in the format pax, is not understood.
+
+use super::oracle::newlines;
+use readlab_model::trial::Answer;
+
+/// Headers and the data behind them fill whole blocks of this size.
+const BLOCK_BYTES: usize = 512;
+
+/// Where the fields of a header are.
+const SIZE: std::ops::Range<usize> = 124..136;
+const CHECKSUM: std::ops::Range<usize> = 148..156;
+const KIND: usize = 156;
+const MAGIC: std::ops::Range<usize> = 257..262;
+
+/// Follows the headers of a tar.
+#[derive(Default)]
+pub(super) struct TarFiles {
+    /// The bytes of the current header so far.
+    header: Vec<u8>,
+    /// Bytes of the current file that have not passed yet.
+    file_left_bytes: u64,
+    /// Bytes of padding or of an extended header that have not passed yet.
+    other_left_bytes: u64,
+    /// Number of files.
+    files: u64,
+    others: OtherBytes,
+    /// A block of zeros has passed, which ends the tar.
+    has_ended: bool,
+    is_no_tar: bool,
+}
+
+/// Sums over the bytes that belong to no file.
+#[derive(Default)]
+struct OtherBytes {
+    bytes: u64,
+    newlines: u64,
+    sum: u8,
+}
+
+impl OtherBytes {
+    fn take(&mut self, piece: &[u8]) {
+        self.bytes += piece.len() as u64;
+        self.newlines += newlines(piece);
+        self.sum = piece.iter().fold(self.sum, |sum, &byte| sum.wrapping_add(byte));
+    }
+}
+
+impl TarFiles {
+    pub(super) fn take(&mut self, mut piece: &[u8]) {
+        while !piece.is_empty() && !self.is_no_tar {
+            if self.has_ended {
+                self.others.take(piece);
+                return;
+            }
+            piece = if self.file_left_bytes > 0 {
+                let (now, rest) = split(piece, self.file_left_bytes);
+                self.file_left_bytes -= now.len() as u64;
+                rest
+            } else if self.other_left_bytes > 0 {
+                let (now, rest) = split(piece, self.other_left_bytes);
+                self.others.take(now);
+                self.other_left_bytes -= now.len() as u64;
+                rest
+            } else {
+                let (now, rest) = split(piece, (BLOCK_BYTES - self.header.len()) as u64);
+                self.header.extend_from_slice(now);
+                if self.header.len() == BLOCK_BYTES {
+                    let header = std::mem::take(&mut self.header);
+                    self.others.take(&header);
+                    self.is_no_tar = self.follow_header(&header).is_none();
+                }
+                rest
+            };
+        }
+    }
+
+    /// Finds what follows a header; `None` if it is none.
+    fn follow_header(&mut self, header: &[u8]) -> Option<()> {
+        if header.iter().all(|byte| *byte == 0) {
+            self.has_ended = true;
+            return Some(());
+        }
+        let sum_of = |bytes: &[u8]| bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+        // The checksum is of the header with spaces in its place.
+        let sum = sum_of(header) - sum_of(&header[CHECKSUM]) + 8 * u64::from(b' ');
+        if header[MAGIC] != *b"ustar" || number(&header[CHECKSUM])? != sum {
+            return None;
+        }
+        let size_bytes = number(&header[SIZE])?;
+        let padded_bytes = size_bytes.checked_next_multiple_of(BLOCK_BYTES as u64)?;
+        match header[KIND] {
+            b'0' | 0 | b'7' => {
+                self.files += 1;
+                (self.file_left_bytes, self.other_left_bytes) = (size_bytes, padded_bytes - size_bytes);
+            }
+            // Links, devices, folders and pipes have no data.
+            b'1'..=b'6' => {}
+            // Extended headers: of pax, and long names of GNU.
+            b'x' | b'g' | b'K' | b'L' => self.other_left_bytes = padded_bytes,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The answers about the files, given those about all bytes; `None` if the bytes are no whole tar.
+    pub(super) fn finish(self, all: &Answer) -> Option<Answer> {
+        let is_whole = self.header.is_empty() && self.file_left_bytes == 0 && self.other_left_bytes == 0;
+        if self.is_no_tar || !is_whole || self.files == 0 {
+            return None;
+        }
+        let OtherBytes { bytes, newlines, sum } = self.others;
+        Some(Answer {
+            bytes: all.bytes?.checked_sub(bytes),
+            newlines: all.newlines?.checked_sub(newlines),
+            sum: Some((all.sum? + 256 - u64::from(sum)) % 256),
+            files: Some(self.files),
+            ..Answer::default()
+        })
+    }
+}
+
+/// Splits a piece behind this many bytes, or behind all of it.
+fn split(piece: &[u8], bytes: u64) -> (&[u8], &[u8]) {
+    piece.split_at(usize::try_from(bytes).unwrap_or(usize::MAX).min(piece.len()))
+}
+
+/// A number in a field of a header: in octal digits, or as GNU writes large ones, big-endian behind a
+/// first byte of 128.
+fn number(field: &[u8]) -> Option<u64> {
+    match field {
+        [0x80, large @ ..] => {
+            large.iter().try_fold(0_u64, |all, byte| all.checked_mul(256)?.checked_add(u64::from(*byte)))
+        }
+        digits => {
+            let digits = std::str::from_utf8(digits.split(|byte| *byte == 0).next()?).ok()?.trim();
+            if digits.is_empty() { Some(0) } else { u64::from_str_radix(digits, 8).ok() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::Tally;
+
+    /// A header of this kind, with data and padding behind it.
+    fn entry(kind: u8, name: &str, data: &[u8]) -> Vec<u8> {
+        let mut entry = vec![0; BLOCK_BYTES];
+        entry[..name.len()].copy_from_slice(name.as_bytes());
+        entry[SIZE].copy_from_slice(format!("{:011o}\0", data.len()).as_bytes());
+        entry[CHECKSUM].fill(b' ');
+        entry[KIND] = kind;
+        entry[MAGIC].copy_from_slice(b"ustar");
+        let sum: u64 = entry.iter().map(|byte| u64::from(*byte)).sum();
+        entry[CHECKSUM].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        entry.extend_from_slice(data);
+        entry.resize(entry.len().next_multiple_of(BLOCK_BYTES), 0);
+        entry
+    }
+
+    /// The answers about the files of a tar that passes in pieces of this size.
+    fn files_of(tar: &[u8], piece_bytes: usize) -> Option<Answer> {
+        let (mut files, mut tally) = (TarFiles::default(), Tally::default());
+        for piece in tar.chunks(piece_bytes) {
+            files.take(piece);
+            tally.take(piece);
+        }
+        files.finish(&tally.finish().0)
+    }
+
+    fn tar() -> Vec<u8> {
+        let long = "line\n".repeat(200);
+        [
+            entry(b'x', "header", b"30 mtime=1350244992.023960108\n"),
+            entry(b'5', "folder/", b""),
+            entry(b'0', "folder/a\nb", b"one\ntwo"),
+            entry(b'2', "folder/link", b""),
+            entry(0, "long", long.as_bytes()),
+            entry(b'0', "empty", b""),
+            vec![0; 2 * BLOCK_BYTES],
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn headers_and_padding_are_no_content_however_the_bytes_pass() {
+        let content = [b"one\ntwo".to_vec(), "line\n".repeat(200).into_bytes()].concat();
+        let sum = content.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+        let expected = Answer {
+            bytes: Some(1007),
+            newlines: Some(201),
+            sum: Some(sum.into()),
+            files: Some(3),
+            ..Answer::default()
+        };
+        for piece_bytes in [1, 500, 512, 700, 1 << 18] {
+            assert_eq!(files_of(&tar(), piece_bytes), Some(expected), "{piece_bytes}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_whole_tar_have_no_files() {
+        let whole = tar();
+        let mut broken = whole.clone();
+        broken[5] ^= 1;
+        let sparse = entry(b'S', "sparse", b"");
+        let folder = [entry(b'5', "folder/", b""), vec![0; 2 * BLOCK_BYTES]].concat();
+        for (bytes, what) in [
+            (&whole[..BLOCK_BYTES * 4 - 1], "cut"),
+            (&broken, "a wrong checksum"),
+            (&sparse, "sparse"),
+            (&folder, "no file"),
+            (b"plain text\n", "text"),
+            (&[0; 2048], "zeros"),
+            (b"", "empty"),
+        ] {
+            assert_eq!(files_of(bytes, 4096), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_octal_or_as_gnu_writes_large_ones() {
+        assert_eq!(number(b"00000000017\0"), Some(15));
+        assert_eq!(number(b"   17 \0     "), Some(15));
+        assert_eq!(number(&[0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1]), Some((2 << 32) + 1));
+        assert_eq!((number(b"9\0"), number(&[0xff; 12])), (None, None));
+    }
+}
