@@ -153,7 +153,10 @@ fn impossible_settings_are_refused_in_a_line() {
     ] {
         home.race("f", format!("{ONE_METHOD} {words}")).refuses(why);
     }
-    home.readlab("race f g --setting swappiness").refuses("--setting: not with several targets");
+    let several =
+        "--setting: not with several targets, nor with --apart: race each target in a run of its own";
+    home.readlab("race f g --setting swappiness").refuses(several);
+    home.readlab("race f g --apart --setting swappiness").refuses(several);
     home.readlab("tune f --setting swappiness --readers 2").refuses("--setting: not with --readers");
     home.readlab("fleet race f --setting swappiness").exits(2).tells("--setting: the ranks of a fleet");
     assert!(is_restored(&home));
@@ -272,8 +275,10 @@ fn a_run_under_settings_cannot_be_resumed() {
     );
     send(child.id(), Signal::INT);
     child.wait_with_output().unwrap();
-    home.readlab("race --resume run/record.jsonl")
-        .refuses("settings of the system are not in force any more");
+    home.readlab("race --resume run/record.jsonl").refuses(
+        "settings of the system are not in force any more: begin anew; readlab report shows what it holds",
+    );
+    home.readlab("report run/record.jsonl").exits(0);
 }
 
 #[test]

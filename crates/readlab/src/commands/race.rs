@@ -40,7 +40,7 @@ pub struct RaceArgs {
     #[arg(long, conflicts_with = "same_content")]
     pub apart: bool,
     /// Compare all targets with the first, even if readlab cannot see that their content is the
-    /// same, such as a folder and its tar
+    /// same, such as a log that has grown since it was copied
     #[arg(long)]
     pub same_content: bool,
     /// Read the files over HTTP from readlab's own server on 127.0.0.1
@@ -236,7 +236,7 @@ fn reader_group(args: &RaceArgs) -> anyhow::Result<ReaderGroup> {
         );
         ensure!(
             targets == 1,
-            "--setting: not with several targets, because each value is compared with the others on one"
+            "--setting: not with several targets, nor with --apart: race each target in a run of its own"
         );
     }
     let readers_group = || ReaderGroup::of_readers(args.readers.iter().copied(), args.copies.clone());

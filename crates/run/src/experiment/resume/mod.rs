@@ -138,7 +138,10 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     };
     ensure!(header.kind == kind, "it is one of `{0}`: readlab {0} --resume", header.kind);
     let has_settings = record.targets.iter().any(|facts| !facts.settings.is_empty());
-    ensure!(!has_settings, "its settings of the system are not in force any more: begin anew");
+    ensure!(
+        !has_settings,
+        "its settings of the system are not in force any more: begin anew; readlab report shows what it holds"
+    );
     let has_bounds = record.targets.iter().any(|facts| facts.memory.is_some());
     ensure!(!has_bounds, "the control groups of its bounds on memory are gone: begin anew");
     let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
