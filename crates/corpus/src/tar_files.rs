@@ -79,11 +79,11 @@ impl TarFiles {
         }
     }
 
-    /// Finds what follows a header; `None` if it is none.
+    /// Finds what follows a header; `None` if it is none, or if the tar ends before any file.
     fn follow_header(&mut self, header: &[u8]) -> Option<()> {
         if header.iter().all(|byte| *byte == 0) {
             self.has_ended = true;
-            return Some(());
+            return (self.files > 0).then_some(());
         }
         let sum_of = |bytes: &[u8]| bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>();
         // The checksum is of the header with spaces in its place.

@@ -36,7 +36,8 @@ impl MemoryControl {
         mut read_ahead: Option<FixedSetting>,
     ) -> io::Result<MemoryControl> {
         let undo = read_ahead.as_ref().map(FixedSetting::undo_commands).transpose();
-        groups.begin(&undo.map_err(io::Error::other)?.unwrap_or_default())?;
+        let lock = read_ahead.as_ref().and_then(FixedSetting::lock);
+        groups.begin(&undo.map_err(io::Error::other)?.unwrap_or_default(), lock)?;
         read_ahead.as_mut().map(FixedSetting::apply).transpose().map_err(io::Error::other)?;
         Ok(MemoryControl { _read_ahead: read_ahead, groups, bounds })
     }

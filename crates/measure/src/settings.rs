@@ -347,6 +347,58 @@ impl Drop for SettingControl {
     }
 }
 
+/// A setting of the kernel that has one value during a whole run. Dropping it restores the value that was
+/// found.
+#[derive(Debug)]
+pub struct FixedSetting {
+    files: SettingFiles,
+    found: String,
+    value: String,
+    is_applied: bool,
+    /// Held until the found value is restored; `None` in unit tests.
+    lock: Option<SettingsLock>,
+}
+
+impl FixedSetting {
+    /// Finds the current value. Changes nothing.
+    pub fn find(files: SettingFiles, value: &str) -> Result<FixedSetting, String> {
+        files.check_writable()?;
+        let lock = SettingsLock::take()?;
+        let (found, value) = (files.read_value()?, value.to_owned());
+        Ok(FixedSetting { files, found, value, is_applied: false, lock: Some(lock) })
+    }
+
+    pub(crate) fn lock(&self) -> Option<&SettingsLock> {
+        self.lock.as_ref()
+    }
+
+    /// The commands that restore the found value.
+    pub(crate) fn undo_commands(&self) -> Result<Vec<CommandLine>, String> {
+        self.files.commands_to_write(&self.found)
+    }
+
+    /// Sets the value and reads it back.
+    pub(crate) fn apply(&mut self) -> Result<(), String> {
+        self.is_applied = true;
+        self.files.write_value(&self.value)?;
+        let read = self.files.read_value()?;
+        if read == self.value {
+            Ok(())
+        } else {
+            Err(format!("{} was set, and {read} is read back", self.value))
+        }
+    }
+}
+
+impl Drop for FixedSetting {
+    fn drop(&mut self) {
+        if self.is_applied {
+            // Nothing more can be done about a file of the kernel that took a value and now takes none.
+            let _ = self.files.write_value(&self.found);
+        }
+    }
+}
+
 /// Refuses settings with too many combinations, given the value that was found and the requested values
 /// of each. Nothing has been set yet, so values that the kernel would round to another one count, too.
 fn check_point_count<'a>(
@@ -508,6 +560,32 @@ mod tests {
         let said = SettingControl::begin(vec![requested]).unwrap_err().to_string();
         assert!(said.starts_with("settings are not changed: "), "{said}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "1");
+    }
+
+    #[test]
+    fn a_fixed_setting_is_set_once_and_restored_when_it_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("proc/sys/vm/swappiness");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "60\n").unwrap();
+        let files = || {
+            let root = SystemRoot::below(folder.path());
+            SettingFiles::find(&root, SystemSetting::Swappiness, []).unwrap()
+        };
+        let value = || fs::read_to_string(&path).unwrap().trim().to_owned();
+        let fixed = |is_applied| {
+            let (found, value) = ("60".to_owned(), "10".to_owned());
+            FixedSetting { files: files(), found, value, is_applied, lock: None }
+        };
+        let mut setting = fixed(false);
+        assert_eq!((setting.undo_commands().unwrap().len(), value().as_str()), (1, "60"));
+        setting.apply().unwrap();
+        assert_eq!(value(), "10");
+        drop(setting);
+        assert_eq!(value(), "60");
+        fs::write(&path, "30\n").unwrap();
+        drop(fixed(false));
+        assert_eq!(value(), "30", "what was not set is not restored");
     }
 
     #[test]

@@ -189,7 +189,7 @@ fn cold_samples_that_left_less(trial: &TrialRecord, is_counted: impl Fn(&Sample)
     if trial.trial.state != CacheState::Cold || trial.trial.bypasses_cache() {
         return 0;
     }
-    let is_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_MIN);
+    let is_less = |sample: &Sample| sample.resident_after.is_some_and(|share| share < WHOLE_SHARE_MIN);
     trial.samples.iter().filter(is_less).filter(|sample| is_counted(sample)).count()
 }
 

@@ -8,6 +8,7 @@
 //! own that was delegated to it, moves its own processes one group down.
 
 use super::control_group::{GroupFolder, folders_in};
+use super::instance::SettingsLock;
 use super::kernel_file::{field, line, number};
 use super::memory::page_bytes;
 use super::process;
@@ -165,11 +166,15 @@ impl MemoryGroups {
     }
 
     /// Removes groups of labs that were killed, makes sure that the groups of this lab are removed if
-    /// it is killed, after these other commands that undo what the lab is about to change, and moves the
-    /// lab's own processes out of the parent group where that is needed.
-    pub fn begin(&mut self, other_undo: &[CommandLine]) -> io::Result<()> {
+    /// it is killed, after these other commands that undo what the lab is about to change under `lock`,
+    /// and moves the lab's own processes out of the parent group where that is needed.
+    pub fn begin(&mut self, other_undo: &[CommandLine], lock: Option<&SettingsLock>) -> io::Result<()> {
         self.remove_abandoned();
-        launcher::undo_at_end(&[other_undo, &[self.removal_command()][..]].concat())?;
+        let undo = [other_undo, &[self.removal_command()][..]].concat();
+        match lock {
+            Some(lock) => launcher::undo_at_end_holding(&undo, lock)?,
+            None => launcher::undo_at_end(&undo)?,
+        }
         self.has_begun = true;
         if self.inside.is_empty() {
             return Ok(());
