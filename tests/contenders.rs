@@ -5,7 +5,7 @@ use crate::fake;
 use crate::home::{Home, ProgramOutput};
 use crate::machine::{skip, succeeds_or_skip, works};
 use crate::repository;
-use readlab_record::{Line, Outcome, WarmupEnd};
+use readlab_record::{Outcome, WarmupEnd};
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -109,18 +109,6 @@ fn corpus_archive(home: &Home, archive: &str) -> PathBuf {
     file
 }
 
-#[test]
-fn c_takes_part_if_a_compiler_is_installed() {
-    assert_built_in_contender("c", &[("getline", None)], &[]);
-}
-
-#[test]
-fn a_line_about_a_warm_up_parses_back_from_its_text() {
-    let text = r#"{"line":"warmup","trial":3,"readings":40,"wall_ns":5,"end":"no_steady_state"}"#;
-    let line: Line = serde_json::from_str(text).unwrap();
-    assert_eq!(serde_json::to_string(&line).unwrap(), text);
-}
-
 /// The snippets of a contender in another language, by path.
 fn snippets(contender: &str) -> Vec<PathBuf> {
     let folder = repository::path("contenders").join(contender).join("snippets");
@@ -132,6 +120,11 @@ fn snippets(contender: &str) -> Vec<PathBuf> {
 
 mod ring2 {
     use super::*;
+
+    #[test]
+    fn c_takes_part_if_a_compiler_is_installed() {
+        assert_built_in_contender("c", &[("getline", None)], &[]);
+    }
 
     #[test]
     fn cpp_takes_part_if_a_compiler_is_installed() {

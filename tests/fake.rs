@@ -9,15 +9,13 @@ const FILE_METHOD: &str = r#""method":"read","scans":{"newlines":["-"]}"#;
 /// Writes a roster of contenders, each with a name and the lines of shell by which it answers `go`.
 /// The line `answer` gives the right answer. Returns the path of the roster.
 pub(crate) fn roster(home: &Home, fakes: &[(&str, &str)]) -> String {
-    let entries = fakes.iter().map(|(name, turn)| shell_entry(home, name, &script(name, FILE_METHOD, turn)));
-    let roster = home.file("roster.toml", entries.collect::<String>());
-    roster.to_str().unwrap().to_owned()
+    roster_of(home, FILE_METHOD, fakes)
 }
 
-/// Writes a roster with one contender whose method does not read files. `method` has the fields of
-/// its line.
-pub(crate) fn roster_of(home: &Home, name: &str, method: &str, turn: &str) -> String {
-    let roster = home.file("roster.toml", shell_entry(home, name, &script(name, method, turn)));
+/// Writes a roster of contenders whose method has these fields in its line.
+pub(crate) fn roster_of(home: &Home, method: &str, fakes: &[(&str, &str)]) -> String {
+    let entries = fakes.iter().map(|(name, turn)| shell_entry(home, name, &script(name, method, turn)));
+    let roster = home.file("roster.toml", entries.collect::<String>());
     roster.to_str().unwrap().to_owned()
 }
 

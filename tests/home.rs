@@ -264,6 +264,14 @@ impl Home {
         self.race(target, words).export()
     }
 
+    /// A quick race that shows its tables and exports.
+    pub(crate) fn race_shown(&self, target: impl AsRef<OsStr>, words: impl Words) -> Export {
+        let mut words = words.words();
+        words.extend(["--export-json", "export.json"].map(OsString::from));
+        let said = self.race(target, words).exits(0);
+        Export { json: self.json("export.json"), said }
+    }
+
     /// The folders of runs that readlab left in this home's data folder.
     pub(crate) fn runs(&self) -> Vec<PathBuf> {
         let runs = fs::read_dir(self.at(".local/share/readlab/runs")).into_iter().flatten();

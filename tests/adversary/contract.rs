@@ -32,8 +32,11 @@ fn a_contender_that_breaks_the_contract_in_a_race_ends_alone() {
         ("sorry", second("say '{\"say\":\"failed\",\"reason\":\"f: broken\"}'"), "failed", "f: broken"),
     ];
     let fakes: Vec<(&str, &str)> = cases.iter().map(|(name, turn, ..)| (*name, turn.as_str())).collect();
-    let words = format!("--roster {} --method */read --method rust/read/scalar", roster(&home, &fakes));
-    let run = home.race_json("f.txt", words + " --state warm").exits(1);
+    let roster = roster(&home, &fakes);
+    let later = r#"echo '{"say":"hello","protocol":2,"contender":"later","version":"1","runtime":""}'"#;
+    home.file("roster.toml", home.read("roster.toml") + &shell_entry(&home, "later", later));
+    let words = format!("--roster {roster} --method */read --method rust/read/scalar --state warm");
+    let run = home.race_json("f.txt", words).exits(1);
     assert_eq!(run["end"]["reason"], "settled");
     for (name, _, outcome, why) in cases {
         run.ended(&format!("{name}/read"), "warm", outcome, why);
@@ -41,15 +44,7 @@ fn a_contender_that_breaks_the_contract_in_a_race_ends_alone() {
     for id in ["rust/read/scalar", "command/wc -l"] {
         run.measured(id, "warm");
     }
-}
-
-#[test]
-fn a_contender_without_a_receipt_is_a_warning_with_the_reason() {
-    let home = home();
-    let says = r#"echo '{"say":"hello","protocol":2,"contender":"later","version":"1","runtime":""}'"#;
-    home.file("roster.toml", shell_entry(&home, "later", says));
-    let words = "--roster roster.toml --method rust/read/scalar --state warm";
-    let run = home.race_json("f.txt", words).exits(0);
+    // A contender without a receipt is a warning with the reason.
     let why = "later does not take part: it speaks protocol 2, this readlab speaks 1";
     let warnings = items(&run["warnings"]);
     assert!(warnings.iter().any(|text| text.as_str().unwrap().contains(why)), "{warnings:?}");

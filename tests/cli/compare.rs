@@ -82,6 +82,29 @@ fn a_trial_that_failed_since_does_not_pass_the_gate() {
     said.shows("failed in B: rust/read/avx2@buffer=64KiB: it crashed");
 }
 
+/// A gate must fail if a change breaks the program.
+#[test]
+fn a_trial_that_one_side_lacks_does_not_pass_the_gate_unless_that_is_allowed() {
+    let absent = race().replace(
+        r#""trial":3,"outcome":"measured""#,
+        r#""trial":3,"outcome":"unavailable","reason":"no such program""#,
+    );
+    let other = race().replace("wc -l", "wc -c");
+    let home = home_with(&[("whole", race()), ("absent", absent), ("other", other)]);
+    for (words, why) in [
+        ("whole absent", "not judged: rust/read/avx2@buffer=64KiB"),
+        ("whole absent", "unavailable in absent: no such program"),
+        ("absent whole", "unavailable in absent: no such program"),
+        ("whole other", "other does not have it"),
+    ] {
+        compare(&home, &format!("{words} --fail-over 99%")).exits(1).tells(why);
+        let allowed = compare(&home, &format!("{words} --fail-over 99% --allow-missing")).exits(0);
+        assert!(!allowed.err.contains("not judged"), "{allowed}");
+        // Without a gate nothing is judged.
+        compare(&home, words).exits(0);
+    }
+}
+
 #[test]
 fn records_that_cannot_be_compared_are_refused_unless_forced() {
     let other = race().replace(r#""digest":"00""#, r#""digest":"11""#);

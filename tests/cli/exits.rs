@@ -1,5 +1,5 @@
-//! Tests of exit codes: trials that were requested by name and did not take part, runs without a
-//! sample, and gates with a missing side.
+//! Tests of exit codes: trials that were requested by name and did not take part, and runs without
+//! a sample.
 
 use crate::home::{Home, ProgramOutput, QUICK, READLAB, Trials};
 use crate::machine::{is_root, skip};
@@ -18,14 +18,15 @@ fn race(home: &Home, words: &str) -> ProgramOutput {
     home.race("f.txt", format!("--method rust/read/scalar --state warm --quiet {words}"))
 }
 
-/// Asserts that there is nothing on standard output, and exactly these lines on standard error.
+/// Asserts that there is nothing on standard output, and lines with exactly these parts on standard
+/// error.
 #[track_caller]
 fn assert_reported(said: &ProgramOutput, code: i32, lines: &[&str]) {
     assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{said}");
     let told: Vec<&str> = said.err.lines().filter(|line| !line.contains("another readlab")).collect();
     assert_eq!(told.len(), lines.len(), "{said}");
-    for (line, part) in told.iter().zip(lines) {
-        assert!(line.contains(part), "no {part:?} in {said}");
+    for part in lines {
+        assert!(told.iter().any(|line| line.contains(part)), "no {part:?} in {said}");
     }
 }
 
@@ -42,15 +43,10 @@ fn a_command_or_method_that_takes_no_part_is_exit_1_and_a_glob_needs_one_partici
     let home = home();
     let no_program = "-c './my-reader {}' did not take part: ./my-reader: no such program";
     let direct = "--method 'rust/direct/scalar' did not take part: reads past the page cache";
-    for (words, code, lines) in [
-        ("", 0, &[][..]),
-        ("-c './my-reader {}' -c 'wc -l {}'", 1, &[no_program]),
-        ("--method rust/direct/scalar", 1, &[direct]),
-        // The glob also matches rust/mmap.
-        ("--method rust/{direct,mmap}/scalar", 0, &[]),
-    ] {
-        assert_reported(&race(&home, words), code, lines);
-    }
+    let words = "-c './my-reader {}' -c 'wc -l {}' --method rust/direct/scalar";
+    assert_reported(&race(&home, words), 1, &[no_program, direct]);
+    // The glob also matches rust/mmap.
+    assert_reported(&race(&home, "--method rust/{direct,mmap}/scalar"), 0, &[]);
     // The name also matches the cold trial.
     let both = home.race_json("f.txt", "--method rust/direct/scalar");
     if both.trial("rust/direct/scalar", "cold")["outcome"] == "measured" {
@@ -172,41 +168,6 @@ fn without_descriptors_for_contenders_the_code_is_2() {
     let words = "race f.txt --method rust/read/scalar --runs 2 --state warm --quiet";
     let line = format!("ulimit -n 16; exec {READLAB} {words}");
     ProgramOutput::by(&mut home().shell(line)).exits(2).tells("Too many open files");
-}
-
-/// A race for a gate, whose folder has this name.
-fn race_for_gate(home: &Home, name: &str, words: &str) -> ProgramOutput {
-    let only = "--method rust/read/scalar --state warm --quiet --budget 20m --runs 7";
-    home.readlab(format!("race f.txt {only} --output {name} {words}"))
-}
-
-/// A gate must fail if a change breaks the program.
-#[test]
-fn a_gate_with_a_trial_missing_on_one_side_is_exit_1_unless_that_is_allowed() {
-    let home = home();
-    let program = home.program("my-reader", "#!/bin/sh\nexec wc -l \"$1\"\n");
-    race_for_gate(&home, "before", "-c './my-reader {}'").exits(0);
-    fs::remove_file(program).unwrap();
-    race_for_gate(&home, "after", "-c './my-reader {}'").exits(1);
-    let missing = "not judged: command/./my-reader: unavailable in after: ./my-reader: no such program";
-    let judged = |said: &ProgramOutput| said.err.lines().filter(|line| line.contains("not judged")).count();
-    let said = home.readlab("compare before after --fail-over 99%").exits(1);
-    assert_eq!(judged(said.tells(missing)), 1, "{said}");
-    let said = home.readlab("compare before after --fail-over 99% --allow-missing").exits(0);
-    assert_eq!(judged(&said), 0, "{said}");
-    // Without a gate nothing is judged.
-    home.readlab("compare before after").exits(0);
-    // The same comparison with the sides exchanged.
-    home.readlab("compare after before --fail-over 99%").exits(1).tells("unavailable in after");
-}
-
-#[test]
-fn a_gate_is_not_passed_by_a_trial_that_the_other_side_never_had() {
-    let home = home();
-    race_for_gate(&home, "before", "--method rust/mmap/scalar").exits(0);
-    race_for_gate(&home, "after", "").exits(0);
-    let said = home.readlab("compare before after --fail-over 99%").exits(1);
-    said.tells("not judged: rust/mmap/scalar (warm): after does not have it");
 }
 
 mod ring2 {

@@ -58,21 +58,17 @@ fn an_empty_file_is_raced() {
 fn names_of_any_bytes_are_raced_and_reach_no_terminal_unescaped() {
     let home = Home::new();
     let words = format!("{WARM_READ} -c 'wc -l {{}}' -c 'cat {{}} | wc -l'");
-    for (name, shown) in [
-        (&b"with space"[..], "with space"),
-        (b"new\nline", "new\\nline"),
-        (b"\x1b[31mred", "\\u{1b}[31mred"),
-        (b"$(touch x) 'q' \"d\" ;", "$(touch x) 'q' \"d\" ;"),
-        (b"latin1 \xe4", "latin1 \u{fffd}"),
-        (b"-n", "-n"),
-    ] {
-        let file = home.file(OsStr::from_bytes(name), "a\nb\n");
-        let said = home.race(file, &words).succeeds_silently();
-        said.shows(shown);
-        assert!(!said.out.contains(|c: char| c.is_control() && c != '\n'), "{said}");
-    }
+    let race = |name: &[u8]| {
+        let json = home.race_shown(home.file(OsStr::from_bytes(name), "a\nb\n"), &words);
+        assert_eq!(json.said.err, "");
+        assert!(!json.said.out.contains(|c: char| c.is_control() && c != '\n'), "{json}");
+        json
+    };
+    race(b"new\nline\x1b[31mred").said.shows("new\\nline\\u{1b}[31mred");
+    race(b"$(touch x) 'q' \"d\" ;").said.shows("$(touch x) 'q' \"d\" ;");
     assert!(!home.at("x").exists(), "a name was run as a command");
-    let json = home.race_json(home.at(OsStr::from_bytes(b"latin1 \xe4")), WARM_READ);
+    let json = race(b"latin1 \xe4");
+    json.said.shows("latin1 \u{fffd}");
     assert!(json["targets"][0]["path_hex"].as_str().unwrap().ends_with("20e4"), "{}", json["targets"]);
 }
 

@@ -152,28 +152,6 @@ mod ring2 {
     }
 
     #[test]
-    fn terminal_markdown_and_a_page_elsewhere_show_the_inspection() {
-        let home = Home::new();
-        let words = "--method rust/read/iterator --export-markdown t.md '--flamegraph=my pictures' --trace";
-        let file = home.file("f.txt", text());
-        let said = home.race(file, format!("{words} --state warm")).succeeds_silently();
-        let markdown = home.read("t.md");
-        for text in [&said.out, &markdown] {
-            assert!(text.contains("calls: ") && text.contains("at the median"), "{text}");
-        }
-        assert!(markdown.contains("### Inside a reading"), "{markdown}");
-        let record = folder(&home).join("record.jsonl");
-        home.readlab(format!("report {} -o page.html", record.display())).exits(0);
-        let page = home.read("page.html");
-        assert!(page.contains("how long read calls took") && page.contains("Inside a reading"));
-        if profile::can_sample().is_ok() {
-            let link = format!("href=\"{}my%20pictures/warm-", home.at("").display());
-            assert!(page.contains(&link), "no {link} in the page");
-            said.shows("flame graph ").shows("samples in ");
-        }
-    }
-
-    #[test]
     fn a_user_who_may_not_see_the_kernel_gets_the_command_that_allows_it() {
         let home = Home::with_file("f.txt", text());
         let words = format!(

@@ -21,17 +21,20 @@ fn kinds(home: &Home) -> BTreeMap<String, usize> {
 
 #[test]
 fn a_file_behind_readlabs_server_shows_limits_of_connections_and_of_the_machine() {
-    for over in ["--http", "--s3"] {
-        let home = Home::with_file("f.txt", "line\n".repeat(1 << 19));
-        let said = limits(&home, &format!("{over} --export-json a.json f.txt")).exits(0);
-        // The run has one connection and three numbers of connections, cold and warm, and the
-        // machine's own limits once.
-        let expected = [("connection", 2), ("connections", 6), ("decryption", 1), ("loopback", 1)];
-        let expected = expected.map(|(kind, count)| (kind.to_owned(), count));
-        assert_eq!(kinds(&home), BTreeMap::from(expected), "{over}: {said}");
-        assert!(said.out.starts_with(" limit "), "limits are no ranking: {said}");
-        said.hides("advice");
-    }
+    assert_limits("--http");
+}
+
+/// Asserts that limits are shown of a file behind the server that this option starts.
+fn assert_limits(over: &str) {
+    let home = Home::with_file("f.txt", "line\n".repeat(1 << 19));
+    let said = limits(&home, &format!("{over} --export-json a.json f.txt")).exits(0);
+    // The run has one connection and three numbers of connections, cold and warm, and the
+    // machine's own limits once.
+    let expected = [("connection", 2), ("connections", 6), ("decryption", 1), ("loopback", 1)];
+    let expected = expected.map(|(kind, count)| (kind.to_owned(), count));
+    assert_eq!(kinds(&home), BTreeMap::from(expected), "{said}");
+    assert!(said.out.starts_with(" limit "), "limits are no ranking: {said}");
+    said.hides("advice");
 }
 
 #[test]
@@ -42,6 +45,11 @@ fn a_folder_cannot_be_served() {
 
 mod ring2 {
     use super::*;
+
+    #[test]
+    fn a_file_in_readlabs_store_shows_them_too() {
+        assert_limits("--s3");
+    }
 
     #[test]
     fn a_server_without_ranges_shows_one_connection_and_why_not_more() {

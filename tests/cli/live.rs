@@ -160,18 +160,13 @@ fn a_dumb_terminal_gets_one_line_after_each_round_and_no_escapes() {
 }
 
 #[test]
-fn a_pipe_gets_one_line_after_each_round_unless_that_is_disabled() {
-    let home = home();
-    let said = |more: &str| home.readlab(format!("race lines.txt {TWO_METHODS} --runs 3 --seed=7 {more}"));
-    let lines = said("");
+fn a_pipe_gets_one_line_after_each_round() {
+    let lines = home().readlab(format!("race lines.txt {TWO_METHODS} --runs 3 --seed=7"));
     for state in ["cold", "warm"] {
         lines.tells(&format!("readlab: {state}, round 1: first "));
     }
     assert!(lines.err.lines().all(|line| line.starts_with("readlab: ") && line.contains("B/s")), "{lines}");
     assert!(!lines.err.contains('\u{1b}') && lines.err.contains(" left"), "{lines}");
-    for word in ["--quiet", "--no-progress"] {
-        said(word).succeeds_silently();
-    }
 }
 
 #[test]
@@ -224,37 +219,6 @@ mod ring2 {
         assert_clean(&shell);
         assert!(shell.text().contains("went on: 0"), "{}", shell.text());
         assert_eq!(end_of(&home), Some(EndReason::Budget));
-    }
-
-    #[test]
-    fn a_terminal_of_twenty_columns_shows_rows_that_are_not_wrapped() {
-        let home = home();
-        let mut race = PseudoTerminal::start(command(&home, race(ENDLESS_RUNS)), 20, 12);
-        let has_ranking = |it: &PseudoTerminal| it.text().contains("q ends: wh") && it.text().contains("B/s");
-        race.wait_for("a ranking after a round", |it| has_ranking(it) && round(it) > 1);
-        let text = race.text();
-        assert!(!race.has_wrapped_line() && text.contains("cold · round"), "{text}");
-        race.press(b"q");
-        assert_ends(&mut race);
-        assert!(!String::from_utf8_lossy(&race.output).contains("panicked"));
-    }
-
-    #[test]
-    fn no_color_leaves_the_ranking_without_styles() {
-        for (value, has_styles) in [("", true), ("1", false)] {
-            let home = home();
-            let mut race = command(&home, race("3"));
-            race.env("NO_COLOR", value);
-            let mut race = PseudoTerminal::start(race, 100, 40);
-            race.wait_for("a ranking", has_ranking);
-            assert_eq!(race.finish(), Some(0), "{}", String::from_utf8_lossy(&race.output));
-            let output = String::from_utf8_lossy(&race.output).into_owned();
-            let is_style = |sequence: &str| {
-                let end = sequence.find(|c: char| c.is_ascii_alphabetic());
-                end.is_some_and(|end| sequence[end..].starts_with('m'))
-            };
-            assert_eq!(output.split("\x1b[").skip(1).any(is_style), has_styles, "NO_COLOR={value:?}");
-        }
     }
 
     #[test]

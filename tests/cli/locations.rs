@@ -62,10 +62,10 @@ fn different_contents_are_raced_and_compared_only_if_the_user_asserts_that_they_
     let home = home_with_two_places();
     home.file("other.txt", TEXT.repeat(19_999) + "three\ntwo\none\n");
     let words = format!("here/f.txt other.txt {TWO_METHODS}");
-    let said = home.readlab(format!("race {words} {QUICK}")).exits(0);
+    let said = home.readlab(format!("race {words} {QUICK} --export-json a.json")).exits(0);
     said.shows("places: other.txt is not compared with f.txt: neither their bytes nor the right answers");
     said.shows("compare their rates").hides("there ÷ first");
-    let json = export_of_race(&home, &words);
+    let json = home.json("a.json");
     assert_eq!((comparisons(&json).len(), items(&json["locations"]["not_compared"]).len()), (0, 1));
     let json = export_of_race(&home, &format!("{words} --same-content"));
     assert_eq!((comparisons(&json).len(), &comparisons(&json)[0]["same_by"]), (1, &"assertion".into()));
@@ -195,23 +195,6 @@ fn targets_that_cannot_share_their_rounds_are_refused() {
 
 mod ring2 {
     use super::*;
-
-    #[test]
-    fn a_slower_place_has_its_factor_and_the_page_has_a_dumbbell_for_each_method() {
-        let home = home_with_two_places();
-        home.file("slow", "case \"$1\" in *there*) sleep 0.2 ;; *) sleep 0.1 ;; esac\nexec wc -l \"$1\"\n");
-        let words =
-            format!("here/f.txt there/f.txt {TWO_METHODS} -c 'sh slow {{}}' --export-markdown table.md");
-        let json = export_of_race(&home, &words);
-        let [table] = comparisons(&json) else { panic!("{}", json["locations"]) };
-        let slow = items(&table["methods"]).iter().find(|it| it["id"] == "command/sh slow").unwrap();
-        let times = slow["times"]["estimate"].as_f64().unwrap();
-        assert!((0.4..0.7).contains(&times), "{slow}");
-        let page = home.read(home.runs()[0].join("report.html"));
-        let section = page.split("id=\"places\"").nth(1).unwrap().split("</section>").next().unwrap();
-        assert_eq!(section.matches("<circle").count(), 4, "{section}");
-        assert!(home.read("table.md").contains("| method | first | there | there ÷ first |"));
-    }
 
     #[test]
     fn an_interrupted_run_of_two_places_is_resumed_with_both() {

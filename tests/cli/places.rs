@@ -92,31 +92,28 @@ fn a_contender_that_does_not_prove_each_block_or_times_other_reads_is_refused() 
     let two = "HISTFAAAACh4nJNpmSzMwMDAxgABTFCakYGBoXvTyQIG+w8QgV4OpsesTAB7IQZ2";
     let timed = |histogram: &str| format!("say '{{\"say\":\"latencies\",\"histogram\":\"{histogram}\"}}'");
     let home = home();
-    for (says, latencies, why) in [
-        ("", String::new(), Some("do not prove that it read each file or block once")),
-        (",\"blocks\":2,\"products\":1", String::new(), Some("do not prove")),
-        (",\"blocks\":1,\"products\":12291", String::new(), Some("right is")),
-        (PROVEN, timed("AAAA"), Some("no histogram of HdrHistogram")),
-        (PROVEN, format!("{0}; {0}", timed(two)), Some("out of turn")),
+    let cases = [
+        ("unproven", lying_turn("", ""), "do not prove that it read each file or block once"),
+        ("misproven", lying_turn(",\"blocks\":2,\"products\":1", ""), "do not prove"),
+        ("short", lying_turn(",\"blocks\":1,\"products\":12291", ""), "right is"),
+        ("garbled", lying_turn(PROVEN, &timed("AAAA")), "no histogram of HdrHistogram"),
+        ("twice", lying_turn(PROVEN, &format!("{0}; {0}", timed(two))), "out of turn"),
         (
-            format!("{PROVEN},\"read_bytes\":8191").as_str(),
-            String::new(),
-            Some("its reads asked for 8191 bytes"),
+            "thrifty",
+            lying_turn(&format!("{PROVEN},\"read_bytes\":8191"), ""),
+            "its reads asked for 8191 bytes",
         ),
-        (PROVEN, String::new(), None),
-    ] {
-        let method = r#""method":"places","scans":{"discard":["-"]},"reads":"places""#;
-        let roster = roster_of(&home, "liar", method, &lying_turn(says, &latencies));
-        let words = "--method liar/places --state warm --work discard --pattern stride --reads 2";
-        let json = home.race_json("blocks", format!("--roster {roster} {words}"));
-        let trial = json.trial_with("contender", "liar");
-        match why {
-            Some(why) => {
-                assert_eq!(json.said.code, Some(1), "{json}");
-                assert!(trial["reason"].as_str().unwrap().contains(why), "{why}: {trial}");
-            }
-            None => assert_eq!(trial["outcome"], "measured", "{trial}"),
-        }
+        ("honest", lying_turn(PROVEN, ""), ""),
+    ];
+    let fakes = cases.each_ref().map(|(name, turn, _)| (*name, turn.as_str()));
+    let roster = roster_of(&home, r#""method":"places","scans":{"discard":["-"]},"reads":"places""#, &fakes);
+    let methods = fakes.map(|(name, _)| format!(" --method {name}/places")).concat();
+    let words = "--state warm --work discard --pattern stride --reads 2";
+    let json = home.race_json("blocks", format!("--roster {roster} {words}{methods}")).exits(1);
+    for (name, _, why) in &cases {
+        let trial = json.trial_with("contender", name);
+        assert_eq!(trial["outcome"] == "measured", why.is_empty(), "{name}: {trial}");
+        assert!(trial["reason"].as_str().unwrap_or_default().contains(why), "{name}: {trial}");
     }
 }
 

@@ -16,9 +16,9 @@ fn home() -> Home {
     Home::with_file("f", "a line\n".repeat(LINE_COUNT))
 }
 
-/// The turn of a fake whose second process does this at its second turn.
-fn second_process_turn(home: &Home, deed: &str) -> String {
-    let lock = home.at("first-is-there");
+/// The turn of a fake with this name whose second process does this at its second turn.
+fn second_process_turn(home: &Home, name: &str, deed: &str) -> String {
+    let lock = home.at(format!("first-{name}-is-there"));
     let lock = lock.display();
     format!(
         "[ -n \"$who\" ] || if mkdir '{lock}' 2>/dev/null; then who=first; else who=second; fi; \
@@ -70,12 +70,14 @@ fn all_readers_of_a_turn_read_the_whole_file_and_their_common_time_counts() {
 #[test]
 fn one_reader_of_several_that_lies_or_dies_ends_the_trial_with_the_reason() {
     let lie = r#"say '{"say":"sample","wall_ns":1000,"newlines":9}'; say '{"say":"done","count":1}'"#;
-    for (deed, outcome, reason) in [(lie, "refused", "9"), ("exit 7", "failed", "7")] {
-        let home = home();
-        let roster = roster(&home, &[("second", second_process_turn(&home, deed).as_str())]);
-        let words = format!("--readers 2 --method second/read --roster {roster} --state warm");
-        home.race_json("f", words).exits(1).ended("second/read", "warm", outcome, reason);
-    }
+    let home = home();
+    let turns = [("liar", lie), ("mortal", "exit 7")]
+        .map(|(name, deed)| (name, second_process_turn(&home, name, deed)));
+    let roster = roster(&home, &turns.each_ref().map(|(name, turn)| (*name, turn.as_str())));
+    let words = format!("--readers 2 --method liar/read --method mortal/read --roster {roster} --state warm");
+    let json = home.race_json("f", words).exits(1);
+    json.ended("liar/read", "warm", "refused", "9");
+    json.ended("mortal/read", "warm", "failed", "7");
 }
 
 #[test]

@@ -49,7 +49,8 @@ fn assert_right(trial: &Value, newlines: u64, files: usize) {
 #[test]
 fn all_files_of_a_folder_are_one_target_cold_and_warm_and_other_entries_are_counted() {
     let home = home();
-    let json = home.race_json("tree", THREE_METHODS).exits(0);
+    let json = home.race_shown("tree", THREE_METHODS);
+    json.said.shows("files/s").shows("40 files of ").shows("1 link, 1 pipe and 1 socket");
     let target = &json["targets"][0];
     let facts = &target["tree"];
     assert_eq!((&facts["files"], &facts["folders"]), (&FILE_COUNT.into(), &2.into()), "{target}");
@@ -82,8 +83,6 @@ fn all_files_of_a_folder_are_one_target_cold_and_warm_and_other_entries_are_coun
         let expected = if trial.state == CacheState::Cold { 0.0 } else { 1.0 };
         assert_eq!(resident, reads.then_some(expected), "{} {}", trial.id, trial.state);
     }
-    let said = home.race("tree", format!("{THREE_METHODS} --state warm"));
-    said.shows("files/s").shows("40 files of ").shows("1 link, 1 pipe and 1 socket");
 }
 
 /// Writes a list of every other file, and of the first one again, with this character after each
@@ -95,26 +94,41 @@ fn write_list(home: &Home, end: char) {
 }
 
 #[test]
-fn a_list_has_lines_or_zero_bytes_and_duplicates_are_reported() {
+fn a_list_of_lines_is_read_and_duplicates_are_reported() {
     let home = home();
-    for end in ['\n', '\0'] {
-        write_list(&home, end);
-        let words = format!("race --files-from list --export-json - --quiet {QUICK} {THREE_METHODS}");
-        // The walk takes no part, because it has no folder.
-        let json = home.readlab(words).exits(1).json();
-        let facts = &json["targets"][0]["tree"];
-        assert_eq!((&facts["files"], &facts["duplicates"]), (&(FILE_COUNT / 2).into(), &1.into()), "{end}");
-        let why = "it walks a folder, and the files are from a list";
-        assert_eq!(json.trial_with("method", "walk")["reason"], why);
-        let right: u64 = (0..FILE_COUNT as u64).step_by(2).sum();
-        measured_trials(&json).into_iter().for_each(|trial| assert_right(trial, right, FILE_COUNT / 2));
-    }
+    write_list(&home, '\n');
+    let words = format!("race --files-from list --export-json - --quiet {QUICK} {THREE_METHODS}");
+    // The walk takes no part, because it has no folder.
+    let json = home.readlab(words).exits(1).json();
+    let facts = &json["targets"][0]["tree"];
+    assert_eq!((&facts["files"], &facts["duplicates"]), (&(FILE_COUNT / 2).into(), &1.into()));
+    let why = "it walks a folder, and the files are from a list";
+    assert_eq!(json.trial_with("method", "walk")["reason"], why);
+    let right: u64 = (0..FILE_COUNT as u64).step_by(2).sum();
+    measured_trials(&json).into_iter().for_each(|trial| assert_right(trial, right, FILE_COUNT / 2));
 }
 
-/// A race of a contender of a folder that answers with right sums, gives this proof of the files,
-/// and does this at the end of each turn.
-fn race_of_walker(home: &Home, files: &str, deed: &str) -> Export {
-    let turn = format!(
+/// Fakes that walk a folder: each has a name, its turn, and the outcome that it must have with words
+/// of the reason.
+type Walker = (&'static str, String, &'static str, &'static str);
+
+/// Races these walkers, whose method finds this, and asserts their outcomes.
+fn race_walkers(home: &Home, finds: &str, walkers: &[Walker], words: &str) -> Export {
+    let method = format!(r#""method":"walk","scans":{{"{finds}":["-"]}},"reads":"folder""#);
+    let fakes: Vec<(&str, &str)> = walkers.iter().map(|(name, turn, ..)| (*name, turn.as_str())).collect();
+    let methods: String = fakes.iter().map(|(name, _)| format!(" --method {name}/walk")).collect();
+    let roster = roster_of(home, &method, &fakes);
+    let json = home.race_json("tree", format!("--roster {roster} --state warm {words}{methods}")).exits(1);
+    for (name, _, outcome, why) in walkers {
+        json.ended(&format!("{name}/walk"), "warm", outcome, why);
+    }
+    json
+}
+
+/// The turn of a fake that answers with right sums, gives this proof of the files, and does this at
+/// the end.
+fn walk_with(files: &str, deed: &str) -> String {
+    format!(
         r#"answered=$count
     while [ "$count" -gt 0 ]; do
         newlines=$(find "$target" -type f -exec cat {{}} + | wc -l)
@@ -123,25 +137,7 @@ fn race_of_walker(home: &Home, files: &str, deed: &str) -> Export {
     done
     {deed}
     say '{{"say":"done","count":'"$answered"'}}'"#
-    );
-    let method = r#""method":"walk","scans":{"newlines":["-"]},"reads":"folder""#;
-    let roster = roster_of(home, "walker", method, &turn);
-    home.race_json("tree", format!("--roster {roster} --method walker/walk --state warm"))
-}
-
-#[test]
-fn a_contender_that_does_not_prove_each_file_is_refused() {
-    let home = home();
-    for (files, why) in [
-        ("", "do not prove that it read each file or block once"),
-        (",\"files\":40,\"products\":1", "do not prove that it read each file or block once"),
-        (",\"files\":39,\"products\":1", "right is"),
-    ] {
-        let json = race_of_walker(&home, files, "").exits(1);
-        let trial = json.trial_with("contender", "walker");
-        assert_eq!(trial["outcome"], "refused", "{files}: {trial}");
-        assert!(trial["reason"].as_str().unwrap().contains(why), "{files}: {trial}");
-    }
+    )
 }
 
 /// The proof that each file of the tree was read: the sum over all files (METHOD.md).
@@ -150,18 +146,18 @@ fn products() -> u64 {
 }
 
 #[test]
-fn a_contender_that_keeps_one_of_the_files_between_turns_is_refused_with_its_name() {
-    let home = home();
+fn a_contender_that_does_not_prove_each_file_or_keeps_one_between_turns_is_refused() {
     let proof = format!(",\"files\":{FILE_COUNT},\"products\":{}", products());
-    for (deed, outcome, why) in [
-        ("exec 9<\"$target/deep/3.txt\"", "refused", "/deep/3.txt open between turns (process "),
-        ("exec 9<\"$0\"", "measured", ""),
-    ] {
-        let json = race_of_walker(&home, &proof, deed);
-        let trial = json.trial_with("contender", "walker");
-        assert_eq!(trial["outcome"], outcome, "{deed}: {trial} {json}");
-        assert!(trial["reason"].as_str().unwrap_or_default().contains(why), "{deed}: {trial}");
-    }
+    let unproven = "do not prove that it read each file or block once";
+    let kept = "/deep/3.txt open between turns (process ";
+    let walkers = [
+        ("unproven", walk_with("", ""), "refused", unproven),
+        ("misproven", walk_with(",\"files\":40,\"products\":1", ""), "refused", unproven),
+        ("short", walk_with(",\"files\":39,\"products\":1", ""), "refused", "right is"),
+        ("keeper", walk_with(&proof, "exec 9<\"$target/deep/3.txt\""), "refused", kept),
+        ("honest", walk_with(&proof, "exec 9<\"$0\""), "measured", ""),
+    ];
+    race_walkers(&home(), "newlines", &walkers, "");
 }
 
 #[test]
@@ -227,12 +223,8 @@ fn links_are_followed_on_request_and_walks_that_follow_none_do_not_take_part() {
 
 #[test]
 fn files_that_readlab_writes_below_a_folder_are_no_part_of_it() {
-    let home = home();
-    let only = "--method rust/read/scalar --state warm";
-    let json = home.race_json("tree", format!("{only} --output tree/run")).exits(0);
-    assert_eq!(json["targets"][0]["tree"]["files"], FILE_COUNT);
     // The target is the whole home, with its data folder and the folder for temporary files.
-    let json = home.race_json(".", only).exits(0);
+    let json = home().race_json(".", "--method rust/read/scalar --state warm").exits(0);
     let cautions = json["targets"][0]["cautions"].to_string();
     assert!(cautions.contains("Not read, for readlab writes there:"), "{cautions}");
 }
@@ -247,7 +239,9 @@ fn names_and_statuses_are_found_without_reading_a_file_and_every_number_is_check
     let all = "find {} | wc -l";
     for (work, count) in [("names", 3), ("stat", 3)] {
         let more = if work == "names" { format!("-c '{all}'") } else { String::new() };
-        let json = home.race_json("tree", format!("--work {work} {more}")).exits(0);
+        let json = home.race_shown("tree", format!("--work {work} {more}"));
+        json.said.shows("names/s").shows(&format!("{NAME_COUNT} names of "));
+        json.said.hides("Not read, for they are no files");
         assert!(json.trials().iter().all(|it| it["state"] == "warm"), "cold is for root: {json}");
         let own: Vec<&Value> =
             measured_trials(&json).into_iter().filter(|trial| trial["contender"] == "rust").collect();
@@ -275,9 +269,6 @@ fn names_and_statuses_are_found_without_reading_a_file_and_every_number_is_check
             assert_eq!(command["answer"]["names"], NAME_COUNT + 1, "find counts the folder itself");
         }
     }
-    let said = home.race("tree", "--work names --method 'rust/names-*'").exits(0);
-    said.shows("names/s").shows(&format!("{NAME_COUNT} names of ")).shows("names looked up");
-    said.hides("Not read, for they are no files");
 }
 
 #[test]
@@ -298,31 +289,26 @@ fn the_names_of_folders_alone_are_found() {
 
 #[test]
 fn a_walk_that_leaves_out_a_name_or_a_kind_is_refused() {
-    let home = home();
-    let json =
-        home.race_json("tree", "--work names --method 'command/*' -c 'find {} -type f | wc -l'").exits(1);
-    let reason = json.trial_with("id", "command/find {} -type f | wc -l")["reason"].clone();
-    assert!(reason.as_str().unwrap().starts_with("it answered 40 names; right is"), "{reason}");
-    let method = r#""method":"walk","scans":{"names":["-"]},"reads":"folder""#;
-    for (kinds, outcome, why) in [
-        (r#""files":40,"folders":1,"links":1,"others":2"#, "measured", ""),
-        (r#""files":40,"folders":1,"links":1,"others":3"#, "refused", "right is"),
-        (r#""files":40,"folders":1,"links":1"#, "refused", "must say how many"),
-    ] {
-        let turn = format!(
+    let finds = |kinds: &str| {
+        format!(
             r#"left=$count
     while [ "$left" -gt 0 ]; do
         say '{{"say":"sample","wall_ns":1000,{kinds}}}'
         left=$((left - 1))
     done
     say '{{"say":"done","count":'"$count"'}}'"#
-        );
-        let roster = roster_of(&home, "walker", method, &turn);
-        let json = home.race_json("tree", format!("--work names --roster {roster} --method walker/walk"));
-        let trial = json.trial_with("contender", "walker");
-        assert_eq!(trial["outcome"], outcome, "{kinds}: {trial}");
-        assert!(trial["reason"].as_str().unwrap_or_default().contains(why), "{kinds}: {trial}");
-    }
+        )
+    };
+    let three = r#""files":40,"folders":1,"links":1"#;
+    let walkers = [
+        ("honest", finds(&format!(r#"{three},"others":2"#)), "measured", ""),
+        ("generous", finds(&format!(r#"{three},"others":3"#)), "refused", "right is"),
+        ("vague", finds(three), "refused", "must say how many"),
+    ];
+    let words = "--work names --method 'command/*' -c 'find {} -type f | wc -l'";
+    let json = race_walkers(&home(), "names", &walkers, words);
+    let reason = json.trial_with("id", "command/find {} -type f | wc -l")["reason"].clone();
+    assert!(reason.as_str().unwrap().starts_with("it answered 40 names; right is"), "{reason}");
 }
 
 #[test]

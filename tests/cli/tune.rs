@@ -1,11 +1,7 @@
-//! Tests of whole searches on small files: readings of the search and final readings, advice, and
-//! contenders that fail.
+//! Tests of whole searches on small files: readings of the search and final readings, and advice.
 
 use crate::fake::roster;
 use crate::home::{Export, Home, Trials, items};
-use crate::processes::{assert_gone, descendants, send, start_until_sample};
-use readlab_record::EndReason;
-use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -58,29 +54,6 @@ fn settings_are_searched_and_the_best_are_measured_again() {
     assert!(page.contains("id=\"advice\"") && page.contains("from the search"), "{page}");
 }
 
-#[test]
-fn a_contender_that_fails_in_a_later_rung_is_eliminated_and_the_search_continues() {
-    let home = home();
-    // Each start reads once untimed and once with a clock, so the fourth reading is that of the
-    // second rung.
-    let dies = "echo x >> \"$0.turns\"; if [ $(wc -l < \"$0.turns\") -ge 4 ]; then echo late >&2; exit 7; fi; answer";
-    let names = ["f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"];
-    let fakes = names.map(|name| (name, if name == "f1" { dies } else { "answer" }));
-    let json = tune(&home, &search_of_fakes(&home, &fakes)).exits(1);
-    let dead = json.ended("f1/read", "warm", "failed", "it exited with 7: late");
-    assert_eq!(count(dead, "searched"), 1, "{dead}");
-    assert_eq!((&json["end"]["reason"], measured_again(&json).len()), (&"settled".into(), 3), "{json}");
-}
-
-#[test]
-fn a_single_candidate_is_measured_without_a_search() {
-    let words = "--method rust/read/scalar@buffer=4KiB --reference 'command/wc -l {}'";
-    let json = tune(&home(), words).exits(0);
-    let ids: Vec<&Value> = measured_again(&json).iter().map(|trial| &trial["id"]).collect();
-    assert_eq!(ids, ["command/wc -l", "rust/read/scalar@buffer=4KiB"]);
-    assert!(items(&json["searches"]).is_empty(), "{json}");
-}
-
 mod ring2 {
     use super::*;
 
@@ -97,17 +70,6 @@ mod ring2 {
     }
 
     #[test]
-    fn a_search_whose_candidates_all_fail_reports_nothing() {
-        let home = home();
-        let json = tune(&home, &search_of_fakes(&home, &["f1", "f2"].map(|name| (name, "exit 3")))).exits(1);
-        assert!(measured_again(&json).is_empty(), "{json}");
-        assert!(items(&json["searches"]).is_empty() && items(&json["advice"]).is_empty(), "{json}");
-        for name in ["f1/read", "f2/read"] {
-            json.ended(name, "warm", "failed", "");
-        }
-    }
-
-    #[test]
     fn a_budget_that_is_used_up_before_most_were_read_is_reported_in_one_line() {
         let home = home();
         let fakes = ["f1", "f2", "f3", "f4", "f5", "f6"].map(|name| (name, "sleep 2; answer"));
@@ -118,15 +80,6 @@ mod ring2 {
         json.said.tells("after 1 reading of the search");
         let page = home.read("run/report.html");
         assert!(page.contains("used up before the first reading") && page.contains(" more)"), "{page}");
-    }
-
-    #[test]
-    fn two_identical_candidates_tie_except_as_rarely_as_chance_allows() {
-        let home = home();
-        // These candidates report the same time in every turn.
-        let json = tune(&home, &search_of_fakes(&home, &["f1", "f2"].map(|name| (name, "answer")))).exits(0);
-        let [first, second] = ["f1/read", "f2/read"].map(|id| &json.trial(id, "warm")["rank"]["place"]);
-        assert_eq!(first, second, "{json}");
     }
 
     #[test]
@@ -149,19 +102,5 @@ mod ring2 {
         assert!(search.trials.iter().any(|it| read.contains(&it.trial.id.to_string())));
         home.readlab("report both-readers").exits(0);
         home.readlab("tune f.txt --readers 2 --export-json -").exits(2).tells("--export-json");
-    }
-
-    #[test]
-    fn ctrl_c_ends_a_search_and_keeps_its_readings() {
-        let home = Home::new();
-        let search = start_until_sample(&home, "tune", "--budget 300s");
-        let children = descendants(search.id());
-        send(search.id(), Signal::INT);
-        let output = search.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{output:?}");
-        assert_gone(&children);
-        let record = home.record("run");
-        assert!(matches!(record.end, Some((EndReason::Interrupted, _))), "{:?}", record.end);
-        assert!(record.trials.iter().any(|trial| !trial.searched.is_empty()));
     }
 }

@@ -274,16 +274,19 @@ mod tests {
         let padded_garbage = [&gzip[..], &[0; 700], b"garbage"].concat();
         let none = zip::ZipWriter::new(Cursor::new(Vec::new())).finish().unwrap().into_inner();
         let directory = zip.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
-        let [mut encrypted, mut sum] = [zip.clone(), zip.clone()];
+        let [mut encrypted, mut sum, mut corrupt] = [zip.clone(), zip.clone(), zip.clone()];
         encrypted[directory + 8] ^= 1;
         sum[directory + 16] ^= 1;
+        corrupt[600] ^= 1;
         for (archive, bytes, reason) in [
             (Archive::Zip, &zip[..zip.len() / 2], "nvalid Zip archive"),
             (Archive::Zip, &none, "it has no entries"),
             (Archive::Zip, &encrypted, "entry \"gdelt-300000-seed1.tsv\" is encrypted"),
+            (Archive::Zip, &corrupt, "entry \"gdelt-300000-seed1.tsv\": "),
             (Archive::Zip, &sum, "entry \"gdelt-300000-seed1.tsv\": Invalid checksum"),
             (Archive::Gzip, &gzip[..gzip.len() / 2], "it ends too early"),
             (Archive::Gzip, &gzip[..gzip.len() - 1], "it ends too early"),
+            (Archive::Gzip, &gzip[..3], "it ends too early"),
             (Archive::Gzip, &crc, "does not have a matching checksum"),
             (Archive::Gzip, &garbage, "follows its last member, from byte "),
             (Archive::Gzip, &padded_garbage, "follows its last member, from byte "),
