@@ -2,7 +2,7 @@
 //! overlay, memory. Each file is either made cold down to its storage, or its state has another
 //! name.
 
-use crate::home::{Home, QUICK, Trials, items, set_mode};
+use crate::home::{Home, QUICK, Trials, set_mode};
 use crate::machine::{or_skip, skip};
 use crate::mounted::{Undo, run, text};
 use crate::processes::KilledOnDrop;
@@ -192,40 +192,6 @@ mod ring2 {
         let cells = csv.lines().skip(1).filter(|line| line.contains("rust/read/scalar"));
         let ends: Vec<bool> = cells.map(|line| line.contains(&format!(",\"{cache}\","))).collect();
         assert!(!ends.is_empty() && ends.iter().all(|ends| *ends), "{csv}");
-    }
-
-    #[test]
-    fn every_output_of_a_sweep_above_a_cache_that_stays_names_that_cache() {
-        let home = Home::new();
-        let Some(it) = Image::sized(&home.at(""), &[], LARGE_BYTES) else { return };
-        fs::remove_file(&it.image).unwrap();
-        // The table is for people, and a pipe gets it too.
-        let words = "sweep mounted --sizes 100kB,1MB --repeat 2 --method rust/read";
-        let said = home.readlab(format!("{words} {EXPORTS}")).exits(0);
-        let cache = it.cache();
-        let json = home.json("out.json");
-        let series = items(&json["sweep"]["series"]).iter();
-        let above: Vec<Option<&str>> = series.map(|one| one["cold_above"].as_str()).collect();
-        assert_eq!(above, [None, Some(cache.as_str())], "of a write nothing is cold");
-        assert_eq!(json["targets"][0]["hidden_cache"]["why"]["reason"], "known_cache");
-        assert_no_device_limit(&json);
-        for trial in json.trials() {
-            assert_eq!(trial["cold_above"], cache.as_str(), "{trial}");
-        }
-        let markdown = home.read("out.md").replace('\\', "");
-        let page = home.read("run/report.html").replace('\u{a0}', " ");
-        for (what, text) in [("markdown", &markdown), ("terminal", &said.out), ("page", &page)] {
-            for part in [
-                ", cold above a cache: ",
-                &format!("cold above: {cache}"),
-                &format!("; cold is cold above {cache}"),
-            ] {
-                assert!(text.contains(part), "no {part:?}: {what}: {text}");
-            }
-        }
-        assert!(page.contains("(cold above a cache)"), "the answer");
-        let csv = home.read("out.csv");
-        assert!(csv.lines().skip(1).all(|line| line.contains(&format!(",\"{cache}\","))), "{csv}");
     }
 
     #[test]

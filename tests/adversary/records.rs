@@ -168,21 +168,6 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn report_accepts_every_name_of_a_record_that_other_verbs_accept() {
-        let home = Home::with_file("f", "a\nb\n");
-        let race = |words: &str| home.readlab(format!("race f {SHORT_RACE} {words}")).exits(0);
-        let read = |name: &str| home.readlab(["report", name, "-o", "-"]).exits(0).out;
-        race("--save old --seed 5");
-        race("--output apart");
-        let old = read("old");
-        race("--seed 6");
-        assert_eq!((read("last~1"), read("last") == old), (old, false));
-        assert_eq!(read("apart"), read("apart/record.jsonl"));
-        home.readlab("report olds").refuses("; near it: old\n");
-        home.readlab("report last~7").refuses("last~7: there are 2 runs in ");
-    }
-
-    #[test]
     fn programs_that_the_lab_starts_have_the_default_signal_for_that_limit() {
         let home = Home::new();
         let file = home.file("f", "a\nb\n");

@@ -115,15 +115,6 @@ fn records_that_cannot_be_compared_are_refused_unless_forced() {
 }
 
 #[test]
-fn the_differences_of_the_machines_are_listed() {
-    let home = home_with(&[("a", race()), ("b", race().replace("Example CPU", "Other CPU"))]);
-    let said = compare(&home, "a b");
-    said.shows("what differs in the machines").hides("page_bytes");
-    let line = said.out.lines().find(|line| line.trim_start().starts_with("cpu ")).unwrap();
-    assert!(line.contains("Example CPU") && line.contains("Other CPU"), "{line}");
-}
-
-#[test]
 fn unknown_names_and_files_that_are_no_records_are_refused_in_one_line() {
     let (whole, sweep) = (race(), scripted::text("sweep"));
     let home = home_with(&[

@@ -44,23 +44,6 @@ mod ring2 {
     }
 
     #[test]
-    fn a_server_without_a_trusted_certificate_is_not_read() {
-        let Some(it) = HttpsServer::start() else { return };
-        it.home.file("empty.pem", "");
-        let trusting = it.trusting();
-        for (server, words, why) in [
-            ("https", "", ""),
-            ("expired", trusting.as_str(), "expired"),
-            ("other_host", trusting.as_str(), "host"),
-        ] {
-            let said = it.home.race(it.url(server), format!("{words} --method rust/http"));
-            said.refuses("certificate").tells(why);
-        }
-        it.home.race(it.url("https"), "--cacert empty.pem --method rust/http").refuses("empty.pem");
-        assert!(it.home.runs().is_empty(), "no run was begun");
-    }
-
-    #[test]
     fn a_secret_in_a_url_is_only_in_requests() {
         const SECRET: &str = "a1b2c3d4e5f6";
         let Some(it) = HttpsServer::start() else { return };

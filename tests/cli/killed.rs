@@ -1,7 +1,6 @@
 //! Tests of SIGKILL of the lab at any moment: no process is left, all written lines of the record
 //! are complete, and the next start names the remaining files with the command that removes them.
 
-use crate::fake::roster;
 use crate::home::{Home, ProgramOutput, paths_in};
 use crate::processes::{happens_in_time, kill};
 use rand::{RngExt, SeedableRng};
@@ -98,15 +97,6 @@ fn kill_runs(seed: u64) -> KillCounts {
     eprintln!("{} folders of sweeps were left, and each was named", paths_in(&swept).len());
     clean_up(&home, &swept);
     found
-}
-
-#[test]
-fn a_process_that_ignores_the_end_of_the_lab_ends_with_it() {
-    let home = Home::with_file("f", "a\nb\n");
-    let roster = roster(&home, &[("deaf", "touch deaf; exec sleep 1000")]);
-    let lab = home.start(format!("race f --roster {roster} --method deaf/read"));
-    assert!(happens_in_time(|| home.at("deaf").exists()), "it had no turn");
-    kill(&home, lab);
 }
 
 mod ring2 {

@@ -121,25 +121,6 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn tables_have_reads_per_second_and_latencies() {
-        let home = home();
-        let words = "--state warm --pattern zipf:1.5 --block 8KiB --reads 200 --percentiles";
-        let said = home.race("blocks", format!("{words} {TWO_METHODS} --export-markdown table.md")).exits(0);
-        for text in [
-            "reads/s",
-            "p50",
-            "p99",
-            "200 zipf:1.5 reads of 8KiB",
-            "single reads: p50 ",
-            "control: rust/places-null",
-        ] {
-            said.shows(text);
-        }
-        let table = home.read("table.md");
-        assert!(table.contains("| reads/s | p50 | p99 | p99.9 |"), "{table}");
-    }
-
-    #[test]
     fn a_seed_picks_the_places_and_a_run_that_was_cut_short_goes_on_with_them() {
         let home = home();
         let digest = |seed: u32, name: &str| {

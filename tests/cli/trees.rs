@@ -408,14 +408,4 @@ mod ring2 {
         let ended = (&tar["outcome"], &tar["answer"]["newlines"]);
         assert_eq!(ended, (&"measured".into(), &(newlines() + 1).into()));
     }
-
-    #[test]
-    fn a_command_that_takes_the_list_is_raced_as_written() {
-        let home = home();
-        let command = "xargs -0 cat < {list} | wc -l";
-        let words = ["--method", "rust/walk/scalar", "--state", "warm", "--command", command];
-        let json = home.race_json("tree", words).exits(0);
-        assert!(!json.said.err.contains("names no file"), "{json}");
-        assert_eq!(json.trial_with("method", command)["answer"]["newlines"], newlines());
-    }
 }

@@ -60,26 +60,6 @@ fn corpus_makes_lists_and_cleans() {
 }
 
 #[test]
-fn a_file_of_the_user_in_a_tree_of_test_files_stays_and_is_named() {
-    let home = Home::new();
-    let made = corpus(&home, "c", "tree source 45");
-    let name = made.out.trim_end();
-    for file in ["m0000/notes", "results/a"] {
-        home.file(format!("{name}/{file}"), "mine");
-    }
-    let said = corpus(&home, "c", "clean");
-    for (path, stays) in
-        [("m0000/notes", true), ("results/a", true), ("m0000/p00", false), ("m0000/p02", false)]
-    {
-        assert_eq!(home.at(name).join(path).exists(), stays, "{path}: {said}");
-    }
-    for kept in ["m0000/notes", "results"] {
-        said.shows(&format!("kept {name}/{kept}: readlab did not make it, or it was changed\n"));
-    }
-    assert_eq!(corpus(&home, "c", "clean").out, "");
-}
-
-#[test]
 fn a_mistake_in_a_file_of_the_user_is_one_line_with_its_position() {
     let home = Home::with_file("f", "a\n");
     home.file("r.toml", "[[contender]]\nname = \"mine\"\nabut = \"x\"\n");

@@ -160,20 +160,23 @@ fn a_sample_counts_the_bytes_that_merged_reads_requested() {
 }
 
 #[test]
-fn a_range_beyond_the_end_fails_also_if_it_is_merged() {
-    let blocks = Blocks::with_ranges(&[(0, 10), (65_530, 7)]);
-    for method in methods().filter(|method| method.cache != Cache::None) {
-        let takes_merge = method.params.iter().any(|param| param.name == "merge_bytes");
-        let given = takes_merge.then_some(("merge_bytes", 1 << 20));
-        let scan = method.scans(Work::Sum)[0];
-        let mut reading = Reading::new(method.name, scan, Work::Sum, &blocks.list, given).unwrap();
-        match read(&mut reading) {
-            Err(ReadError::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
-            Err(error) => {
-                let file = blocks.places.file.display().to_string();
-                assert!(error.to_string().starts_with(&file), "{}: {error}", method.name);
+fn a_place_beyond_the_end_fails_with_the_file_and_the_byte_and_also_if_it_is_merged() {
+    for (blocks, merge, end) in [
+        (Blocks::new(4096, &[0, 65_536]), None, "at byte 65536"),
+        (Blocks::with_ranges(&[(0, 10), (65_530, 7)]), Some(("merge_bytes", 1 << 20)), ""),
+    ] {
+        for method in methods().filter(|method| method.cache != Cache::None) {
+            let takes_merge = method.params.iter().any(|param| param.name == "merge_bytes");
+            let (scan, given) = (method.scans(Work::Sum)[0], merge.filter(|_| takes_merge));
+            let mut reading = Reading::new(method.name, scan, Work::Sum, &blocks.list, given).unwrap();
+            match read(&mut reading) {
+                Err(ReadError::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
+                Err(error) => {
+                    let (text, file) = (error.to_string(), blocks.places.file.display().to_string());
+                    assert!(text.starts_with(&file) && text.ends_with(end), "{}: {text}", method.name);
+                }
+                Ok(_) => panic!("{}: it read beyond the end", method.name),
             }
-            Ok(_) => panic!("{}: it read beyond the end", method.name),
         }
     }
 }
@@ -217,28 +220,6 @@ fn controls_prove_no_block_and_the_null_control_reads_nothing() {
     fs::remove_file(&blocks.places.file).unwrap();
     let mut null = Reading::new("places-null", "-", Work::Sum, &blocks.list, []).unwrap();
     assert_eq!(read(&mut null).unwrap(), Answer::default());
-}
-
-#[test]
-fn a_place_behind_the_end_fails_with_the_file_and_the_byte() {
-    let blocks = Blocks::new(4096, &[0, 65_536]);
-    for method in methods().filter(|method| method.cache != Cache::None) {
-        let scan = method.scans(Work::Sum)[0];
-        let mut reading = Reading::new(method.name, scan, Work::Sum, &blocks.list, []).unwrap();
-        match read(&mut reading) {
-            Err(ReadError::Unavailable(reason)) => eprintln!("SKIPPED: {}: {reason}", method.name),
-            Err(error) => {
-                let text = error.to_string();
-                let file = blocks.places.file.display().to_string();
-                assert!(
-                    text.starts_with(&file) && text.ends_with("at byte 65536"),
-                    "{}: {text}",
-                    method.name
-                );
-            }
-            Ok(_) => panic!("{}: it read beyond the end", method.name),
-        }
-    }
 }
 
 #[test]

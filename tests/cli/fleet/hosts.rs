@@ -1,7 +1,7 @@
 //! Tests on hosts that are namespaces of this machine. Each has its own network, name and mount of
 //! one store (`hosts.sh`). Skipped with a message if these cannot be made.
 
-use super::{Mpi, OPEN_MPI, RACE, SHORT, home_for_ranks, read_trial};
+use super::{OPEN_MPI, RACE, SHORT, read_trial};
 use crate::home::{Home, ProgramOutput, READLAB, Words, items};
 use crate::machine::{is_root, on_path, skip};
 use crate::repository;
@@ -168,26 +168,6 @@ mod ring2 {
         let before = hold(&home, &home.at("store/f"), "");
         let said = hosts.fleet(&before, "race", &words).unwrap().exits(2);
         said.tells("rank 2: ").tells("another program has it mapped");
-    }
-
-    #[test]
-    fn a_witness_that_is_not_the_last_rank_or_watches_another_file_is_refused() {
-        let Some(flavour) = Mpi::any() else { return };
-        let home = home_for_ranks(2);
-        for (first, last, whys) in [
-            (
-                "witness f.0",
-                "race f.0",
-                ["", "readlab: one witness at most, as the last rank: 'mpirun -n 4 "],
-            ),
-            ("race f.0", "witness f.1", ["", "f.1 is not the one file that all ranks read"]),
-            ("race f.0", "witness f.2", ["rank 1: ", "f.2: no such file"]),
-        ] {
-            let mut command = flavour.command(&home, 1);
-            command.arg(READLAB).args(format!("fleet {first} : -n 1 '{READLAB}' fleet {last}").words());
-            let said = ProgramOutput::by(&mut command).exits(2);
-            whys.iter().for_each(|why| assert!(said.err.contains(why), "no {why:?}: {said}"));
-        }
     }
 
     #[test]
