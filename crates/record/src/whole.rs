@@ -179,7 +179,7 @@ mod tests {
 
     /// The parts that a cold and a warm trial of a command read.
     fn parts_read(facts: TargetFacts, cold: Sample) -> [Option<PartRead>; 2] {
-        let record = record_of_command("command/head {}", facts, cold, sample_leaving(1.0, 0, None));
+        let record = record_of_command("command/head {}", facts, cold, reading(1.0, 0, None));
         [0, 1].map(|index| record.read_part(&record.trials[TrialIndex::new(index)]))
     }
 
@@ -215,7 +215,8 @@ mod tests {
         TargetFacts { own_read_ahead: Some(own), ..file(size_bytes) }
     }
 
-    fn sample_leaving(share: f64, device_bytes: u64, delivered: Option<Delivered>) -> Sample {
+    /// A reading that left this share of the file in the cache.
+    fn reading(share: f64, device_bytes: u64, delivered: Option<Delivered>) -> Sample {
         let turn = TurnSeen { delivered, ..TurnSeen::default() };
         let (resident_after, device_read_bytes) = (Some(share), Some(device_bytes));
         Sample { resident_after, device_read_bytes, turn, ..Sample::default() }
@@ -234,47 +235,35 @@ mod tests {
     fn a_command_has_a_rate_only_if_it_filled_an_empty_cache() {
         let (calls, faults) = (Some(Delivered::Calls), Some(Delivered::Faults));
         let (large, small) = (64 * MIB, MIB);
-        let warm = |delivered| sample_leaving(1.0, 0, delivered);
+        let warm = |delivered| reading(1.0, 0, delivered);
         let cases = [
-            ("sha256sum {}", file(large), sample_leaving(1.0, large, calls), warm(calls), true),
-            ("rg -c x {}", file(large), sample_leaving(1.0, large, None), warm(faults), true),
-            ("cat {} | sha256sum", file(large), sample_leaving(1.0, large, calls), warm(calls), true),
-            ("sha256sum {}", file(small), sample_leaving(1.0, small, calls), warm(calls), true),
-            (
-                "sha256sum {}/*",
-                folder(16 * MIB, 1_000),
-                sample_leaving(1.0, 16 * MIB, calls),
-                warm(None),
-                true,
-            ),
-            ("rg x {}", folder(640 * MIB, 10), sample_leaving(1.0, 640 * MIB, None), warm(None), true),
+            ("sha256sum {}", file(large), reading(1.0, large, calls), warm(calls), true),
+            ("rg -c x {}", file(large), reading(1.0, large, None), warm(faults), true),
+            ("cat {} | sha256sum", file(large), reading(1.0, large, calls), warm(calls), true),
+            ("sha256sum {}", file(small), reading(1.0, small, calls), warm(calls), true),
+            ("sha256sum {}/*", folder(16 * MIB, 1_000), reading(1.0, 16 * MIB, calls), warm(None), true),
+            ("rg x {}", folder(640 * MIB, 10), reading(1.0, 640 * MIB, None), warm(None), true),
             // Commands that read only a part, whichever bytes went through calls, pipes or faults.
-            ("head -c 34M {}", file(large), sample_leaving(0.53, 34 * MIB, calls), warm(calls), false),
-            ("head -c 34M {} twice", file(large), sample_leaving(0.53, 34 * MIB, calls), warm(calls), false),
-            ("part, other file", file(large), sample_leaving(0.53, large, calls), warm(calls), false),
-            ("head -n 10 {}", file(small), sample_leaving(0.12, 131_072, faults), warm(faults), false),
-            ("wc -c {}", file(small), sample_leaving(0.0, 0, faults), warm(faults), false),
-            ("find {} | wc -l", folder(16 * MIB, 18), sample_leaving(0.0, 0, calls), warm(calls), false),
+            ("head -c 34M {}", file(large), reading(0.53, 34 * MIB, calls), warm(calls), false),
+            ("head -c 34M {} twice", file(large), reading(0.53, 34 * MIB, calls), warm(calls), false),
+            ("part, other file", file(large), reading(0.53, large, calls), warm(calls), false),
+            ("head -n 10 {}", file(small), reading(0.12, 131_072, faults), warm(faults), false),
+            ("wc -c {}", file(small), reading(0.0, 0, faults), warm(faults), false),
+            ("find {} | wc -l", folder(16 * MIB, 18), reading(0.0, 0, calls), warm(calls), false),
             (
                 "grep --include=*.t x {}",
                 folder(16 * MIB, 18),
-                sample_leaving(0.25, 4 * MIB, None),
+                reading(0.25, 4 * MIB, None),
                 warm(faults),
                 false,
             ),
             // Read-ahead alone fills the cache with small files.
-            ("head -n 1 {}", file(MIB / 10), sample_leaving(1.0, MIB / 10, faults), warm(faults), false),
-            (
-                "head -n 1 {}/*",
-                folder(16 * MIB, 1_000),
-                sample_leaving(1.0, 16 * MIB, None),
-                warm(faults),
-                false,
-            ),
-            ("head -n 1 {}", of_btrfs(16 * MIB), sample_leaving(1.0, 16 * MIB, faults), warm(faults), false),
-            ("rg -c x {}", of_btrfs(640 * MIB), sample_leaving(1.0, 640 * MIB, None), warm(None), true),
+            ("head -n 1 {}", file(MIB / 10), reading(1.0, MIB / 10, faults), warm(faults), false),
+            ("head -n 1 {}/*", folder(16 * MIB, 1_000), reading(1.0, 16 * MIB, None), warm(faults), false),
+            ("head -n 1 {}", of_btrfs(16 * MIB), reading(1.0, 16 * MIB, faults), warm(faults), false),
+            ("rg -c x {}", of_btrfs(640 * MIB), reading(1.0, 640 * MIB, None), warm(None), true),
             // Another process filled the cache.
-            ("true", file(large), sample_leaving(1.0, 0, None), warm(None), false),
+            ("true", file(large), reading(1.0, 0, None), warm(None), false),
         ];
         for (name, facts, cold, warm, is_whole) in cases {
             assert_eq!(rates_known(&format!("command/{name}"), facts, cold, warm), [is_whole; 2], "{name}");
@@ -284,15 +273,15 @@ mod tests {
     #[test]
     fn a_part_is_the_share_that_was_cached_and_small_parts_have_no_warm_rate() {
         let of_half = |share| Some(PartRead { share, bytes: Some(32 * MIB) });
-        assert_eq!(parts_read(file(64 * MIB), sample_leaving(0.5, 32 * MIB, None)), [of_half(0.5); 2]);
+        assert_eq!(parts_read(file(64 * MIB), reading(0.5, 32 * MIB, None)), [of_half(0.5); 2]);
         // Cold, the first line brings a window of read-ahead into the cache. Warm, it takes a page.
-        let [cold, warm] = parts_read(file(8 * MIB), sample_leaving(1.0 / 64.0, MIB / 8, None));
+        let [cold, warm] = parts_read(file(8 * MIB), reading(1.0 / 64.0, MIB / 8, None));
         assert_eq!(cold.unwrap(), PartRead { share: 1.0 / 64.0, bytes: Some(MIB / 8) });
         assert_eq!(warm.unwrap(), PartRead { share: 1.0 / 64.0, bytes: None });
         let nothing = Some(PartRead { share: 0.0, bytes: None });
-        assert_eq!(parts_read(file(MIB), sample_leaving(0.0, 0, None)), [nothing; 2], "wc -c");
+        assert_eq!(parts_read(file(MIB), reading(0.0, 0, None)), [nothing; 2], "wc -c");
         assert_eq!(
-            parts_read(file(64 * MIB), sample_leaving(1.0, 64 * MIB, Some(Delivered::Calls))),
+            parts_read(file(64 * MIB), reading(1.0, 64 * MIB, Some(Delivered::Calls))),
             [None; 2],
             "the whole"
         );
@@ -301,27 +290,20 @@ mod tests {
     #[test]
     fn a_part_is_unknown_if_fetched_bytes_left_the_cache_or_pages_were_sampled() {
         for (cold, why) in [
-            (sample_leaving(0.5, 64 * MIB, None), "half of it bypassed the cache, or was evicted"),
-            (sample_leaving(0.0, 4096, None), "the fetched bytes are not in the cache"),
-            (Sample { resident_is_estimate: true, ..sample_leaving(0.5, 32 * MIB, None) }, "an estimate"),
-            (
-                Sample { resident_after: None, ..sample_leaving(0.5, 32 * MIB, None) },
-                "residency is not known",
-            ),
+            (reading(0.5, 64 * MIB, None), "half of it bypassed the cache, or was evicted"),
+            (reading(0.0, 4096, None), "the fetched bytes are not in the cache"),
+            (Sample { resident_is_estimate: true, ..reading(0.5, 32 * MIB, None) }, "an estimate"),
+            (Sample { resident_after: None, ..reading(0.5, 32 * MIB, None) }, "residency is not known"),
         ] {
             assert_eq!(parts_read(file(64 * MIB), cold), [None; 2], "{why}");
         }
         let readers = TargetFacts { readers: Some(2), ..file(64 * MIB) };
-        assert_eq!(
-            parts_read(readers, sample_leaving(0.5, 32 * MIB, None)),
-            [None; 2],
-            "which of two read it"
-        );
+        assert_eq!(parts_read(readers, reading(0.5, 32 * MIB, None)), [None; 2], "which of two read it");
     }
 
     #[test]
     fn a_rate_is_unknown_for_several_readers_and_unknown_residency() {
-        let whole = || sample_leaving(1.0, 64 * MIB, Some(Delivered::Calls));
+        let whole = || reading(1.0, 64 * MIB, Some(Delivered::Calls));
         let readers = TargetFacts { readers: Some(2), ..file(64 * MIB) };
         assert_eq!(rates_known("command/a", readers, whole(), whole()), [false; 2], "which of two read it");
         let unseen = Sample { resident_after: None, ..whole() };

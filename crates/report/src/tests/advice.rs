@@ -4,7 +4,7 @@
 use super::super::Page;
 use super::super::advice::Advice;
 use super::{
-    STEADY_WOBBLE_US, add_samples_with_wobble, announce, document, keep_readings, reading, record, trial_mut,
+    STEADY_US, add_samples_with_wobble, announce, document, keep_readings, reading, record, trial_mut,
     warm_race,
 };
 use readlab_catalog::snippet;
@@ -38,8 +38,8 @@ fn advice(record: &Record) -> Option<Advice> {
 
 #[test]
 fn a_command_is_advised_as_it_is_typed_without_the_settings_of_the_system() {
-    let wc = ("command/wc -l", 30, STEADY_WOBBLE_US);
-    let mut record = race_with_references(&[wc, ("rust/lines", 50, STEADY_WOBBLE_US)]);
+    let wc = ("command/wc -l", 30, STEADY_US);
+    let mut record = race_with_references(&[wc, ("rust/lines", 50, STEADY_US)]);
     record.targets[0].settings = vec![SettingValue {
         name: "read-ahead".to_owned(),
         value: "4MiB".to_owned(),
@@ -53,10 +53,10 @@ fn a_command_is_advised_as_it_is_typed_without_the_settings_of_the_system() {
 #[test]
 fn the_fastest_trial_is_advised_with_its_interval_and_a_trial_that_needs_less() {
     let record = race_with_references(&[
-        ("rust/mmap/avx2@threads=2", 50, STEADY_WOBBLE_US),
-        ("rust/read/memchr@buffer=64KiB", 80, STEADY_WOBBLE_US),
-        ("rust/read/iterator@buffer=64KiB", 100, STEADY_WOBBLE_US),
-        ("rust/lines@buffer=16KiB", 200, STEADY_WOBBLE_US),
+        ("rust/mmap/avx2@threads=2", 50, STEADY_US),
+        ("rust/read/memchr@buffer=64KiB", 80, STEADY_US),
+        ("rust/read/iterator@buffer=64KiB", 100, STEADY_US),
+        ("rust/lines@buffer=16KiB", 200, STEADY_US),
     ]);
     let result = advice(&record).unwrap();
     assert_eq!(
@@ -74,13 +74,13 @@ fn the_fastest_trial_is_advised_with_its_interval_and_a_trial_that_needs_less() 
 
 #[test]
 fn a_trial_that_only_touches_pages_is_named_beside_trials_that_deliver_every_byte() {
-    let touch = ("rust/mmap/touch", 5, STEADY_WOBBLE_US);
+    let touch = ("rust/mmap/touch", 5, STEADY_US);
     let of =
         |trials: &[_]| Page::from_record(&race_with_references(trials)).rankings[0].explanations.concat();
-    let said = of(&[touch, ("rust/read/count", 50, STEADY_WOBBLE_US)]);
+    let said = of(&[touch, ("rust/read/count", 50, STEADY_US)]);
     assert!(said.starts_with("rust/mmap/touch: one byte a page of the mapping is touched, where"), "{said}");
-    assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY_WOBBLE_US)]), "", "they do the same");
-    assert_eq!(of(&[("rust/read/count", 50, STEADY_WOBBLE_US)]), "");
+    assert_eq!(of(&[touch, ("rust/auto/touch", 6, STEADY_US)]), "", "they do the same");
+    assert_eq!(of(&[("rust/read/count", 50, STEADY_US)]), "");
 }
 
 /// Wobble of 0 to 60 ms: wall times from 30 to 90 ms.
@@ -90,7 +90,7 @@ const NOISY_WOBBLES_US: [[u64; 5]; 3] = [[0, 40, 80, 20, 60], [50, 10, 70, 80, 0
 
 #[test]
 fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
-    let lines = ("rust/lines", 100, STEADY_WOBBLE_US);
+    let lines = ("rust/lines", 100, STEADY_US);
     let ring = [
         ("rust/io_uring/memchr@depth=8", 50, NOISY_WOBBLES_US[0]),
         ("rust/auto/memchr@threads=2", 50, NOISY_WOBBLES_US[1]),
@@ -116,23 +116,19 @@ fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
         ),
         // The reference itself is the fastest.
         (
-            &[("command/wc -l", 30, STEADY_WOBBLE_US), ("rust/lines", 50, STEADY_WOBBLE_US)],
+            &[("command/wc -l", 30, STEADY_US), ("rust/lines", 50, STEADY_US)],
             "keep 'wc -l': the reference itself is the fastest",
             "",
         ),
         // The usual method in the language of the simplest trial is slower than another program.
         (
-            &[
-                ("command/wc -l", 30, STEADY_WOBBLE_US),
-                ("c/mmap", 30, WILD_WOBBLE_US),
-                ("c/getline", 51, STEADY_WOBBLE_US),
-            ],
+            &[("command/wc -l", 30, STEADY_US), ("c/mmap", 30, WILD_WOBBLE_US), ("c/getline", 51, STEADY_US)],
             "keep 'wc -l': nothing that was measured is faster beyond doubt; it ties with 1 more",
             "",
         ),
         // No other program is faster, so the usual method is kept.
         (
-            &[("c/mmap", 30, WILD_WOBBLE_US), ("c/getline", 51, STEADY_WOBBLE_US)],
+            &[("c/mmap", 30, WILD_WOBBLE_US), ("c/getline", 51, STEADY_US)],
             "keep c/getline: nothing that was measured is faster beyond doubt; c/mmap has the best median, but ties",
             "",
         ),
@@ -140,8 +136,8 @@ fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
         (
             &[
                 ("rust/mmap/avx2", 30, WILD_WOBBLE_US),
-                ("rust/read/iterator", 40, STEADY_WOBBLE_US),
-                ("rust/lines", 60, STEADY_WOBBLE_US),
+                ("rust/read/iterator", 40, STEADY_US),
+                ("rust/lines", 60, STEADY_US),
             ],
             "use rust/read with iterator: 1.50 [1.50, 1.50] times as fast as rust/lines; rust/mmap with avx2 has",
             "",
@@ -163,16 +159,16 @@ fn advice_reports_that_more_rounds_are_needed() {
     for (trials, once, uses, end) in [
         (
             &[
-                ("rust/read/iterator", 50, STEADY_WOBBLE_US),
-                ("rust/mmap", 70, STEADY_WOBBLE_US),
-                ("rust/lines", 99, STEADY_WOBBLE_US),
+                ("rust/read/iterator", 50, STEADY_US),
+                ("rust/mmap", 70, STEADY_US),
+                ("rust/lines", 99, STEADY_US),
             ][..],
             &[2][..],
             Some(0),
             "use rust/read with iterator: nothing that was measured is faster; rust/lines needs 1 more round for an interval",
         ),
         (
-            &[("rust/read/iterator", 50, STEADY_WOBBLE_US), ("rust/lines", 99, STEADY_WOBBLE_US)],
+            &[("rust/read/iterator", 50, STEADY_US), ("rust/lines", 99, STEADY_US)],
             &[0, 1],
             None,
             "no advice: 2 trials may be the fastest and need 1 more round for an interval",
@@ -180,9 +176,9 @@ fn advice_reports_that_more_rounds_are_needed() {
         // A trial with a slower median does not prevent advice, even without a rank.
         (
             &[
-                ("rust/read/iterator", 50, STEADY_WOBBLE_US),
-                ("rust/lines", 99, STEADY_WOBBLE_US),
-                ("rust/mmap", 200, STEADY_WOBBLE_US),
+                ("rust/read/iterator", 50, STEADY_US),
+                ("rust/lines", 99, STEADY_US),
+                ("rust/mmap", 200, STEADY_US),
             ],
             &[2],
             Some(0),
@@ -195,19 +191,15 @@ fn advice_reports_that_more_rounds_are_needed() {
         assert!(advice.sentence.ends_with(end), "{}", advice.sentence);
         assert_eq!((advice.uses, advice.code.is_empty()), (uses.map(TrialIndex::new), uses.is_none()));
     }
-    assert_eq!(
-        advice(&race_with_references(&[("rust/read/iterator", 50, STEADY_WOBBLE_US)])),
-        None,
-        "of one trial"
-    );
+    assert_eq!(advice(&race_with_references(&[("rust/read/iterator", 50, STEADY_US)])), None, "of one trial");
 }
 
 #[test]
 fn the_answer_separates_faster_slower_tied_and_unknown() {
     use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval, SharedRatio};
     let mut page = Page::from_record(&race_with_references(&[
-        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
-        ("command/wc -l", 100, STEADY_WOBBLE_US),
+        ("rust/mmap/avx2", 50, STEADY_US),
+        ("command/wc -l", 100, STEADY_US),
     ]));
     let mut result = |estimate, ends: Option<(f64, f64)>| {
         let rule = IntervalRule::SignedRank;
@@ -233,8 +225,8 @@ fn the_answer_separates_faster_slower_tied_and_unknown() {
 #[test]
 fn every_text_says_that_the_reference_is_the_fastest() {
     let page = Page::from_record(&race_with_references(&[
-        ("command/wc -l", 30, STEADY_WOBBLE_US),
-        ("rust/lines", 50, STEADY_WOBBLE_US),
+        ("command/wc -l", 30, STEADY_US),
+        ("rust/lines", 50, STEADY_US),
     ]));
     assert_eq!(page.answer, "Warm, wc -l, the reference itself, is the fastest at 33.3 GB/s.");
     assert_eq!(page.rankings[0].headline(), "fastest warm: command/wc -l, 33.3 GB/s, the reference itself");
@@ -243,11 +235,8 @@ fn every_text_says_that_the_reference_is_the_fastest() {
 
 #[test]
 fn each_headline_names_its_work_if_a_record_has_several() {
-    let trials = [
-        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
-        ("rust/lines", 100, STEADY_WOBBLE_US),
-        ("rust/null", 1, STEADY_WOBBLE_US),
-    ];
+    let trials =
+        [("rust/mmap/avx2", 50, STEADY_US), ("rust/lines", 100, STEADY_US), ("rust/null", 1, STEADY_US)];
     let both = [trials, trials].concat();
     let mut record = race_with_references(&both);
     for it in record.trials.iter_mut() {
@@ -282,9 +271,9 @@ fn each_headline_names_its_work_if_a_record_has_several() {
 #[test]
 fn advice_compares_with_the_reference_that_was_named() {
     let mut record = race_with_references(&[
-        ("rust/mmap/avx2", 50, STEADY_WOBBLE_US),
-        ("command/wc -l", 100, STEADY_WOBBLE_US),
-        ("rust/lines", 200, STEADY_WOBBLE_US),
+        ("rust/mmap/avx2", 50, STEADY_US),
+        ("command/wc -l", 100, STEADY_US),
+        ("rust/lines", 200, STEADY_US),
     ]);
     let against = |record: &Record| advice(record).unwrap().against.unwrap().name;
     assert_eq!(against(&record), "command/wc -l");
@@ -312,7 +301,7 @@ fn searched_record() -> Record {
             record.add(Line::Sample(Box::new(sample)));
         }
         if index > 2 {
-            add_samples_with_wobble(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY_WOBBLE_US);
+            add_samples_with_wobble(&mut record, index, 60 + 20 * (index as u64 - 3), STEADY_US);
         }
         outcome(&mut record, index, Outcome::Measured);
     }

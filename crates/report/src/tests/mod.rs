@@ -89,7 +89,7 @@ fn add_samples_with_wobble(record: &mut Record, trial: usize, wall_ms: u64, wobb
     }
 }
 
-const STEADY_WOBBLE_US: [u64; 5] = [0, 10, 20, 30, 40];
+const STEADY_US: [u64; 5] = [0, 10, 20, 30, 40];
 
 /// A warm race of these trials, each with its time in milliseconds and its wobble.
 fn warm_race(trials: &[(&str, u64, [u64; 5])]) -> Record {

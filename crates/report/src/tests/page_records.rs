@@ -24,7 +24,7 @@ pub(super) fn buffers(rounds: usize) -> Record {
     let trials = [(4, 400), (16, 200), (64, 100), (256, 100)];
     let trials = trials.map(|(buffer, wall_ms)| (format!("rust/read/avx2@buffer={buffer}KiB"), wall_ms));
     let mut record =
-        warm_race(&trials.each_ref().map(|(name, wall_ms)| (name.as_str(), *wall_ms, STEADY_WOBBLE_US)));
+        warm_race(&trials.each_ref().map(|(name, wall_ms)| (name.as_str(), *wall_ms, STEADY_US)));
     (0..trials.len()).for_each(|index| keep_readings(&mut record, index, rounds));
     record
 }

@@ -3,7 +3,7 @@
 
 use super::super::advice::UsualWay;
 use super::super::{Page, Style, markdown, terminal};
-use super::{SIZE, STEADY_WOBBLE_US, add_samples_with_wobble, announce, keep_readings, trial_mut, warm_race};
+use super::{SIZE, STEADY_US, add_samples_with_wobble, announce, keep_readings, trial_mut, warm_race};
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetKind;
 use readlab_model::target::places::RangesFacts;
@@ -19,15 +19,15 @@ const NOISY_WOBBLES_US: [[u64; 5]; 4] =
 /// round.
 fn race() -> Record {
     let mut record = warm_race(&[
-        ("command/wc -l", 90, STEADY_WOBBLE_US),
-        ("rust/lines", 200, STEADY_WOBBLE_US),
+        ("command/wc -l", 90, STEADY_US),
+        ("rust/lines", 200, STEADY_US),
         ("rust/mmap/avx2", 50, NOISY_WOBBLES_US[0]),
         ("rust/read/iterator@buffer=64KiB", 50, NOISY_WOBBLES_US[1]),
         ("rust/io_uring/avx2@buffer=128KiB,depth=16", 50, NOISY_WOBBLES_US[2]),
         ("rust/vectored/iterator@buffer=8KiB,buffers=16", 50, NOISY_WOBBLES_US[3]),
-        ("python/lines", 900, STEADY_WOBBLE_US),
-        ("python/mmap/find", 300, STEADY_WOBBLE_US),
-        ("go/bufio.Scanner", 120, STEADY_WOBBLE_US),
+        ("python/lines", 900, STEADY_US),
+        ("python/mmap/find", 300, STEADY_US),
+        ("go/bufio.Scanner", 120, STEADY_US),
     ]);
     keep_readings(&mut record, 8, 1);
     record
@@ -145,7 +145,7 @@ fn a_trial_in_another_language_never_counts_as_needing_less() {
     // Python's mapping needs less than Rust's and is faster than the baseline.
     for (index, wall_ms) in [(3, 300), (5, 300), (7, 60)] {
         trial_mut(&mut record, index).samples = Samples::default();
-        add_samples_with_wobble(&mut record, index, wall_ms, STEADY_WOBBLE_US);
+        add_samples_with_wobble(&mut record, index, wall_ms, STEADY_US);
     }
     let advice = Page::from_record(&record).advice.remove(0);
     assert!(advice.name.starts_with("rust/") && advice.cheaper.is_none(), "{}", advice.sentence);
@@ -175,13 +175,12 @@ fn after_one_round_nothing_is_ranked_and_the_missing_round_is_reported() {
 
 #[test]
 fn amplification_of_ranges_is_the_ratio_of_read_bytes_to_useful_bytes() {
-    let mut record =
-        warm_race(&[("rust/places-pread", 50, STEADY_WOBBLE_US), ("rust/places-mmap", 60, STEADY_WOBBLE_US)]);
+    let mut record = warm_race(&[("rust/places-pread", 50, STEADY_US), ("rust/places-mmap", 60, STEADY_US)]);
     let read_bytes = Some(SIZE);
     let asking = trial_mut(&mut record, 0).samples.iter().map(|it| Sample { read_bytes, ..it }).collect();
     trial_mut(&mut record, 0).samples = asking;
     announce(&mut record, 2, "rust/places-pread", CacheState::Cold);
-    add_samples_with_wobble(&mut record, 2, 70, STEADY_WOBBLE_US);
+    add_samples_with_wobble(&mut record, 2, 70, STEADY_US);
     outcome(&mut record, 2, Outcome::Measured);
     record.targets[0].kind = TargetKind::Ranges(RangesFacts {
         list: "/data/list".to_owned(),

@@ -21,13 +21,11 @@ fn page_faults_of_a_buffer_allocated_by_each_reading_are_not_those_of_a_mapping(
     // The copy into one small buffer takes 100 ms; this copy takes 300 ms.
     for (faults, peak_rss_bytes) in [(SIZE / 4096, 5 << 20), (SIZE >> 21, SIZE)] {
         let mut record = machine_record();
-        let whole =
-            add_warm(&mut record, "rust/fs-read/memchr", with_faults(faults, sample_of_times(380, 60, 310)));
+        let whole = add_warm(&mut record, "rust/fs-read/memchr", with_faults(faults, took_ms(380, 60, 310)));
         assert_ne!(stops_at(&record, whole), "new memory", "what it does is not known");
         make_it_use_read_calls(&mut record, whole, peak_rss_bytes);
         assert_verdict(&record, whole, "new memory", "use one buffer again; of its time 55 % new memory");
-        let read =
-            add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", sample_of_times(160, 60, 99));
+        let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", took_ms(160, 60, 99));
         make_it_use_read_calls(&mut record, read, 3 << 20);
         let said = "again: rust/read/memchr@buffer=128KiB does, and is 2.4 times as fast;";
         assert_verdict(&record, whole, "new memory", said);
@@ -38,9 +36,9 @@ fn page_faults_of_a_buffer_allocated_by_each_reading_are_not_those_of_a_mapping(
 #[test]
 fn reading_an_archive_as_bytes_is_no_remedy_for_decoding_it() {
     let mut record = archive_record();
-    let meters = with_faults(SIZE / 4096, sample_of_times(4000, 600, 3300));
+    let meters = with_faults(SIZE / 4096, took_ms(4000, 600, 3300));
     let whole = add_decoder(&mut record, "rust/gzip-whole/memchr", Cache::Through, meters);
-    let plain = add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", sample_of_times(160, 60, 99));
+    let plain = add_warm(&mut record, "rust/read/memchr@buffer_bytes=131072", took_ms(160, 60, 99));
     make_it_use_read_calls(&mut record, whole, SIZE);
     make_it_use_read_calls(&mut record, plain, 3 << 20);
     assert_verdict(&record, whole, "new memory", "use one buffer again; of its time 80 % new memory");
@@ -50,7 +48,7 @@ fn reading_an_archive_as_bytes_is_no_remedy_for_decoding_it() {
 fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
     let mut record = machine_record();
     let asked_bytes = make_target_places(&mut record);
-    let fetched = |times, wall_ms| with_device_bytes(times * asked_bytes, sample_of_times(wall_ms, 30, 100));
+    let fetched = |times, wall_ms| with_device_bytes(times * asked_bytes, took_ms(wall_ms, 30, 100));
     let mapped =
         add(&mut record, "rust/places-mmap/avx2", CacheState::Cold, Cache::Through, fetched(29, 2000));
     let stop = "read-ahead, 29× the bytes";
@@ -70,7 +68,7 @@ fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
 fn a_used_up_processor_quota_is_not_called_latency() {
     let mut record = machine_record();
     record.header.machine.cpus = 2;
-    let scan = add_warm(&mut record, "rust/pread/memchr@threads=2", sample_of_times(500, 45, 50));
+    let scan = add_warm(&mut record, "rust/pread/memchr@threads=2", took_ms(500, 45, 50));
     let throttle = |record: &mut Record, percent: u64| {
         change_each(record, scan, [percent; 5], |sample, percent| {
             let (wall_ns, throttled_ns) = (Some(sample.wall_ns * 2), Some(sample.wall_ns * percent / 50));
@@ -103,13 +101,13 @@ fn readings_shorter_than_the_period_of_a_quota_are_limited_by_the_quota() {
     for (name, reading, times_ms, right) in [
         (
             "rust/files-threads/memchr@threads=4",
-            sample_of_times(80, 5, 7),
+            took_ms(80, 5, 7),
             [(82, 59), (85, 61), (70, 52), (15, 0), (84, 59)],
             "processor quota 73 %",
         ),
         (
             "rust/files-auto/memchr",
-            sample_of_times(23, 6, 8),
+            took_ms(23, 6, 8),
             [(23, 0), (26, 0), (23, 0), (82, 60), (69, 45)],
             "processor quota 100 %",
         ),
@@ -133,8 +131,8 @@ fn quota(bytes_per_s: Option<u64>, reads_per_s: Option<u64>) -> IoQuota {
 #[test]
 fn a_reading_at_the_rate_of_an_io_quota_is_not_limited_by_the_device() {
     let mut record = machine_record();
-    let read = add_cold(&mut record, "rust/read/avx2", sample_of_times(430, 40, 160));
-    let other = add_cold(&mut record, "rust/mmap/avx2", sample_of_times(2000, 40, 160));
+    let read = add_cold(&mut record, "rust/read/avx2", took_ms(430, 40, 160));
+    let other = add_cold(&mut record, "rust/mmap/avx2", took_ms(2000, 40, 160));
     record.targets[0].io_quotas = vec![quota(Some(2_400_000_000), None), quota(Some(9 << 40), None)];
     let said = "a quota of its control group, 2.33 GB/s is 97 % of the 2.40 GB/s of vda (blkio.throttle.read_bps_device)";
     assert_verdict(&record, read, "I/O quota 97 %", said);
@@ -148,14 +146,14 @@ fn a_reading_at_the_rate_of_an_io_quota_is_not_limited_by_the_device() {
 fn a_quota_of_reads_is_blamed_only_where_it_can_be_the_limit() {
     for (reads_per_s, right) in [(4_000, "I/O quota"), (1_000_000, "device 93 %")] {
         let mut record = machine_record();
-        let read = add_cold(&mut record, "rust/read/avx2", sample_of_times(430, 40, 160));
+        let read = add_cold(&mut record, "rust/read/avx2", took_ms(430, 40, 160));
         record.targets[0].io_quotas = vec![quota(None, Some(reads_per_s))];
         assert_eq!(stops_at(&record, read), right, "{reads_per_s} reads/s");
     }
     // For places, the number of reads is known.
     for (reads_per_s, right) in [(2_100, "I/O quota 98 %"), (20_000, "unknown")] {
         let mut record = record(None);
-        let reading = with_device_bytes(make_target_places(&mut record), sample_of_times(2000, 30, 100));
+        let reading = with_device_bytes(make_target_places(&mut record), took_ms(2000, 30, 100));
         let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, reading);
         record.targets[0].io_quotas = vec![quota(None, Some(reads_per_s))];
         assert_eq!(stops_at(&record, read), right, "{reads_per_s} reads/s");
@@ -165,7 +163,7 @@ fn a_quota_of_reads_is_blamed_only_where_it_can_be_the_limit() {
 #[test]
 fn read_ahead_below_the_default_is_named() {
     let mut record = machine_record();
-    let mapped = add_cold(&mut record, "rust/mmap/avx2", sample_of_times(2000, 40, 160));
+    let mapped = add_cold(&mut record, "rust/mmap/avx2", took_ms(2000, 40, 160));
     let setting = "/sys/class/bdi/0:45/read_ahead_kb".to_owned();
     let own = |bytes| Some(ReadAhead { bytes, setting: setting.clone() });
     let (short, usual) = (16 << 10, 128 << 10);
@@ -193,7 +191,7 @@ fn read_ahead_below_the_default_is_named() {
     }
     // For a folder, the size of its files decides as well, even if another method is faster.
     record.targets[0].own_read_ahead = own(short);
-    add_cold(&mut record, "rust/uring", sample_of_times(400, 40, 160));
+    add_cold(&mut record, "rust/uring", took_ms(400, 40, 160));
     for (files, words) in [(8, "short read-ahead"), (SIZE / 4096, "shallow depth")] {
         record.targets[0].kind = TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
         assert_eq!(stops_at(&record, mapped), words, "{files} files");
@@ -215,8 +213,8 @@ fn a_larger_read_ahead_that_was_raced_and_is_faster_is_named() {
     let large = TargetFacts { device: device(4 << 20), settings, ..record.targets[0].clone() };
     record.targets[0].device = device(128 << 10);
     record.targets[0].settings = vec![setting("128KiB", true)];
-    let found = add_cold(&mut record, "rust/mmap/avx2", sample_of_times(2000, 40, 160));
-    let under_large = add_cold(&mut record, "rust/mmap/avx2", sample_of_times(500, 40, 160));
+    let found = add_cold(&mut record, "rust/mmap/avx2", took_ms(2000, 40, 160));
+    let under_large = add_cold(&mut record, "rust/mmap/avx2", took_ms(500, 40, 160));
     assert_verdict(&record, found, "too little in flight", "sets 4.00 MiB;");
     record.targets.push(large);
     record.trials[TrialIndex::new(under_large)].trial.target = 1;
@@ -235,7 +233,7 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     ] {
         let mut record = machine_record();
         record.targets[0].filesystem = Some(filesystem.to_owned());
-        let reading = with_device_bytes(device_bytes, sample_of_times(2000, 60, 1800));
+        let reading = with_device_bytes(device_bytes, took_ms(2000, 60, 1800));
         let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
         assert_sentence(&verdict_on(&record, read), said);
     }
@@ -248,7 +246,7 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
         (CacheState::Warm, 60, 1800, "mixed, 90 % other kernel work"),
     ] {
         let mut record = encoded_file();
-        let reading = with_device_bytes(SIZE / 4, sample_of_times(2000, user_ms, system_ms));
+        let reading = with_device_bytes(SIZE / 4, took_ms(2000, user_ms, system_ms));
         let read = add(&mut record, "rust/read/avx2", state, Cache::Through, reading);
         assert_eq!(stops_at(&record, read), right, "{state}, {user_ms} and {system_ms} ms");
     }
@@ -274,7 +272,7 @@ fn a_reading_that_waits_for_an_encoded_file_on_an_idle_device_is_limited_by_deco
         ),
     ] {
         let mut record = encoded_file();
-        let reading = with_device_bytes(SIZE / 4, sample_of_times(1000, 60, 200));
+        let reading = with_device_bytes(SIZE / 4, took_ms(1000, 60, 200));
         let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
         change_each(&mut record, read, [busy_percent; 5], |sample, percent| {
             sample.turn.wall_ns = Some(sample.wall_ns);

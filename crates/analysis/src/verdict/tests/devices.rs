@@ -12,7 +12,7 @@ fn a_device_that_delivers_in_bursts_is_still_the_limit() {
     for (walls_ms, right) in [([500; 5], "too little in flight"), ([380, 620, 500, 390, 610], "device 80 %")]
     {
         let mut record = machine_record();
-        let read = add_cold(&mut record, "rust/read/avx512", sample_of_times(500, 40, 160));
+        let read = add_cold(&mut record, "rust/read/avx512", took_ms(500, 40, 160));
         set_wall_times(&mut record, read, walls_ms);
         assert_eq!(stops_at(&record, read), right);
     }
@@ -21,13 +21,12 @@ fn a_device_that_delivers_in_bursts_is_still_the_limit() {
 #[test]
 fn small_blocks_and_a_shallow_queue_are_distinguished_by_the_faster_trial() {
     let mut record = machine_record();
-    let small =
-        add_direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", sample_of_times(3000, 200, 400));
+    let small = add_direct(&mut record, "rust/direct/iterator@buffer_bytes=8192", took_ms(3000, 200, 400));
     let Verdict::Device { pace } = verdict_on(&record, small).verdict else { panic!() };
     assert_eq!(pace, DeviceUse::TooLittle { ahead: None, remedy: None });
-    add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", sample_of_times(600, 20, 40));
+    add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", took_ms(600, 20, 40));
     let shallow =
-        add_direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", sample_of_times(1200, 40, 80));
+        add_direct(&mut record, "rust/io_uring/x@buffer_bytes=131072,depth=1", took_ms(1200, 40, 80));
     assert_verdict(&record, small, "small blocks", "5.0 times");
     // Here a deeper queue is three times as fast, and a larger block only twice.
     assert_eq!(stops_at(&record, shallow), "shallow depth");
@@ -45,7 +44,7 @@ fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
             distinct: SIZE / 4096,
             file_bytes,
         });
-        let reading = with_device_bytes(fetched, sample_of_times(wall_ms, 40, 160));
+        let reading = with_device_bytes(fetched, took_ms(wall_ms, 40, 160));
         let read = add(&mut record, "rust/places-pread", CacheState::Cold, Cache::Through, reading);
         let judged = verdict_on(&record, read);
         (judged.stops_at(), judged.sentence, limits(&record).len())
@@ -74,10 +73,9 @@ fn put_above_a_cache(record: &mut Record) {
 #[test]
 fn readings_cold_above_a_cache_are_compared_with_no_device() {
     let mut record = machine_record();
-    let waits = add_cold(&mut record, "rust/read/avx512", sample_of_times(420, 40, 80));
-    let past =
-        add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", sample_of_times(420, 40, 80));
-    let works = add_cold(&mut record, "rust/read/scalar", sample_of_times(1000, 900, 90));
+    let waits = add_cold(&mut record, "rust/read/avx512", took_ms(420, 40, 80));
+    let past = add_direct(&mut record, "rust/direct/avx512@buffer_bytes=1048576", took_ms(420, 40, 80));
+    let works = add_cold(&mut record, "rust/read/scalar", took_ms(1000, 900, 90));
     assert!(matches!(verdict_on(&record, waits).verdict, Verdict::Device { .. }));
     record.add(Line::Limit(Box::new(limits(&record).pop().unwrap())));
     put_above_a_cache(&mut record);
@@ -96,7 +94,7 @@ fn readings_cold_above_a_cache_are_compared_with_no_device() {
         "below its file system; the kernel reads ahead 16.0 KiB at a time, less than usual: echo 128 >/sys";
     assert_sentence(&verdict_on(&record, waits), said);
     assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
-    let warm = add_warm(&mut record, "rust/read/avx512", sample_of_times(5000, 30, 100));
+    let warm = add_warm(&mut record, "rust/read/avx512", took_ms(5000, 30, 100));
     assert!(!verdict_on(&record, warm).sentence.contains("cold"));
 }
 
@@ -105,18 +103,18 @@ fn a_shallow_queue_on_many_files_is_reported_above_a_cache_too() {
     let mut record = machine_record();
     record.targets[0].kind = TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
     put_above_a_cache(&mut record);
-    let alone = add_cold(&mut record, "rust/read/avx512", sample_of_times(3000, 40, 80));
+    let alone = add_cold(&mut record, "rust/read/avx512", took_ms(3000, 40, 80));
     assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));
-    add_cold(&mut record, "rust/files-threads/avx512", sample_of_times(1000, 40, 80));
+    add_cold(&mut record, "rust/files-threads/avx512", took_ms(1000, 40, 80));
     assert_eq!(stops_at(&record, alone), "shallow depth");
 }
 
 #[test]
 fn an_encoded_file_is_limited_by_decoding_only_if_the_device_is_known_to_be_faster() {
     let mut record = encoded_file();
-    let reading = with_device_bytes(200_000_000, sample_of_times(1000, 60, 200));
+    let reading = with_device_bytes(200_000_000, took_ms(1000, 60, 200));
     let read = add(&mut record, "rust/read/avx512", CacheState::Cold, Cache::Through, reading);
-    add_direct(&mut record, "rust/direct@buffer_bytes=1048576", sample_of_times(1000, 40, 80));
+    add_direct(&mut record, "rust/direct@buffer_bytes=1048576", took_ms(1000, 40, 80));
     assert_eq!(verdict_on(&record, read).verdict, Verdict::DecodingOrDevice { busy: None });
     record.add(limit(LimitKind::Device, "fio", 2_000_000_000));
     let judged = verdict_on(&record, read);
@@ -133,9 +131,9 @@ fn holes_are_reported_and_a_plain_file_has_no_remark() {
     let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
     assert!(explain_device_bytes(&record(Some(holes)), 0)[0].contains("600 MB of 1.00 GB are in holes"));
     let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
-    add_cold(&mut plain, "rust/read", sample_of_times(500, 10, 10));
+    add_cold(&mut plain, "rust/read", took_ms(500, 10, 10));
     assert_eq!(explain_device_bytes(&plain, 0), Vec::<String>::new());
-    let few_bytes = with_device_bytes(8192, sample_of_times(5, 1, 1));
+    let few_bytes = with_device_bytes(8192, took_ms(5, 1, 1));
     let head = add(&mut plain, "command/head", CacheState::Cold, Cache::Through, few_bytes);
     assert!(explain_device_bytes(&plain, 0)[0].contains("takes 8.19 kB to 1.00 GB from the device"));
     plain.trials[TrialIndex::new(head)].trial.work = Work::Part;

@@ -28,14 +28,13 @@ fn device_limits(record: &Record) -> Vec<(String, u64)> {
 #[test]
 fn a_trial_is_never_its_own_limit() {
     let mut alone = record(None);
-    let direct_alone =
-        add_direct(&mut alone, "rust/direct@buffer_bytes=8192", sample_of_times(10_500, 100, 400));
+    let direct_alone = add_direct(&mut alone, "rust/direct@buffer_bytes=8192", took_ms(10_500, 100, 400));
     let judged = verdict_on(&alone, direct_alone);
     assert_eq!((judged.limit.clone(), judged.stops_at().as_str()), (None, "unknown"), "{judged:?}");
     assert_sentence(&judged, "no reading past the page cache shows");
-    // The control is a limit for other trials. A trial that exceeds this limit has no share of it,
-    // because the true limit is not known.
-    let wc = add_cold(&mut alone, "command/wc -l", sample_of_times(970, 200, 300));
+    // It is a limit for other trials. A trial that exceeds it gets no share of it: the limit is not
+    // known.
+    let wc = add_cold(&mut alone, "command/wc -l", took_ms(970, 200, 300));
     let judged = verdict_on(&alone, wc);
     let (limit, name) = (LimitKind::Device, "rust/direct@buffer=8KiB".to_owned());
     assert_eq!(judged.verdict, Verdict::BeyondLimit { limit, name });
@@ -52,11 +51,11 @@ fn a_trial_is_never_its_own_limit() {
 #[test]
 fn a_limit_that_a_reading_exceeds_is_replaced_and_reported() {
     let mut record = machine_record();
-    let same = add_cold(&mut record, "rust/read/x", sample_of_times(430, 40, 160));
+    let same = add_cold(&mut record, "rust/read/x", took_ms(430, 40, 160));
     let control = ("rust/device@buffer=128KiB,depth=16".to_owned(), 2_500_000_000);
     assert_eq!(device_limits(&record), std::slice::from_ref(&control));
     assert_eq!(replaced_words(&record, &limits(&record), 0, CacheState::Cold), Vec::<String>::new());
-    let faster = add_cold(&mut record, "rust/mmap/x", sample_of_times(200, 40, 60));
+    let faster = add_cold(&mut record, "rust/mmap/x", took_ms(200, 40, 60));
     assert_eq!(device_limits(&record), [control, ("rust/mmap/x".to_owned(), 5_000_000_000)]);
     assert_eq!(stops_at(&record, faster), "limit not known");
     assert_eq!(verdict_on(&record, same).share_of_limit, Some(0.2 / 0.43));
@@ -68,7 +67,7 @@ fn a_limit_that_a_reading_exceeds_is_replaced_and_reported() {
     );
     // A rate a little above the limit is within its error.
     let mut record = machine_record();
-    let near = add_cold(&mut record, "rust/read/x", sample_of_times(370, 40, 160));
+    let near = add_cold(&mut record, "rust/read/x", took_ms(370, 40, 160));
     assert_eq!((stops_at(&record, near).as_str(), device_limits(&record).len()), ("device 108 %", 1));
 }
 
@@ -77,7 +76,7 @@ fn a_trial_whose_interval_overlaps_a_limit_is_at_the_limit_and_has_no_share_abov
     let mut record = machine_record();
     let device = record.trials.iter().position(|it| it.trial.method() == "device").unwrap();
     set_wall_times(&mut record, device, [200, 700, 400, 230, 600]);
-    let read = add_cold(&mut record, "rust/read/x", sample_of_times(300, 40, 160));
+    let read = add_cold(&mut record, "rust/read/x", took_ms(300, 40, 160));
     set_wall_times(&mut record, read, [250, 500, 300, 220, 480]);
     let judged = verdict_on(&record, read);
     assert_eq!((judged.stops_at().as_str(), judged.share_of_limit), ("device", None), "{judged:?}");

@@ -32,7 +32,7 @@ fn record_with_half() -> (Record, usize) {
 }
 
 fn slow_reading() -> Sample {
-    with_device_bytes(SIZE * 51 / 100, sample_of_times(2000, 40, 160))
+    with_device_bytes(SIZE * 51 / 100, took_ms(2000, 40, 160))
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
                 a greater bound (--memory) shows how much memory helps; O_DIRECT with";
     assert_verdict(&record, read, stop, said);
     assert_sentence(&verdict_on(&record, read), "of its time 90 % waiting");
-    let direct = with_device_bytes(SIZE, sample_of_times(500, 5, 30));
+    let direct = with_device_bytes(SIZE, took_ms(500, 5, 30));
     add_pressed(&mut record, "rust/direct@buffer_bytes=1048576", half, direct);
     assert_verdict(
         &record,
@@ -55,7 +55,7 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
     // A greater bound that does not help is not advised.
     for (bound, wall_ms) in [("90%", 2000), ("100%", 200)] {
         let target = add_bound(&mut record, bound);
-        let reading = with_device_bytes(0, sample_of_times(wall_ms, 40, 100));
+        let reading = with_device_bytes(0, took_ms(wall_ms, 40, 100));
         add_pressed(&mut record, "rust/read/avx2", target, reading);
         if wall_ms == 2000 {
             let said = "50 % of it; no greater bound of this run makes it clearly faster; O_DIRECT";
@@ -70,13 +70,13 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
 #[test]
 fn a_reading_that_the_bound_does_not_slow_has_the_limits_of_the_file() {
     let (mut record, half) = record_with_half();
-    let cached = add_pressed(&mut record, "rust/read/avx512", half, sample_of_times(110, 10, 99));
+    let cached = add_pressed(&mut record, "rust/read/avx512", half, took_ms(110, 10, 99));
     assert_verdict(&record, cached, "copy 91 %", "9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy");
-    let direct = with_device_bytes(SIZE, sample_of_times(430, 5, 30));
+    let direct = with_device_bytes(SIZE, took_ms(430, 5, 30));
     let direct = add_pressed(&mut record, "rust/direct@buffer_bytes=1048576", half, direct);
     assert_verdict(&record, direct, "device 93 %", "2.33 GB/s is 93 % of the 2.50 GB/s that rust/device");
     // The processor is busy while bytes come from the device again.
-    let slow_scan = with_device_bytes(SIZE / 2, sample_of_times(1000, 900, 60));
+    let slow_scan = with_device_bytes(SIZE / 2, took_ms(1000, 900, 60));
     let slow_scan = add_pressed(&mut record, "rust/read/scalar", half, slow_scan);
     assert!(stops_at(&record, slow_scan).starts_with("processing"), "{:?}", verdict_on(&record, slow_scan));
     // A method that leaves nothing in memory is not helped by more memory.
@@ -97,7 +97,7 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
     let fetched = |times, wall_ms| Sample {
         major_faults: Some(asked_bytes / 4096),
         resident_after,
-        ..with_device_bytes(times * asked_bytes, sample_of_times(wall_ms, 30, 100))
+        ..with_device_bytes(times * asked_bytes, took_ms(wall_ms, 30, 100))
     };
     let mapped = add_pressed(&mut record, "rust/places-mmap/avx2", half, fetched(20, 2000));
     let stop = "thrash, 20× the bytes";
@@ -120,7 +120,7 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
 fn time_in_the_kernel_while_a_task_waits_for_memory_is_reclaim() {
     for is_of_group in [true, false] {
         let (mut record, half) = record_with_half();
-        let reading = with_device_bytes(SIZE, sample_of_times(1000, 100, 850));
+        let reading = with_device_bytes(SIZE, took_ms(1000, 100, 850));
         let read = add_pressed(&mut record, "rust/read/avx2", half, reading);
         assert!(!stops_at(&record, read).contains("reclaim"), "nothing shows it");
         change_each(&mut record, read, [600; 5], |sample, stalled_ms| {

@@ -22,8 +22,8 @@ use readlab_record::{Header, LimitUnit, Line, Outcome, testing};
 const SIZE: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 
-/// A reading with these times, without page faults and without bytes from the device.
-fn sample_of_times(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
+/// A reading with these wall, user and system times, without page faults and without bytes from the device.
+fn took_ms(wall_ms: u64, user_ms: u64, system_ms: u64) -> Sample {
     Sample {
         wall_ns: wall_ms * MS,
         cpu_user_ns: Some(user_ms * MS),
@@ -142,14 +142,14 @@ fn limit(kind: LimitKind, name: &str, value: u64) -> Line {
 fn machine_record() -> Record {
     let mut record = record(None);
     for (name, state, reading) in [
-        ("rust/resident", CacheState::Warm, sample_of_times(50, 50, 0)),
-        ("rust/resident@threads=2", CacheState::Warm, sample_of_times(31, 60, 0)),
-        ("rust/copy@buffer_bytes=131072", CacheState::Warm, sample_of_times(100, 1, 99)),
-        ("rust/faults", CacheState::Warm, with_faults(20_000, sample_of_times(20, 0, 20))),
+        ("rust/resident", CacheState::Warm, took_ms(50, 50, 0)),
+        ("rust/resident@threads=2", CacheState::Warm, took_ms(31, 60, 0)),
+        ("rust/copy@buffer_bytes=131072", CacheState::Warm, took_ms(100, 1, 99)),
+        ("rust/faults", CacheState::Warm, with_faults(20_000, took_ms(20, 0, 20))),
         (
             "rust/device@buffer_bytes=131072,depth=16",
             CacheState::Cold,
-            with_device_bytes(SIZE, sample_of_times(400, 5, 30)),
+            with_device_bytes(SIZE, took_ms(400, 5, 30)),
         ),
     ] {
         add(&mut record, name, state, Cache::None, reading);
@@ -189,45 +189,27 @@ fn a_reading_is_limited_by_the_limit_it_reaches_or_by_the_largest_part_of_its_ti
         (
             "rust/read/avx512@buffer_bytes=262144",
             warm,
-            sample_of_times(110, 10, 99),
+            took_ms(110, 10, 99),
             "copy 91 %",
             "9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy",
         ),
         // This reading is slower, but most of its time is still the copy.
-        ("rust/read/memchr", warm, sample_of_times(160, 60, 99), "copy", "copy out of the page cache"),
-        ("command/wc -l", warm, sample_of_times(150, 45, 100), "copy", "copy out of the page cache"),
-        ("command/awk 'END{print NR}'", warm, sample_of_times(3000, 2800, 150), "processing", "own code"),
-        ("rust/mmap/avx512", warm, with_faults(900, sample_of_times(55, 54, 1)), "memory 91 %", "memory"),
+        ("rust/read/memchr", warm, took_ms(160, 60, 99), "copy", "copy out of the page cache"),
+        ("command/wc -l", warm, took_ms(150, 45, 100), "copy", "copy out of the page cache"),
+        ("command/awk 'END{print NR}'", warm, took_ms(3000, 2800, 150), "processing", "own code"),
+        ("rust/mmap/avx512", warm, with_faults(900, took_ms(55, 54, 1)), "memory 91 %", "memory"),
         // A mapping of small folios.
-        (
-            "rust/mmap/avx512",
-            warm,
-            with_faults(244_000, sample_of_times(300, 60, 240)),
-            "faults",
-            "80 % page faults",
-        ),
+        ("rust/mmap/avx512", warm, with_faults(244_000, took_ms(300, 60, 240)), "faults", "80 % page faults"),
         (
             "rust/read/avx512",
             cold,
-            with_device_bytes(SIZE, sample_of_times(430, 40, 160)),
+            with_device_bytes(SIZE, took_ms(430, 40, 160)),
             "device 93 %",
             "the device",
         ),
         // Neither the device nor the processor works.
-        (
-            "rust/read/avx512",
-            cold,
-            sample_of_times(5000, 30, 100),
-            "latency",
-            "an idle processor and an idle device",
-        ),
-        (
-            "rust/read/avx512",
-            warm,
-            sample_of_times(5000, 30, 100),
-            "latency",
-            "an idle processor and an idle device",
-        ),
+        ("rust/read/avx512", cold, took_ms(5000, 30, 100), "latency", "an idle processor and an idle device"),
+        ("rust/read/avx512", warm, took_ms(5000, 30, 100), "latency", "an idle processor and an idle device"),
     ] {
         let mut record = machine_record();
         let read = add(&mut record, name, state, Cache::Through, reading);
@@ -242,14 +224,8 @@ fn the_copy_rate_of_small_files_is_that_of_opening_them() {
     for (opens_ms, right) in [(60, Verdict::Metadata), (20, Verdict::Copy)] {
         let mut record = machine_record();
         record.targets[0].kind = TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
-        add(
-            &mut record,
-            "rust/opens",
-            CacheState::Warm,
-            Cache::None,
-            sample_of_times(opens_ms, 1, opens_ms - 1),
-        );
-        let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=65536", sample_of_times(105, 6, 99));
+        add(&mut record, "rust/opens", CacheState::Warm, Cache::None, took_ms(opens_ms, 1, opens_ms - 1));
+        let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=65536", took_ms(105, 6, 99));
         assert_eq!(verdict_on(&record, read).verdict, right, "{opens_ms} ms of 100");
     }
 }
@@ -258,20 +234,15 @@ fn the_copy_rate_of_small_files_is_that_of_opening_them() {
 fn a_walk_is_limited_by_the_kernels_search_its_own_code_or_the_device() {
     let (warm, cold) = (CacheState::Warm, CacheState::Cold);
     for (state, reading, stops_at, said) in [
-        (warm, sample_of_times(100, 20, 75), "metadata", "the kernel's search for names and inodes"),
+        (warm, took_ms(100, 20, 75), "metadata", "the kernel's search for names and inodes"),
         (
             cold,
-            with_device_bytes(8192, sample_of_times(100, 20, 75)),
+            with_device_bytes(8192, took_ms(100, 20, 75)),
             "metadata",
             "the kernel's search for names and inodes",
         ),
-        (warm, sample_of_times(100, 80, 15), "processing", ""),
-        (
-            cold,
-            with_device_bytes(8192, sample_of_times(100, 5, 10)),
-            "unknown",
-            "the tables of its file system",
-        ),
+        (warm, took_ms(100, 80, 15), "processing", ""),
+        (cold, with_device_bytes(8192, took_ms(100, 5, 10)), "unknown", "the tables of its file system"),
     ] {
         let mut record = machine_record();
         let walk = add(&mut record, "rust/names-readdir", state, Cache::Through, reading);
@@ -288,7 +259,7 @@ fn archive_record() -> Record {
     let mut record = machine_record();
     let answer = Answer { bytes: Some(3 * SIZE), ..Answer::default() };
     record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: String::new(), answer });
-    add_decoder(&mut record, "rust/decoder", Cache::None, sample_of_times(1000, 1000, 0));
+    add_decoder(&mut record, "rust/decoder", Cache::None, took_ms(1000, 1000, 0));
     record
 }
 
@@ -303,20 +274,14 @@ fn a_trial_near_the_fastest_decoder_is_limited_by_decoding() {
     let mut record = archive_record();
     let limit = limits(&record).into_iter().find(|limit| limit.kind == LimitKind::Decoding).unwrap();
     assert_eq!((limit.value, limit.unit), (3_000_000_000, LimitUnit::BytesPerSecond));
-    let whole =
-        add_decoder(&mut record, "rust/gzip-libdeflate", Cache::Through, sample_of_times(1030, 950, 80));
+    let whole = add_decoder(&mut record, "rust/gzip-libdeflate", Cache::Through, took_ms(1030, 950, 80));
     let said = "stopped by decoding: 2.91 GB/s is 97 % of the 3.00 GB/s that rust/decoder showed";
     assert_verdict(&record, whole, "decoding 97 %", said);
     for (name, reading, right, why) in [
-        (
-            "rust/gzip",
-            sample_of_times(1800, 1700, 100),
-            Verdict::Decoding,
-            "most of its time is what decoding takes",
-        ),
+        ("rust/gzip", took_ms(1800, 1700, 100), Verdict::Decoding, "most of its time is what decoding takes"),
         (
             "java/gzip",
-            sample_of_times(5000, 4900, 100),
+            took_ms(5000, 4900, 100),
             Verdict::Processing { lift: None },
             "its own code takes longer",
         ),
@@ -325,26 +290,26 @@ fn a_trial_near_the_fastest_decoder_is_limited_by_decoding() {
         assert_eq!(verdict_on(&record, slower).verdict, right, "{why}");
     }
     // The decoding limit does not apply to a reading of the same file as plain bytes.
-    let plain = add_warm(&mut record, "rust/read/scalar", sample_of_times(500, 400, 99));
+    let plain = add_warm(&mut record, "rust/read/scalar", took_ms(500, 400, 99));
     assert!(verdict_on(&record, plain).limit.unwrap().kind != LimitKind::Decoding);
 }
 
 #[test]
 fn two_threads_have_their_own_memory_limit() {
     let mut record = machine_record();
-    let two = add_warm(&mut record, "rust/mmap/avx512@threads=2", sample_of_times(33, 62, 1));
+    let two = add_warm(&mut record, "rust/mmap/avx512@threads=2", took_ms(33, 62, 1));
     assert_eq!(verdict_on(&record, two).verdict, Verdict::Memory);
-    let slow = add_warm(&mut record, "rust/mmap/x@threads=2", sample_of_times(55, 108, 1));
+    let slow = add_warm(&mut record, "rust/mmap/x@threads=2", took_ms(55, 108, 1));
     assert!(matches!(verdict_on(&record, slow).verdict, Verdict::Processing { .. }));
 }
 
 #[test]
 fn a_slow_scan_is_limited_by_processing_and_the_faster_scan_is_named() {
     let mut record = machine_record();
-    let slow = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(500, 495, 5));
+    let slow = add_warm(&mut record, "rust/mmap/scalar", took_ms(500, 495, 5));
     assert_eq!(verdict_on(&record, slow).verdict, Verdict::Processing { lift: None });
-    add_warm(&mut record, "rust/mmap/avx2", sample_of_times(100, 95, 5));
-    add_warm(&mut record, "rust/mmap/avx512", sample_of_times(62, 60, 2));
+    add_warm(&mut record, "rust/mmap/avx2", took_ms(100, 95, 5));
+    add_warm(&mut record, "rust/mmap/avx512", took_ms(62, 60, 2));
     let judged = verdict_on(&record, slow);
     let Verdict::Processing { lift: Some(lift) } = &judged.verdict else { panic!("{judged:?}") };
     assert_eq!((lift.name.as_str(), lift.times.round()), ("rust/mmap/avx512", 8.0));
@@ -354,7 +319,7 @@ fn a_slow_scan_is_limited_by_processing_and_the_faster_scan_is_named() {
 #[test]
 fn a_mixed_verdict_shows_the_shares_of_the_time() {
     let mut record = machine_record();
-    let open = add_warm(&mut record, "command/cat", sample_of_times(1000, 300, 300));
+    let open = add_warm(&mut record, "command/cat", took_ms(1000, 300, 300));
     let judged = verdict_on(&record, open);
     let Verdict::Mixed { shares } = &judged.verdict else { panic!("{judged:?}") };
     assert_eq!(shares[0], (TimeShare::Waiting, 0.4));
@@ -374,7 +339,7 @@ fn busy_machine(times: u64) -> Record {
 #[test]
 fn a_reading_that_mostly_waits_for_a_processor_is_limited_by_the_scheduler() {
     let mut record = busy_machine(4);
-    let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(1000, 240, 5));
+    let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 240, 5));
     for (quota, words) in [(None, "others use them;"), (Some(0.25), "quota of 0.25")] {
         record.header.machine.cpu_quota = quota;
         let judged = verdict_on(&record, scan);
@@ -388,9 +353,9 @@ fn a_reading_that_mostly_waits_for_a_processor_is_limited_by_the_scheduler() {
 fn waiting_for_busy_processors_is_not_called_latency() {
     // The reading gets a processor for half of the time, like every other process.
     let mut record = busy_machine(2);
-    let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(1000, 480, 5));
+    let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 480, 5));
     assert_verdict(&record, scan, "processing", "waiting for a processor");
-    let waits = add_warm(&mut record, "rust/read/x", sample_of_times(1000, 50, 50));
+    let waits = add_warm(&mut record, "rust/read/x", took_ms(1000, 50, 50));
     assert_eq!(verdict_on(&record, waits).verdict, Verdict::Latency);
 }
 
@@ -400,13 +365,12 @@ fn a_busy_machine_is_detected_by_the_control_and_without_one_by_the_kernel_s_cou
     for kind in kinds {
         let mut record = busy_machine(4);
         record.targets[0].kind = kind;
-        let scan = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(1000, 240, 5));
+        let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 240, 5));
         assert!(stops_at(&record, scan).starts_with("scheduler 7"), "{:?}", record.targets[0].kind);
         // The cold state has no control that only computes.
         let (wall_ns, delayed_ns) = (Some(10_000 * MS), Some(7000 * MS));
         let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
-        let waits =
-            add_cold(&mut record, "rust/read/scalar", Sample { turn, ..sample_of_times(10_000, 2400, 50) });
+        let waits = add_cold(&mut record, "rust/read/scalar", Sample { turn, ..took_ms(10_000, 2400, 50) });
         assert!(stops_at(&record, waits).starts_with("scheduler 70"), "{:?}", verdict_on(&record, waits));
     }
 }
@@ -414,11 +378,11 @@ fn a_busy_machine_is_detected_by_the_control_and_without_one_by_the_kernel_s_cou
 #[test]
 fn threads_wait_for_each_other_if_one_thread_alone_does_not_wait() {
     let mut record = machine_record();
-    let several = add_warm(&mut record, "rust/pread/x@threads=2", sample_of_times(1000, 200, 200));
+    let several = add_warm(&mut record, "rust/pread/x@threads=2", took_ms(1000, 200, 200));
     assert_eq!(verdict_on(&record, several).verdict, Verdict::Latency, "nothing shows it");
-    add_warm(&mut record, "rust/mmap/x@threads=1", sample_of_times(500, 490, 5));
+    add_warm(&mut record, "rust/mmap/x@threads=1", took_ms(500, 490, 5));
     assert_eq!(verdict_on(&record, several).verdict, Verdict::Latency, "another method shows nothing");
-    add_warm(&mut record, "rust/pread/x@threads=1", sample_of_times(500, 200, 295));
+    add_warm(&mut record, "rust/pread/x@threads=1", took_ms(500, 200, 295));
     let judged = verdict_on(&record, several);
     let alone = Remedy { name: "rust/pread/x@threads=1".to_owned(), times: 2.0 };
     assert_eq!((judged.stops_at().as_str(), judged.verdict), ("lock", Verdict::Lock { alone }));
@@ -438,8 +402,8 @@ fn missing_meters_are_reported_and_no_verdict_is_guessed() {
 #[test]
 fn a_trial_that_is_not_clearly_faster_is_no_remedy() {
     let mut record = machine_record();
-    let slow = add_warm(&mut record, "rust/mmap/scalar", sample_of_times(500, 495, 5));
-    let faster = add_warm(&mut record, "rust/mmap/avx2", sample_of_times(460, 455, 5));
+    let slow = add_warm(&mut record, "rust/mmap/scalar", took_ms(500, 495, 5));
+    let faster = add_warm(&mut record, "rust/mmap/avx2", took_ms(460, 455, 5));
     set_wall_times(&mut record, faster, [460, 700, 410, 620, 450]);
     assert_verdict(&record, slow, "processing", "no other scan of this method was faster beyond doubt");
     set_wall_times(&mut record, faster, [460, 470, 410, 440, 450]);
@@ -449,7 +413,7 @@ fn a_trial_that_is_not_clearly_faster_is_no_remedy() {
 #[test]
 fn the_total_rate_of_several_readers_is_compared_with_the_limits() {
     let mut record = machine_record();
-    let two = add_warm(&mut record, "java/BufferedReader@readers=2", sample_of_times(110, 20, 198));
+    let two = add_warm(&mut record, "java/BufferedReader@readers=2", took_ms(110, 20, 198));
     let judged = verdict_on(&record, two);
     assert_sentence(&judged, "18.2 GB/s");
     assert_eq!(judged.verdict, Verdict::Copy, "{judged:?}");

@@ -35,8 +35,8 @@ fn a_reading_that_waits_for_a_server_is_limited_by_the_server_in_every_state() {
         (foreign, CacheState::Unknown, "server or network", network),
     ] {
         let mut record = server_record(http);
-        let waits = add(&mut record, "rust/http", state, Cache::Through, sample_of_times(100, 20, 20));
-        let works = add(&mut record, "rust/http/scalar", state, Cache::Through, sample_of_times(100, 80, 10));
+        let waits = add(&mut record, "rust/http", state, Cache::Through, took_ms(100, 20, 20));
+        let works = add(&mut record, "rust/http/scalar", state, Cache::Through, took_ms(100, 80, 10));
         assert_verdict(&record, waits, right, &format!("stopped by waiting for the {server}"));
         assert_verdict(&record, waits, right, "; of its time 60 % waiting");
         assert!(matches!(verdict_on(&record, works).verdict, Verdict::Processing { .. }));
@@ -86,7 +86,7 @@ fn add_busy(record: &mut Record, name: &str, [user_ms, system_ms, delayed_ms]: [
     // The turn takes as long again as the reading, for work that is not timed.
     let (wall_ns, delayed_ns) = (Some(200 * MS), Some(delayed_ms * 2 * MS));
     let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };
-    let reading = Sample { turn, ..sample_of_times(100, user_ms, system_ms) };
+    let reading = Sample { turn, ..took_ms(100, user_ms, system_ms) };
     add(record, name, CacheState::Unknown, Cache::Through, reading)
 }
 
