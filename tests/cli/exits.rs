@@ -57,30 +57,23 @@ fn a_command_or_method_that_takes_no_part_is_exit_1_and_a_glob_needs_one_partici
 }
 
 #[test]
-fn a_reference_or_a_language_that_matches_nothing_is_exit_2_with_the_nearest_names() {
-    let home = home();
-    for (words, line) in [
-        ("--reference rust/raed", "no trial matches --reference 'rust/raed' (nearest: rust/read, "),
-        (
-            "--reference rust/read/sclar",
-            "no trial matches --reference 'rust/read/sclar' (nearest: rust/read/scalar",
-        ),
-        (
-            "--reference 'command/wc -L'",
-            "no trial matches --reference 'command/wc -L' (nearest: command/wc -l",
-        ),
-        ("--language rust,pyton", "no language 'pyton' (nearest: Python"),
-    ] {
-        assert_reported(&race(&home, words), 2, &[line]);
-        assert!(home.runs().is_empty(), "{words}");
-    }
-}
-
-#[test]
-fn an_existing_trial_that_cannot_take_part_is_refused_with_the_reason() {
+fn a_trial_that_does_not_exist_or_cannot_take_part_is_exit_2_with_the_nearest_names_or_the_reason() {
     let home = home();
     home.file("binary", "a\0b".repeat(1000));
     for (words, line) in [
+        (
+            "f.txt --method rust/read/scalar --reference rust/raed",
+            "no trial matches --reference 'rust/raed' (nearest: rust/read, ",
+        ),
+        (
+            "f.txt --method rust/read/scalar --reference rust/read/sclar",
+            "no trial matches --reference 'rust/read/sclar' (nearest: rust/read/scalar",
+        ),
+        (
+            "f.txt --method rust/read/scalar --reference 'command/wc -L'",
+            "no trial matches --reference 'command/wc -L' (nearest: command/wc -l",
+        ),
+        ("f.txt --method rust/read/scalar --language rust,pyton", "no language 'pyton' (nearest: Python"),
         (
             "binary --method rust/read/memchr",
             "no method matches rust/read/memchr here: rust/read/memchr does lines or newlines, and sum is done with the bytes",

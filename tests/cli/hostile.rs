@@ -2,7 +2,7 @@
 //! during a race.
 
 use crate::fake::{at_second_turn, entry, roster};
-use crate::home::{EVERY_METHOD, Home, ProgramOutput, READLAB, Trials, set_mode};
+use crate::home::{EVERY_METHOD, Home, ProgramOutput, READLAB, Trials};
 use crate::machine::{or_skip, skip};
 use crate::processes::wait_for_a_sample;
 use std::ffi::OsStr;
@@ -25,21 +25,6 @@ fn a_target_that_is_no_file_is_refused_in_one_line_that_names_it() {
         home.race(path, "").refuses(&format!("{reason}\n"));
     }
     assert!(home.runs().is_empty(), "a refused target has no record");
-}
-
-#[test]
-fn one_bad_target_among_good_ones_is_reported_before_anything_is_measured() {
-    let home = Home::with_file("good", "a\n");
-    home.readlab("race good none").refuses("none: no such file\n");
-    assert!(home.runs().is_empty());
-}
-
-#[test]
-fn a_file_that_may_not_be_read_is_refused() {
-    let home = Home::new();
-    set_mode(home.file("secret", "x\n"), 0o600);
-    let Some(said) = home.as_nobody("race secret") else { return };
-    said.refuses("secret: no permission to read it\n");
 }
 
 #[test]

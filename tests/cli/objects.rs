@@ -193,19 +193,6 @@ mod ring2 {
     }
 
     #[test]
-    fn commands_get_credentials_only_if_the_user_says_so() {
-        let Some(it) = ForeignStore::start() else { return };
-        let words = ["--method", "command/*", "-c", "curl -s \"$READLAB_TARGET\" | wc -l # {}"];
-        it.race(words).exits(1);
-        let with = it.race([&words[..], &["--commands-get-credentials"]].concat());
-        if with.out.contains("unavailable") {
-            skip("a command that gets credentials: no curl");
-        } else {
-            with.exits(0);
-        }
-    }
-
-    #[test]
     fn the_sdks_of_five_languages_read_an_object_and_every_answer_is_right() {
         let home = Home::new();
         let file = home.file("f.txt", "line\n".repeat(50_000));

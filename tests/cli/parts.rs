@@ -65,27 +65,6 @@ fn a_range_begins_with_its_page_and_methods_of_whole_files_say_why_they_are_abse
 }
 
 #[test]
-fn a_range_that_is_not_within_a_file_is_refused_before_anything_is_read() {
-    let home = home_with_pages();
-    home.file("empty", "");
-    for (target, words, why) in [
-        ("f", "--range 400KiB:1MiB", "f: --range 400KiB:1MiB is not within it: it has 409603 bytes"),
-        ("f", "--range 409603:", "is not within it"),
-        ("f", "--range -409604:1", "is not within it"),
-        ("f", "--range 5:0", "a range has at least one"),
-        ("empty", "--range 0%:100%", "is not within it"),
-        ("f", "--range 5", "'5' is no range: START:LENGTH"),
-        (".", "--range 0:1", "--range reads a part of a file, and this is none"),
-        ("f", "--range 0:1 --dictionary f", "not with --dictionary"),
-        ("f", "--range 0:1 --readers 2 --copies .", "--copies: not with --range"),
-        ("f", "--range 0:1 --pattern random", "cannot be used with"),
-        ("f", "--range 0:1 --work part -c cat", "--work part is about commands, which read whole files"),
-    ] {
-        home.race(target, words).exits(2).tells(why);
-    }
-}
-
-#[test]
 fn the_range_of_a_url_is_requested_from_a_server_that_answers_ranges() {
     let home = Home::new();
     let server = Server::new(|request| match request.range.clone() {
@@ -152,7 +131,7 @@ fn ranges_of_a_list_are_read_proven_timed_and_merged_across_gaps() {
 }
 
 #[test]
-fn lists_that_name_no_ranges_of_the_file_are_refused_before_anything_is_read() {
+fn ranges_that_are_not_within_the_file_are_refused_before_anything_is_read() {
     let home = home_with_pages();
     for (name, list) in [
         ("empty", ""),
@@ -166,6 +145,17 @@ fn lists_that_name_no_ranges_of_the_file_are_refused_before_anything_is_read() {
         home.file(name, list);
     }
     for (target, words, why) in [
+        ("f", "--range 400KiB:1MiB", "f: --range 400KiB:1MiB is not within it: it has 409603 bytes"),
+        ("f", "--range 409603:", "is not within it"),
+        ("f", "--range -409604:1", "is not within it"),
+        ("f", "--range 5:0", "a range has at least one"),
+        ("empty", "--range 0%:100%", "is not within it"),
+        ("f", "--range 5", "'5' is no range: START:LENGTH"),
+        (".", "--range 0:1", "--range reads a part of a file, and this is none"),
+        ("f", "--range 0:1 --dictionary f", "not with --dictionary"),
+        ("f", "--range 0:1 --readers 2 --copies .", "--copies: not with --range"),
+        ("f", "--range 0:1 --pattern random", "cannot be used with"),
+        ("f", "--range 0:1 --work part -c cat", "--work part is about commands, which read whole files"),
         ("f", "--ranges empty", "empty: no range in it"),
         ("f", "--ranges blank", "blank: no range in it"),
         ("f", "--ranges words", "words: line 2: 'offset length' is no range"),

@@ -222,28 +222,6 @@ mod ring2 {
     use crate::mounted::{Undo, run, text};
 
     #[test]
-    fn the_table_and_the_page_compare_each_method_with_itself() {
-        let home = home_with_setting();
-        let said =
-            home.race("f", format!("{} --state warm --output run", setting_options(&home, ""))).exits(0);
-        for told in ["settings: warm, x=2 beside x=1: of ", "settings of the system", "under x=3"] {
-            said.shows(told);
-        }
-        let page = home.read("run/report.html");
-        for told in ["Settings of the system", "What settings of the system do", "rust/read/scalar+x=2"] {
-            assert!(page.contains(told), "{told}");
-        }
-        let tuned =
-            "--state warm --method rust/read/scalar --space 'buffer=64KiB|1MiB' --budget 40s --no-progress";
-        let options = setting_options(&home, "").replace(ONE_METHOD, "");
-        home.readlab(format!("tune f {tuned} {options}"))
-            .exits(0)
-            .shows("search: ")
-            .shows("settings: warm, x=2");
-        assert!(is_restored(&home));
-    }
-
-    #[test]
     fn the_found_value_is_restored_after_each_of_twenty_kills() {
         let home = home_with_setting();
         for _ in 0..20 {

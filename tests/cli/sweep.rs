@@ -131,15 +131,6 @@ mod ring2 {
     use super::*;
 
     #[test]
-    fn a_disk_that_becomes_full_is_reported_with_the_file_and_no_file_is_left() {
-        // There is space for the folder and two files. The third finds the disk full.
-        let line = format!("'{READLAB}' sweep mounted {TWO_SIZES} --quiet; echo code $?; ls -A mounted");
-        let Some(said) = run_in_memory_folder(&Home::new(), "nr_inodes=4,size=400m", &line) else { return };
-        assert_eq!(said.out, "code 2\n", "{said}");
-        said.tells("0002-10.0kB.bin: ").tells("No space left");
-    }
-
-    #[test]
     fn a_folder_that_cannot_be_written_is_one_line() {
         let home = Home::new();
         let line = format!("mount -o remount,ro mounted && '{READLAB}' sweep mounted --sizes 10kB --quiet");

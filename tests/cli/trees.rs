@@ -176,8 +176,9 @@ fn a_file_that_changes_or_goes_while_the_tree_is_read_ends_the_run_and_is_named(
 }
 
 #[test]
-fn a_target_without_files_or_that_is_no_tree_is_refused() {
+fn targets_and_options_that_do_not_fit_are_refused() {
     let home = home();
+    (0..9).for_each(|index| drop(home.file(format!("same/{index}"), "same\n")));
     home.folder("empty");
     home.file("missing", "/nonexistent/file\n");
     home.file("pipes", home.at("tree/pipe").to_str().unwrap());
@@ -187,22 +188,26 @@ fn a_target_without_files_or_that_is_no_tree_is_refused() {
         ("race tree --http", "--http needs a file of this machine, and no target is one"),
         // The lab does not wait for the pipe.
         ("race --files-from pipes", "a pipe"),
-    ] {
-        home.readlab(words).exits(2).tells(why);
-    }
-}
-
-#[test]
-fn files_of_one_size_and_single_files_have_no_cost_of_a_file() {
-    let home = Home::new();
-    (0..9).for_each(|index| drop(home.file(format!("same/{index}"), "same\n")));
-    for (words, why) in [
         ("race same --per-file", "its files are of nearly one size"),
         ("race same --per-file --readers 2", "--per-file: not with --readers"),
         ("race same/1 --per-file", "same/1: --per-file is for the files of a folder"),
+        // Options about bytes do not suit works that find names.
+        (
+            "race tree/0.txt --work names",
+            "0.txt: --work names is about what is below a folder, and this is none",
+        ),
+        ("race tree --work stat --state cold", "names and inodes are cold only with --metadata cold"),
+        ("race tree --work names --follow", "--follow: --work names finds the names of a folder"),
+        ("race tree --work stat --per-file", "--per-file: --work stat finds the names of a folder"),
+        ("race tree --work names --readers 2", "--readers: --work names finds the names of a folder"),
+        ("race tree --work names --range 0:1", "--range: --work names finds the names of a folder"),
+        ("race tree --work stat --ranges tree/0.txt", "--ranges: --work stat finds the names of a folder"),
+        ("race tree --work names --output tree/run", "readlab writes below it"),
+        ("tune tree/0.txt --work stat", "--work stat: tune searches"),
     ] {
         home.readlab(words).exits(2).tells(why);
     }
+    assert!(!home.at("tree/run").exists(), "nothing is left of a run that did not begin");
 }
 
 #[test]
@@ -309,28 +314,6 @@ fn a_walk_that_leaves_out_a_name_or_a_kind_is_refused() {
     let json = race_walkers(&home(), "names", &walkers, words);
     let reason = json.trial_with("id", "command/find {} -type f | wc -l")["reason"].clone();
     assert!(reason.as_str().unwrap().starts_with("it answered 40 names; right is"), "{reason}");
-}
-
-#[test]
-fn options_about_bytes_are_refused_for_works_that_find_names() {
-    let home = home();
-    for (words, why) in [
-        (
-            "race tree/0.txt --work names",
-            "0.txt: --work names is about what is below a folder, and this is none",
-        ),
-        ("race tree --work stat --state cold", "names and inodes are cold only with --metadata cold"),
-        ("race tree --work names --follow", "--follow: --work names finds the names of a folder"),
-        ("race tree --work stat --per-file", "--per-file: --work stat finds the names of a folder"),
-        ("race tree --work names --readers 2", "--readers: --work names finds the names of a folder"),
-        ("race tree --work names --range 0:1", "--range: --work names finds the names of a folder"),
-        ("race tree --work stat --ranges tree/0.txt", "--ranges: --work stat finds the names of a folder"),
-        ("race tree --work names --output tree/run", "readlab writes below it"),
-        ("tune tree/0.txt --work stat", "--work stat: tune searches"),
-    ] {
-        home.readlab(words).exits(2).tells(why);
-    }
-    assert!(!home.at("tree/run").exists(), "nothing is left of a run that did not begin");
 }
 
 mod ring2 {

@@ -7,7 +7,6 @@ use crate::fake::roster;
 use crate::home::{Home, ProgramOutput, READLAB, items};
 use crate::machine::{on_path, skip};
 use readlab_record::{Outcome, Share};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -101,25 +100,6 @@ mod ring2 {
         home.file("f.1", "other lines\n");
         race(2, "f.{rank}").tells("(rank 1) differs from ").tells("f.1 has 12 bytes");
         assert!(home.runs().is_empty(), "nothing is left of a run that did not begin");
-    }
-
-    #[test]
-    fn the_paths_of_ranks_come_from_a_list_and_one_too_few_ends_the_job() {
-        let Some(flavour) = Mpi::any() else { return };
-        let home = Home::new();
-        let content = "line\n".repeat(1 << 14);
-        let files = ["here", "there"].map(|name| home.file(name, &content).display().to_string());
-        home.file("list", files.join("\n"));
-        let race = |ranks| flavour.fleet(&home, ranks, &format!("race @list --state warm {RACE} {SHORT}"));
-        let said = race(2);
-        let record = home.record("run");
-        assert_ended(&said, &record);
-        let fleet = record.fleet.unwrap();
-        assert_eq!(fleet.ranks.iter().map(|rank| rank.path.clone()).collect::<Vec<_>>(), files);
-        fs::remove_dir_all(home.at("run")).unwrap();
-        let said = race(3);
-        assert_ne!(said.code, Some(0), "{said}");
-        said.tells("list: it has 2 paths, and none for rank 2");
     }
 
     #[test]
