@@ -2,7 +2,7 @@
 //! overlay, memory. Each file is either made cold down to its storage, or its state has another
 //! name.
 
-use crate::home::{Home, QUICK, Trials, set_mode};
+use crate::home::{Home, QUICK, Trials, items, set_mode};
 use crate::machine::{or_skip, skip};
 use crate::mounted::{Undo, run, text};
 use crate::processes::KilledOnDrop;
@@ -192,6 +192,24 @@ mod ring2 {
         let cells = csv.lines().skip(1).filter(|line| line.contains("rust/read/scalar"));
         let ends: Vec<bool> = cells.map(|line| line.contains(&format!(",\"{cache}\","))).collect();
         assert!(!ends.is_empty() && ends.iter().all(|ends| *ends), "{csv}");
+    }
+
+    #[test]
+    fn a_sweep_above_a_cache_that_stays_names_that_cache_and_no_limit_of_the_device() {
+        let home = Home::new();
+        let Some(it) = Image::sized(&home.at(""), &[], LARGE_BYTES) else { return };
+        fs::remove_file(&it.image).unwrap();
+        let words = "sweep mounted --sizes 100kB,1MB --repeat 2 --method rust/read --quiet --export-json -";
+        let json = home.readlab(words).exits(0).json();
+        let cache = it.cache();
+        let series = items(&json["sweep"]["series"]).iter();
+        let above: Vec<Option<&str>> = series.map(|one| one["cold_above"].as_str()).collect();
+        assert_eq!(above, [None, Some(cache.as_str())], "of a write nothing is cold");
+        assert_eq!(json["targets"][0]["hidden_cache"]["why"]["reason"], "known_cache");
+        assert_no_device_limit(&json);
+        for trial in json.trials() {
+            assert_eq!(trial["cold_above"], cache.as_str(), "{trial}");
+        }
     }
 
     #[test]
