@@ -61,11 +61,8 @@ fn names_of_any_bytes_are_raced_and_reach_no_terminal_unescaped() {
 fn a_file_that_is_changed_removed_or_replaced_at_a_turn_ends_the_race() {
     for (deed, told) in [
         ("truncate -s 1000 \"$target\"", "shrank from 4000 to 1000 bytes"),
-        ("echo more >> \"$target\"", "grew from 4000 to 4005 bytes"),
         ("cp \"$target\" \"$target.new\" && mv \"$target.new\" \"$target\"", "was replaced by another file"),
         ("rm \"$target\"", "No such file"),
-        ("touch -d '2001-01-01' \"$target\"", "was written to"),
-        ("chmod 600 \"$target\"", "was touched: rights, owner, links or name"),
     ] {
         let home = Home::with_file("victim", "a\nb\n".repeat(1000));
         let roster = roster(&home, &[("meddler", at_second_turn(deed).as_str())]);

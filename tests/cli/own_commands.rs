@@ -147,12 +147,10 @@ fn accepted_exit_codes_are_recorded_and_shown_and_others_are_failures() {
     let absent = "grep -c no-such-word {}";
     let alone = race(&home, &[absent], &["--check", "none"]).exits(1);
     assert!(reason(&alone, absent).ends_with("ended with exit code 1; if that is no failure: --success 0,1"));
-    let json =
-        race(&home, &[absent, "grep -c three {}"], &["--check", "none", "--success", "1,0,1"]).exits(0);
+    let options = ["--check", "none", "--success", "1,0,1", "--output", "run"];
+    let json = race(&home, &[absent, "grep -c three {}"], &options).exits(0);
     assert_measured(&json, &[absent, "grep -c three {}"]);
     assert_eq!(trial(&json, absent, "warm")["command"]["success"], serde_json::json!([0, 1]), "{json}");
-    let options = ["--check", "none", "--success", "1,0,1", "--state", "warm", "--output", "run"];
-    home.race("f.txt", words(&[absent], &options)).exits(0);
     let page = home.read("run/report.html").replace('\u{a0}', " ");
     assert!(page.contains("it may end with exit code 0 or 1"));
     let fails = "sh -c 'exit 3' {}";
@@ -188,10 +186,10 @@ fn changing_output_is_refused_unless_output_is_ignored() {
         let why = reason(&json, changing);
         assert!(why.contains("changes from reading to reading") && why.contains("--check none"), "{why}");
     }
-    let json = race(&home, &[changing, "cat {}"], &["--check", "none"]).exits(0);
+    let json =
+        home.race_shown("f.txt", words(&[changing, "cat {}"], &["--state", "warm", "--check", "none"]));
     assert_measured(&json, &[changing]);
-    let shown = home.race("f.txt", words(&[changing], &["--state", "warm", "--check", "none"]));
-    shown.shows("what the commands printed was not checked");
+    json.said.shows("what the commands printed was not checked");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests of races under settings of the system: `readlab race FILE --setting` and
 //! `--setting-command`. Without root, the setting is a file that commands write and read.
 
-use crate::home::{Export, Home, QUICK, Trials, items};
+use crate::home::{Home, QUICK, Trials, items};
 use crate::processes::{happens_in_time, kill, send, start_until_sample};
 use readlab_record::{Line, Record};
 use rustix::process::Signal;
@@ -123,20 +123,12 @@ fn a_value_is_named_as_it_is_read_back() {
     let file = home.at("setting");
     let file = file.display();
     home.file("setting", "16");
-    let words = |values: &str| {
-        format!(
-            "--setting-command x={values} --apply 'echo $(( {{x}} / 4 * 4 )) >\"{file}\"' --read 'cat \"{file}\"' \
-             {ONE_METHOD} --state warm"
-        )
-    };
-    home.race_json("f", words("5,30")).exits(0);
-    assert_eq!(setting_values(&home.record(&home.runs()[0])), ["16", "4", "28"]);
-    home.race("f", words("5,6")).refuses("--setting-command x: 5 and 6 are both 4 once they are set");
-    home.race("f", words("16")).refuses("it is 16 already, and no other value is raced");
-    home.race("f", words("17")).refuses("it is 16, and still 16 once 17 is set");
-    assert_eq!(home.read("setting").trim(), "16");
-    let said = home.race("f", words("17,30")).exits(0);
+    let apply = format!("--apply 'echo $(( {{x}} / 4 * 4 )) >\"{file}\"' --read 'cat \"{file}\"'");
+    let words = format!("--setting-command x=17,30 {apply} {ONE_METHOD} --state warm --output run");
+    let said = home.race("f", words).exits(0);
     said.shows("x is still 16, as it was found, once 17 is set: not raced");
+    assert_eq!(setting_values(&home.record("run")), ["16", "28"]);
+    assert_eq!(home.read("setting").trim(), "16");
 }
 
 #[test]
@@ -203,17 +195,6 @@ fn a_setting_is_restored_after_ctrl_c_a_kill_and_a_failure() {
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(err.contains("the run ended early: --setting-command x: --apply"), "{err}");
     assert!(is_restored(&home), "failed");
-}
-
-#[test]
-fn each_value_that_only_a_prepare_command_uses_has_a_row() {
-    let home = home_with_setting();
-    let words = "-c 'wc -l {}' -L ra 32,256 --prepare 'echo {ra} >made' --state warm --method 'command/*'";
-    let json: Export = home.race_json("f", words).exits(0);
-    for value in [32, 256] {
-        let id = format!("command/wc -l {{}} # ra={value}");
-        assert_eq!(json.trial(&id, "warm")["outcome"], "measured");
-    }
 }
 
 mod ring2 {
