@@ -3,7 +3,6 @@
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,13 +11,12 @@ pub(crate) const TEXT: &str = "one\ntwo\nthree";
 /// Longer than any client of a test waits.
 const SILENCE_TIME: Duration = Duration::from_secs(120);
 
-/// A request: its verb, its path with its query, its client, its range, and the number of GETs before it.
+/// A request: its verb, its path with its query, its client, and its range.
 pub(crate) struct Request {
     pub(crate) verb: String,
     pub(crate) path: String,
     pub(crate) agent: String,
     pub(crate) range: Option<Range<usize>>,
-    pub(crate) gets_before: usize,
 }
 
 impl Request {
@@ -54,12 +52,12 @@ impl Server {
     ) -> Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let (port, log) = (listener.local_addr().unwrap().port(), Arc::default());
-        let (script, gets, held) = (Arc::new(script), Arc::new(AtomicUsize::new(0)), Arc::clone(&log));
+        let (script, held) = (Arc::new(script), Arc::clone(&log));
         std::thread::spawn(move || {
             for mut client in listener.incoming().flatten() {
-                let (script, gets, log) = (Arc::clone(&script), Arc::clone(&gets), Arc::clone(&held));
+                let (script, log) = (Arc::clone(&script), Arc::clone(&held));
                 std::thread::spawn(move || {
-                    let Some(request) = receive_request(&mut client, &gets, &log) else { return };
+                    let Some(request) = receive_request(&mut client, &log) else { return };
                     // A client that has read enough disconnects.
                     let _ = script(&request, &mut client);
                 });
@@ -79,7 +77,7 @@ impl Server {
 }
 
 /// The next request; `None` if the client disconnected.
-fn receive_request(client: &mut TcpStream, gets: &AtomicUsize, log: &Mutex<Vec<String>>) -> Option<Request> {
+fn receive_request(client: &mut TcpStream, log: &Mutex<Vec<String>>) -> Option<Request> {
     let (mut head, mut piece) = (Vec::new(), [0; 4096]);
     while !head.ends_with(b"\r\n\r\n") {
         match client.read(&mut piece) {
@@ -98,8 +96,7 @@ fn receive_request(client: &mut TcpStream, gets: &AtomicUsize, log: &Mutex<Vec<S
         Some(first.parse().ok()?..last.parse::<usize>().ok()? + 1)
     });
     log.lock().unwrap().push(format!("{verb} {path}"));
-    let gets_before = if verb == "GET" { gets.fetch_add(1, Ordering::SeqCst) } else { 0 };
-    Some(Request { verb, path, agent: agent.unwrap_or_default(), range, gets_before })
+    Some(Request { verb, path, agent: agent.unwrap_or_default(), range })
 }
 
 /// Sends nothing until the client has given up.

@@ -37,12 +37,6 @@ fn assert_limits(over: &str) {
     said.hides("advice");
 }
 
-#[test]
-fn a_folder_cannot_be_served() {
-    let said = limits(&Home::new(), "--http .").exits(2);
-    said.tells("--http needs a file of this machine, and no target is one");
-}
-
 mod ring2 {
     use super::*;
 

@@ -14,24 +14,18 @@ fn the_version_is_that_of_the_package() {
 }
 
 #[test]
-fn list_shows_contenders_methods_scans_and_settings() {
-    let home = Home::new();
-    let list = home.readlab("list").succeeds_silently();
+fn list_shows_methods_scans_and_settings_and_why_a_contender_cannot_take_part() {
+    let absent = entry("absent", &["/no/such/reader"]) + "hint = 'install it'\n";
+    let home = Home::with_file("roster.toml", absent);
+    let list = home.readlab("list --roster roster.toml").exits(0);
     for part in ["rust 0.", "rust/mmap\n", "rust/io_uring\n", "command 0.", "newlines", "buffer=", "settings"]
     {
         list.shows(part);
     }
-    let sums = home.readlab("list --work sum");
+    list.shows("absent · a fake\n  unavailable: cannot start /no/such/reader").shows("install it");
+    let sums = home.readlab("list --work sum").succeeds_silently();
     sums.hides("rust/lines\n");
     assert!(sums.out.len() < list.out.len(), "{sums}");
-}
-
-#[test]
-fn list_shows_why_a_contender_cannot_take_part() {
-    let home =
-        Home::with_file("roster.toml", entry("absent", &["/no/such/reader"]) + "hint = 'install it'\n");
-    let said = home.readlab("list --roster roster.toml").exits(0);
-    said.shows("absent · a fake\n  unavailable: cannot start /no/such/reader").shows("install it");
 }
 
 #[test]

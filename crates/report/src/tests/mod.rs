@@ -189,11 +189,6 @@ fn an_empty_record_says_so() {
 }
 
 #[test]
-fn a_failed_trial_in_json() {
-    insta::assert_snapshot!(serde_json::to_string_pretty(&document(&failures())["trials"][1]).unwrap());
-}
-
-#[test]
 fn ratios_and_rates_are_right_to_the_digit() {
     let page = Page::from_record(&race());
     let [cold, warm] = &page.rankings[..] else { panic!("two states") };
