@@ -56,18 +56,12 @@ pub(crate) fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     Ok(client)
 }
 
-/// A connection on which a path was requested once.
-pub(crate) fn request(address: SocketAddr, path: &str) -> io::Result<TcpStream> {
-    let mut client = connect(address)?;
+/// The answer to a request for a path.
+pub(crate) fn get(address: SocketAddr, path: &str) -> io::Result<String> {
+    let (mut client, mut answer) = (connect(address)?, String::new());
     // The request is sent immediately, as clients do. On a refused connection this may fail.
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     let _ = client.write_all(request.as_bytes());
-    Ok(client)
-}
-
-/// The answer to a request for a path.
-pub(crate) fn get(address: SocketAddr, path: &str) -> io::Result<String> {
-    let mut answer = String::new();
-    request(address, path)?.read_to_string(&mut answer)?;
+    client.read_to_string(&mut answer)?;
     Ok(answer)
 }

@@ -2,36 +2,27 @@
 //! contradict themselves.
 
 use crate::home::Home;
-use crate::own_server::{OwnServer, connect, request};
+use crate::own_server::{OwnServer, connect};
 use crate::scripted_server::{Server, raw};
 use readlab_targets::target::http::{Client, RequestVerb};
 use readlab_targets::target::url::Url;
-use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
+use std::net::TcpStream;
 
 /// Limit for connections of the server: readers, and clients that are not allowed.
 const CONNECTIONS_MAX: usize = 320;
-
-fn silent_connections(server: &OwnServer, count: usize) -> Vec<TcpStream> {
-    (0..count).map(|_| connect(server.address).unwrap()).collect()
-}
-
-fn assert_serves_the_file(server: &OwnServer) {
-    let said = server.get(&server.path);
-    assert!(said.ends_with("\r\n\r\ncontent"), "{said}");
-}
 
 #[test]
 fn silent_clients_do_not_block_the_file() {
     let home = Home::with_file("f", "content");
     let server = OwnServer::after(&home, "", "f");
-    let mut strangers = silent_connections(&server, CONNECTIONS_MAX);
+    let stranger = || connect(server.address).unwrap();
+    let mut strangers: Vec<TcpStream> = (0..CONNECTIONS_MAX).map(|_| stranger()).collect();
     strangers.iter_mut().step_by(3).for_each(|it| drop(it.write_all(b"GET / HT")));
     for _ in 0..10 {
-        assert_serves_the_file(&server);
-        strangers.push(connect(server.address).unwrap());
+        let said = server.get(&server.path);
+        assert!(said.ends_with("\r\n\r\ncontent"), "{said}");
+        strangers.push(stranger());
     }
     let wrong = server.get("/");
     assert!(wrong.starts_with("HTTP/1.1 404 "), "{wrong}");
@@ -85,52 +76,5 @@ fn extensions_of_chunks_are_skipped_and_sizes_must_be_digits() {
     for size in ["+5", "-5", "0x5", "5g", ";x"] {
         let said = chunked(&format!("{size}\r\nhello\r\n0\r\n\r\n")).unwrap_err();
         assert!(said.ends_with("the size of a chunk is no number"), "{size}: {said}");
-    }
-}
-
-mod ring2 {
-    use super::*;
-
-    #[test]
-    fn a_server_without_descriptors_still_serves_the_file() {
-        let home = Home::with_file("f", "content");
-        let server = OwnServer::after(&home, "ulimit -n 16;", "f");
-        let strangers = silent_connections(&server, 60);
-        assert_serves_the_file(&server);
-        drop(strangers);
-        assert_serves_the_file(&server);
-    }
-
-    #[test]
-    fn a_new_reader_ends_no_other_and_one_too_many_is_refused() {
-        let home = Home::new();
-        // More bytes than the system buffers for readers that do not read.
-        File::create(home.at("f")).unwrap().set_len(64 << 20).unwrap();
-        let server = OwnServer::after(&home, "", "f");
-        let reading = || {
-            let mut reader = request(server.address, &server.path).unwrap();
-            let mut begin = [0; 12];
-            // On a busy machine the lab may have given up the request before it arrived.
-            let _ = reader.read_exact(&mut begin);
-            (String::from_utf8_lossy(&begin).into_owned(), reader)
-        };
-        let mut readers = Vec::new();
-        for nth in 0..CONNECTIONS_MAX {
-            let (said, reader) = reading();
-            assert_eq!(said, "HTTP/1.1 200", "reader {nth}");
-            readers.push(reader);
-        }
-        let said: Vec<String> = (0..10).map(|_| reading().0).collect();
-        assert!(said.contains(&"HTTP/1.1 503".to_owned()), "{said:?}");
-        assert!(!said.contains(&"HTTP/1.1 200".to_owned()), "{said:?}");
-        let rest = readers.pop().unwrap();
-        rest.shutdown(Shutdown::Both).unwrap();
-        drop(rest);
-        // The server's thread notices this a moment later.
-        let is_back = (0..300).any(|_| {
-            std::thread::sleep(Duration::from_millis(20));
-            reading().0 == "HTTP/1.1 200"
-        });
-        assert!(is_back);
     }
 }

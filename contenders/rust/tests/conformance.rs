@@ -265,23 +265,6 @@ fn the_control_null_does_nothing_and_proves_nothing() {
 }
 
 #[test]
-fn a_missing_file_is_named_in_the_error() {
-    let nowhere = Path::new("/nonexistent/file");
-    for method in registry::ALL.iter().filter(|method| reads(method)) {
-        let scan = method.scans(Work::Newlines)[0];
-        let mut reading = match Reading::new(method.name, scan, Work::Newlines, nowhere, []) {
-            Ok(reading) => reading,
-            Err(error) => {
-                eprintln!("SKIPPED: {}: {error}", method.name);
-                continue;
-            }
-        };
-        let error = reading.prepare().and_then(|()| reading.read()).unwrap_err().to_string();
-        assert!(error.starts_with("/nonexistent/file: No such file"), "{}: {error}", method.name);
-    }
-}
-
-#[test]
 fn bytes_that_are_no_text_are_refused_by_methods_that_make_text() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = dir.path().join("f");
@@ -290,19 +273,6 @@ fn bytes_that_are_no_text_are_refused_by_methods_that_make_text() {
         let mut reading = Reading::new(method.name, "-", Work::Lines, &path, []).unwrap();
         let error = reading.prepare().and_then(|()| reading.read()).unwrap_err().to_string();
         assert!(error.ends_with("stream did not contain valid UTF-8"), "{error}");
-    }
-}
-
-#[test]
-fn a_path_may_be_any_bytes() {
-    use std::os::unix::ffi::OsStrExt;
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let path = dir.path().join(std::ffi::OsStr::from_bytes(b"a b\n\xff\xfe"));
-    fs::write(&path, "one\ntwo").unwrap();
-    for method in registry::ALL.iter().filter(|method| reads(method)) {
-        if let Some(answer) = read(method, method.scans(Work::Newlines)[0], Work::Newlines, &path, &[]) {
-            assert_proves(answer, proven(method, Work::Newlines), oracle(b"one\ntwo"), method.name);
-        }
     }
 }
 
