@@ -21,7 +21,8 @@ fn home() -> Home {
 fn a_glob_or_name_of_commands_matches_those_of_the_user_and_of_the_line_up() {
     let home = home();
     let name = "grep -c [a-z\\n] {}";
-    let words = ["-c", name, "--method", &format!("command/{name}"), "--state", "warm"];
+    let method = format!("command/{name}");
+    let words = ["-c", name, "--method", method.as_str(), "--state", "warm"];
     home.race_json("f.txt", words).exits(0).measured("command/wc -l", "warm");
     home.race("f.txt", "--method command/no-such*").refuses("no method matches command/no-such*");
 }
