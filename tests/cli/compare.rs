@@ -91,11 +91,11 @@ fn a_trial_that_one_side_lacks_does_not_pass_the_gate_unless_that_is_allowed() {
     );
     let other = race().replace("wc -l", "wc -c");
     let home = home_with(&[("whole", race()), ("absent", absent), ("other", other)]);
+    let unavailable = "not judged: rust/read/avx2@buffer=64KiB: unavailable in absent: no such program\n";
     for (words, why) in [
-        ("whole absent", "not judged: rust/read/avx2@buffer=64KiB"),
-        ("whole absent", "unavailable in absent: no such program"),
-        ("absent whole", "unavailable in absent: no such program"),
-        ("whole other", "other does not have it"),
+        ("whole absent", unavailable),
+        ("absent whole", unavailable),
+        ("whole other", "not judged: command/wc -l (cold): other does not have it\n"),
     ] {
         compare(&home, &format!("{words} --fail-over 99%")).exits(1).tells(why);
         let allowed = compare(&home, &format!("{words} --fail-over 99% --allow-missing")).exits(0);

@@ -168,7 +168,7 @@ fn assert_outcome(answer: fn(&Request) -> Option<Vec<u8>>, outcome: &str, why: &
 #[test]
 fn a_server_that_breaks_its_promise_to_one_contender_affects_only_that_one() {
     assert_outcome(|_| answer_without_body("404 Not Found"), "failed", "status 404");
-    let why = "it answered 4 bytes, 1 newlines; right is 13 bytes";
+    let why = "it answered 4 bytes, 1 newline; right is 13 bytes";
     assert_outcome(|it| good(it, "Content-Length: 4\r\n", TEXT), "refused", why);
 }
 

@@ -1,7 +1,7 @@
 //! Tests of races under settings of the system: `readlab race FILE --setting` and
 //! `--setting-command`. Without root, the setting is a file that commands write and read.
 
-use crate::home::{Home, QUICK, Trials, items};
+use crate::home::{Export, Home, QUICK, Trials, items};
 use crate::processes::{happens_in_time, kill, send, start_until_sample};
 use readlab_record::{Line, Record};
 use rustix::process::Signal;
@@ -173,8 +173,10 @@ fn a_setting_is_restored_after_ctrl_c_a_kill_and_a_failure() {
     send(child.id(), Signal::INT);
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
     assert!(is_restored(&home), "Ctrl-C");
-    home.readlab("race --resume run/record.jsonl")
-        .refuses("settings of the system are not in force any more");
+    home.readlab("race --resume run/record.jsonl").refuses(
+        "settings of the system are not in force any more: begin anew; readlab report shows what it holds",
+    );
+    home.readlab("report run/record.jsonl").exits(0);
     fs::remove_dir_all(home.at("run")).unwrap();
     let child = start_until_sample(&home, "race", &words());
     assert!(happens_in_time(|| !is_restored(&home)), "it is raced under other values");
@@ -195,6 +197,70 @@ fn a_setting_is_restored_after_ctrl_c_a_kill_and_a_failure() {
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(err.contains("the run ended early: --setting-command x: --apply"), "{err}");
     assert!(is_restored(&home), "failed");
+}
+
+#[test]
+fn the_lock_is_held_until_the_setting_of_a_killed_lab_is_restored() {
+    let home = home_with_setting();
+    let (killed, slow) = (home.at("killed"), home.at("slow"));
+    // Only the command that restores the value finds the mark, and waits until the mark is gone.
+    let wait = format!("while test -e {}; do : >{}; sleep 0.05; done; ", killed.display(), slow.display());
+    let words = setting_options(&home, &wait);
+    let mut child = start_until_sample(&home, "race", &format!("{words} --runs 1000 --budget 10m"));
+    assert!(happens_in_time(|| !is_restored(&home)), "it is raced under other values");
+    fs::write(&killed, "").unwrap();
+    let pid = child.id();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(happens_in_time(|| slow.exists()), "the value is being restored");
+    let refused = home.race("f", setting_options(&home, "")).exits(2);
+    refused
+        .tells(&format!("those that another readlab (process {pid}) changed before it was killed are being"));
+    fs::remove_file(&killed).unwrap();
+    let mut next = home.race("f", setting_options(&home, ""));
+    while next.err.contains("are being restored") {
+        next = home.race("f", setting_options(&home, ""));
+    }
+    next.exits(0);
+    let record = home.record(home.runs().last().unwrap());
+    assert_eq!(setting_values(&record), ["1", "2", "3"], "the next lab finds the old value");
+}
+
+#[test]
+fn settings_are_refused_before_a_contender_is_built_and_too_many_before_any_is_set() {
+    let home = home_with_setting();
+    let entry = "[[contender]]\nname = \"mine\"\nabout = \"x\"\nsources = \"mine\"\n\
+                 build = [[\"sh\", \"-c\", \"echo built >>../built\"]]\nrun = [\"true\"]\nlanguage = \"sh\"\n";
+    home.file("mine/source", "");
+    home.file("mine.toml", entry);
+    let file = home.at("setting");
+    let file = file.display();
+    let words = |values: &str| {
+        format!(
+            "--setting-command x={values} --apply 'echo {{x}} >>applied; echo 1 >\"{file}\"' --read 'cat \"{file}\"' \
+             --roster mine.toml --method mine/*"
+        )
+    };
+    let many: Vec<String> = (2..66).map(|value| value.to_string()).collect();
+    let said = home.race("f", words(&many.join(",")));
+    said.refuses("settings have 65 combinations of values, with those that were found; at most 64 are raced");
+    assert!(!home.at("applied").exists(), "nothing was set");
+    home.race("f", words("7")).refuses("it is 1, and still 1 once 7 is set");
+    assert!(home.at("applied").exists() && !home.at("built").exists(), "nothing was built");
+    assert!(home.runs().is_empty());
+    home.race("f", "--roster mine.toml --method mine/*");
+    assert!(home.at("built").exists(), "a race without settings builds it");
+}
+
+#[test]
+fn each_value_that_only_a_prepare_command_uses_has_a_row() {
+    let home = home_with_setting();
+    let words = "-c 'wc -l {}' -L ra 32,256 --prepare 'echo {ra} >made' --state warm --method 'command/*'";
+    let json: Export = home.race_json("f", words).exits(0);
+    for value in [32, 256] {
+        let id = format!("command/wc -l {{}} # ra={value}");
+        assert_eq!(json.trial(&id, "warm")["outcome"], "measured");
+    }
 }
 
 mod ring2 {

@@ -32,8 +32,8 @@ fn a_trial_is_never_its_own_limit() {
     let judged = verdict_on(&alone, direct_alone);
     assert_eq!((judged.limit.clone(), judged.stops_at().as_str()), (None, "unknown"), "{judged:?}");
     assert_sentence(&judged, "no reading past the page cache shows");
-    // It is a limit for other trials. A trial that exceeds it gets no share of it: the limit is not
-    // known.
+    // The control is a limit for other trials. A trial that exceeds this limit has no share of it,
+    // because the true limit is not known.
     let wc = add_cold(&mut alone, "command/wc -l", took_ms(970, 200, 300));
     let judged = verdict_on(&alone, wc);
     let (limit, name) = (LimitKind::Device, "rust/direct@buffer=8KiB".to_owned());
