@@ -1,8 +1,9 @@
 //! Tests of `readlab limits` with a server. `documents.rs` tests it with files.
 
-use crate::home::{Home, ProgramOutput, items};
+use crate::home::{Home, ProgramOutput, READLAB, Words, items};
 use crate::scripted_server::{Server, sized};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// A quick run with these words.
 fn limits(home: &Home, words: &str) -> ProgramOutput {
@@ -52,5 +53,17 @@ mod ring2 {
         // There is no network link to a server on this machine.
         assert_eq!(kinds(&home).keys().collect::<Vec<_>>(), ["connection", "decryption", "loopback"]);
         said.shows("the server does not say that it answers them (Accept-Ranges)");
+    }
+
+    #[test]
+    fn fio_that_does_not_end_is_killed_and_the_reason_is_given() {
+        let home = Home::with_file("f.txt", "line\n".repeat(1 << 16));
+        let fio = home.program("bin/fio", "#!/bin/sh\nexec sleep 600\n");
+        let path = format!("{}:{}", fio.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        let words = "limits f.txt --state warm --runs 3 --budget 20s --no-progress";
+        let begun = Instant::now();
+        let said = ProgramOutput::by(home.command(READLAB).args(words.words()).env("PATH", path));
+        said.shows("no limit by fio: fio: no answer within");
+        assert!(begun.elapsed() < Duration::from_secs(60), "{said}");
     }
 }

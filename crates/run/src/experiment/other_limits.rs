@@ -8,12 +8,14 @@
 use readlab_model::units::Bytes;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 use readlab_system::interface;
+use readlab_system::program::{self, CommandLine, ReadError};
 use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::web::RemoteTarget;
-use serde_json::Value;
+use serde_json::{Deserializer, Value};
+use std::ffi::OsString;
+use std::io::{Read, Seek};
 use std::net::ToSocketAddrs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Number of readings by fio. The median is recorded.
@@ -22,10 +24,18 @@ const FIO_READINGS: usize = 3;
 /// Shortest reading that shows a rate, because fio's start and end alone take tenths of a second.
 const FIO_READING_TIME_MIN: Duration = Duration::from_millis(500);
 
+/// Longest reading by fio, which reads a part of a larger file.
+const FIO_READING_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// How long fio may take beyond its reading. A device that does not answer keeps it for ever.
+const FIO_GRACE: Duration = Duration::from_secs(5);
+
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FioError {
     #[error("fio cannot be started: {0}")]
     NotStarted(std::io::Error),
+    #[error("fio: {0}")]
+    NotEnded(ReadError),
     #[error("fio: {0}")]
     Failed(String),
     #[error("the time for the whole run was used up")]
@@ -55,7 +65,7 @@ pub(super) fn fio_limit(
         return Err(FioError::NoTime);
     }
     // Fio's own start and end belong to the time of each reading.
-    let reading = each.map(|each| each - FIO_READING_TIME_MIN / 2);
+    let reading = each.map_or(FIO_READING_TIME_MAX, |each| each - FIO_READING_TIME_MIN / 2);
     let FioPoint { block_bytes, depth } = point;
     let samples =
         (0..FIO_READINGS).map(|_| read_rate_once(path, point, reading)).collect::<Result<Vec<u64>, _>>()?;
@@ -88,32 +98,44 @@ fn limit_without_rate(kind: LimitKind, name: String, target: usize, how: &str) -
 }
 
 /// Reads the whole file once, or as much as the time allows; returns bytes per second.
-fn read_rate_once(path: &Path, point: FioPoint, time: Option<Duration>) -> Result<u64, FioError> {
+fn read_rate_once(path: &Path, point: FioPoint, time: Duration) -> Result<u64, FioError> {
     let FioPoint { block_bytes, depth } = point;
+    let fixed = ["--name=readlab", "--readonly", "--rw=read", "--direct=1", "--ioengine=io_uring"];
+    let fixed = fixed.into_iter().chain(["--output-format=json", "--allow_file_create=0"]);
     // Fio separates file names by colons.
     let name = path.to_string_lossy().replace(':', "\\:");
-    let output = Command::new("fio")
-        .args(["--name=readlab", "--readonly", "--rw=read", "--direct=1", "--ioengine=io_uring"])
-        .args(["--output-format=json", "--allow_file_create=0"])
-        .arg(format!("--bs={block_bytes}"))
-        .arg(format!("--iodepth={depth}"))
-        .arg(format!("--filename={name}"))
-        .args(time.map(|time| format!("--runtime={}ms", time.as_millis())))
-        .stdin(Stdio::null())
-        .output()
-        .map_err(FioError::NotStarted)?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(FioError::Failed(said.lines().last().unwrap_or("it failed in silence").to_owned()));
+    let set = [
+        format!("--bs={block_bytes}"),
+        format!("--iodepth={depth}"),
+        format!("--filename={name}"),
+        format!("--runtime={}ms", time.as_millis()),
+    ];
+    let args = fixed.map(OsString::from).chain(set.map(OsString::from)).collect();
+    let line = CommandLine { program: "fio".into(), args, ..CommandLine::default() };
+    let mut printed = tempfile::tempfile().map_err(FioError::NotStarted)?;
+    let status =
+        program::run_to_end(&line, Path::new("."), &printed, time + FIO_GRACE).map_err(
+            |error| match error {
+                ReadError::Io(cause) => FioError::NotStarted(cause),
+                error => FioError::NotEnded(error),
+            },
+        )?;
+    if !status.success() {
+        let last = program::last_line(printed);
+        return Err(FioError::Failed(last.unwrap_or_else(|| "it failed in silence".to_owned())));
     }
-    parse_read_rate(&String::from_utf8_lossy(&output.stdout))
+    let mut said = Vec::new();
+    let read = printed.rewind().and_then(|()| printed.read_to_end(&mut said));
+    read.map_err(|cause| FioError::NotEnded(cause.into()))?;
+    parse_read_rate(&String::from_utf8_lossy(&said))
 }
 
-/// The read rate of the first job in fio's JSON, which other messages may precede.
+/// The read rate of the first job in fio's JSON, which other messages may precede and follow.
 fn parse_read_rate(said: &str) -> Result<u64, FioError> {
     let no_rate = |why: &str| FioError::NoRate(why.to_owned());
     let start = said.find('{').ok_or_else(|| no_rate("no JSON"))?;
-    let value: Value = serde_json::from_str(&said[start..]).map_err(|error| no_rate(&error.to_string()))?;
+    let first = Deserializer::from_str(&said[start..]).into_iter::<Value>().next();
+    let value = first.transpose().map_err(|error| no_rate(&error.to_string()))?.unwrap_or_default();
     let rate = value["jobs"][0]["read"]["bw_bytes"].as_u64();
     rate.filter(|rate| *rate > 0).ok_or_else(|| no_rate("no jobs[0].read.bw_bytes"))
 }
@@ -161,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_read_rate_is_found_behind_messages_and_its_absence_is_reported() {
-        let said = "note: both iodepth >= 1\n{\"jobs\":[{\"read\":{\"bw_bytes\":2300000000}}]}";
+        let said = "note: both iodepth >= 1\n{\"jobs\":[{\"read\":{\"bw_bytes\":2300000000}}]}\nfio: note\n";
         assert_eq!(parse_read_rate(said).unwrap(), 2_300_000_000);
         for wrong in ["", "{}", "{\"jobs\":[]}", "{\"jobs\":[{\"read\":{\"bw_bytes\":0}}]}"] {
             assert!(parse_read_rate(wrong).is_err(), "{wrong}");
