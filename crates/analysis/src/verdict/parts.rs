@@ -222,7 +222,7 @@ impl<'a> TrialFacts<'a> {
             // Limits of bytes do not apply to walks that find names.
             near: if size > 0.0 && !it.trial.work.finds_names() { near.collect() } else { Vec::new() },
             encoded_share: float(encoded) / size.max(1.0),
-            is_stored_compressed: cold && is_stored_compressed(target, device_bytes),
+            is_stored_compressed: cold && is_stored_compressed(it, target, device_bytes),
             device_busy: scaled_turn_time_ns(it, |sample| sample.turn.device_busy_ns).map(|ns| ns / wall_ns),
             throttled: throttled_share(it),
             throttled_share: (throttled_share(it) / at_once).min(1.0),
@@ -300,12 +300,23 @@ impl<'a> TrialFacts<'a> {
 
 /// Whether a file system that may compress files, and lists no extents, read fewer bytes from the
 /// device than it delivered.
-fn is_stored_compressed(target: &TargetFacts, device_bytes: Option<f64>) -> bool {
+fn is_stored_compressed(it: &TrialRecord, target: &TargetFacts, device_bytes: Option<f64>) -> bool {
     let kind = target.filesystem.as_deref().unwrap_or_default();
     let zeros = target.extents.as_ref().map_or(0, |extents| extents.hole_bytes + extents.unwritten_bytes);
-    let stored_bytes = float(target.size_bytes.saturating_sub(zeros));
-    ["squashfs", "erofs", "cramfs"].contains(&kind)
+    let stored_bytes = delivered_bytes(it, target).unwrap_or(0.0) - float(zeros);
+    ["squashfs", "erofs", "cramfs", "iso9660"].contains(&kind)
         && device_bytes.is_some_and(|bytes| bytes > 0.0 && bytes < COMPRESSED_SHARE_MAX * stored_bytes)
+}
+
+/// Bytes of the file that one cold reading needs, each counted once. A command whose output is not
+/// counted may stop early: then these are the bytes that it left in the cache.
+fn delivered_bytes(it: &TrialRecord, target: &TargetFacts) -> Option<f64> {
+    let useful_bytes = float(target.useful_bytes());
+    if !it.trial.work.may_read_part() {
+        return Some(useful_bytes);
+    }
+    let share = stats::median(it.samples.iter().filter_map(|sample| sample.resident_after))?;
+    Some(useful_bytes * share)
 }
 
 /// The part of a trial's kernel time that controls explain, for a target of this size.

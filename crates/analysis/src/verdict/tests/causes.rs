@@ -237,6 +237,26 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
         let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
         assert_sentence(&verdict_on(&record, read), said);
     }
+    // A command that stops early needs few bytes of any file. So does a reading of blocks that
+    // repeat.
+    let mut record = machine_record();
+    record.targets[0].filesystem = Some("squashfs".to_owned());
+    let reading = with_device_bytes(SIZE / 4, sample_of_times(2000, 60, 1800));
+    let command = add(&mut record, "command/cat", CacheState::Cold, Cache::Through, reading);
+    record.trials[TrialIndex::new(command)].trial.work = Work::Output;
+    for (left_share, is_decoding) in [(1.0, true), (0.25, false)] {
+        change_each(&mut record, command, [left_share; 5], |sample, share| {
+            sample.resident_after = Some(share);
+        });
+        assert_eq!(stops_at(&record, command).starts_with("decoding"), is_decoding, "{left_share}");
+    }
+    record.trials[TrialIndex::new(command)].trial.work = Work::Newlines;
+    assert!(stops_at(&record, command).starts_with("decoding"), "it counts all newlines");
+    let (block_bytes, reads) = (4096, SIZE / 4096);
+    let places =
+        PlacesFacts { pattern: Pattern::Random, block_bytes, reads, distinct: reads / 5, file_bytes: SIZE };
+    record.targets[0].kind = TargetKind::Places(places);
+    assert!(!stops_at(&record, command).starts_with("decoding"));
     for (state, user_ms, system_ms, right) in [
         (CacheState::Cold, 60, 1800, "decoding"),
         // The reading also waits.
