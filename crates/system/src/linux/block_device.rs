@@ -33,6 +33,8 @@ pub enum Composition {
         /// name states it.
         by: Option<String>,
     },
+    /// A program of this machine that answers each request (ublk).
+    Program,
     Cached {
         /// The software that keeps the cache, such as `bcache`.
         by: &'static str,
@@ -140,7 +142,9 @@ impl BlockDevice {
         }
         let name = self.name();
         match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
-            "zram" | "ram" => return Composition::Memory,
+            "zram" | "ram" | "nullb" => return Composition::Memory,
+            "ublkb" => return Composition::Program,
+            _ if self.is_scsi_debug() => return Composition::Memory,
             "nbd" | "rbd" | "rnbd" | "drbd" => return Composition::Remote { by: None },
             _ if name.starts_with("etherd!") => return Composition::Remote { by: None },
             _ => {}
@@ -162,6 +166,12 @@ impl BlockDevice {
         let roles = [("_wcorig", "dm-writecache"), ("_corig", "dm-cache")];
         let has = |role: &str| names.iter().any(|name| name.ends_with(role));
         roles.into_iter().find(|(role, _)| has(role)).map(|(_, by)| by)
+    }
+
+    /// True for a disk that the kernel simulates in memory.
+    fn is_scsi_debug(&self) -> bool {
+        let model = self.disk_folder().and_then(|folder| line(folder.join("device/model")));
+        model.is_some_and(|model| model.trim() == "scsi_debug")
     }
 
     /// The network protocol that carries the device's blocks; `None` for a local device.

@@ -29,6 +29,9 @@ const LAYERS_MAX: usize = 64;
 /// The reason why the cache of a server stays filled.
 const ON_ANOTHER_MACHINE: &str = "it is not this machine's";
 
+/// The reason why the cache of a program stays filled.
+const IN_A_PROGRAM: &str = "neither its memory nor what it reads can be evicted from here";
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chain {
     pub layers: Vec<Layer>,
@@ -123,8 +126,7 @@ impl Walk<'_> {
             return self.add(Layer::new(LayerKind::File, name).with_evicted_cache());
         }
         let what = format!("the cache of the program that serves it ({name}, {kind})");
-        let layer = Layer::new(LayerKind::Program, name)
-            .with_remaining_cache(what, "neither its memory nor what it reads can be evicted from here");
+        let layer = Layer::new(LayerKind::Program, name).with_remaining_cache(what, IN_A_PROGRAM);
         self.add(Layer { process: daemon.map(|daemon| daemon.pid), ..layer });
     }
 
@@ -186,6 +188,10 @@ impl Walk<'_> {
                 Layer::new(LayerKind::Memory, &name)
                     .with_remaining_cache(format!("memory ({name})"), "the device is made of memory"),
             ),
+            Composition::Program => {
+                let what = format!("the cache of the program that serves {name}");
+                self.add(Layer::new(LayerKind::Program, name).with_remaining_cache(what, IN_A_PROGRAM));
+            }
             Composition::Remote { by } => {
                 let name = by.map_or_else(|| name.clone(), |by| format!("{name} ({by})"));
                 let what = format!("the cache of the server of {name}");

@@ -127,12 +127,19 @@ fn partitions_and_mapped_devices_are_followed_to_disks() {
 }
 
 #[test]
-fn devices_in_memory_or_on_other_machines_have_caches_that_stay() {
-    for (name, what) in
-        [("zram0", "memory (zram0)"), ("ram1", "memory (ram1)"), ("nbd2", "the cache of the server of nbd2")]
-    {
+fn devices_in_memory_of_programs_or_on_other_machines_have_caches_that_stay() {
+    for (name, what) in [
+        ("zram0", "memory (zram0)"),
+        ("ram1", "memory (ram1)"),
+        ("nullb0", "memory (nullb0)"),
+        ("sdc", "memory (sdc)"),
+        ("ublkb0", "the cache of the program that serves ublkb0"),
+        ("nbd2", "the cache of the server of nbd2"),
+    ] {
         let Some(it) = ScriptedKernel::new() else { return };
         it.set_device(name);
+        it.write("sys/block/sdc/queue/rotational", "0\n");
+        it.write("sys/block/sdc/device/model", "scsi_debug      \n");
         assert_eq!(cold_above(&it.chain().layers).as_deref(), Some(what));
     }
     let Some(it) = ScriptedKernel::new() else { return };
