@@ -146,9 +146,10 @@ fn accepted_exit_codes_are_recorded_and_shown_and_others_are_failures() {
     let home = home();
     let absent = "grep -c no-such-word {}";
     let alone = race(&home, &[absent], &["--check", "none"]).exits(1);
-    assert!(reason(&alone, absent).ends_with("ended with exit code 1; if that is no failure: --success 0,1"));
-    let options = ["--check", "none", "--success", "1,0,1", "--output", "run"];
-    let json = race(&home, &[absent, "grep -c three {}"], &options).exits(0);
+    let advice = "ended with exit code 1; if that is no failure, --success 0,1 accepts exit code 1";
+    assert!(reason(&alone, absent).ends_with(advice));
+    let json =
+        race(&home, &[absent, "grep -c three {}"], &["--check", "none", "--success", "1,0,1"]).exits(0);
     assert_measured(&json, &[absent, "grep -c three {}"]);
     assert_eq!(trial(&json, absent, "warm")["command"]["success"], serde_json::json!([0, 1]), "{json}");
     let page = home.read("run/report.html").replace('\u{a0}', " ");
@@ -156,6 +157,12 @@ fn accepted_exit_codes_are_recorded_and_shown_and_others_are_failures() {
     let fails = "sh -c 'exit 3' {}";
     let json = race(&home, &[fails, "cat {}"], &["--check", "none", "--success", "0,1"]).exits(1);
     assert!(reason(&json, fails).ends_with("ended with exit code 3"), "{json}");
+    let says_why = "sh -c 'echo reading >&2; echo no such device >&2; exit 3' {}";
+    let json = race(&home, &[says_why], &["--check", "none"]).exits(1);
+    assert!(
+        reason(&json, says_why).ends_with("ended with exit code 3; it printed: no such device"),
+        "{json}"
+    );
 }
 
 #[test]
@@ -201,7 +208,11 @@ fn a_program_decides_whether_output_is_right() {
     let why = format!("the check '{check}' of its output ended with exit code 1");
     assert_eq!(reason(&json, "head -c 3 {}"), why);
     let json = race(&home, &["cat {}"], &["--check", "no-such-program"]);
-    assert!(reason(&json, "cat {}").ends_with("ended with exit code 127"));
+    let why = reason(&json, "cat {}");
+    assert!(
+        why.contains("ended with exit code 127; it printed: ") && why.contains("no-such-program"),
+        "{why}"
+    );
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn is_success(status: ExitStatus, accepted: Option<&str>) -> bool {
 /// Advice on how to race a command whose exit code 1 is an answer, such as that of `grep` without a
 /// match.
 fn advice_for_exit_code_1(status: ExitStatus) -> &'static str {
-    if status.code() == Some(1) { "; if that is no failure: --success 0,1" } else { "" }
+    if status.code() == Some(1) { "; if that is no failure, --success 0,1 accepts exit code 1" } else { "" }
 }
 
 fn not_started(name: &str, error: &io::Error) -> Refusal {
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn failures_name_the_program_and_how_it_ended() {
         let failed = |what: &str| Refusal::Failed(what.to_owned());
-        let advice = "; if that is no failure: --success 0,1";
+        let advice = "; if that is no failure, --success 0,1 accepts exit code 1";
         let said = format!("false ended with exit code 1{advice}");
         assert_eq!(execute(&words("false")).unwrap_err(), failed(&said));
         let shell = execute(&["sh".into(), "-c".into(), "grep -c x /dev/null".into()]).unwrap_err();

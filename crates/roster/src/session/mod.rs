@@ -4,7 +4,7 @@
 //! Every violation of PROTOCOL.md is a [`SessionError`] of its own, which the lab turns into the
 //! outcome of the trial.
 
-use readlab_model::trial::Params;
+use readlab_model::trial::{COMMAND, Params};
 use readlab_protocol::{
     CountLine, LINE_BYTES_MAX, Message, MethodLine, SampleLine, SayError, Scheduling, TurnRequest, VERSION,
 };
@@ -336,8 +336,21 @@ impl Session {
         };
         match Message::parse(&line)? {
             Message::Unavailable { reason } => Err(SessionError::Unavailable(reason)),
-            Message::Failed { reason } => Err(SessionError::Failed(self.with_memory(reason))),
+            Message::Failed { reason } => {
+                let reason = self.with_last_error(reason);
+                Err(SessionError::Failed(self.with_memory(reason)))
+            }
             message => Ok(message),
+        }
+    }
+
+    /// Adds to the failure of a user's command what was printed last on standard error, which most
+    /// likely states the cause.
+    fn with_last_error(&mut self, reason: String) -> String {
+        let is_command = self.receipt.contender == COMMAND;
+        match is_command.then(|| self.process.newest_error_line()).flatten() {
+            Some(line) => format!("{reason}; it printed: {line}"),
+            None => reason,
         }
     }
 

@@ -35,6 +35,9 @@ pub enum ReadError {
 /// Bytes of the end of standard error that are kept.
 const STDERR_TAIL_BYTES: usize = 4096;
 
+/// Characters of a line of standard error that are quoted in the reason of a failure.
+const ERROR_CHARS_MAX: usize = 300;
+
 /// How long the program may take to end after its input was closed.
 const END_GRACE: Duration = Duration::from_secs(2);
 
@@ -221,6 +224,13 @@ impl Process {
 
     pub fn last_errors(&self) -> String {
         String::from_utf8_lossy(&self.stderr_tail).into_owned()
+    }
+
+    /// The last line that the program has printed on standard error until now, shortened.
+    pub fn newest_error_line(&mut self) -> Option<String> {
+        // A failure to read it is ignored: other words describe what failed.
+        let _ = self.drain_stderr();
+        Some(self.last_stderr_line()?.chars().take(ERROR_CHARS_MAX).collect())
     }
 
     /// The last line on standard error that is not blank.
