@@ -101,7 +101,10 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
         return None;
     }
     let searched: usize = trials_for_user().map(|it| it.searched.len()).sum();
-    let reason = |it: &TrialRecord| Some(format!("{}: {}", it.trial.id, it.outcome.as_ref()?.reason()?));
+    let words = |(reason, only): (&str, Option<&TrialId>)| match only {
+        Some(id) => format!("{id}: {reason}"),
+        None => reason.to_owned(),
+    };
     let is_requested = |it: &&TrialRecord| requested.iter().any(|name| is_meant_by(name, record, it));
     let is_up = matches!(record.end, Some((EndReason::Budget, _)));
     let of_search = (is_up && searched > 0).then(|| {
@@ -111,7 +114,7 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
             if searched == 1 { "reading" } else { "readings" }
         )
     });
-    let of_requested = trials_for_user().filter(is_requested).find_map(reason);
+    let of_requested = most_common_reason(record, trials_for_user().filter(is_requested)).map(words);
     let ended = match record.end {
         Some((EndReason::Budget, _)) => Some("the time was up before the first reading".to_owned()),
         Some((EndReason::TargetChanged, _)) => record.change().map(str::to_owned),
@@ -121,10 +124,30 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
         of_search
             .or(of_requested)
             .or(ended)
-            .or_else(|| trials_for_user().find_map(reason))
+            .or_else(|| most_common_reason(record, trials_for_user()).map(words))
             .or_else(|| record.warnings.first().cloned())
             .unwrap_or_else(|| "no trial was planned".to_owned()),
     )
+}
+
+/// The reason why these trials were not measured, with the name of the trial if it concerns only one:
+/// a change of the target, otherwise the reason of most of them, of several the first. A few trials may
+/// have a reason of their own, such as a method that suits no warm state. Trials that a change of the
+/// target prevented have no outcome.
+fn most_common_reason<'a>(
+    record: &'a Record,
+    trials: impl Iterator<Item = &'a TrialRecord>,
+) -> Option<(&'a str, Option<&'a TrialId>)> {
+    let with_reason = |it: &'a TrialRecord| {
+        let reason = it.outcome.as_ref().map_or(record.change(), Outcome::reason)?;
+        Some((reason, &it.trial.id))
+    };
+    let all: Vec<(&str, &TrialId)> = trials.filter_map(with_reason).collect();
+    let count = |reason: &str| all.iter().filter(|(other, _)| *other == reason).count();
+    let rank = |(reason, _): &&(&str, &TrialId)| (Some(*reason) == record.change(), count(*reason));
+    let &(reason, id) = all.iter().rev().max_by_key(rank)?;
+    let is_only = all.iter().all(|(other, its)| *other != reason || *its == id);
+    Some((reason, is_only.then_some(id)))
 }
 
 /// Whether a trial has valid readings, of a search or not.
@@ -140,7 +163,8 @@ fn why_absent(requested: &Requested, record: &Record) -> Option<String> {
     if trials.iter().any(|it| has_valid_readings(it)) {
         return None;
     }
-    let of_trial = trials.iter().find_map(|it| it.outcome.as_ref()?.reason().map(str::to_owned));
+    let of_trial = most_common_reason(record, trials.iter().copied());
+    let of_trial = of_trial.map(|(reason, _)| reason.to_owned());
     let languages = Languages::of_record(record);
     let contender = match requested {
         Requested::Language(name) => languages.contender_of(name),
@@ -212,7 +236,7 @@ mod tests {
     use readlab_model::trial::{CacheState, TrialIndex};
     use readlab_protocol::Cache;
     use readlab_record::testing::{header, sized, trial};
-    use readlab_record::{Line, Record};
+    use readlab_record::{Line, Record, WHILE_RACED};
 
     #[test]
     fn a_search_without_fresh_readings_has_measured_nothing() {
@@ -264,6 +288,23 @@ mod tests {
         }
         let found = record(&[(0, 3, measured()), (1, 3, measured())], EndReason::Budget);
         assert_eq!(exit_code(&found, &[]), 0);
+    }
+
+    #[test]
+    fn the_reason_is_that_of_most_trials_and_of_what_the_user_named() {
+        let absent = |reason: &str| Some(Outcome::Unavailable { reason: reason.to_owned() });
+        let trials = ["past the cache", "no time", "no time", "no program"].map(|why| (0, 0, absent(why)));
+        let some = record(&trials, EndReason::Settled);
+        let method = |name: &str| Requested::Method(name.to_owned());
+        let why = |requested: &[Requested]| nothing_measured(&some, requested).unwrap();
+        assert_eq!(why(&[]), "no time", "it concerns two trials");
+        assert_eq!(why(&[method("c3/read")]), "c3/read: no program", "no bystander is named");
+        assert_eq!(why_absent(&method("*/read"), &some).unwrap(), "no time");
+        // The run ended before the second trial was read.
+        let change = format!("f grew {WHILE_RACED}");
+        let mut changed = record(&[(0, 0, absent("past the cache")), (0, 0, None)], EndReason::TargetChanged);
+        changed.warnings.push(change.clone());
+        assert_eq!(why_absent(&method("*/read"), &changed), Some(change));
     }
 
     #[test]
