@@ -118,12 +118,38 @@ fn snippets(contender: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Races one method on a file with these words, warm; `None` with a message if its language is not
+/// installed.
+fn race_lines(home: &Home, method: &str, file: &str, words: &str) -> Option<ProgramOutput> {
+    let (contender, _) = method.split_once('/').unwrap();
+    let built = home.readlab(["build", contender]);
+    if built.code != Some(0) {
+        skip(built.err);
+        return None;
+    }
+    Some(home.race(file, format!("--method {method} --state warm {words}")))
+}
+
+#[test]
+fn lines_that_end_at_a_lone_carriage_return_are_explained() {
+    let home = Home::new();
+    home.file("progress", "10 %\r20 %\r30 %\n".repeat(100));
+    let Some(said) = race_lines(&home, "python/lines", "progress", "") else { return };
+    let why = "(the file has 200 carriage returns (\\r) without a newline, and it ends a line at each)";
+    said.exits(1).tells("it answered 300 lines").tells(why);
+}
+
 mod ring2 {
     use super::*;
 
     #[test]
-    fn c_takes_part_if_a_compiler_is_installed() {
-        assert_built_in_contender("c", &[("getline", None)], &[]);
+    fn a_line_that_is_too_long_for_a_scanner_is_explained_with_the_option_that_takes_it() {
+        let home = Home::new();
+        home.file("long", format!("short\n{}\n", "x".repeat(1 << 20)));
+        let Some(said) = race_lines(&home, "go/bufio.Scanner/Bytes", "long", "") else { return };
+        let option = "--param line_bytes_max=4194304";
+        said.exits(1).tells(&format!("a line has 65536 bytes or more, and {option} takes longer ones"));
+        race_lines(&home, "go/bufio.Scanner/Bytes", "long", option).unwrap().exits(0);
     }
 
     #[test]

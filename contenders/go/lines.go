@@ -34,10 +34,15 @@ func readByScanner(r request) (answer, error) {
 	unused = chars
 	err = scanner.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
-		err = fmt.Errorf("%w (line_bytes_max=%d)", err, r.params["line_bytes_max"])
+		most := r.params["line_bytes_max"]
+		err = fmt.Errorf("%w: a line has %d bytes or more, and --param line_bytes_max=%d takes longer ones",
+			err, most, most*longerTimes)
 	}
 	return answer{Lines: &lines}, err
 }
+
+// How many times as long a line may be under the limit that is suggested.
+const longerTimes = 64
 
 // Unused results are stored here, so that the compiler cannot remove their computation.
 var unused uint64
