@@ -252,6 +252,7 @@ mod tests {
             "a/b/c/d",
             "rust/mmap@depth",
             "rust/mmap@depth=x",
+            "rust/mmap@depth=1,depth=2",
             "rust/mmap@=1",
             "rust/mmap@_bytes=1",
             "rust/mmap@de\rpth=1",
@@ -269,7 +270,8 @@ mod tests {
         let resolved = "buffer=8k".parse::<Params>().unwrap().resolve(&method).unwrap();
         assert_eq!(resolved.0, BTreeMap::from([("buffer_bytes".to_owned(), 8192)]));
         assert_eq!(resolved.to_string(), "buffer=8KiB");
-        assert!("depth=1".parse::<Params>().unwrap().resolve(&method).is_err());
-        assert!("buffer=0".parse::<Params>().unwrap().resolve(&method).is_err());
+        let refused = |text: &str| text.parse::<Params>().unwrap().resolve(&method).unwrap_err().to_string();
+        assert_eq!(refused("bufer=1KiB"), "read has no parameter 'bufer' (it has: buffer)");
+        assert_eq!(refused("buffer=0"), "read: buffer must be from 1 to 1073741824, got 0");
     }
 }

@@ -47,12 +47,12 @@ impl Params {
             let Some(param) = declared else {
                 let known: Vec<&str> = method.params.iter().map(|param| Params::short(&param.name)).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                let (method, key) = (method.method.clone(), key.clone());
+                let (method, key) = (method.method.clone(), Params::short(key).to_owned());
                 return Err(TrialError::UnknownParam { method, key, known });
             };
             let (min, max) = (param.min, param.max);
             if !(min..=max).contains(&value) {
-                let (method, key) = (method.method.clone(), key.clone());
+                let (method, key) = (method.method.clone(), Params::short(key).to_owned());
                 return Err(TrialError::OutOfRange { method, key, value, min, max });
             }
             resolved.insert(param.name.clone(), value);
@@ -86,14 +86,15 @@ impl FromStr for Params {
             if short.is_empty() || !short.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
                 return Err(TrialError::Shape(text.to_owned()));
             }
-            let bytes: Bytes = value.parse().map_err(|cause: crate::units::UnitError| TrialError::Value {
-                name: text.to_owned(),
-                key: key.to_owned(),
-                cause: cause.to_string(),
-            })?;
+            let wrong =
+                |cause: String| TrialError::Value { name: text.to_owned(), key: key.to_owned(), cause };
+            let bytes: Bytes =
+                value.parse().map_err(|cause: crate::units::UnitError| wrong(cause.to_string()))?;
             let of_bytes = key.ends_with("_bytes") || value.ends_with(|c: char| c.is_ascii_alphabetic());
             let name = if of_bytes { format!("{short}_bytes") } else { short.to_owned() };
-            params.insert(name, bytes.0);
+            if params.insert(name, bytes.0).is_some() {
+                return Err(wrong("it is given twice".to_owned()));
+            }
         }
         Ok(Params(params))
     }
