@@ -5,7 +5,7 @@ use super::Target::{Hosts, Https, LateTree, Lines, Newlines, On, Tree, Url, Zip}
 use super::TrialSelection::{Only, WithControls};
 use super::{Case, CaseLimit, Files, Question, Target, TrialSelection};
 use crate::made::control_group::GroupLimit::{DeviceBytes, DeviceReads, Processor, ProcessorPercent};
-use crate::made::file_system::FileSystem::{Compressed, ShortReadAhead, Slow};
+use crate::made::file_system::FileSystem::{Compressed, CompressedImage, ShortReadAhead, Slow};
 use crate::made::hosts::HostLimit;
 use crate::made::network::Pace;
 use readlab_model::trial::CacheState;
@@ -123,8 +123,8 @@ pub(super) const CASES: &[Case] = &[
     warm("copy", Lines(FILE_SIZE), Only(&[READ_TRIAL, RESIDENT_CONTROL, COPY_CONTROL]), &["copy"]),
     warm("memory", Lines(FILE_SIZE), Only(&["rust/mmap@threads=all", "rust/resident@threads=all", RESIDENT_CONTROL, COPY_CONTROL]), &["memory"]),
     warm("small-pages", On(Compressed, FILE_SIZE), Only(&["rust/mmap", RESIDENT_CONTROL, COPY_CONTROL, "rust/faults"]), &["faults", "mixed"]),
-    // If no reading past the cache shows the limit of the device, the verdict is unknown.
-    cold("compressed", On(Compressed, FILE_SIZE), Only(&[READ_TRIAL]), &["decoding", "unknown"]),
+    cold("compressed", On(Compressed, FILE_SIZE), Only(&[READ_TRIAL]), &["decoding"]),
+    cold("compressed-image", On(CompressedImage, FILE_SIZE), Only(&[READ_TRIAL]), &["decoding"]),
     warm("sleep", Lines(SMALL_FILE_SIZE), Only(&["command/sleep 0.2; wc -l {}", RESIDENT_CONTROL, COPY_CONTROL]), &["latency"]),
     // The file system waits for layers below it, which may have a cache.
     cold("slow-fuse", On(Slow, SMALL_FILE_SIZE), Only(&[READ_TRIAL]), &["unknown"]),
@@ -133,6 +133,7 @@ pub(super) const CASES: &[Case] = &[
     warm("processor-quota", Lines(FILE_SIZE), Only(&[READ_TRIAL, RESIDENT_CONTROL, COPY_CONTROL]), &["processor quota"]).with_limit(Group(ProcessorPercent(25))),
     warm("processor-quota-threads", Lines(FILE_SIZE), Only(&["rust/pread@threads=2", RESIDENT_CONTROL, COPY_CONTROL]), &["processor quota"]).with_limit(Group(ProcessorPercent(20))),
     warm("new-memory", Lines(FILE_SIZE), Only(&["rust/fs-read", READ_TRIAL, RESIDENT_CONTROL, COPY_CONTROL, "rust/faults"]), &["new memory"]),
+    warm("new-memory-go", Lines(FILE_SIZE), Only(&["go/os.ReadFile/Count", "go/os.File.Read/Count", RESIDENT_CONTROL, COPY_CONTROL, "rust/faults"]), &["new memory"]),
     cold("read-ahead", Lines(FILE_SIZE), Only(&["rust/places-mmap", "rust/places-device"]), &["read-ahead"]).with_options(MAPPED_PLACES_OPTIONS),
     cold("short-read-ahead", On(ShortReadAhead, SMALL_FILE_SIZE), Only(&["rust/mmap", DEVICE_CONTROL]), &["short read-ahead"]),
     warm("zip", Zip(SMALL_FILE_SIZE), Only(&["rust/zip", "rust/decoder", RESIDENT_CONTROL, COPY_CONTROL]), &["decoding"]),

@@ -18,6 +18,8 @@ pub(crate) enum FileSystem {
     Memory,
     /// btrfs with zstd.
     Compressed,
+    /// EROFS with LZ4, which is written once, as a whole.
+    CompressedImage,
     Btrfs,
     Ext4,
     Xfs,
@@ -41,6 +43,7 @@ impl FileSystem {
         let folder = match self {
             FileSystem::Memory => cleanup.folder("/dev/shm/readlab-bench".into(), fs::remove_dir_all)?,
             FileSystem::Compressed => mount_image(cleanup, beside, "btrfs", "-f", "compress-force=zstd")?,
+            FileSystem::CompressedImage => return compressed_image(cleanup, &original, beside),
             FileSystem::Btrfs => mount_image(cleanup, beside, "btrfs", "-f", "defaults")?,
             FileSystem::Ext4 => mount_image(cleanup, beside, "ext4", "-F", "defaults")?,
             FileSystem::Xfs => mount_image(cleanup, beside, "xfs", "-f", "defaults")?,
@@ -94,6 +97,18 @@ fn mount_image(
     let device = loop_device(cleanup, "", &image)?;
     mount(cleanup, kind, options, &device, &folder)?;
     Ok(folder)
+}
+
+/// Makes an EROFS that has a copy of the file, and mounts it. Returns the path of the copy.
+fn compressed_image(cleanup: &mut Cleanup, original: &Path, beside: &Path) -> anyhow::Result<PathBuf> {
+    let folder = cleanup.folder(beside.join("erofs"), fs::remove_dir)?;
+    let content = cleanup.folder(beside.join("erofs-content"), fs::remove_dir_all)?;
+    fs::copy(original, content.join(FILE_NAME)).with_context(|| original.display().to_string())?;
+    let image = cleanup.folder(beside.join("images"), fs::remove_dir_all)?.join("erofs");
+    output(command("mkfs.erofs", "-zlz4").arg(&image).arg(&content))?;
+    let device = loop_device(cleanup, "", &image)?;
+    mount(cleanup, "erofs", "ro", &device, &folder)?;
+    Ok(folder.join(FILE_NAME))
 }
 
 /// Mounts an overlay folder on top of another folder of the same file system.
