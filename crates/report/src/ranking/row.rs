@@ -11,9 +11,9 @@ use readlab_analysis::stats::{
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
-use readlab_model::trial::{CacheState, MethodId, Params, TrialId, TrialIndex};
+use readlab_model::trial::{COMMAND, CacheState, MethodId, Params, TrialIndex};
 use readlab_model::units::{Bytes, Nanos, Throughput};
-use readlab_record::{Count, Stopped, TrialRecord};
+use readlab_record::{Count, Record, ReferenceReason, Stopped, TrialRecord};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,8 @@ pub struct RankingRow {
     /// The label that a suite gives the trial.
     pub label: Option<String>,
     pub method: MethodId,
+    /// Whether this is a command of the user, which tables always list.
+    pub is_own_command: bool,
     /// The language of the contender as it is shown: `Rust`, `commands`.
     pub language: String,
     /// The values of all parameters, defaults included.
@@ -162,6 +164,7 @@ impl RankingRow {
             short: shared.names.short(&trial.trial),
             label: trial.trial.label.clone(),
             method: trial.trial.id.method.clone(),
+            is_own_command: is_own_command(shared.record, trial),
             language: shared.languages.language_of(trial.trial.contender()).to_owned(),
             params: trial.trial.params.clone(),
             rank: None,
@@ -197,6 +200,12 @@ impl RankingRow {
             diagnosis: None,
         })
     }
+}
+
+fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
+    let mut candidates = record.header.references.iter();
+    it.trial.contender() == COMMAND
+        && candidates.any(|candidate| candidate.why == ReferenceReason::Own && candidate.trial == it.trial.id)
 }
 
 /// The ratio of the bytes that were read to the useful bytes of a part of a file. It is unknown for

@@ -46,8 +46,8 @@ pub(super) fn cut(text: &str, letters: usize) -> String {
     kept + "…"
 }
 
-/// All rows; or the first of each rank, the reference, the advised trial, and a count of the
-/// others.
+/// All rows; or the first of each rank, the reference, the advised trial, the user's commands, and a
+/// count of the others.
 pub(super) fn table_rows(
     ranking: &Ranking,
     advised: Option<TrialIndex>,
@@ -58,7 +58,7 @@ pub(super) fn table_rows(
     }
     let groups = ranking.groups();
     let reference = ranking.reference.as_ref().map(|it| it.index);
-    let is_listed = |row: &RankingRow| [reference, advised].contains(&Some(row.index));
+    let is_listed = |row: &RankingRow| row.is_own_command || [reference, advised].contains(&Some(row.index));
     let mut lines: Vec<TableRow> = Vec::new();
     for row in &ranking.rows {
         let group = groups.iter().find(|(_, rows)| rows[0].index == row.index);

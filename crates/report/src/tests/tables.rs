@@ -75,6 +75,20 @@ fn tied_trials_are_folded_behind_a_count_except_the_advised_one() {
 }
 
 #[test]
+fn commands_of_the_user_are_listed_even_if_they_tie() {
+    let names: Vec<String> = (0..4).map(|value| format!("command/wc -l {{}} # value={value}")).collect();
+    let trials: Vec<_> = names.iter().map(|name| (name.as_str(), 50_u64, NOISY_WOBBLES_US[0])).collect();
+    let mut record = warm_race(&trials);
+    let folded = table(&Page::from_record(&record), 200);
+    assert!(folded.iter().any(|line| line.contains("tied: ")), "{folded:#?}");
+    let own = |name: &String| ReferenceCandidate { trial: name.parse().unwrap(), why: ReferenceReason::Own };
+    record.header.references = names.iter().map(own).collect();
+    let listed = table(&Page::from_record(&record), 200);
+    let rows = listed.iter().filter(|line| line.contains("command/wc -l {} # value="));
+    assert_eq!(rows.count(), 4, "{listed:#?}");
+}
+
+#[test]
 fn a_row_is_one_line_within_any_width() {
     let mut page = Page::from_record(&race());
     for lists_all in [false, true] {
