@@ -386,9 +386,25 @@ mod ring2 {
         let home = home();
         home.file("tree/two\nlines", "a line\n");
         let json = home.race_json("tree", "--method rust/read/scalar --state warm").exits(0);
+        assert_tar_counts(&json, newlines() + 1);
+    }
+
+    /// Asserts that the suite's `tar` was measured, with this number of newlines.
+    fn assert_tar_counts(json: &Value, newlines: u64) {
         let is_tar = |it: &&Value| it["method"].as_str().is_some_and(|name| name.starts_with("tar "));
         let tar = json.trials().iter().find(is_tar).unwrap();
         let ended = (&tar["outcome"], &tar["answer"]["newlines"]);
-        assert_eq!(ended, (&"measured".into(), &(newlines() + 1).into()));
+        assert_eq!(ended, (&"measured".into(), &newlines.into()), "{tar}");
+    }
+
+    #[test]
+    fn the_commands_of_the_suite_read_links_and_files_with_several_names() {
+        let home = Home::new();
+        home.file("blob", "a line\n".repeat(3));
+        home.file("tree/first", "a line\n".repeat(2));
+        fs::hard_link(home.at("tree/first"), home.at("tree/second")).unwrap();
+        symlink(home.at("blob"), home.at("tree/linked")).unwrap();
+        let json = home.race_json("tree", "--follow --method rust/read/scalar --state warm").exits(0);
+        assert_tar_counts(&json, 7);
     }
 }
