@@ -78,7 +78,7 @@ fn commands_are_measured_refused_or_missing() {
         ("command/echo 7", "refused", "it answered 7 newlines; right is 13 bytes, 2 newlines"),
         ("command/no-such-command", "unavailable", "no-such-command: not on the PATH"),
         ("command/false", "failed", "false ended with exit code 1"),
-        ("command/echo none", "failed", "no number in its output"),
+        ("command/echo none", "failed", "; if it counts nothing: --check same or none"),
         ("rust/read/scalar", "measured", ""),
     ] {
         json.ended(id, "warm", outcome, reason);

@@ -6,6 +6,9 @@ use crate::hiding::HiddenTexts;
 use crate::output::Output;
 use readlab_protocol::SampleLine;
 
+/// Advice on how to race a command that does other work than counting.
+const ADVICE: &str = "; if it counts nothing: --check same or none";
+
 /// The sample with the proof from the output for this work (a word of the protocol). For newlines
 /// or lines, `counted` is what a known program counts. Another program is assumed to count what was
 /// requested.
@@ -27,7 +30,7 @@ pub(crate) fn sample_with_answer(
         // Secrets are hidden before the text is cut, because a part of a secret would not be
         // recognised.
         let start: String = hiding.hide(whole_words(&text, output)).chars().take(60).collect();
-        format!("no number in its output: {start:?}")
+        format!("no number in its output: {start:?}{ADVICE}")
     })?;
     match (work, counted) {
         ("sum", _) => sample.sum = Some(number),
@@ -67,10 +70,11 @@ mod tests {
     #[test]
     fn no_part_of_a_secret_is_in_a_failure() {
         let failure = |printed: &str| sample_with_answer(printed, "newlines", None).unwrap_err();
-        assert_eq!(failure(&format!("{SECRET} is wrong")), "no number in its output: \"… is wrong\"");
+        let said = |shown: &str| format!("no number in its output: {shown:?}{ADVICE}");
+        assert_eq!(failure(&format!("{SECRET} is wrong")), said("… is wrong"));
         let cut = failure(&format!("cut {}?{} {SECRET}", SECRET, "x".repeat(4096 - 120)));
-        assert_eq!(cut, "no number in its output: \"cut …?…\"");
-        assert_eq!(failure(&"y".repeat(5000)), "no number in its output: \"\"");
+        assert_eq!(cut, said("cut …?…"));
+        assert_eq!(failure(&"y".repeat(5000)), said(""));
     }
 
     #[test]
