@@ -158,5 +158,8 @@ mod ring2 {
         let json = home.race_json("blocks", words).exits(1);
         let reason = &json.trial_with("method", "places-pread")["reason"];
         assert_eq!(reason, "it reads places of a file, which --pattern picks or --ranges names");
+        for words in ["--pattern random --method rust/pread*", "--method rust/http*"] {
+            home.race("blocks", words).refuses("reads what is raced (`readlab list` shows what each reads)");
+        }
     }
 }
