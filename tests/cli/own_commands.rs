@@ -337,6 +337,11 @@ fn options_that_suit_no_command_are_refused() {
         ("-c 'wc -l {}' --check ''", "--check is empty"),
         ("-c 'wc -l {n} {}' -L n 1,,2", "the parameter 'n' has an empty value"),
         ("-c 'wc -l {n} {}' -P n 3 1", "has no value from 3 to 1"),
+        ("-c 'wc -l {n} {}' -P n 1 9 -D 0", "the step of the parameter 'n' is 0: it must be above 0"),
+        (
+            "-c 'wc -l {}' -c 'wc -l {}'",
+            "the command 'wc -l {}' is given twice: a row is named after its command",
+        ),
         ("-c 'cat {}' --check same --method rust/read", "no method matches rust/read"),
         ("-c 'cat {}' --check same --work sum", "--work"),
     ] {

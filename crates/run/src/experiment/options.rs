@@ -215,6 +215,17 @@ pub fn parse_share_or_zero(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn flame_graphs_need_the_name_of_a_folder() {
+        let drawn_into = |path: &Path| InspectOptions { flamegraph: Some(Some(path.into())), trace: false };
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let folder = file.path().parent().unwrap();
+        assert!(drawn_into(folder).check().is_ok() && drawn_into(&folder.join("new")).check().is_ok());
+        let refusal = drawn_into(file.path()).check().unwrap_err().to_string();
+        assert!(refusal.contains(": a file, and there is one picture for each trial"), "{refusal}");
+    }
 
     #[test]
     fn shares_are_read_both_ways() {

@@ -74,6 +74,14 @@ fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
 }
 
 #[test]
+fn more_readings_at_least_than_at_most_are_refused() {
+    let sampling = SamplingOptions { min_runs: Some(10), max_runs: Some(3), ..SamplingOptions::default() };
+    let user = UserOptions { sampling, ..UserOptions::default() };
+    let refusal = RunConfig::merge(RunKind::Suite, suite_with(""), user).err().unwrap();
+    assert_eq!(refusal.to_string(), "--min-runs 10 is more than --max-runs 3");
+}
+
+#[test]
 fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
     let of = |head: &str, runs, min_runs| {
         let sampling = SamplingOptions { runs, min_runs, indifference: 0.05, ..SamplingOptions::default() };
