@@ -1,9 +1,15 @@
 //! The sources of a store's configuration: environment variables, files, a program and the clock.
 
 use jiff::Timestamp;
-use std::io;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// How long a program may take, which may ask the user to log in.
+const PROGRAM_LIMIT: Duration = Duration::from_secs(300);
 
 /// The interface to these sources; tests implement their own.
 pub trait Surroundings {
@@ -35,16 +41,37 @@ impl Surroundings for ProcessSurroundings {
         // The program inherits the lab's standard error, because it may ask the user something
         // there, and because its output must not be shown otherwise.
         let mut command = Command::new(program);
-        let output = command.args(args).stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
-        if !output.status.success() {
-            return Err(io::Error::other(format!("it failed with {}", output.status)));
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn()?;
+        let printed = output_within(&mut child, PROGRAM_LIMIT);
+        if printed.is_err() {
+            child.kill()?;
         }
-        String::from_utf8(output.stdout).map_err(|_| io::Error::other("what it printed is not UTF-8"))
+        let status = child.wait()?;
+        let printed = printed?;
+        if !status.success() {
+            return Err(io::Error::other(format!("it failed with {status}")));
+        }
+        String::from_utf8(printed).map_err(|_| io::Error::other("what it printed is not UTF-8"))
     }
 
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }
+}
+
+/// What a program prints until it closes its output; an error if it does not within the limit.
+fn output_within(child: &mut Child, limit: Duration) -> io::Result<Vec<u8>> {
+    let Some(mut stdout) = child.stdout.take() else { return Ok(Vec::new()) };
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut printed = Vec::new();
+        let read = stdout.read_to_end(&mut printed);
+        // The receiver may have stopped waiting.
+        let _ = sender.send(read.map(|_| printed));
+    });
+    let no_answer = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:.0?}"));
+    receiver.recv_timeout(limit).map_err(no_answer)?
 }
 
 #[cfg(test)]
@@ -59,5 +86,13 @@ mod tests {
         assert!(error.contains("exit status: 3") && !error.contains("secret"), "{error}");
         assert!(run("printf '\\377'").is_err());
         assert!(ProcessSurroundings.run("/nonexistent/program", &[]).is_err());
+        let mut silent = Command::new("sleep").arg("600").stdout(Stdio::piped()).spawn().unwrap();
+        let error = output_within(&mut silent, Duration::from_millis(50)).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (ErrorKind::TimedOut, "no answer within 50ms")
+        );
+        silent.kill().unwrap();
+        silent.wait().unwrap();
     }
 }
