@@ -155,6 +155,10 @@ mod ring2 {
         let json = race(&home, words).exits(1);
         let reason = &json.trial_with("method", "read")["reason"];
         assert_eq!(reason, "it reads whole files, and only places of one are read");
+        let words_of_command = "--pattern random -c 'sha256sum {}' --check none --state warm";
+        home.race("blocks", words_of_command).exits(2).tells(
+            "nothing was measured: command/sha256sum: it reads whole files, and only places of one are read",
+        );
         let json = home.race_json("blocks", words).exits(1);
         let reason = &json.trial_with("method", "places-pread")["reason"];
         assert_eq!(reason, "it reads places of a file, which --pattern picks or --ranges names");

@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 const BYTES_PER_SECOND: u64 = 100_000_000;
 /// So large that the burst which the kernel allows, a tenth of a second, is a small part of it.
@@ -75,4 +76,15 @@ fn a_suite_has_the_limit_of_the_device_and_no_trial_is_its_own_limit() {
     let wc = export.trial("command/wc -l", "cold");
     let kind = &wc["verdict"]["is"]["kind"];
     assert!(kind == "device" || kind == "io_quota", "{}", wc["verdict"]);
+}
+
+#[test]
+fn limits_of_a_slow_device_are_measured_within_the_budget() {
+    let begun = Instant::now();
+    let Some(export) = throttled_run(SIZE_BYTES, "limits --budget 10s", "files/file", "") else { return };
+    // The file is made before, and what has begun ends.
+    assert!(begun.elapsed() < Duration::from_secs(30), "{}", export["end"]);
+    let limits = items(&export["limits"]);
+    let is_shown = |limit: &Value| limit["kind"] == "device" && limit["value"].as_u64() > Some(0);
+    assert!(limits.iter().any(is_shown), "{limits:?}");
 }
