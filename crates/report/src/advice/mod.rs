@@ -48,7 +48,7 @@ pub struct Advice {
 pub enum AdvisedAction {
     /// The trial is the baseline, which programs use already.
     Keep,
-    /// The trial is better than the baseline.
+    /// The trial is better than the baseline, or there is no baseline.
     Use,
 }
 
@@ -90,8 +90,10 @@ enum AdviceReason<'c, 'a> {
 impl AdviceReason<'_, '_> {
     fn action(&self) -> AdvisedAction {
         match self {
-            AdviceReason::Itself { .. } | AdviceReason::Kept { .. } => AdvisedAction::Keep,
-            AdviceReason::Open { .. } | AdviceReason::Faster { .. } => AdvisedAction::Use,
+            AdviceReason::Itself { is_reference: true } | AdviceReason::Kept { .. } => AdvisedAction::Keep,
+            AdviceReason::Itself { is_reference: false }
+            | AdviceReason::Open { .. }
+            | AdviceReason::Faster { .. } => AdvisedAction::Use,
         }
     }
 }
