@@ -10,10 +10,14 @@ use super::{Run, RunStop};
 use crate::attempt;
 use crate::interface::{Slot, Step};
 use crate::plan::ROUNDS_MIN;
-use readlab_analysis::stats::{self, Confidence, Observation, whole};
+use readlab_analysis::stats::{self, Confidence, Observation, float, whole};
 use readlab_model::trial::TrialIndex;
 use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Line};
+
+/// A reading that fetches more than this many times its bytes reads in larger pieces than the control
+/// of the device, which shows no limit of such pieces.
+const FETCHED_TIMES_MAX: f64 = 1.1;
 
 /// A control and the reading that it should have limited.
 struct BeatenLimit {
@@ -41,7 +45,8 @@ impl Run<'_> {
         for (by, reading) in progresses.iter().enumerate().filter(|(_, it)| self.may_beat_a_limit(it)) {
             for kind in [LimitKind::Device, LimitKind::Memory, LimitKind::Decoding] {
                 let Some(control) = self.control_of(kind, reading, progresses) else { continue };
-                if !self.is_clearly_faster(kind, reading, &progresses[control]) {
+                let is_unlike = kind == LimitKind::Device && self.fetches_more_than_it_reads(reading);
+                if is_unlike || !self.is_clearly_faster(kind, reading, &progresses[control]) {
                     continue;
                 }
                 let rate = |at: usize| self.median_rate(kind, &progresses[at]).unwrap_or_default();
@@ -108,6 +113,15 @@ impl Run<'_> {
             ends.is_some_and(|(reading, control)| reading.low > control.high)
         };
         rates.is_some_and(|(rate, limit)| rate > limit * Limit::BEYOND_FACTOR) && apart()
+    }
+
+    /// Whether the kernel fetches bytes around those that a reading asks for.
+    fn fetches_more_than_it_reads(&self, it: &TrialProgress) -> bool {
+        let asked_bytes = float(self.visited_bytes(it.trial));
+        let wall_ns = stats::median(it.walls.iter().map(|wall| wall.value));
+        let fetched_bytes = self.median_rate(LimitKind::Device, it).zip(wall_ns);
+        let fetched_bytes = fetched_bytes.map(|(bytes_per_s, wall_ns)| bytes_per_s * wall_ns / 1e9);
+        asked_bytes > 0.0 && fetched_bytes.is_some_and(|bytes| bytes > FETCHED_TIMES_MAX * asked_bytes)
     }
 
     /// The readings of a trial as rates, in the unit of the limit; empty if a meter or the number

@@ -61,6 +61,14 @@ fn a_beaten_limit_is_measured_again_after_the_rounds() {
 }
 
 #[test]
+fn a_reading_that_fetches_more_than_it_reads_beats_no_limit() {
+    let sampler = ScriptedSampler::default().walls([(0, 1_000), (1, 100)]);
+    let sampler = sampler.device_reads(1_000, 0..1).device_reads(3_000, 1..2);
+    let recorded = play_trials(rules_of_runs(6), &[("device", COLD), ("read", COLD)], sampler);
+    assert!(recorded.log_lines(&["limit", "warning"]).is_empty());
+}
+
+#[test]
 fn a_limit_that_is_not_clearly_beaten_is_not_measured_again() {
     // Four rounds are too few for an interval.
     assert!(race_beating_the_device(4, 80).log_lines(&["limit", "warning"]).is_empty());
