@@ -3,13 +3,18 @@
 use jiff::Timestamp;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a program may take, which may ask the user to log in.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(300);
+
+/// How long it may go on after it closed its output.
+const END_LIMIT: Duration = Duration::from_secs(10);
+
+const WAIT_STEP: Duration = Duration::from_millis(10);
 
 /// The interface to these sources; tests implement their own.
 pub trait Surroundings {
@@ -43,12 +48,16 @@ impl Surroundings for ProcessSurroundings {
         let mut command = Command::new(program);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn()?;
-        let printed = output_within(&mut child, PROGRAM_LIMIT);
-        if printed.is_err() {
-            child.kill()?;
-        }
-        let status = child.wait()?;
-        let printed = printed?;
+        let ended = output_within(&mut child, PROGRAM_LIMIT)
+            .and_then(|printed| Ok((printed, status_within(&mut child, END_LIMIT)?)));
+        let (printed, status) = match ended {
+            Ok(ended) => ended,
+            Err(error) => {
+                child.kill()?;
+                child.wait()?;
+                return Err(error);
+            }
+        };
         if !status.success() {
             return Err(io::Error::other(format!("it failed with {status}")));
         }
@@ -70,8 +79,25 @@ fn output_within(child: &mut Child, limit: Duration) -> io::Result<Vec<u8>> {
         // The receiver may have stopped waiting.
         let _ = sender.send(read.map(|_| printed));
     });
-    let no_answer = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:.0?}"));
-    receiver.recv_timeout(limit).map_err(no_answer)?
+    receiver.recv_timeout(limit).map_err(|_| no_answer(limit))?
+}
+
+/// How a program ends; an error if it does not within the limit.
+fn status_within(child: &mut Child, limit: Duration) -> io::Result<ExitStatus> {
+    let deadline = Instant::now() + limit;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if Instant::now() >= deadline {
+            return Err(no_answer(limit));
+        }
+        thread::sleep(WAIT_STEP);
+    }
+}
+
+fn no_answer(limit: Duration) -> io::Error {
+    io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:.0?}"))
 }
 
 #[cfg(test)]
@@ -87,11 +113,13 @@ mod tests {
         assert!(run("printf '\\377'").is_err());
         assert!(ProcessSurroundings.run("/nonexistent/program", &[]).is_err());
         let mut silent = Command::new("sleep").arg("600").stdout(Stdio::piped()).spawn().unwrap();
-        let error = output_within(&mut silent, Duration::from_millis(50)).unwrap_err();
-        assert_eq!(
-            (error.kind(), error.to_string().as_str()),
-            (ErrorKind::TimedOut, "no answer within 50ms")
-        );
+        let limit = Duration::from_millis(50);
+        let output = output_within(&mut silent, limit).unwrap_err();
+        let status = status_within(&mut silent, limit).unwrap_err();
+        for error in [output, status] {
+            assert_eq!(error.kind(), ErrorKind::TimedOut);
+            assert_eq!(error.to_string(), "no answer within 50ms");
+        }
         silent.kill().unwrap();
         silent.wait().unwrap();
     }
