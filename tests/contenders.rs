@@ -143,6 +143,21 @@ mod ring2 {
     use super::*;
 
     #[test]
+    fn c_takes_part_if_a_compiler_is_installed() {
+        assert_built_in_contender("c", &[("getline", None)], &[]);
+    }
+
+    #[test]
+    fn lines_that_end_at_a_separator_of_unicode_are_explained() {
+        let home = Home::new();
+        home.file("pages", "one line\u{2028}another line\u{85}and a third\n".repeat(100));
+        let Some(said) = race_lines(&home, "java/Scanner", "pages", "") else { return };
+        let why =
+            "(the file has 200 other line separators (U+0085, U+2028, U+2029), and it ends a line at each)";
+        said.exits(1).tells("it answered 300 lines").tells(why);
+    }
+
+    #[test]
     fn a_line_that_is_too_long_for_a_scanner_is_explained_with_the_option_that_takes_it() {
         let home = Home::new();
         home.file("long", format!("short\n{}\n", "x".repeat(1 << 20)));

@@ -148,8 +148,8 @@ fn accepted_exit_codes_are_recorded_and_shown_and_others_are_failures() {
     let alone = race(&home, &[absent], &["--check", "none"]).exits(1);
     let advice = "ended with exit code 1; if that is no failure, --success 0,1 accepts exit code 1";
     assert!(reason(&alone, absent).ends_with(advice));
-    let json =
-        race(&home, &[absent, "grep -c three {}"], &["--check", "none", "--success", "1,0,1"]).exits(0);
+    let options = ["--check", "none", "--success", "1,0,1", "--output", "run"];
+    let json = race(&home, &[absent, "grep -c three {}"], &options).exits(0);
     assert_measured(&json, &[absent, "grep -c three {}"]);
     assert_eq!(trial(&json, absent, "warm")["command"]["success"], serde_json::json!([0, 1]), "{json}");
     let page = home.read("run/report.html").replace('\u{a0}', " ");

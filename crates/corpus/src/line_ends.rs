@@ -1,5 +1,4 @@
-//! Carriage returns that do not end a line in the protocol, but that some runtimes treat as line
-//! ends.
+//! Characters that do not end a line in the protocol, but that some runtimes treat as line ends.
 
 use super::archive::read_pieces;
 use readlab_system::open_file;
@@ -8,17 +7,29 @@ use std::path::Path;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Number of carriage returns in a file that are not followed by a newline.
-pub fn count_lone_returns(path: &Path) -> io::Result<u64> {
+/// How often a file has what some runtimes treat as the end of a line, besides newlines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OtherLineEnds {
+    /// Carriage returns that are not followed by a newline.
+    pub lone_returns: u64,
+    /// The line separators of Unicode beyond ASCII, in UTF-8: U+0085, U+2028 and U+2029.
+    pub separators: u64,
+}
+
+pub fn count_other_line_ends(path: &Path) -> io::Result<OtherLineEnds> {
     let mut file = open_file::open_without_waiting(path)?;
-    let (mut lone, mut is_open) = (0, false);
+    let (mut found, mut before) = (OtherLineEnds::default(), [0; 2]);
     read_pieces(&mut file, BUFFER_BYTES, &mut |bytes| {
-        lone += u64::from(is_open && bytes[0] != b'\n');
-        lone += bytes.windows(2).filter(|two| two[0] == b'\r' && two[1] != b'\n').count() as u64;
-        is_open = bytes.ends_with(b"\r");
+        for &byte in bytes {
+            let last = [before[0], before[1], byte];
+            found.lone_returns += u64::from(before[1] == b'\r' && byte != b'\n');
+            found.separators += u64::from(matches!(last, [0xe2, 0x80, 0xa8 | 0xa9] | [_, 0xc2, 0x85]));
+            before = [before[1], byte];
+        }
         Ok(())
     })?;
-    Ok(lone + u64::from(is_open))
+    found.lone_returns += u64::from(before[1] == b'\r');
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -30,7 +41,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let count = |content: &[u8]| {
             std::fs::write(file.path(), content).unwrap();
-            count_lone_returns(file.path()).unwrap()
+            count_other_line_ends(file.path()).unwrap().lone_returns
         };
         assert_eq!(count(b""), 0);
         assert_eq!(count(b"a\r\nb\r\n"), 0);
@@ -38,5 +49,18 @@ mod tests {
         let before = vec![b'x'; BUFFER_BYTES - 1];
         assert_eq!(count(&[&before[..], b"\r\n"].concat()), 0);
         assert_eq!(count(&[&before[..], b"\rx"].concat()), 1);
+    }
+
+    #[test]
+    fn separators_of_lines_are_counted_even_across_reads() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let count = |content: &[u8]| {
+            std::fs::write(file.path(), content).unwrap();
+            count_other_line_ends(file.path()).unwrap()
+        };
+        let found = count("a\u{2028}b\u{2029}c\u{85}d\u{2027}e\u{b}\r".as_bytes());
+        assert_eq!(found, OtherLineEnds { lone_returns: 1, separators: 3 });
+        let before = vec![b'x'; BUFFER_BYTES - 1];
+        assert_eq!(count(&[&before[..], "\u{2028}".as_bytes()].concat()).separators, 1);
     }
 }

@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::residency::{ResidencyMeans, ResidencyProof};
 use crate::target::MeasuredTarget;
 use readlab_catalog::roster::Warmup;
-use readlab_corpus::line_ends::count_lone_returns;
+use readlab_corpus::line_ends::{OtherLineEnds, count_other_line_ends};
 use readlab_corpus::oracle::Truth;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::MemoryFacts;
@@ -332,16 +332,22 @@ impl<'a> Trials<'a> {
         START_TIMEOUT.min(whole.max(TIME_LIMIT_MIN))
     }
 
-    /// Explains an answer with too many lines: the file has as many lone carriage returns as the
-    /// answer has lines too many.
-    fn lone_returns_hint(&self, trial: &Trial, answer: &Answer, truth: &Answer) -> Option<String> {
+    /// Explains an answer with too many lines: the file has as many other characters at which some
+    /// runtimes end a line as the answer has lines too many.
+    fn line_ends_hint(&self, trial: &Trial, answer: &Answer, truth: &Answer) -> Option<String> {
         let own = answer.lines.or(answer.newlines)?;
         let right = [truth.lines, truth.newlines].into_iter().flatten();
         let file = self.target_of(trial.index).target.file().filter(|_| trial.decodes.is_none())?;
         let beyond: Vec<u64> = right.filter_map(|right| own.checked_sub(right)).collect();
-        let lone = beyond.iter().any(|more| *more > 0).then(|| count_lone_returns(file).ok())??;
-        let why = "carriage returns (\\r) without a newline, and it ends a line at each";
-        beyond.contains(&lone).then(|| format!("the file has {lone} {why}"))
+        let found = beyond.iter().any(|more| *more > 0).then(|| count_other_line_ends(file).ok())??;
+        let OtherLineEnds { lone_returns, separators } = found;
+        let returns = format!("{lone_returns} carriage returns (\\r) without a newline");
+        let unicode = format!("{separators} other line separators (U+0085, U+2028, U+2029)");
+        let both = format!("{returns} and {unicode}");
+        let kinds =
+            [(lone_returns, returns), (separators, unicode), (lone_returns.saturating_add(separators), both)];
+        let (_, ends) = kinds.into_iter().find(|(count, _)| *count > 0 && beyond.contains(count))?;
+        Some(format!("the file has {ends}, and it ends a line at each"))
     }
 
     pub(super) fn compare_answers(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
@@ -357,7 +363,7 @@ impl<'a> Trials<'a> {
                 let why = answer.refusal(trial.requested_work(), truth);
                 let hint = match self.is_about_content(trial, &answer) {
                     true => Some("it is right about what comes out: --commands-decode".to_owned()),
-                    false => self.lone_returns_hint(trial, &answer, truth),
+                    false => self.line_ends_hint(trial, &answer, truth),
                 };
                 let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
                 return Err(SampleError::refused(why + &hint));

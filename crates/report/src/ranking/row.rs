@@ -11,7 +11,7 @@ use readlab_analysis::stats::{
 use readlab_analysis::verdict::{self, Diagnosis, NoCpuTime};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::target::TargetFacts;
-use readlab_model::trial::{COMMAND, CacheState, MethodId, Params, TrialIndex};
+use readlab_model::trial::{COMMAND, CacheState, MethodId, Params, TrialId, TrialIndex};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Count, Record, ReferenceReason, Stopped, TrialRecord};
 use std::collections::BTreeMap;
