@@ -87,6 +87,10 @@ pub struct MethodLine {
     /// Whether the method reads a part of a target too ([`crate::Part`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parts: bool,
+    /// Whether the method reads the ranges of a list from a server, and nothing else
+    /// ([`crate::places::RANGES_VARIABLE`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ranges: bool,
     /// Whether the method reads the files of a list too ([`crate::files`]), one after the other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lists: bool,
@@ -112,6 +116,7 @@ impl MethodLine {
             decodes: Vec::new(),
             dictionary: false,
             parts: false,
+            ranges: false,
             lists: false,
             tls: false,
             unavailable: None,

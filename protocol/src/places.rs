@@ -2,15 +2,20 @@
 //! list of places, and the number that proves that the block at every place was read.
 //!
 //! Methods that read places say so in their `method` line. The lab decides which places are read,
-//! and in which order.
+//! and in which order. The ranges that a method reads from a server come as such a list, too.
 
 use crate::files::{product, take_word};
+use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// The environment variable with the path of a list whose blocks are read from a URL or an object.
+/// The path of the file in this list has no meaning: the target is that of the session.
+pub const RANGES_VARIABLE: &str = "READLAB_RANGES";
 
 /// The name of the setting that marks the target as a list of places.
 const PLACES_SETTING: &str = "places";
@@ -60,6 +65,19 @@ impl Places {
     /// If it cannot be read, or is not complete.
     pub fn read(list: &Path) -> io::Result<Places> {
         Places::parse(&fs::read(list)?)
+    }
+
+    /// Reads the list that [`RANGES_VARIABLE`] names.
+    ///
+    /// # Errors
+    /// If the variable is not set, or the list cannot be read, or is not complete.
+    pub fn of_environment() -> io::Result<Places> {
+        let list = env::var_os(RANGES_VARIABLE).filter(|list| !list.is_empty());
+        let list = list.ok_or_else(|| io::Error::other(format!("{RANGES_VARIABLE} is not set")))?;
+        let named = |cause: io::Error| {
+            io::Error::new(cause.kind(), format!("{}: {cause}", Path::new(&list).display()))
+        };
+        Places::read(Path::new(&list)).map_err(named)
     }
 
     /// Parses the bytes of a list: the file's path, ended by a zero byte, then the size of a block,

@@ -53,7 +53,7 @@ fn method(
     open: fn(Job) -> Result<Box<dyn ReadTarget>, Refusal>,
 ) -> Method {
     let (cache, reads) = (Cache::Through, Reads::File);
-    Method { name, about, works, cache, reads, tls: false, params, available: || Ok(()), open }
+    Method { name, about, works, cache, reads, ranges: false, tls: false, params, available: || Ok(()), open }
 }
 
 /// Every method: first those with a runtime, then the others.

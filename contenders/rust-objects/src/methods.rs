@@ -1,6 +1,7 @@
 //! The list of all methods, in the order of reports: names, parameters and one sentence each.
 
 use crate::{objects, urls};
+use object_store::OBJECT_STORE_COALESCE_DEFAULT;
 use readlab_protocol::contender::{Job, Method, ReadTarget};
 use readlab_protocol::serve::Refusal;
 use readlab_protocol::setting::Param;
@@ -16,6 +17,9 @@ pub(crate) const SMALL_PART: Param = Param::new("part_bytes", 1 << 20, 64 << 10,
 /// defaults both methods request the same ranges, and this one first requests the size of the
 /// object.
 pub(crate) const COALESCE: Param = Param::new("coalesce_bytes", 8 << 20, 64 << 10, 1 << 30);
+/// Largest gap between two ranges of a list that object_store joins into one request; the default is
+/// that of `get_ranges`.
+pub(crate) const MERGE: Param = Param::new("merge_bytes", OBJECT_STORE_COALESCE_DEFAULT, 0, 1 << 30);
 /// Whether the client and its connections stay open. A store is meant to be made once.
 pub(crate) const KEPT: Param = Param::new("kept", 1, 0, 1);
 /// By default a URL is read over a new connection, as by the other contenders.
@@ -35,7 +39,7 @@ fn method(
     open: fn(Job) -> Result<Box<dyn ReadTarget>, Refusal>,
 ) -> Method {
     let (cache, tls) = (Cache::Through, reads == Reads::Url);
-    Method { name, about, works, cache, reads, tls, params, available: || Ok(()), open }
+    Method { name, about, works, cache, reads, ranges: false, tls, params, available: || Ok(()), open }
 }
 
 pub(crate) fn all() -> Vec<Method> {
@@ -73,6 +77,18 @@ pub(crate) fn all() -> Vec<Method> {
             vec![COALESCE, CONCURRENCY, KEPT, SMALL_PART],
             objects::open::<objects::CoalescedReader>,
         ),
+        Method {
+            ranges: true,
+            ..method(
+                "get_ranges",
+                "object_store: coalesce_ranges as in get_ranges of the ranges of a list, which makes one request of \
+                 those with at most merge between them, up to 10 at once",
+                Reads::Object,
+                IN_ANY_ORDER,
+                vec![KEPT, MERGE],
+                objects::open::<objects::ListedRangesReader>,
+            )
+        },
         method(
             "reqwest",
             "GET by the crate reqwest, the body visited piece by piece",

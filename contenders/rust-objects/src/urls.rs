@@ -79,7 +79,7 @@ impl<W: UrlReader> AsyncReader for Urls<W> {
         let server = Server { client, address: self.address.clone() };
         let VisitedAnswers { requests, tally, first_byte } = self.reader.read(&server, self.work).await?;
         // The client may repeat a request over another connection, but does not report how often.
-        Ok(Reading { answer: tally.answer(), first_byte, requests: Some(requests), retries: None })
+        Ok(Reading { first_byte, requests: Some(requests), ..tally.answer().into() })
     }
 }
 

@@ -1,9 +1,13 @@
 //! Tests sessions of the program with servers that answer correctly, rarely correctly, or with
 //! something else.
 
+use readlab_protocol::{BlockBytes, BlockProof, Message, Places};
 use server::{Answer, Request, Server};
+use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[path = "../../rust/tests/server.rs"]
@@ -14,6 +18,18 @@ const URLS: [&str; 2] = ["reqwest", "reqwest-ranged"];
 const ETAG: &str = "\"right\"";
 /// A size of several of the smallest ranges.
 const SIZE: usize = 300_001;
+
+/// The offsets and lengths of ranges, of which one comes twice.
+const RANGES: [(u64, u64); 4] = [(250_000, 10), (0, 1000), (1500, 500), (0, 1000)];
+
+/// The list of these ranges.
+static LIST: LazyLock<PathBuf> = LazyLock::new(|| {
+    let (offsets, lengths) = RANGES.iter().copied().unzip();
+    let places = Places { file: "-".into(), block_bytes: BlockBytes::Each(lengths), offsets };
+    let list = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ranges");
+    fs::write(&list, places.to_bytes()).unwrap();
+    list
+});
 
 fn content() -> Vec<u8> {
     (0..SIZE).map(|at| if at % 7 == 3 { b'\n' } else { (at % 251) as u8 }).collect()
@@ -34,12 +50,14 @@ fn last_message(method: &str, server: &Server) -> String {
     let small: &[&str] = match method {
         "ranged" | "reqwest-ranged" => &["part_bytes=65536"],
         "coalesced" => &["part_bytes=65536", "coalesce_bytes=131072"],
+        "get_ranges" => &["merge_bytes=500"],
         _ => &[],
     };
     let mut program = Command::new(env!("CARGO_BIN_EXE_readlab-rust-objects"))
         .args(["read", method, "-", "sum", target])
         .args(small)
         .envs([("AWS_ENDPOINT_URL_S3", endpoint), ("AWS_REGION", "here"), ("READLAB_ETAG", ETAG)])
+        .env("READLAB_RANGES", &*LIST)
         .envs([("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("READLAB_TARGET", &url)])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -82,6 +100,24 @@ fn a_correct_server_gives_correct_answers() {
 }
 
 #[test]
+fn the_ranges_of_a_list_are_joined_across_small_gaps_and_each_is_proven() {
+    let server = Server::start(correct_answer);
+    let message = last_message("get_ranges", &server);
+    let Message::Sample(sample) = Message::parse(&message).unwrap() else { panic!("{message}") };
+    let sum = |(start, length): (u64, u64)| {
+        content()[start as usize..(start + length) as usize].iter().copied().fold(0, u8::wrapping_add)
+    };
+    let sums = RANGES.map(sum);
+    let proofs = (0..).zip(sums).map(|(number, sum)| BlockProof::from_block(number, sum.into()));
+    let BlockProof { blocks, products } = proofs.fold(BlockProof::default(), BlockProof::merge);
+    assert_eq!((sample.blocks, sample.products), (Some(blocks), Some(products)), "{message}");
+    let sum_of_all = sums.into_iter().fold(0, u8::wrapping_add);
+    assert_eq!((sample.bytes, sample.sum), (Some(2510), Some(sum_of_all.into())), "{message}");
+    // The first two thousand bytes, of which 500 are between ranges, and the ten far from them.
+    assert_eq!((sample.requests, sample.read_bytes), (Some(2), Some(2010)), "{message}");
+}
+
+#[test]
 fn a_repeated_request_is_counted() {
     for method in OBJECTS {
         let count = AtomicUsize::new(0);
@@ -120,7 +156,7 @@ fn an_answer_that_is_not_the_range_is_a_failure() {
     fn whole(request: &Request) -> Answer {
         if request.is_head() { correct_answer(request) } else { Answer::new("200 OK", "", &content()) }
     }
-    assert_failure(&["ranged", "coalesced"], "non-partial", whole);
+    assert_failure(&["ranged", "coalesced", "get_ranges"], "non-partial", whole);
     assert_failure(&["reqwest-ranged"], "status 200 OK to a range", whole);
     fn moved(request: &Request) -> Answer {
         match request.range(&content()) {
@@ -130,6 +166,6 @@ fn an_answer_that_is_not_the_range_is_a_failure() {
             None => correct_answer(request),
         }
     }
-    assert_failure(&["ranged", "coalesced"], "Requested ", moved);
+    assert_failure(&["ranged", "coalesced", "get_ranges"], "Requested ", moved);
     assert_failure(&["reqwest-ranged"], "another range", moved);
 }

@@ -11,7 +11,7 @@ use crate::setting::{SettingError, Settings};
 use crate::source::Source;
 use crate::traffic::Traffic;
 use readlab_protocol::contender::Window;
-use readlab_protocol::{Answer, FileList, NO_SCAN, Part, Reads, SampleLine, Work};
+use readlab_protocol::{Answer, FileList, NO_SCAN, Part, Places, Reads, SampleLine, Work};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -103,6 +103,11 @@ impl Reading {
             return Err(RequestError::NoParts(self.method.name));
         }
         Ok(Reading { source: self.source.part(part), ..self })
+    }
+
+    /// Reads these ranges of a URL, with a method that reads nothing else.
+    pub fn ranges(self, ranges: Option<Places>) -> Reading {
+        Reading { source: self.source.with_ranges(ranges), ..self }
     }
 
     /// Decodes a zstd with this dictionary.

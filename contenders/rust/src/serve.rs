@@ -9,7 +9,8 @@ use crate::reading::{ReadError, Reading, RequestError};
 use crate::scan::levels::Level;
 use readlab_protocol::serve::{self, Contender, Reader, Refusal, Request};
 use readlab_protocol::{
-    Archive, DICTIONARY_VARIABLE, LatenciesLine, MethodLine, ParamLine, SampleLine, TurnRequest, Work, remote,
+    Archive, DICTIONARY_VARIABLE, LatenciesLine, MethodLine, ParamLine, Places, SampleLine, TurnRequest,
+    Work, remote,
 };
 use std::collections::BTreeMap;
 use std::env;
@@ -72,8 +73,16 @@ impl Contender for Rust {
             None if request.is_list => reading.list(),
             None => Ok(reading),
         });
-        Ok(Box::new(reading.map_err(request_refusal)?.dictionary(dictionary(request.method)?)))
+        let reading = reading.map_err(request_refusal)?.ranges(ranges(request.method)?);
+        Ok(Box::new(reading.dictionary(dictionary(request.method)?)))
     }
+}
+
+/// The ranges of the session, if the method reads the ranges of a list.
+fn ranges(method: &str) -> Result<Option<Places>, Refusal> {
+    let reads_ranges = registry::find(method).is_some_and(|method| method.ranges);
+    let ranges = reads_ranges.then(Places::of_environment).transpose();
+    ranges.map_err(|cause| Refusal::Failed(format!("{method}: {cause}")))
 }
 
 /// The dictionary of the session, if there is one and the method decodes with it. For other methods
@@ -140,6 +149,7 @@ fn method_line(method: &Method) -> MethodLine {
         decodes: method.decodes.to_vec(),
         dictionary: takes_dictionary(method),
         parts: method.parts,
+        ranges: method.ranges,
         lists: method.lists,
         tls: method.tls,
         unavailable: method.available().err(),

@@ -1,12 +1,11 @@
-//! The source of a reading: a file or a URL, or a part of a file, and perhaps a dictionary for a
-//! zstd.
+//! The source of a reading: a file or a URL, or a part of it, and perhaps a dictionary for a zstd.
 //!
 //! A file is opened anew for every reading, and is positioned at the first byte of the part. The
 //! methods decide how the bytes are read. A dictionary is in memory before the first reading, as in
 //! programs that use one for many files. Each reading makes decoders with it.
 
 use crate::method::Fault;
-use readlab_protocol::{Part, remote};
+use readlab_protocol::{Part, Places, remote};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
@@ -19,12 +18,14 @@ use zstd::dict::DecoderDictionary;
 pub(crate) struct Source {
     path: PathBuf,
     part: Option<Part>,
+    /// The ranges of a URL that are read; `None` if it is read whole.
+    ranges: Option<Places>,
     dictionary: Option<Vec<u8>>,
 }
 
 impl Source {
     pub(crate) fn whole(path: &Path) -> Source {
-        Source { path: path.to_owned(), part: None, dictionary: None }
+        Source { path: path.to_owned(), part: None, ranges: None, dictionary: None }
     }
 
     /// Changes the source to another file, which is read whole. Memory is allocated only if its
@@ -37,6 +38,14 @@ impl Source {
 
     pub(crate) fn part(self, part: Part) -> Source {
         Source { part: Some(part), ..self }
+    }
+
+    pub(crate) fn with_ranges(self, ranges: Option<Places>) -> Source {
+        Source { ranges, ..self }
+    }
+
+    pub(crate) fn ranges(&self) -> Option<&Places> {
+        self.ranges.as_ref()
     }
 
     /// Sets the dictionary for decoding.

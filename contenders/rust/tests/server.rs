@@ -74,6 +74,17 @@ impl Request {
         Some(first.parse().unwrap()..content.len().min(last + 1))
     }
 
+    /// The requested ranges, which are within the content.
+    #[allow(dead_code, reason = "the tests of rust use it")]
+    pub(crate) fn ranges(&self) -> Vec<Range<usize>> {
+        let ranges = self.header("range").and_then(|ranges| ranges.strip_prefix("bytes="));
+        let range = |text: &str| {
+            let (first, last) = text.split_once('-').unwrap();
+            first.parse().unwrap()..last.parse::<usize>().unwrap() + 1
+        };
+        ranges.unwrap_or_default().split(',').filter(|text| !text.is_empty()).map(range).collect()
+    }
+
     /// The correct answer for this content.
     pub(crate) fn answer(&self, content: &[u8]) -> Answer {
         match self.range(content) {
@@ -108,6 +119,20 @@ impl Answer {
     pub(crate) fn part(range: Range<usize>, size: usize, body: &[u8]) -> Answer {
         let range = format!("Content-Range: bytes {}-{}/{size}\r\n", range.start, range.end - 1);
         Answer::new("206 Partial Content", &range, body)
+    }
+
+    /// An answer that claims to be these ranges of a content of this size, and has these bodies.
+    #[allow(dead_code, reason = "the tests of rust use it")]
+    pub(crate) fn parts(parts: &[(Range<usize>, &[u8])], size: usize) -> Answer {
+        let mut body = Vec::new();
+        for (range, bytes) in parts {
+            let (first, last) = (range.start, range.end - 1);
+            body.extend(format!("\r\n--x-y\r\nContent-Range: bytes {first}-{last}/{size}\r\n\r\n").bytes());
+            body.extend(*bytes);
+        }
+        body.extend(b"\r\n--x-y--\r\n");
+        let kind = "Content-Type: multipart/byteranges; boundary=x-y\r\n";
+        Answer::new("206 Partial Content", kind, &body)
     }
 
     /// The answer without its last bytes.

@@ -46,8 +46,12 @@ mod gzip_blocks;
 mod gzip_libdeflate;
 #[path = "../snippets/http.rs"]
 mod http;
+#[path = "../snippets/http-multirange.rs"]
+mod http_multirange;
 #[path = "../snippets/http-ranged.rs"]
 mod http_ranged;
+#[path = "../snippets/http-ranges.rs"]
+mod http_ranges;
 #[path = "../snippets/io_uring.rs"]
 mod io_uring_read;
 #[path = "../snippets/io_uring-vectored.rs"]
@@ -304,7 +308,7 @@ fn every_method_and_scan_that_can_win_has_a_snippet_and_every_snippet_a_test() {
         .chain(DECODERS.iter().map(|(name, _, _)| *name))
         .chain([TREES, NAMES, SIZES].into_iter().flatten().map(|(name, _)| *name))
         .chain(BLOCKS.iter().map(|(name, _)| *name))
-        .chain(["http", "http-ranged"]);
+        .chain(["http", "http-multirange", "http-ranged", "http-ranges"]);
     let tested = sorted(tested.collect());
     assert_eq!(files_in(""), tested);
     let readers = readlab_rust::method::registry::ALL
@@ -379,6 +383,32 @@ fn a_url_is_counted_correctly() {
         let server = server::Server::start(move |request| request.answer(&served));
         assert_eq!(http::total(&server.url, naive).unwrap(), naive(&bytes));
         assert_eq!(http_ranged::total(&server.url, naive).unwrap(), naive(&bytes));
+    }
+}
+
+#[test]
+fn ranges_of_a_url_are_counted_correctly() {
+    let bytes = text(300_001);
+    let served = bytes.clone();
+    let server = server::Server::start(move |request| match &request.ranges()[..] {
+        [_] => request.answer(&served),
+        ranges => {
+            let parts: Vec<_> =
+                ranges.iter().rev().map(|range| (range.clone(), &served[range.clone()])).collect();
+            server::Answer::parts(&parts, served.len())
+        }
+    });
+    for count in [0, 1, 64, 65, 200] {
+        let ranges: Vec<_> = (0..count).map(|at| at * 1499..at * 1499 + 1500).collect();
+        let right: u64 =
+            ranges.iter().map(|range| naive(&bytes[range.start as usize..range.end as usize])).sum();
+        assert_counted("http-ranges", http_ranges::total(&server.url, &ranges, naive), right, "ranges");
+        assert_counted(
+            "http-multirange",
+            http_multirange::total(&server.url, &ranges, naive),
+            right,
+            "ranges",
+        );
     }
 }
 

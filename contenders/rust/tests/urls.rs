@@ -2,8 +2,9 @@
 //! servers that answer something else.
 
 use crate::server::{Answer, Request, Server};
-use readlab_protocol::{Part, SampleLine};
+use readlab_protocol::{BlockBytes, BlockProof, Part, Places, SampleLine};
 use readlab_rust::{Reading, Work};
+use std::ops::Range;
 use std::path::Path;
 
 const METHODS: [&str; 2] = ["http", "http-ranged"];
@@ -206,5 +207,180 @@ fn a_path_is_not_read_as_a_url() {
     for method in METHODS {
         let error = reading(method, Work::Sum, "/f?x", &[]).read().unwrap_err().to_string();
         assert_eq!(error, "/f?x: this is no http:// or https:// URL");
+    }
+}
+
+const RANGES_METHODS: [&str; 2] = ["http-ranges", "http-multirange"];
+
+/// Ranges that overlap, touch each other, come again and are in no order. The last ends with the
+/// content.
+const RANGES: [Range<usize>; 8] =
+    [9000..9500, 0..1, 100..300, 200..250, 300..301, 5000..6000, 0..1, 69_990..70_000];
+
+/// The number of bytes of `RANGES`, of which 50 and 1 are read twice.
+const RANGES_BYTES: u64 = 500 + 1 + 200 + 50 + 1 + 1000 + 1 + 10;
+
+fn places(ranges: &[Range<usize>]) -> Places {
+    let lengths = ranges.iter().map(|range| range.len() as u64).collect();
+    let offsets = ranges.iter().map(|range| range.start as u64).collect();
+    Places { file: "-".into(), block_bytes: BlockBytes::Each(lengths), offsets }
+}
+
+/// The newlines of the ranges, and the proof of each range.
+fn truth_of_ranges(content: &[u8], ranges: &[Range<usize>]) -> (u64, BlockProof) {
+    let newlines =
+        |range: &Range<usize>| content[range.clone()].iter().filter(|byte| **byte == b'\n').count();
+    let values: Vec<u64> = ranges.iter().map(|range| newlines(range) as u64).collect();
+    let proofs = (0..).zip(&values).map(|(number, value)| BlockProof::from_block(number, *value));
+    (values.iter().sum(), proofs.fold(BlockProof::default(), BlockProof::merge))
+}
+
+/// The correct answer to a request for one range or several.
+fn answer_ranges(request: &Request, content: &[u8]) -> Answer {
+    match &request.ranges()[..] {
+        [] | [_] => request.answer(content),
+        ranges => {
+            let parts: Vec<_> = ranges.iter().map(|range| (range.clone(), &content[range.clone()])).collect();
+            Answer::parts(&parts, content.len())
+        }
+    }
+}
+
+fn reading_of_ranges(method: &str, url: &str, settings: &[(&str, u64)], ranges: &[Range<usize>]) -> Reading {
+    reading(method, Work::Newlines, url, settings).ranges(Some(places(ranges)))
+}
+
+#[test]
+fn each_range_of_a_list_is_read_proven_and_timed() {
+    let bytes = content(70_000);
+    let (newlines, proof) = truth_of_ranges(&bytes, &RANGES);
+    let server = Server::start(move |request| answer_ranges(request, &bytes));
+    // With gaps up to 10 bytes, the ranges from the third to the fifth are one, with gaps up to 100
+    // bytes also the second, which ends 99 bytes before.
+    for (method, settings, requests, read_bytes) in [
+        ("http-ranges", vec![("kept", 0)], 8, Some(RANGES_BYTES)),
+        ("http-ranges", vec![("kept", 1), ("concurrency", 1)], 8, Some(RANGES_BYTES)),
+        ("http-ranges", vec![("merge_bytes", 10)], 6, Some(RANGES_BYTES - 50)),
+        ("http-ranges", vec![("merge_bytes", 100)], 5, Some(RANGES_BYTES - 50 + 99)),
+        ("http-multirange", vec![], 1, None),
+        ("http-multirange", vec![("ranges", 3)], 3, None),
+        ("http-multirange", vec![("ranges", 7), ("kept", 1), ("concurrency", 1)], 2, None),
+        ("http-multirange", vec![("merge_bytes", 100)], 1, None),
+    ] {
+        let what = format!("{method} {settings:?}");
+        let mut reading = reading_of_ranges(method, &server.url, &settings, &RANGES);
+        reading.prepare().unwrap();
+        for _ in 0..2 {
+            assert_eq!(reading.read().unwrap().blocks, Some(proof), "{what}");
+            let sample = reading.sample().unwrap();
+            assert_eq!((sample.bytes, sample.newlines), (Some(RANGES_BYTES), Some(newlines)), "{what}");
+            assert_eq!((sample.requests, sample.first_byte_ns.is_some()), (Some(requests), true), "{what}");
+            match read_bytes {
+                Some(_) => assert_eq!(sample.read_bytes, read_bytes, "{what}"),
+                // The heads of the parts belong to the answer.
+                None => assert!(sample.read_bytes > Some(RANGES_BYTES), "{what}: {sample:?}"),
+            }
+        }
+        assert_eq!(reading.take_latencies().unwrap().count(), 4 * RANGES.len() as u64, "{what}");
+    }
+}
+
+#[test]
+fn a_server_may_reorder_and_join_the_parts_of_an_answer() {
+    let bytes = content(70_000);
+    let (newlines, proof) = truth_of_ranges(&bytes, &RANGES);
+    let reversed = |ranges: Vec<Range<usize>>| -> Vec<Range<usize>> { ranges.into_iter().rev().collect() };
+    // The ranges up to 301 in one part, and all others as they are.
+    let joined = |ranges: Vec<Range<usize>>| -> Vec<Range<usize>> {
+        let apart = ranges.into_iter().filter(|range| range.start >= 1000);
+        std::iter::once(0..301).chain(apart).collect()
+    };
+    let span = |_: Vec<Range<usize>>| -> Vec<Range<usize>> { std::iter::once(0..70_000).collect() };
+    let changes: [fn(Vec<Range<usize>>) -> Vec<Range<usize>>; 3] = [reversed, joined, span];
+    for change in changes {
+        let bytes = bytes.clone();
+        let server = Server::start(move |request| match &change(request.ranges())[..] {
+            [range] => Answer::part(range.clone(), bytes.len(), &bytes[range.clone()]),
+            ranges => {
+                let parts: Vec<_> =
+                    ranges.iter().map(|range| (range.clone(), &bytes[range.clone()])).collect();
+                Answer::parts(&parts, bytes.len())
+            }
+        });
+        let answer = reading_of_ranges("http-multirange", &server.url, &[], &RANGES).read().unwrap();
+        assert_eq!((answer.newlines, answer.blocks), (Some(newlines), Some(proof)));
+    }
+}
+
+/// The reason why the method does not read the ranges from this server.
+fn ranges_failure(
+    method: &str,
+    answer: impl Fn(&Request, &[u8]) -> Answer + Send + Sync + 'static,
+) -> String {
+    let content = content(70_000);
+    let server = Server::start(move |request| answer(request, &content));
+    let url = format!("{}?signature=secret", server.url);
+    let error = reading_of_ranges(method, &url, &[], &RANGES).read().unwrap_err().to_string();
+    let cause = error.strip_prefix(&format!("{}: ", server.url));
+    cause.unwrap_or_else(|| panic!("{error}")).to_owned()
+}
+
+#[test]
+fn an_answer_without_the_ranges_is_a_failure_without_the_query() {
+    for (method, asked) in [("http-ranges", "a range"), ("http-multirange", "several ranges")] {
+        let whole = |_: &Request, content: &[u8]| Answer::new("200 OK", "", content);
+        assert_eq!(ranges_failure(method, whole), format!("status 200 OK to {asked}"));
+        let beyond = |_: &Request, _: &[u8]| Answer::new("416 Range Not Satisfiable", "", b"");
+        assert_eq!(ranges_failure(method, beyond), format!("status 416 Range Not Satisfiable to {asked}"));
+        let unsaid = |_: &Request, content: &[u8]| Answer::new("206 Partial Content", "", content);
+        assert_eq!(ranges_failure(method, unsaid), "the answer has no Content-Range");
+        let moved = |_: &Request, content: &[u8]| Answer::part(20_000..20_010, content.len(), &content[..10]);
+        assert_eq!(ranges_failure(method, moved), "the answer is about another range");
+    }
+    let short = |request: &Request, content: &[u8]| {
+        let range = request.range(content).unwrap();
+        Answer::part(range.clone(), content.len(), &content[range.start..range.end - 1])
+    };
+    assert!(ranges_failure("http-ranges", short).contains(" instead of "));
+    let cut = |request: &Request, content: &[u8]| answer_ranges(request, content).cut(20);
+    assert!(!ranges_failure("http-multirange", cut).is_empty());
+}
+
+#[test]
+fn an_answer_with_other_parts_than_the_ranges_is_a_failure() {
+    type Change = for<'c> fn(Vec<Range<usize>>, &'c [u8]) -> Vec<(Range<usize>, &'c [u8])>;
+    fn right(ranges: Vec<Range<usize>>, content: &[u8]) -> Vec<(Range<usize>, &[u8])> {
+        ranges.into_iter().map(|range| (range.clone(), &content[range])).collect()
+    }
+    let missing: Change = |ranges, content| right(ranges[..7].to_vec(), content);
+    let foreign: Change = |ranges, content| {
+        right(
+            ranges.into_iter().map(|range| if range.start == 5000 { 5001..6001 } else { range }).collect(),
+            content,
+        )
+    };
+    let repeated: Change = |ranges, content| right([&ranges[..], &ranges[..1]].concat(), content);
+    let shorter: Change = |ranges, content| {
+        right(ranges, content).into_iter().map(|(range, bytes)| (range, &bytes[..bytes.len() - 1])).collect()
+    };
+    for (change, why) in [
+        (missing, "the answer lacks the range at byte 69990"),
+        (foreign, "the answer is about another range"),
+        (repeated, "the answer has more parts than ranges"),
+        (shorter, "a part has more or fewer bytes than its range"),
+    ] {
+        let answer = move |request: &Request, content: &[u8]| {
+            Answer::parts(&change(request.ranges(), content), content.len())
+        };
+        assert_eq!(ranges_failure("http-multirange", answer), why);
+    }
+}
+
+#[test]
+fn a_method_of_ranges_reads_nothing_else() {
+    for method in RANGES_METHODS {
+        let server = Server::start(|request| request.answer(b"x"));
+        let error = reading(method, Work::Newlines, &server.url, &[]).read().unwrap_err().to_string();
+        assert!(error.ends_with("no list of ranges was given"), "{error}");
     }
 }

@@ -26,6 +26,7 @@
 //!         works: &Work::OF_BYTES,
 //!         cache: Cache::Through,
 //!         reads: Reads::File,
+//!         ranges: false,
 //!         tls: false,
 //!         params: Vec::new(),
 //!         available: || Ok(()),
@@ -48,7 +49,9 @@ pub use tally::Tally;
 
 use crate::serve::{self, Contender, Reader, Refusal, Request};
 use crate::setting::{Param, Settings};
-use crate::{Answer, Cache, MethodLine, NO_SCAN, ParamLine, Reads, SampleLine, TurnRequest, Work, remote};
+use crate::{
+    Answer, Cache, MethodLine, NO_SCAN, ParamLine, Places, Reads, SampleLine, TurnRequest, Work, remote,
+};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -81,6 +84,8 @@ pub struct Method {
     pub cache: Cache,
     /// The kinds of target that the method can read.
     pub reads: Reads,
+    /// Whether the method reads the ranges of a list from a server, and nothing else.
+    pub ranges: bool,
     /// Whether the method reads URLs with encryption too.
     pub tls: bool,
     /// Parameters of the method.
@@ -100,6 +105,8 @@ pub struct Job {
     pub target: OsString,
     /// The target in messages. A URL has no query here, because the query may be a secret.
     pub shown: String,
+    /// The ranges to read; `None` for a method that reads whole targets.
+    pub ranges: Option<Places>,
     /// The value of every parameter of the method.
     pub settings: Settings,
 }
@@ -126,6 +133,8 @@ pub struct Reading {
     /// Number of requests that were repeated after a failure; `None` if the client does not report
     /// it.
     pub retries: Option<u64>,
+    /// Number of bytes that the reading got for the ranges of a list; `None` for a whole target.
+    pub read_bytes: Option<u64>,
 }
 
 /// A reader in a session.
@@ -202,6 +211,7 @@ impl Method {
             params: self.params.iter().map(ParamLine::from).collect(),
             cache: self.cache,
             reads: self.reads,
+            ranges: self.ranges,
             tls: self.tls,
             ..MethodLine::plain(self.name, self.about)
         }
@@ -218,7 +228,8 @@ impl Method {
         let settings = Settings::resolve(&self.params, request.settings.iter().copied());
         let settings = settings.map_err(|error| refused(format!("takes no such settings: {error}")))?;
         let target = remote::target(request.target);
-        Ok(Job { work, shown: shown(self.reads, &target), target, settings })
+        let ranges = self.ranges.then(Places::of_environment).transpose()?;
+        Ok(Job { work, shown: shown(self.reads, &target), target, ranges, settings })
     }
 }
 
@@ -243,8 +254,8 @@ impl Session {
     fn sample(&mut self) -> Result<SampleLine, Refusal> {
         let (reading, window) = Window::around(|| self.reader.read())?;
         let first_byte_ns = reading.first_byte.map(|at| window.until_ns(at));
-        let Reading { requests, retries, .. } = reading;
-        Ok(SampleLine { first_byte_ns, requests, retries, ..window.sample(reading.answer) })
+        let Reading { requests, retries, read_bytes, .. } = reading;
+        Ok(SampleLine { first_byte_ns, requests, retries, read_bytes, ..window.sample(reading.answer) })
     }
 }
 
@@ -284,6 +295,7 @@ mod tests {
             works: &[Work::Lines],
             cache: Cache::Through,
             reads,
+            ranges: false,
             tls: false,
             params: vec![DEPTH],
             available,

@@ -33,7 +33,7 @@ fn read(method: &str, work: Work, path: &Path, settings: &GivenSettings) -> Opti
 fn try_read(method: &str, work: Work, path: &Path, settings: &GivenSettings) -> Result<Answer, Refusal> {
     let method = methods::all().into_iter().find(|known| known.name == method).unwrap();
     let settings = Settings::resolve(&method.params, settings.iter().copied()).unwrap();
-    let job = Job { work, target: path.into(), shown: String::new(), settings };
+    let job = Job { work, target: path.into(), shown: String::new(), ranges: None, settings };
     std::thread::spawn(move || {
         let mut reader = (method.open)(job)?;
         let first = reader.read()?.answer;

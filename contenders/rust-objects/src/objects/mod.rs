@@ -6,18 +6,17 @@
 mod store;
 mod traffic;
 
-use crate::async_reader::{self, AsyncReader};
-use crate::methods::{COALESCE, CONCURRENCY, KEPT, PART};
+use crate::methods::{COALESCE, CONCURRENCY, KEPT, MERGE, PART};
+use crate::on_runtime::{self, AsyncReader};
 use crate::{failure, ranges};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use object_store::{OBJECT_STORE_COALESCE_DEFAULT, coalesce_ranges};
-use readlab_protocol::Work;
 use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
 use readlab_protocol::serve::Refusal;
-use readlab_protocol::setting::Settings;
+use readlab_protocol::{Answer, BlockProof, Work};
 use std::iter;
 use std::ops::Range;
 use store::{Location, Store};
@@ -26,9 +25,9 @@ use traffic::Counts;
 /// A method of reading an object from a store.
 #[async_trait]
 pub(crate) trait ObjectReader: Send + Sync + 'static {
-    fn from_settings(settings: &Settings) -> Self;
+    fn from_job(job: &Job) -> Self;
 
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal>;
+    async fn read(&self, store: &Store, work: Work) -> Result<Answer, Refusal>;
 }
 
 struct Objects<W> {
@@ -43,7 +42,7 @@ pub(crate) fn open<W: ObjectReader>(job: Job) -> Result<Box<dyn ReadTarget>, Ref
     async_reader::open(&job, |target| {
         let location = Location::from_environment(target)?;
         let kept = job.settings.is_on(&KEPT).then(|| Store::make(&location)).transpose()?;
-        Ok(Objects { reader: W::from_settings(&job.settings), work: job.work, location, kept })
+        Ok(Objects { reader: W::from_job(&job), work: job.work, location, kept })
     })
 }
 
@@ -59,9 +58,10 @@ impl<W: ObjectReader> AsyncReader for Objects<W> {
             }
         };
         store.traffic.restart();
-        let answer = self.reader.read(store, self.work).await?.answer();
-        let Counts { requests, failures, first_byte, .. } = store.traffic.counts();
-        Ok(Reading { answer, first_byte, requests: Some(requests), retries: Some(failures) })
+        let answer = self.reader.read(store, self.work).await?;
+        let Counts { requests, failures, first_byte, bytes, .. } = store.traffic.counts();
+        let read_bytes = answer.blocks.map(|_| bytes);
+        Ok(Reading { answer, first_byte, requests: Some(requests), retries: Some(failures), read_bytes })
     }
 }
 
@@ -70,11 +70,11 @@ pub(crate) struct Get;
 
 #[async_trait]
 impl ObjectReader for Get {
-    fn from_settings(_settings: &Settings) -> Get {
+    fn from_job(_job: &Job) -> Get {
         Get
     }
 
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
+    async fn read(&self, store: &Store, work: Work) -> Result<Answer, Refusal> {
         let result = store.get(None).await?;
         let size_bytes = result.meta.size;
         let bytes = result.bytes().await.map_err(|error| failure::innermost(&error))?;
@@ -89,11 +89,11 @@ pub(crate) struct StreamedReader;
 
 #[async_trait]
 impl ObjectReader for StreamedReader {
-    fn from_settings(_settings: &Settings) -> StreamedReader {
+    fn from_job(_job: &Job) -> StreamedReader {
         StreamedReader
     }
 
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
+    async fn read(&self, store: &Store, work: Work) -> Result<Answer, Refusal> {
         let result = store.get(None).await?;
         let size_bytes = result.meta.size;
         let mut pieces = result.into_stream();
@@ -113,17 +113,18 @@ pub(crate) struct RangedReader {
 
 #[async_trait]
 impl ObjectReader for RangedReader {
-    fn from_settings(settings: &Settings) -> RangedReader {
+    fn from_job(job: &Job) -> RangedReader {
+        let settings = &job.settings;
         RangedReader { part_bytes: settings.get(&PART), concurrency: settings.size(&CONCURRENCY) }
     }
 
     /// The size of the object comes with the answer to the first range. The other ranges are
     /// requested while the bytes of the first one arrive.
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
+    async fn read(&self, store: &Store, work: Work) -> Result<Answer, Refusal> {
         let mut tally = Tally::new(work);
         let first = match store.get(Some(0..self.part_bytes)).await {
             // Only an empty object has no first byte.
-            Err(_) if store.traffic.counts().unsatisfiable => return Ok(tally),
+            Err(_) if store.traffic.counts().unsatisfiable => return Ok(tally.answer()),
             first => first?,
         };
         let size_bytes = first.meta.size;
@@ -149,7 +150,8 @@ pub(crate) struct CoalescedReader {
 
 #[async_trait]
 impl ObjectReader for CoalescedReader {
-    fn from_settings(settings: &Settings) -> CoalescedReader {
+    fn from_job(job: &Job) -> CoalescedReader {
+        let settings = &job.settings;
         CoalescedReader {
             part_bytes: settings.get(&PART),
             coalesce_bytes: settings.get(&COALESCE),
@@ -157,7 +159,7 @@ impl ObjectReader for CoalescedReader {
         }
     }
 
-    async fn read(&self, store: &Store, work: Work) -> Result<Tally, Refusal> {
+    async fn read(&self, store: &Store, work: Work) -> Result<Answer, Refusal> {
         let size_bytes = store.size().await?;
         let joined = ranges::cut(0..size_bytes, self.coalesce_bytes).map(|range| self.fetch(store, range));
         let mut groups = stream::iter(joined).buffer_unordered(self.concurrency);
@@ -177,10 +179,38 @@ impl CoalescedReader {
     }
 }
 
-/// Checks that a reading has as many bytes as the object.
-fn checked_length(tally: Tally, size_bytes: u64) -> Result<Tally, Refusal> {
+/// Reads the ranges of a list, which the library joins.
+pub(crate) struct ListedRangesReader {
+    ranges: Vec<Range<u64>>,
+    merge_bytes: u64,
+}
+
+#[async_trait]
+impl ObjectReader for ListedRangesReader {
+    fn from_job(job: &Job) -> ListedRangesReader {
+        let places = job.ranges.iter();
+        let ranges = places.flat_map(|it| (0..it.offsets.len()).map(move |number| it.range_of(number)));
+        ListedRangesReader { ranges: ranges.collect(), merge_bytes: job.settings.get(&MERGE) }
+    }
+
+    /// Does the same as `get_ranges`, but each request also requires the version of the content, and
+    /// the largest gap is a parameter.
+    async fn read(&self, store: &Store, work: Work) -> Result<Answer, Refusal> {
+        let blocks = coalesce_ranges(&self.ranges, |range| store.part(range), self.merge_bytes).await?;
+        let answers = (0..).zip(&self.ranges).zip(&blocks).map(|((number, range), bytes)| {
+            let mut tally = Tally::new(work);
+            tally.take(bytes);
+            let answer = checked_length(tally, range.end - range.start)?;
+            Ok(Answer { blocks: Some(BlockProof::from_block(number, answer.value())), ..answer })
+        });
+        Ok(Answer::of_parts(answers.collect::<Result<_, Refusal>>()?))
+    }
+}
+
+/// The answer about these bytes, whose number must be the right one.
+fn checked_length(tally: Tally, size_bytes: u64) -> Result<Answer, Refusal> {
     if tally.bytes() == size_bytes {
-        return Ok(tally);
+        return Ok(tally.answer());
     }
     Err(Refusal::failed(format!("{} bytes instead of {size_bytes}", tally.bytes())))
 }

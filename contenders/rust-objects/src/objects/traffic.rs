@@ -28,6 +28,8 @@ pub(super) struct Counts {
     /// Whether a range was beyond the end of the object.
     pub(super) unsatisfiable: bool,
     pub(super) first_byte: Option<Instant>,
+    /// Number of bytes of the content that arrived.
+    pub(super) bytes: u64,
 }
 
 impl Traffic {
@@ -49,7 +51,9 @@ impl Traffic {
 
     fn arrived(&self, length: usize) {
         if length > 0 {
-            self.lock().first_byte.get_or_insert_with(Instant::now);
+            let mut counts = self.lock();
+            counts.first_byte.get_or_insert_with(Instant::now);
+            counts.bytes += length as u64;
         }
     }
 }

@@ -82,7 +82,7 @@ impl Client {
     pub(super) fn get_part(&self, part: Part, close: bool) -> Result<Option<ResponseWithRange>, Fault> {
         let range = part.range();
         let headers = close.then(|| (CONNECTION, "close".to_owned()));
-        let answer = self.request(headers.into_iter().chain([range_header(&range)]))?;
+        let answer = self.request(headers.into_iter().chain([range_header([&range])]))?;
         if is_empty(&answer) {
             return Ok(None);
         }
@@ -95,7 +95,12 @@ impl Client {
 
     /// Requests a range. Its answer is not checked, so that the caller can recognise empty content.
     pub(super) fn get_range(&self, range: &Range<u64>) -> Result<Response<Body>, Fault> {
-        self.request([range_header(range)])
+        self.request([range_header([range])])
+    }
+
+    /// Requests several ranges by one request. Its answer is not checked.
+    pub(super) fn get_ranges(&self, ranges: &[Range<u64>]) -> Result<Response<Body>, Fault> {
+        self.request([range_header(ranges)])
     }
 
     fn request(
@@ -124,8 +129,9 @@ impl Client {
     }
 }
 
-fn range_header(range: &Range<u64>) -> (HeaderName, String) {
-    (RANGE, format!("bytes={}-{}", range.start, range.end - 1))
+fn range_header<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> (HeaderName, String) {
+    let ranges = ranges.into_iter().map(|range| format!("{}-{}", range.start, range.end - 1));
+    (RANGE, format!("bytes={}", ranges.collect::<Vec<_>>().join(",")))
 }
 
 /// The range in an answer, and the size of the whole content.
@@ -193,15 +199,21 @@ pub(super) fn failure(reason: impl Into<String>) -> Fault {
     io::Error::other(reason.into()).into()
 }
 
-/// The body of an answer, which records the time of its first byte.
+/// The body of an answer, which counts its bytes and records the time of the first.
 pub(super) struct TimedBody<R> {
     body: R,
     first_byte: Option<Instant>,
+    bytes: u64,
 }
 
 impl<R> TimedBody<R> {
     pub(super) fn new(body: R) -> TimedBody<R> {
-        TimedBody { body, first_byte: None }
+        TimedBody { body, first_byte: None, bytes: 0 }
+    }
+
+    /// Number of bytes that were read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The traffic of one request, with the time of its first byte.
@@ -213,6 +225,7 @@ impl<R> TimedBody<R> {
 impl<R: Read> Read for TimedBody<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.body.read(buffer)?;
+        self.bytes += count as u64;
         if count > 0 && self.first_byte.is_none() {
             self.first_byte = Some(Instant::now());
         }
@@ -225,12 +238,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_byte_is_timed_once() {
+    fn the_first_byte_is_timed_once_and_all_are_counted() {
         let mut body = TimedBody::new(&b"ab"[..]);
         assert_eq!(body.traffic().first_byte, None);
         body.read_exact(&mut [0]).unwrap();
         let first = body.traffic().first_byte;
         body.read_exact(&mut [0]).unwrap();
         assert!(first.is_some() && body.traffic().first_byte == first);
+        assert_eq!(body.bytes(), 2);
     }
 }

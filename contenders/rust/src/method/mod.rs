@@ -27,6 +27,7 @@ mod list_reader;
 mod memory;
 mod memory_check;
 mod mmap;
+mod multipart;
 mod names;
 mod opens;
 mod places;
@@ -69,6 +70,8 @@ pub struct Method {
     pub decodes: &'static [Archive],
     /// Whether the method reads a part of a file, too.
     pub parts: bool,
+    /// Whether the method reads the ranges of a list from a URL, and nothing else.
+    pub ranges: bool,
     /// Whether the method reads the files of a list, too, one after the other.
     pub lists: bool,
     /// Whether the method reads URLs with encryption, too.
@@ -121,13 +124,13 @@ pub(crate) trait Reader: Send {
     }
 
     /// The latencies of single reads since the last call; `None` from a method that reads no
-    /// places.
+    /// places or ranges.
     fn take_latencies(&mut self) -> Option<Latencies> {
         None
     }
 
-    /// Number of bytes that the reads of the last reading requested; `None` from a method that
-    /// reads no places, or that does not know the number.
+    /// Number of bytes that the reads of the last reading requested, or that answers of a server
+    /// had; `None` from a method that reads no places or ranges, or does not know the number.
     fn read_bytes(&self) -> Option<u64> {
         None
     }
@@ -222,6 +225,7 @@ impl Method {
         feeding: Feeding::InOrder,
         decodes: &[],
         parts: false,
+        ranges: false,
         lists: false,
         tls: false,
         params: &[],

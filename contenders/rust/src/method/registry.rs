@@ -51,6 +51,8 @@ pub static ALL: &[Method] = &[
     stream::BROTLI,
     http::HTTP,
     http_ranged::HTTP_RANGED,
+    places::HTTP_RANGES,
+    places::HTTP_MULTIRANGE,
     files_auto::FILES_AUTO,
     files_threads::FILES_THREADS,
     files_io_uring::FILES_IO_URING,

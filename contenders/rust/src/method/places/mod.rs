@@ -1,11 +1,13 @@
 //! The common part of methods that read blocks at many places of one file. The list of places is
 //! loaded once, before the first turn. Each read is timed, and the answers are added up by places.
-//! `stretches` decides which blocks one read covers.
+//! `stretches` decides which blocks one read covers. `served` requests the blocks of a list from a
+//! server.
 
 mod ahead;
 mod controls;
 mod mapped;
 mod ring;
+mod served;
 mod stretches;
 mod synchronous;
 mod vectored;
@@ -14,6 +16,7 @@ pub(super) use ahead::PLACES_AHEAD;
 pub(super) use controls::{PLACES_COPY, PLACES_DEVICE, PLACES_FAULTS, PLACES_NULL};
 pub(super) use mapped::PLACES_MMAP;
 pub(super) use ring::PLACES_IO_URING;
+pub(super) use served::{HTTP_MULTIRANGE, HTTP_RANGES};
 pub(super) use synchronous::{PLACES_DIRECT, PLACES_PREAD};
 pub(super) use vectored::PLACES_PREADV;
 
@@ -24,6 +27,7 @@ use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;
 use crate::source::Source;
+use crate::traffic::Traffic;
 use readlab_auto::direct::DirectFile;
 use readlab_protocol::{Answer, BlockBytes, BlockProof, Places};
 use std::fs::File;
@@ -72,7 +76,7 @@ impl<R: PlacesReader> Reader for PlacesTarget<R> {
 
     fn read(&mut self, _source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let Some(places) = &self.places else { return Ok(Answer::default()) };
-        let BlocksAnswer { all, latencies, read_bytes } = self.reader.read(places, visit)?;
+        let BlocksAnswer { all, latencies, read_bytes, .. } = self.reader.read(places, visit)?;
         // The latencies are added up after the window.
         self.latencies.push(latencies);
         self.read_bytes = read_bytes;
@@ -80,10 +84,7 @@ impl<R: PlacesReader> Reader for PlacesTarget<R> {
     }
 
     fn take_latencies(&mut self) -> Option<Latencies> {
-        let mut taken = std::mem::take(&mut self.latencies).into_iter();
-        let mut all = taken.next()?;
-        taken.for_each(|latencies| all.add(&latencies));
-        Some(all)
+        take_sum(&mut self.latencies)
     }
 
     fn read_bytes(&self) -> Option<u64> {
@@ -91,13 +92,24 @@ impl<R: PlacesReader> Reader for PlacesTarget<R> {
     }
 }
 
+/// Takes the latencies of several readings, added up; `None` if there are none.
+fn take_sum(latencies: &mut Vec<Latencies>) -> Option<Latencies> {
+    let mut taken = std::mem::take(latencies).into_iter();
+    let mut all = taken.next()?;
+    taken.for_each(|latencies| all.add(&latencies));
+    Some(all)
+}
+
 /// The answers about blocks, added up while they are read, with the latency of each read.
 #[derive(Default)]
 struct BlocksAnswer {
     all: Option<Answer>,
     latencies: Latencies,
-    /// Number of bytes that the reads requested; `None` if the kernel decides it, as for mapped files.
+    /// Number of bytes that the reads requested, or that the answers of a server had; `None` if the
+    /// kernel decides it, as for mapped files.
     read_bytes: Option<u64>,
+    /// The requests to a server; none for a file.
+    traffic: Traffic,
 }
 
 impl BlocksAnswer {
@@ -111,13 +123,11 @@ impl BlocksAnswer {
         self.all = Some(self.all.map_or(answer, |all| all.merge(answer)));
     }
 
-    /// Counts the bytes that the read of a stretch requested.
-    fn count_read_bytes(&mut self, stretch: &Stretch) {
-        self.read_bytes = Some(self.read_bytes.unwrap_or(0) + stretch.bytes as u64);
+    fn count_read_bytes(&mut self, bytes: u64) {
+        self.read_bytes = Some(self.read_bytes.unwrap_or(0) + bytes);
     }
 
-    /// Visits the blocks of a stretch after its read, whose duration counts as the latency of each
-    /// block.
+    /// Counts the bytes of a stretch after its read, and visits its blocks.
     fn visit_stretch(
         &mut self,
         stretches: &Stretches,
@@ -126,7 +136,19 @@ impl BlocksAnswer {
         took: Duration,
         visit: Visit,
     ) {
-        self.count_read_bytes(stretch);
+        self.count_read_bytes(stretch.bytes as u64);
+        self.visit_blocks(stretches, stretch, bytes, took, visit);
+    }
+
+    /// Visits the blocks of a stretch. The duration of its read counts as the latency of each block.
+    fn visit_blocks(
+        &mut self,
+        stretches: &Stretches,
+        stretch: &Stretch,
+        bytes: &[u8],
+        took: Duration,
+        visit: Visit,
+    ) {
         for block in stretch.blocks() {
             self.latencies.record(took);
             self.visit(block as u64, stretches.block(stretch, block, bytes), visit);
@@ -140,6 +162,7 @@ impl BlocksAnswer {
             first.latencies.add(&part.latencies);
             first.read_bytes =
                 first.read_bytes.into_iter().chain(part.read_bytes).reduce(|one, other| one + other);
+            first.traffic = first.traffic.merge(part.traffic);
             first.all = first.all.into_iter().chain(part.all).reduce(Answer::merge);
         }
         first

@@ -124,6 +124,11 @@ impl Stretch {
         self.first..self.end
     }
 
+    /// The bytes of the file that the read requests.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.offset..self.offset + self.bytes as u64
+    }
+
     /// Reads the stretch, at least up to the end of its last block.
     pub(super) fn read_from(&self, file: &impl FileExt, buffer: &mut [u8]) -> io::Result<()> {
         let mut filled = 0;

@@ -54,7 +54,7 @@ impl PlacesReader for Preadv {
                 fill_slices(&file, &mut slices, &mut at)
                     .map_err(|cause| block_fault(places, offset_of_block_at(places, &stretch, at), cause))?;
                 let took = begun.elapsed();
-                all.count_read_bytes(&stretch);
+                all.count_read_bytes(stretch.bytes as u64);
                 let mut rest = &blocks[..];
                 for block in stretch.blocks() {
                     let (bytes, others) = rest.split_at(places.bytes_of(block) as usize);
