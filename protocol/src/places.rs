@@ -151,18 +151,26 @@ impl Places {
         offset..offset.saturating_add(self.bytes_of(number))
     }
 
-    /// Number of different bytes of the file that the blocks cover.
+    /// The bytes of the file that the blocks cover, in the order of the file. No two of these ranges
+    /// overlap.
     #[must_use]
-    pub fn useful_bytes(&self) -> u64 {
+    pub fn covered_ranges(&self) -> Vec<Range<u64>> {
         let mut ranges: Vec<Range<u64>> =
             (0..self.offsets.len()).map(|number| self.range_of(number)).collect();
         ranges.sort_unstable_by_key(|range| range.start);
-        let (mut useful_bytes, mut counted_to) = (0, 0);
-        for range in ranges {
-            useful_bytes += range.end.saturating_sub(range.start.max(counted_to));
-            counted_to = counted_to.max(range.end);
-        }
-        useful_bytes
+        let mut covered_to = 0;
+        ranges.retain_mut(|range| {
+            range.start = range.start.max(covered_to);
+            covered_to = covered_to.max(range.end);
+            range.start < range.end
+        });
+        ranges
+    }
+
+    /// Number of different bytes of the file that the blocks cover.
+    #[must_use]
+    pub fn useful_bytes(&self) -> u64 {
+        self.covered_ranges().iter().map(|range| range.end - range.start).sum()
     }
 
     /// Index of a longest block; `None` for a list without blocks.

@@ -24,7 +24,7 @@ const RANGES: [(u64, u64); 4] = [(250_000, 10), (0, 1000), (1500, 500), (0, 1000
 
 /// The list of these ranges.
 static LIST: LazyLock<PathBuf> = LazyLock::new(|| {
-    let (offsets, lengths) = RANGES.iter().copied().unzip();
+    let (offsets, lengths): (Vec<u64>, Vec<u64>) = RANGES.iter().copied().unzip();
     let places = Places { file: "-".into(), block_bytes: BlockBytes::Each(lengths), offsets };
     let list = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ranges");
     fs::write(&list, places.to_bytes()).unwrap();

@@ -74,7 +74,7 @@ fn target_title(target: &TargetFacts) -> String {
     facts.extend(target.tree().map(tree));
     facts.extend(target.range.as_ref().map(range_words));
     facts.extend(target.places().map(places));
-    facts.extend(target.ranges().map(ranges_words));
+    facts.extend(target.ranges.as_ref().map(ranges_words));
     facts.extend(target.http().map(|http| server(target.transport(), http)));
     facts.extend(target.store().map(store));
     facts.extend(target.decoded.as_ref().map(|decoded| {

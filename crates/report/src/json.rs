@@ -222,7 +222,7 @@ struct TrialExport<'a> {
     reads_per_s: Option<Option<u64>>,
     /// The ratio of the bytes that were read to the useful bytes, if a part of the file is read: in
     /// the cold and the pressed state the bytes that the device read, in the warm state the bytes that
-    /// the reads requested.
+    /// the reads requested, and of ranges from a server the bytes of its answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     amplification: Option<f64>,
     /// Bytes from the device divided by the bytes that a pressed reading needs.

@@ -149,6 +149,9 @@ pub struct TargetFacts {
     pub tar_files: Option<Answer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dictionary: Option<Dictionary>,
+    // The ranges that a reading reads, if a list names them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<RangesFacts>,
     /// Sentences about properties of the target that affect its numbers.
     pub cautions: Vec<String>,
     #[serde(flatten)]
@@ -162,8 +165,6 @@ pub enum TargetKind {
     File,
     /// Blocks at several places of one file.
     Places(PlacesFacts),
-    /// Ranges of one file that a list names.
-    Ranges(RangesFacts),
     Tree(TreeFacts),
     /// What a server sends for a URL. Readlab's own server sends a file.
     Url(Http),
@@ -182,8 +183,6 @@ struct KindFields {
     tree: Option<TreeFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     places: Option<PlacesFacts>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ranges: Option<RangesFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<StoreFacts>,
 }
@@ -204,7 +203,6 @@ impl From<KindFields> for TargetKind {
             KindFields { http: Some(http), store, .. } => TargetKind::from_server(http, store),
             KindFields { tree: Some(tree), .. } => TargetKind::Tree(tree),
             KindFields { places: Some(places), .. } => TargetKind::Places(places),
-            KindFields { ranges: Some(ranges), .. } => TargetKind::Ranges(ranges),
             _ => TargetKind::File,
         }
     }
@@ -212,11 +210,10 @@ impl From<KindFields> for TargetKind {
 
 impl From<TargetKind> for KindFields {
     fn from(kind: TargetKind) -> KindFields {
-        let none = KindFields { http: None, tree: None, places: None, ranges: None, store: None };
+        let none = KindFields { http: None, tree: None, places: None, store: None };
         match kind {
             TargetKind::File => none,
             TargetKind::Places(places) => KindFields { places: Some(places), ..none },
-            TargetKind::Ranges(ranges) => KindFields { ranges: Some(ranges), ..none },
             TargetKind::Tree(tree) => KindFields { tree: Some(tree), ..none },
             TargetKind::Url(http) => KindFields { http: Some(http), ..none },
             TargetKind::Object { http, store } => KindFields { http: Some(http), store: Some(store), ..none },
@@ -260,8 +257,9 @@ impl TargetFacts {
 
     pub fn transport(&self) -> Transport {
         match self.kind {
+            TargetKind::File if self.ranges.is_some() => Transport::Places,
             TargetKind::File => Transport::File,
-            TargetKind::Places(_) | TargetKind::Ranges(_) => Transport::Places,
+            TargetKind::Places(_) => Transport::Places,
             TargetKind::Tree(_) => Transport::Tree,
             TargetKind::Url(_) => Transport::Http,
             TargetKind::Object { .. } => Transport::S3,
@@ -281,15 +279,10 @@ impl TargetFacts {
         if let TargetKind::Places(places) = &self.kind { Some(places) } else { None }
     }
 
-    /// The ranges of the file that a reading reads, if a list names them.
-    pub fn ranges(&self) -> Option<&RangesFacts> {
-        if let TargetKind::Ranges(ranges) = &self.kind { Some(ranges) } else { None }
-    }
-
     /// The blocks of the file that a reading reads, at places or in ranges; `None` if it reads the
     /// whole file.
     pub fn blocks(&self) -> Option<BlockReads> {
-        self.places().map(BlockReads::from).or_else(|| self.ranges().map(BlockReads::from))
+        self.places().map(BlockReads::from).or_else(|| self.ranges.as_ref().map(BlockReads::from))
     }
 
     /// Number of different bytes that a reading must read: a byte that several blocks contain counts

@@ -202,14 +202,9 @@ impl RankingRow {
     }
 }
 
-fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
-    let mut candidates = record.header.references.iter();
-    it.trial.contender() == COMMAND
-        && candidates.any(|candidate| candidate.why == ReferenceReason::Own && candidate.trial == it.trial.id)
-}
-
-/// The ratio of the bytes that were read to the useful bytes of a part of a file. It is unknown for
-/// several readers, because bytes that one of them fetched serve all.
+/// The ratio of the bytes that were read to the useful bytes of a part of a file: of ranges from a
+/// server, the bytes of its answers. It is unknown for several readers, because bytes that one of
+/// them fetched serve all.
 fn amplification(
     trial: &TrialRecord,
     target: &TargetFacts,
@@ -217,6 +212,7 @@ fn amplification(
 ) -> Option<f64> {
     let is_part = target.blocks().is_some() || target.range.is_some();
     let meter = match trial.trial.state {
+        _ if target.ranges.is_some() && target.http().is_some() => Meter::ReadBytes,
         CacheState::Cold | CacheState::Pressed => Meter::DeviceReadBytes,
         CacheState::Warm | CacheState::Unknown => Meter::ReadBytes,
     };

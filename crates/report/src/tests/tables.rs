@@ -5,7 +5,6 @@ use super::super::advice::UsualWay;
 use super::super::{Page, Style, markdown, terminal};
 use super::{SIZE, STEADY_US, add_samples_with_wobble, announce, keep_readings, trial_mut, warm_race};
 use readlab_model::sample::Sample;
-use readlab_model::target::TargetKind;
 use readlab_model::target::places::RangesFacts;
 use readlab_model::trial::CacheState;
 use readlab_record::testing::{header, outcome};
@@ -196,7 +195,7 @@ fn amplification_of_ranges_is_the_ratio_of_read_bytes_to_useful_bytes() {
     announce(&mut record, 2, "rust/places-pread", CacheState::Cold);
     add_samples_with_wobble(&mut record, 2, 70, STEADY_US);
     outcome(&mut record, 2, Outcome::Measured);
-    record.targets[0].kind = TargetKind::Ranges(RangesFacts {
+    record.targets[0].ranges = Some(RangesFacts {
         list: "/data/list".to_owned(),
         is_sorted: false,
         reads: 4,

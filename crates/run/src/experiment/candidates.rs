@@ -25,6 +25,8 @@ pub struct Candidates<'a> {
     pub over: Transport,
     /// Whether only a part of the file is read.
     pub is_part: bool,
+    /// Whether only the ranges of a list are read from a server.
+    pub is_ranges_only: bool,
 }
 
 impl Candidates<'_> {
@@ -94,6 +96,7 @@ impl<'a> Candidates<'a> {
                     && line.decodes.is_empty()
                     && self.over.suits(line)
                     && (line.parts || !self.is_part)
+                    && line.ranges == self.is_ranges_only
             };
             let methods = contender.methods.iter().filter(reads_bytes).filter(|line| line.method != "*");
             methods.map(|method| (contender.receipt.contender.as_str(), method))

@@ -205,11 +205,21 @@ impl<'a> PlanInputs<'a> {
             let work = planning.work_on(&target.target.facts, None, expected.is_text());
             let is_part = target.target.part.is_some();
             let is_encrypted = target.target.is_encrypted();
-            let has_ranges = target.target.remote().is_none_or(|remote| remote.has_ranges);
+            let remote = target.target.remote();
+            let has_ranges = remote.is_none_or(|remote| remote.has_ranges);
+            let is_ranges_only = remote.is_some_and(|remote| remote.ranges.is_some());
             let plain = ReadableTarget::plain(group.first + index, work);
             let other_walk = target.target.tree().and_then(|tree| tree.other_walk());
             let files = target.target.tree().map_or(1, |tree| tree.len() as u64);
-            let found = ReadableTarget { is_part, is_encrypted, has_ranges, other_walk, files, ..plain };
+            let found = ReadableTarget {
+                is_part,
+                is_ranges_only,
+                is_encrypted,
+                has_ranges,
+                other_walk,
+                files,
+                ..plain
+            };
             planning.readable.insert(target.form, found);
         }
         if let Some(first) = targets.first() {

@@ -152,7 +152,8 @@ impl TargetSpec {
 
     /// Restricts the target to the ranges of a list.
     pub fn in_ranges(self, request: RangesRequest) -> TargetSpec {
-        let form = TargetForm { archive: None, over: Transport::Places };
+        let over = if self.form.over.has_server() { self.form.over } else { Transport::Places };
+        let form = TargetForm { archive: None, over };
         TargetSpec { form, ranges: Some(RangesSpec::Requested(request)), ..self }
     }
 
@@ -169,7 +170,7 @@ impl TargetSpec {
         let places = facts.places().map(|places| PlacesRequest::of_facts(places, seed));
         let dictionary = facts.dictionary.as_ref().map(|it| PathBuf::from(&it.path));
         let range = facts.range.map(RangeSpec::Recorded);
-        let ranges = facts.ranges().cloned().map(RangesSpec::Recorded);
+        let ranges = facts.ranges.clone().map(RangesSpec::Recorded);
         TargetSpec { word, form, split: None, tree, range, places, ranges, dictionary }
     }
 

@@ -24,6 +24,7 @@ use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::part::open_watched;
 use readlab_targets::target::tree::{OtherWalk, Tree, cautions_of_reading};
 use readlab_targets::target::{Place, Target, dictionary};
+use std::fs;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -45,7 +46,8 @@ pub(super) struct KnownTarget {
 pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> anyhow::Result<Vec<Server>> {
     let mut servers = Vec::new();
     for ExaminedTarget { form, target } in targets {
-        let Place::File(file) = &target.place else { continue };
+        let is_file = matches!(target.place, Place::File(_) | Place::Blocks(_));
+        let Some(file) = target.file().filter(|_| is_file) else { continue };
         let server = match form.over {
             Transport::File | Transport::Tree | Transport::Places => continue,
             Transport::Http => Server::start(file)?,
@@ -219,15 +221,27 @@ fn truth(target: &mut Target, check: ContinueCheck) -> anyhow::Result<Truth> {
     if let Place::Tree(tree) = &target.place {
         return truth_of_files(tree.paths()?, check).map_err(anyhow::Error::from);
     }
-    if let Place::Blocks(blocks) = &target.place {
-        return truth_of_blocks(&blocks.places, check).with_context(|| display_path(blocks.file()));
+    let wait_check = || check(0);
+    match (target.blocks(), &target.place) {
+        // The whole content is requested: a server might answer every request for a range wrongly.
+        (Some(blocks), Place::Web(remote)) => {
+            let content = remote.ask(RequestVerb::Get, &wait_check);
+            let places = blocks.copy_from(content.with_context(|| remote.source.to_string())?)?;
+            let truth = truth_of_blocks(&places, check).with_context(|| display_path(&places.file));
+            // What is left is removed with the folder of the list.
+            let _ = fs::remove_file(&places.file);
+            return truth;
+        }
+        (Some(blocks), _) => {
+            return truth_of_blocks(&blocks.places, check).with_context(|| display_path(blocks.file()));
+        }
+        (None, _) => {}
     }
     let Place::Web(remote) = &target.place else {
         let file = target.file().expect("what is not behind a foreign server is a file");
         return oracle::truth_of(|| open_watched(file, target.part), check)
             .with_context(|| display_path(file));
     };
-    let wait_check = || check(0);
     let (start_bytes, length_bytes) =
         target.part.map_or((0, u64::MAX), |part| (part.start_bytes, part.length_bytes));
     // The bytes before a part are read, too: a server might answer every request for a range wrongly.

@@ -70,7 +70,7 @@ impl Copies {
     }
 }
 
-fn check_space(below: &Path, bytes: u64) -> Result<(), TargetError> {
+pub(super) fn check_space(below: &Path, bytes: u64) -> Result<(), TargetError> {
     let needed_bytes = bytes.saturating_add(bytes / MARGIN_PART);
     let free_bytes = free_bytes(below).map_err(TargetError::io(below))?;
     if free_bytes < needed_bytes {

@@ -61,8 +61,8 @@ pub enum TargetError {
     )]
     NoRange { path: PathBuf, size_bytes: u64, range: FileRange },
     #[error(
-        "{0}: --range needs a server that declares the size of the content (Content-Length) and that it answers requests \
-         for ranges (Accept-Ranges)"
+        "{0}: --range and --ranges need a server that declares the size of the content (Content-Length) and that it \
+         answers requests for ranges (Accept-Ranges)"
     )]
     NoServedRanges(String),
     #[error("{}: no range in it: offset and length a line", display_path(.0))]

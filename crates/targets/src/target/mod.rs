@@ -231,15 +231,27 @@ impl Target {
         Ok(())
     }
 
-    /// Makes contenders request a file from readlab's own server. Targets on other servers stay
-    /// unchanged.
+    /// Makes contenders request a file, or the ranges of one, from readlab's own server. Targets on
+    /// other servers stay unchanged.
     pub fn serve(&mut self, source: Source, options: &ServerOptions) -> Result<(), TargetError> {
-        if let Place::File(file) = &self.place {
-            self.facts.kind = TargetKind::from_server(Http::Own, source.store());
-            let remote = Box::new(RemoteTarget::of_own_server(source, options)?);
-            self.place = Place::Served { file: file.clone(), remote };
-        }
+        let (file, ranges) = match &self.place {
+            Place::File(file) => (file.clone(), None),
+            Place::Blocks(blocks) => (blocks.file().to_owned(), Some(Arc::clone(blocks))),
+            Place::Tree(_) | Place::Served { .. } | Place::Web(_) => return Ok(()),
+        };
+        self.facts.kind = TargetKind::sent_by(Http::Own, source.store());
+        let mut remote = RemoteTarget::of_own_server(source, options)?;
+        remote.ranges = ranges;
+        self.place = Place::Served { file, remote: Box::new(remote) };
         Ok(())
+    }
+
+    /// The blocks that are read; `None` if all of the target is read.
+    pub fn blocks(&self) -> Option<&Arc<FilePlaces>> {
+        match &self.place {
+            Place::Blocks(blocks) => Some(blocks),
+            _ => self.remote()?.ranges.as_ref(),
+        }
     }
 
     pub fn remote(&self) -> Option<&RemoteTarget> {

@@ -1,6 +1,7 @@
 //! URLs and objects on another server as targets: their facts, and whether the content has changed.
 
 use super::http::{Client, HttpError, RequestVerb, Response, Trust, WaitCheck};
+use super::places::FilePlaces;
 use super::s3::PresignError;
 use super::source::{ReadRequest, Source, secret_url_request};
 use super::{Place, Target, TargetError};
@@ -64,6 +65,8 @@ pub struct RemoteTarget {
     pub version: Option<Version>,
     /// True if the server declares that it answers range requests.
     pub has_ranges: bool,
+    /// The ranges that are read; `None` if the whole content is read.
+    pub ranges: Option<Arc<FilePlaces>>,
     options: ServerOptions,
     /// True for readlab's own server; all its URLs are secrets.
     is_own: bool,
@@ -77,6 +80,7 @@ impl RemoteTarget {
             source,
             version: None,
             has_ranges: false,
+            ranges: None,
             options: options.clone(),
             is_own: false,
             client,
@@ -159,6 +163,7 @@ impl RemoteTarget {
         let certificates = names.iter().map(|&name| (name, cacert.clone()));
         let all = certificates.chain([(ETAG_VARIABLE, etag)]);
         request.env.extend(all.filter_map(|(name, value)| Some((name.into(), value?))));
+        request.env.extend(self.ranges.iter().map(|ranges| ranges.variable()));
         Ok(request)
     }
 }

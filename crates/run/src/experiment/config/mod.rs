@@ -149,8 +149,9 @@ impl RunConfig {
         over: Transport,
     ) -> Result<Vec<TrialId>, PlanError> {
         let Some(space) = &self.user.space else { return Ok(Vec::new()) };
-        let &ReadableTarget { work, is_part, .. } = readable;
-        let candidates = Candidates { contenders, space, languages: &self.languages, work, over, is_part };
+        let &ReadableTarget { work, is_part, is_ranges_only, .. } = readable;
+        let languages = &self.languages;
+        let candidates = Candidates { contenders, space, languages, work, over, is_part, is_ranges_only };
         candidates.find(&self.user.selection.methods)
     }
 

@@ -313,6 +313,9 @@ impl Planner<'_> {
         if !spec.is_reported && readable.is_none_or(|readable| is_for_other_dictionary(spec, readable)) {
             return;
         }
+        if readable.is_some_and(|readable| self.is_of_suite_for_other_extent(spec, readable)) {
+            return;
+        }
         let work = spec.entry.work.unwrap_or_else(|| self.selection.work(spec.form));
         let resolved = self.resolve(spec, work, readable);
         let id = match &resolved {
@@ -347,6 +350,14 @@ impl Planner<'_> {
                 self.plan.absent.push((trial, outcome));
             }
         }
+    }
+
+    /// Whether a method of a suite reads ranges of a server's content and the whole is read, or the
+    /// reverse.
+    fn is_of_suite_for_other_extent(&self, spec: &TrialSpec, readable: &ReadableTarget) -> bool {
+        let method = self.contenders.method(&spec.id.method);
+        let reads_it = method.is_none_or(|method| reads_extent(method, spec.form.over, readable));
+        spec.entry.named_by == NamedBy::Suite && !reads_it
     }
 
     fn resolve(
@@ -414,6 +425,12 @@ fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool 
 /// Name of the parameter of methods that request byte ranges.
 const PART_PARAMETER: &str = "part_bytes";
 
+/// Whether a method reads as much of a server's content as is read: all of it, or the ranges of a
+/// list. Controls read nothing of it.
+fn reads_extent(method: &MethodLine, over: Transport, readable: &ReadableTarget) -> bool {
+    !over.has_server() || method.cache == Cache::None || method.ranges == readable.is_ranges_only
+}
+
 /// Refuses a method that cannot read such a target.
 fn check_can_read(
     choice: &ResolvedMethod,
@@ -425,13 +442,21 @@ fn check_can_read(
     let decodes = !choice.method.decodes.is_empty();
     let is_encrypted = readable.is_some_and(|readable| readable.is_encrypted);
     let reads = choice.method.reads;
-    let needs_ranges = choice.method.params.iter().any(|param| param.name == PART_PARAMETER);
+    let needs_ranges =
+        choice.method.ranges || choice.method.params.iter().any(|param| param.name == PART_PARAMETER);
     let lacks_ranges = needs_ranges && readable.is_some_and(|readable| !readable.has_ranges);
     let other_walk = readable.and_then(|readable| readable.other_walk).filter(|_| reads == Reads::Folder);
+    let lacks_extent = readable.is_some_and(|readable| !reads_extent(&choice.method, over, readable));
     let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
     let what = match over {
         _ if has_dictionary && decodes && !choice.method.dictionary => "it decodes without a dictionary",
         _ if is_part && !choice.method.parts => "it reads whole files, and only a part of one is read",
+        _ if over.suits(&choice.method) && lacks_extent && choice.method.ranges => {
+            "it reads the ranges of a list, which --ranges names, and the whole is read"
+        }
+        _ if over.suits(&choice.method) && lacks_extent => {
+            "it reads the whole content, and only the ranges of a list are read"
+        }
         _ if over.suits(&choice.method) && lacks_tls => {
             "it does not read with encryption, and the server's URL is https"
         }

@@ -1,7 +1,7 @@
 //! The selection of the user and the suite: trials by name, globs, settings, and readable forms of
 //! the targets. [`super::Contenders`] decides which contenders take part.
 
-use super::MethodPattern;
+use super::{MethodPattern, reads_extent};
 use readlab_catalog::language::LanguageChoice;
 use readlab_model::corpus::Form;
 use readlab_model::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
@@ -49,6 +49,8 @@ pub struct ReadableTarget {
     /// The work on the bytes unless a trial names another.
     pub work: Work,
     pub is_part: bool,
+    /// Whether only the ranges of a list are read from a server.
+    pub is_ranges_only: bool,
     /// Whether the target is a zstd archive that needs a dictionary.
     pub has_dictionary: bool,
     /// Whether the target's server accepts only encrypted connections.
@@ -67,6 +69,7 @@ impl ReadableTarget {
             target,
             work,
             is_part: false,
+            is_ranges_only: false,
             has_dictionary: false,
             is_encrypted: false,
             has_ranges: true,
@@ -129,8 +132,10 @@ impl Selection {
         };
         let forms = |over: Transport| archives.iter().map(move |&archive| TargetForm { archive, over });
         let suited = transports.iter().filter(|over| over.suits(method)).flat_map(|&over| forms(over));
-        let here: Vec<_> =
-            suited.filter(|form| self.readable.contains_key(form)).map(|form| (form, true)).collect();
+        let is_here = |form: &TargetForm| {
+            self.readable.get(form).is_some_and(|readable| reads_extent(method, form.over, readable))
+        };
+        let here: Vec<_> = suited.filter(is_here).map(|form| (form, true)).collect();
         if here.is_empty() {
             return transports
                 .iter()

@@ -3,20 +3,25 @@
 //!
 //! The places are picked once before measuring and written to a list in a folder of readlab's own.
 //! Contenders read this list, so every trial reads the same places. `pattern` picks them. The cache
-//! state is that of the whole file.
+//! state is that of the whole file. What is read from a server has ranges, and no places.
 
 mod pattern;
 mod ranges;
 
+use super::copies::check_space;
 use super::source::ReadRequest;
 use super::{Place, Target, TargetError};
 pub use ranges::RangesRequest;
 use readlab_model::target::TargetKind;
 use readlab_model::target::places::{Pattern, PlacesFacts};
+use readlab_protocol::places::RANGES_VARIABLE;
 use readlab_protocol::{BlockBytes, Places};
 use readlab_system::folder::scratch::Scratch;
 use std::collections::HashSet;
-use std::fs;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -82,6 +87,40 @@ impl FilePlaces {
     pub(super) fn request(&self) -> ReadRequest {
         ReadRequest { word: self.list().into_os_string(), ..ReadRequest::default() }
     }
+
+    /// The environment variable with the list, for what is read from a server.
+    pub(super) fn variable(&self) -> (OsString, OsString) {
+        (RANGES_VARIABLE.into(), self.list().into_os_string())
+    }
+
+    /// Copies the blocks from the whole content of a server to the same offsets of a sparse file
+    /// beside the list, and returns them as blocks of this file.
+    pub fn copy_from(&self, mut content: impl Read) -> Result<Places, TargetError> {
+        let folder = self.scratch.path();
+        check_space(folder, self.places.useful_bytes())?;
+        let file = folder.join("content");
+        let mut copy = File::create(&file).map_err(TargetError::io(&file))?;
+        let copied = copy_ranges(&self.places.covered_ranges(), &mut content, &mut copy);
+        copied.map_err(TargetError::io(&self.places.file))?;
+        Ok(Places { file, ..self.places.clone() })
+    }
+}
+
+/// Copies ranges of the content, which are in order, to the same offsets of a file.
+fn copy_ranges(ranges: &[Range<u64>], content: &mut impl Read, copy: &mut File) -> io::Result<()> {
+    let mut position = 0;
+    for range in ranges {
+        copy_exactly(content, range.start - position, &mut io::sink())?;
+        copy.seek(SeekFrom::Start(range.start))?;
+        copy_exactly(content, range.end - range.start, copy)?;
+        position = range.end;
+    }
+    Ok(())
+}
+
+fn copy_exactly(from: &mut impl Read, bytes: u64, to: &mut impl Write) -> io::Result<()> {
+    let copied = io::copy(&mut from.by_ref().take(bytes), to)?;
+    if copied == bytes { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
 impl PlacesRequest {

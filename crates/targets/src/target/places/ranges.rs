@@ -1,10 +1,9 @@
 //! The ranges of a list of the user, which has an offset and a length in each line. The list is read
-//! once, and its ranges are checked against each target file.
+//! once, and its ranges are checked against each target, a file or the content of a server.
 
 use super::FilePlaces;
 use crate::target::error::refusal;
 use crate::target::{Place, Target, TargetError};
-use readlab_model::target::TargetKind;
 use readlab_model::target::places::RangesFacts;
 use readlab_model::units::Bytes;
 use readlab_protocol::{BlockBytes, Places};
@@ -67,13 +66,19 @@ impl RangesRequest {
 }
 
 impl Target {
-    /// Restricts the target to these ranges. Targets on servers stay unchanged.
+    /// Restricts the target to these ranges. Another server must declare the size of the content, and
+    /// that it answers requests for ranges.
     pub fn restrict_to_ranges(&mut self, request: &RangesRequest) -> Result<(), TargetError> {
-        let Place::File(file) = &self.place else { return Ok(()) };
         let (file_bytes, ranges) = (self.facts.size_bytes, &request.ranges);
+        let file = match &self.place {
+            Place::File(file) => file.clone(),
+            Place::Web(remote) if remote.has_ranges && file_bytes > 0 => PathBuf::from(self.name()),
+            Place::Web(remote) => return Err(TargetError::NoServedRanges(remote.source.to_string())),
+            Place::Tree(_) | Place::Blocks(_) | Place::Served { .. } => return Ok(()),
+        };
         let mut beyond = ranges.iter().filter(|range| range.end().is_none_or(|end| end > file_bytes));
         if let Some(&ListedRange { offset, bytes }) = beyond.next() {
-            let (path, list) = (file.clone(), request.list.clone());
+            let (path, list) = (file, request.list.clone());
             return Err(TargetError::RangeBeyond { path, list, size_bytes: file_bytes, offset, bytes });
         }
         let lengths: Vec<u64> = ranges.iter().map(|range| range.bytes).collect();
@@ -85,7 +90,7 @@ impl Target {
         };
         let (shortest, longest) = (lengths.iter().min().copied(), lengths.iter().max().copied());
         let offsets = ranges.iter().map(|range| range.offset).collect();
-        let places = Places { file: file.clone(), block_bytes: BlockBytes::Each(lengths), offsets };
+        let places = Places { file, block_bytes: BlockBytes::Each(lengths), offsets };
         let facts = RangesFacts {
             list: list.to_string_lossy().into_owned(),
             is_sorted: request.is_sorted,
@@ -95,10 +100,13 @@ impl Target {
             repeated_bytes: size_bytes - places.useful_bytes(),
             file_bytes,
         };
-        let places = FilePlaces::write(places)?;
+        let places = Arc::new(FilePlaces::write(places)?);
         self.facts.size_bytes = size_bytes;
-        self.facts.kind = TargetKind::Ranges(facts);
-        self.place = Place::Blocks(Arc::new(places));
+        self.facts.ranges = Some(facts);
+        match &mut self.place {
+            Place::Web(remote) => remote.ranges = Some(places),
+            place => *place = Place::Blocks(places),
+        }
         Ok(())
     }
 }
@@ -173,7 +181,7 @@ mod tests {
         std::fs::write(&list, "90 10\n0 50\n40 20\n").unwrap();
         let mut target = Target::examine(&file).unwrap();
         target.restrict_to_ranges(&RangesRequest::read(&list, true).unwrap()).unwrap();
-        let facts = target.facts.ranges().unwrap();
+        let facts = target.facts.ranges.as_ref().unwrap();
         assert_eq!((target.facts.size_bytes, facts.reads, facts.repeated_bytes), (80, 3, 10));
         assert_eq!((facts.shortest_bytes, facts.longest_bytes, facts.file_bytes), (10, 50, 100));
         let Place::Blocks(blocks) = &target.place else { panic!("{:?}", target.place) };
