@@ -165,8 +165,6 @@ fn ranges_that_are_not_within_the_file_are_refused_before_anything_is_read() {
         ("f", "--ranges missing", "missing: no such file"),
         ("f", "--ranges .", "Is a directory"),
         (".", "--ranges right", "--ranges reads a part of a file, and this is none"),
-        ("http://127.0.0.1:9/x", "--ranges right", "and this is none"),
-        ("f", "--ranges right --s3", "not with --http or --s3"),
         ("f", "--ranges right --work lines", "a line may begin before a range"),
         ("f", "--ranges right --work part -c cat", "not with --ranges"),
         ("f", "--ranges right --range 0:1", "cannot be used with"),
@@ -184,8 +182,107 @@ fn ranges_that_are_not_within_the_file_are_refused_before_anything_is_read() {
     }
 }
 
+/// A list with four ranges of the file, which contain 70 newlines in 8,295 bytes.
+const FOUR_RANGES: &str = "204800 4096\n40960 4096\n45056 3\n45060 100\n";
+
+#[test]
+fn ranges_of_a_list_are_requested_from_a_server_each_or_many_at_once() {
+    let home = home_with_pages();
+    home.file("list", FOUR_RANGES);
+    let methods = "--method rust/http-ranges/scalar --method rust/http-multirange/scalar --work newlines";
+    let words = format!("--http --ranges list --merge 0,1KiB {methods}");
+    let json = home.race_json("f", words).exits(0);
+    let target = &json["targets"][0];
+    assert_eq!(
+        (&target["size_bytes"], &target["answer"]["newlines"], &target["ranges"]["reads"]),
+        (&8295.into(), &70.into(), &4.into()),
+        "{target}"
+    );
+    let is_raced = |trial: &&Value| trial["outcome"] == "measured" && trial["cache"] != "none";
+    let trials: Vec<&Value> = json.trials().iter().filter(is_raced).collect();
+    assert!(trials.len() >= 4, "two methods with two gaps: {json}");
+    for trial in trials {
+        let is_single = trial["method"] == "http-ranges";
+        let is_merged = trial["params"]["merge_bytes"] == 1024;
+        // Merged, the last three ranges are one, with one byte between them.
+        let (requests, read_bytes) = if is_merged { (2, 8296) } else { (4, 8295) };
+        let requests = if is_single { requests } else { 1 };
+        let summary = &trial["summary"];
+        assert_eq!(
+            (&trial["answer"]["blocks"], &summary["requests"]["median"]),
+            (&4.into(), &requests.into())
+        );
+        let found = summary["read_bytes"]["median"].as_u64().unwrap();
+        // Of several ranges, each part of the answer has a head.
+        assert!(if is_single { found == read_bytes } else { found > read_bytes }, "{trial}");
+        let found = f64::from(u32::try_from(found).unwrap());
+        assert_eq!(trial["amplification"], found / 8295.0, "{trial}");
+    }
+}
+
+#[test]
+fn ranges_of_a_url_are_requested_from_a_server_that_answers_ranges() {
+    let home = Home::new();
+    home.file("list", "8 5\n0 4\n");
+    home.file("beyond", "0 4\n8 6\n");
+    // It answers one range, and several by the whole.
+    let server = Server::new(|request| match request.range.clone() {
+        Some(range) => raw(&format!(
+            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {}-{}/{}\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{}",
+            range.start,
+            range.end - 1,
+            TEXT.len(),
+            range.len(),
+            &TEXT[range.clone()]
+        )),
+        None => good(request, &format!("Accept-Ranges: bytes\r\nContent-Length: {}\r\n", TEXT.len()), TEXT),
+    });
+    let method = "--method rust/http-ranges/scalar --work newlines";
+    let json = home.race_json(server.url(), format!("--ranges list {method}")).exits(0);
+    let target = &json["targets"][0];
+    assert_eq!((&target["size_bytes"], &target["answer"]["newlines"]), (&9.into(), &1.into()), "{target}");
+    let answer = &json.measured("rust/http-ranges/scalar", "unknown")["answer"];
+    assert_eq!((&answer["bytes"], &answer["blocks"]), (&9.into(), &2.into()), "{answer}");
+    let several = "--method rust/http-multirange/scalar --work newlines";
+    let json = home.race_json(server.url(), format!("--ranges list {several}"));
+    let trial = json.trial_with("method", "http-multirange");
+    assert!(trial["reason"].as_str().unwrap().contains("status 200 OK to several ranges"), "{trial}");
+    let whole = home.race_json(server.url(), "--method rust/http-ranges --method rust/http/scalar");
+    let reason = &whole.trial_with("method", "http-ranges")["reason"];
+    assert_eq!(reason, "it reads the ranges of a list, which --ranges names, and the whole is read");
+    home.race(server.url(), format!("--ranges beyond {method}")).refuses("6 bytes from byte 8 end behind ");
+    home.race(Server::new(sized).url(), format!("--ranges list {method}")).refuses("(Accept-Ranges)");
+}
+
 mod ring2 {
     use super::*;
+
+    #[test]
+    fn the_library_of_an_object_store_joins_the_ranges_of_a_list() {
+        let home = home_with_pages();
+        home.file("list", FOUR_RANGES);
+        let methods = "--method rust/http-ranges/scalar --method rust-objects/get_ranges --work newlines";
+        let json = home.race_json("f", format!("--s3 --ranges list --merge 0 --state warm {methods}"));
+        for method in ["http-ranges", "get_ranges"] {
+            let trial = json.trial_with("method", method);
+            if trial["outcome"] == "unavailable" {
+                eprintln!("SKIPPED: {method}: {}", trial["reason"]);
+                continue;
+            }
+            assert_eq!((&trial["answer"]["blocks"], &trial["answer"]["newlines"]), (&4.into(), &70.into()));
+        }
+    }
+
+    #[test]
+    fn an_interrupted_run_of_ranges_over_http_is_resumed() {
+        let home = home_with_pages();
+        home.file("list", FOUR_RANGES);
+        let one = "--method rust/http-ranges/scalar --work newlines --state warm";
+        home.readlab(format!("race f --http --ranges list {one} --runs 6 --output a --quiet")).exits(0);
+        home.cut_short("a/record.jsonl");
+        home.readlab("race --resume a/record.jsonl").exits(0).shows("4 ranges");
+    }
 
     #[test]
     fn only_the_range_is_requested_from_a_server() {

@@ -128,6 +128,9 @@ fn check_group<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> i
         Reads::File | Reads::Both => checks.extend(files::checks(stage, &method)?),
         Reads::Folder => checks.extend(several::folder_checks(stage, &method)?),
         Reads::Places => checks.extend(places::checks(stage, &method)?),
+        Reads::Url | Reads::Object if method.ranges => {
+            checks.extend(servers::range_checks(stage, &method, &places::range_cases(stage)?));
+        }
         Reads::Url | Reads::Object => checks.extend(servers::checks(stage, &method)),
         Reads::List => {}
     }

@@ -48,6 +48,14 @@ struct PlaceList {
     is_long: bool,
 }
 
+/// A list of ranges for methods that read them from a server. The case is what the server has, with
+/// the true answer about the ranges.
+#[derive(Clone)]
+pub(super) struct RangeCase {
+    pub list: PathBuf,
+    pub case: Arc<Case>,
+}
+
 /// Every list, and every work and scan, with different settings, names with special characters, and
 /// lists that must fail.
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> io::Result<Vec<Check<'s>>> {
@@ -261,6 +269,38 @@ fn unreadable_checks<'s>(
     fs::write(&path, bytes_of(data, BlockBytes::Same(1 << 60), &[0]))?;
     checks.push(Check::refused(words.with_target(path), "blocks-too-large.list", ""));
     Ok(checks)
+}
+
+/// Lists of ranges that repeat, overlap, touch each other and are in no order. The first list has the
+/// first and the last byte.
+pub(super) fn range_cases(stage: &Stage) -> io::Result<Vec<RangeCase>> {
+    let files = stage.places.get(|| PlacesFiles::make(stage))?;
+    let folder = stage.new_folder()?;
+    let end = DATA_BYTES;
+    let lists: [(&str, Vec<(u64, u64)>); 3] = [
+        (
+            "ranges",
+            vec![
+                (4096, 4096),
+                (0, 1),
+                (9000, 100),
+                (8999, 3),
+                (9100, 1),
+                (0, 1),
+                (end - 5, 5),
+                (70_000, 65_536),
+            ],
+        ),
+        ("one-range", vec![(1 << 20, 1 << 20)]),
+        ("hundreds-of-ranges", (0..700).map(|number| (number * 4099 % (end - 9), number % 9 + 1)).collect()),
+    ];
+    let case = |(name, ranges): (&str, Vec<(u64, u64)>)| {
+        let (offsets, lengths): (Vec<u64>, Vec<u64>) = ranges.into_iter().unzip();
+        let listed = write_list(&folder, name, &files.data, BlockBytes::Each(lengths), &offsets)?;
+        let list = listed.path.clone();
+        Ok(RangeCase { list, case: Arc::new(Case { path: files.data.clone(), ..listed }) })
+    };
+    lists.into_iter().map(case).collect()
 }
 
 /// Reads each part and uses each work and scan at least once.

@@ -62,6 +62,8 @@ fn describe_contender(text: &mut String, contender: &Contender, about: &str, wor
         }
         if method.reads != Reads::File {
             let what = match method.reads {
+                Reads::Url if method.ranges => "ranges of URLs (--ranges)",
+                Reads::Object if method.ranges => "ranges of objects of S3 stores (--ranges)",
                 Reads::File => "files",
                 Reads::Url => "URLs",
                 Reads::Both => "files and URLs",

@@ -21,9 +21,7 @@ use readlab_run::experiment::target_spec::TargetSpec;
 use readlab_system::folder::output_file::OutputFile;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::places::{PlacesRequest, RangesRequest};
-use readlab_targets::target::secret;
-use readlab_targets::target::source::is_remote;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options for many files: which are read, and how they are found.
 #[derive(Debug, Clone, Args)]
@@ -152,21 +150,13 @@ impl PartOptions {
     pub(super) fn check_targets(
         &self,
         targets: &[PathBuf],
-        over: Transport,
         decodes: bool,
         work: Option<Work>,
     ) -> anyhow::Result<()> {
         let Some(option) = self.given_option() else { return Ok(()) };
-        let has_parts = |word: &Path| !word.is_dir() && (self.range.is_some() || !is_remote(word));
-        if let Some(other) = targets.iter().find(|word| !has_parts(word)) {
-            let other = display_path(other);
-            bail!("{}: {option} reads a part of a file, and this is none", secret::redact_url(&other));
+        if let Some(folder) = targets.iter().find(|word| word.is_dir()) {
+            bail!("{}: {option} reads a part of a file, and this is none", display_path(folder));
         }
-        let is_served = over != Transport::File;
-        ensure!(
-            !is_served || self.range.is_some(),
-            "{option} reads ranges of a file: not with --http or --s3"
-        );
         ensure!(!decodes, "{option} reads bytes as they are: not with --dictionary");
         if let Some(work) = work.filter(|work| work.may_read_part()) {
             bail!("--work {work} is about commands, which read whole files: not with {option}");

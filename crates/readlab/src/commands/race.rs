@@ -137,12 +137,7 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
         check_targets(args, Path::is_dir, "--per-file is for the files of a folder")?;
         ensure!(args.readers.is_empty(), "--per-file: not with --readers");
     }
-    args.part.check_targets(
-        &args.targets,
-        over,
-        args.compressed.dictionary.is_some(),
-        args.selection.work,
-    )?;
+    args.part.check_targets(&args.targets, args.compressed.dictionary.is_some(), args.selection.work)?;
     if let (Some(option), Some(list)) = (args.part.given_option(), &args.tree.files_from) {
         bail!("{}: a list of files, and {option} reads a part of one file", display_path(list));
     }

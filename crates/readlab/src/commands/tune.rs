@@ -107,7 +107,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         RunConfig::merge(RunKind::Tune, Suite::find("tune")?, UserOptions { space, ..args.options()? })?;
     let output = OutputOptions { lists_all: args.all, ..args.output.clone() };
     let (over, dictionary) = (transport(false, args.s3), args.compressed.dictionary.as_deref());
-    args.part.check_targets(std::slice::from_ref(&args.target), over, dictionary.is_some(), args.work)?;
+    args.part.check_targets(std::slice::from_ref(&args.target), dictionary.is_some(), args.work)?;
     let after = args.group_after_search()?;
     let target = args.part.read_part()?.restrict(TargetSpec::plain(&args.target, over));
     let runs = [vec![target.decoded_with(dictionary)]];

@@ -8,13 +8,17 @@ use super::file_version::http_time_text;
 use jiff::Timestamp;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Write};
 use std::net::TcpStream;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
 /// Bytes that are copied at once: enough to make system calls cheap, and few enough to stay in a
 /// processor's cache.
 const PIECE_BYTES: usize = 256 << 10;
+
+/// The type of the file, and of each of its parts.
+pub(super) const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// A response before it is sent.
 #[derive(Debug)]
@@ -45,7 +49,20 @@ pub enum Status {
 #[derive(Debug)]
 enum AnswerBody {
     Text(String),
-    Part(File, Range<u64>),
+    Parts {
+        file: File,
+        parts: Vec<Part>,
+        /// Text after the last part.
+        end: String,
+    },
+}
+
+/// A part of the file in a response.
+#[derive(Debug)]
+struct Part {
+    /// Text before the bytes; empty if the response has one part only.
+    head: String,
+    range: Range<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +78,8 @@ pub(super) struct Delivery {
 pub(super) struct Sender<'a> {
     stream: &'a TcpStream,
     piece: Vec<u8>,
+    /// Number of bytes of the piece that are not sent yet.
+    filled: usize,
 }
 
 impl Status {
@@ -93,7 +112,20 @@ impl Answer {
     }
 
     pub(super) fn part(status: Status, file: File, part: Range<u64>) -> Answer {
-        Answer { status, fields: Vec::new(), body: AnswerBody::Part(file, part) }
+        let parts = vec![Part { head: String::new(), range: part }];
+        Answer { status, fields: Vec::new(), body: AnswerBody::Parts { file, parts, end: String::new() } }
+    }
+
+    /// Several ranges of a file of this size, in parts that the boundary separates (RFC 9110, 14.6).
+    pub(super) fn parts(file: File, ranges: Vec<Range<u64>>, size_bytes: u64, boundary: &str) -> Answer {
+        let part = |range: Range<u64>| {
+            let words = content_range(&range, size_bytes);
+            let fields = format!("Content-Type: {CONTENT_TYPE}\r\nContent-Range: {words}\r\n");
+            Part { head: format!("\r\n--{boundary}\r\n{fields}\r\n"), range }
+        };
+        let parts = ranges.into_iter().map(part).collect();
+        let body = AnswerBody::Parts { file, parts, end: format!("\r\n--{boundary}--\r\n") };
+        Answer { status: Status::PartialContent, fields: Vec::new(), body }
     }
 
     pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Answer {
@@ -119,20 +151,30 @@ impl AnswerBody {
     fn length(&self) -> u64 {
         match self {
             AnswerBody::Text(text) => text.len() as u64,
-            AnswerBody::Part(_, part) => part.end - part.start,
+            AnswerBody::Parts { parts, end, .. } => {
+                let of_part = |part: &Part| part.head.len() as u64 + part.range.end - part.range.start;
+                parts.iter().map(of_part).sum::<u64>() + end.len() as u64
+            }
         }
     }
 }
 
+/// The value of `Content-Range` for a range of a file of this size.
+pub(super) fn content_range(range: &Range<u64>, size_bytes: u64) -> String {
+    format!("bytes {}-{}/{size_bytes}", range.start, range.end - 1)
+}
+
 impl<'a> Sender<'a> {
     pub(super) fn new(stream: &'a TcpStream) -> Sender<'a> {
-        Sender { stream, piece: Vec::new() }
+        Sender { stream, piece: Vec::new(), filled: 0 }
     }
 
     pub(super) fn send(&mut self, answer: Answer, how: Delivery) -> io::Result<()> {
         let head = answer.head(how.is_last);
         match answer.body {
-            AnswerBody::Part(file, part) if !how.is_head => self.send_part(&head, file, part),
+            AnswerBody::Parts { file, parts, end } if !how.is_head => {
+                self.send_parts(&head, &file, &parts, &end)
+            }
             AnswerBody::Text(text) if !how.is_head => self.stream.write_all((head + &text).as_bytes()),
             _ => self.stream.write_all(head.as_bytes()),
         }
@@ -140,34 +182,58 @@ impl<'a> Sender<'a> {
 
     /// Sends the head together with the first bytes. If the file became shorter, the connection
     /// ends early, which the client notices.
-    fn send_part(&mut self, head: &str, mut file: File, part: Range<u64>) -> io::Result<()> {
+    fn send_parts(&mut self, head: &str, file: &File, parts: &[Part], end: &str) -> io::Result<()> {
         self.piece.resize(PIECE_BYTES, 0);
-        self.piece[..head.len()].copy_from_slice(head.as_bytes());
-        let mut filled = head.len();
-        let mut left = part.end - part.start;
-        if part.start > 0 {
-            file.seek(SeekFrom::Start(part.start))?;
+        self.filled = 0;
+        self.add_text(head)?;
+        for part in parts {
+            self.add_text(&part.head)?;
+            self.add_range(file, part.range.clone())?;
         }
-        while left > 0 {
-            let room = &mut self.piece[filled..];
+        self.add_text(end)?;
+        self.send_piece()
+    }
+
+    /// Adds a text, which is shorter than a piece.
+    fn add_text(&mut self, text: &str) -> io::Result<()> {
+        if self.filled + text.len() > PIECE_BYTES {
+            self.send_piece()?;
+        }
+        self.piece[self.filled..][..text.len()].copy_from_slice(text.as_bytes());
+        self.filled += text.len();
+        Ok(())
+    }
+
+    /// Adds the bytes of a range, and sends each piece that is full.
+    fn add_range(&mut self, file: &File, mut range: Range<u64>) -> io::Result<()> {
+        while !range.is_empty() {
+            if self.filled == PIECE_BYTES {
+                self.send_piece()?;
+            }
+            let room = &mut self.piece[self.filled..];
+            let left = range.end - range.start;
             let wanted = usize::try_from(left).map_or(room.len(), |left| left.min(room.len()));
-            let count = read(&mut file, &mut room[..wanted])?;
+            let count = read_at(file, &mut room[..wanted], range.start)?;
             if count == 0 {
+                self.send_piece()?;
                 return Err(ErrorKind::UnexpectedEof.into());
             }
-            self.stream.write_all(&self.piece[..filled + count])?;
-            filled = 0;
-            left -= count as u64;
+            self.filled += count;
+            range.start += count as u64;
         }
-        // An empty file has no bytes with which the head could be sent.
+        Ok(())
+    }
+
+    fn send_piece(&mut self) -> io::Result<()> {
+        let filled = std::mem::take(&mut self.filled);
         self.stream.write_all(&self.piece[..filled])
     }
 }
 
 /// Reads once, and repeats the call if a signal interrupts it.
-fn read(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
+fn read_at(file: &File, piece: &mut [u8], offset: u64) -> io::Result<usize> {
     loop {
-        match file.read(piece) {
+        match file.read_at(piece, offset) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             read => return read,
         }
@@ -178,6 +244,7 @@ fn read(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
 mod tests {
     use super::super::connected;
     use super::*;
+    use std::io::{Read, Seek};
 
     /// What a client receives of a response, and whether it was sent completely.
     fn send_to_client(answer: Answer, how: Delivery) -> (String, bool) {
@@ -210,6 +277,25 @@ mod tests {
             let expected = &bytes[part.start as usize..part.end as usize];
             assert!(is_whole && body.as_bytes() == expected, "{part:?}");
         }
+    }
+
+    #[test]
+    fn several_parts_are_sent_with_their_ranges() {
+        let bytes: Vec<u8> = (0..2 * PIECE_BYTES).map(|at| b'a' + (at % 23) as u8).collect();
+        let end = bytes.len() as u64;
+        let ranges = vec![end - 1..end, 0..1, 5..PIECE_BYTES as u64 + 7];
+        let answer = Answer::parts(file_of(&bytes), ranges.clone(), end, "B");
+        let (text, is_whole) = send_to_client(answer, KEEP_OPEN);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let part = |range: &Range<u64>| {
+            let bytes = std::str::from_utf8(&bytes[range.start as usize..range.end as usize]).unwrap();
+            let (first, last) = (range.start, range.end - 1);
+            let kind = "Content-Type: application/octet-stream";
+            format!("\r\n--B\r\n{kind}\r\nContent-Range: bytes {first}-{last}/{end}\r\n\r\n{bytes}")
+        };
+        let expected = ranges.iter().map(part).collect::<String>() + "\r\n--B--\r\n";
+        assert!(head.contains(&format!("Content-Length: {}\r\n", expected.len())), "{head}");
+        assert!(is_whole && body == expected);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub enum RequestedPart {
     Whole,
     /// A non-empty range of bytes.
     Part(Range<u64>),
+    /// Several non-empty ranges of bytes, in the order of the request.
+    Parts(Vec<Range<u64>>),
     /// A range beyond the end.
     Nowhere,
     /// A version that no longer exists.
@@ -59,7 +61,7 @@ impl FileVersion {
         self.modified.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
     }
 
-    /// What a request asks for. A request for several ranges gets the whole file, as HTTP permits.
+    /// What a request asks for.
     pub fn requested_part(&self, request: &Request) -> RequestedPart {
         if request.field("if-match").is_some_and(|tags| !self.is_among(tags)) {
             return RequestedPart::OtherVersion;
@@ -78,21 +80,32 @@ impl FileVersion {
         tags.split(',').map(str::trim).any(|tag| tag == "*" || tag == self.etag || tag == bare)
     }
 
-    /// The bytes that a `Range` field selects; an invalid field is ignored.
-    fn part(&self, range: &str) -> RequestedPart {
-        let Some((from, to)) = range.trim().strip_prefix("bytes=").and_then(|range| range.split_once('-'))
-        else {
-            return RequestedPart::Whole;
-        };
-        let part = match (number(from), number(to)) {
-            (Some(from), Some(to)) if from <= to => from..to.saturating_add(1).min(self.size_bytes),
-            (Some(from), None) if to.trim().is_empty() => from..self.size_bytes,
+    /// The bytes that a `Range` field selects; an invalid field is ignored. Of several ranges, those
+    /// beyond the end are left out.
+    fn part(&self, ranges: &str) -> RequestedPart {
+        let ranges = ranges.trim().strip_prefix("bytes=");
+        let ranges: Option<Vec<Range<u64>>> =
+            ranges.and_then(|ranges| ranges.split(',').map(|range| self.range(range)).collect());
+        let Some(mut ranges) = ranges else { return RequestedPart::Whole };
+        ranges.retain(|range| !range.is_empty());
+        match &ranges[..] {
+            [] => RequestedPart::Nowhere,
+            [range] => RequestedPart::Part(range.clone()),
+            _ => RequestedPart::Parts(ranges),
+        }
+    }
+
+    /// The bytes of one range, as far as the file goes; `None` if it is invalid.
+    fn range(&self, range: &str) -> Option<Range<u64>> {
+        let (from, to) = range.split_once('-')?;
+        match (number(from), number(to)) {
+            (Some(from), Some(to)) if from <= to => Some(from..to.saturating_add(1).min(self.size_bytes)),
+            (Some(from), None) if to.trim().is_empty() => Some(from..self.size_bytes),
             (None, Some(last)) if from.trim().is_empty() => {
-                self.size_bytes.saturating_sub(last)..self.size_bytes
+                Some(self.size_bytes.saturating_sub(last)..self.size_bytes)
             }
-            _ => return RequestedPart::Whole,
-        };
-        if part.is_empty() { RequestedPart::Nowhere } else { RequestedPart::Part(part) }
+            _ => None,
+        }
     }
 }
 
@@ -134,7 +147,12 @@ mod tests {
             ("bytes=10-20", RequestedPart::Nowhere),
             ("bytes=-0", RequestedPart::Nowhere),
             ("bytes=5-4", RequestedPart::Whole),
-            ("bytes=0-1,3-4", RequestedPart::Whole),
+            ("bytes=0-1,3-4", RequestedPart::Parts(vec![0..2, 3..5])),
+            ("bytes=8-, 0-0,20-30,0-0", RequestedPart::Parts(vec![8..10, 0..1, 0..1])),
+            ("bytes=3-4,20-30", RequestedPart::Part(3..5)),
+            ("bytes=20-30,40-50", RequestedPart::Nowhere),
+            ("bytes=0-1,x", RequestedPart::Whole),
+            ("bytes=0-1,", RequestedPart::Whole),
             ("bytes=-", RequestedPart::Whole),
             ("bytes=a-b", RequestedPart::Whole),
             ("bytes=+1-2", RequestedPart::Whole),

@@ -13,12 +13,14 @@ mod reading;
 pub(super) use listening::Servers;
 
 use super::check::{Check, ReadWords, WorkScan, is_control, work_scans};
+use super::places::{RangeCase, range_cases};
 use super::settings::{self, DataAmount};
 use super::stage::{Case, Stage};
 use answers::Misbehaviour;
 use listening::ServerKind;
 use pages::{Access, credentials};
 use reading::{Etag, ServerReadSpec, Trust};
+use readlab_protocol::places::RANGES_VARIABLE;
 use readlab_protocol::{MethodLine, Part, Reads, TurnRequest};
 use std::sync::Arc;
 
@@ -80,6 +82,16 @@ const FOR_RANGE_METHODS: [Misbehaviour; 5] = [
     Misbehaviour::LongerPart,
 ];
 
+/// Misbehaviours that are tested with methods that read the ranges of a list.
+const FOR_LISTED_RANGES: [Misbehaviour; 6] = [
+    Misbehaviour::NotFound,
+    Misbehaviour::Redirect,
+    Misbehaviour::CutShort,
+    Misbehaviour::Encoded,
+    Misbehaviour::OtherVersion,
+    Misbehaviour::Whole,
+];
+
 const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 const TWO_READINGS: TurnRequest = TurnRequest { lead: 0, count: 2 };
 
@@ -97,8 +109,12 @@ pub(super) fn why_left_out(method: &MethodLine) -> Option<String> {
 
 /// A request that the method can answer, for checks that need any valid target.
 pub(super) fn plain_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords> {
-    let reading = reading(stage, method, work_scans(method).first()?)?;
-    reading.with_key("any", "a file").words(stage, stage.file(SEVERAL_PARTS_FILE)).ok()
+    let reading = reading(stage, method, work_scans(method).first()?)?.with_key("any", "a file");
+    if method.ranges {
+        let RangeCase { list, case } = range_cases(stage).ok()?.into_iter().next()?;
+        return ServerReadSpec { ranges: Some(list), ..reading }.words(stage, &case).ok();
+    }
+    reading.words(stage, stage.file(SEVERAL_PARTS_FILE)).ok()
 }
 
 fn reading<'s>(stage: &'s Stage, method: &MethodLine, visit: &WorkScan) -> Option<ServerReadSpec<'s>> {
@@ -157,6 +173,47 @@ pub(super) fn part_checks<'s>(
         Check::new(move |stage| reading.check_part(stage, &case, part))
     };
     parts.into_iter().map(check).collect()
+}
+
+/// Checks of a method that reads the ranges of a list: each list and each work and scan at least once,
+/// every setting, a session without a list, and servers that misbehave.
+pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[RangeCase]) -> Vec<Check<'s>> {
+    let work_scans = work_scans(method);
+    let first = work_scans.first().and_then(|visit| reading(stage, method, visit));
+    let (Some(first), Some(several)) = (first.filter(|_| are_read_by(method)), cases.first()) else {
+        return Vec::new();
+    };
+    let reading_of = |listed: &RangeCase, key: &str, what: &str| {
+        ServerReadSpec { ranges: Some(listed.list.clone()), ..first.clone() }.with_key(key, what)
+    };
+    let right_check = |reading: ServerReadSpec<'s>, case: Arc<Case>| {
+        Check::new(move |stage| reading.check_right(stage, &[&*case], TWO_READINGS))
+    };
+    let mut checks = Vec::new();
+    for number in 0..work_scans.len().max(cases.len()) {
+        let (visit, listed) = (&work_scans[number % work_scans.len()], &cases[number % cases.len()]);
+        let key = format!("ranges {number}, {} by {}", visit.work, visit.scan);
+        let reading = reading_of(listed, &key, "ranges").for_visit(visit.clone());
+        checks.push(right_check(reading, Arc::clone(&listed.case)));
+    }
+    for setting in settings::for_load(method, DataAmount::Kilobytes) {
+        let (name, value) = setting.split_once('=').expect("a setting is a name and a value");
+        let value = value.parse().expect("it was a number");
+        let reading = reading_of(several, &setting, "ranges").set(name, value);
+        checks.push(right_check(reading, Arc::clone(&several.case)).or_refused(vec![setting]));
+    }
+    let without_list = ServerReadSpec { ranges: None, ..reading_of(several, "no list", "ranges") };
+    if let Ok(words) = without_list.words(stage, &several.case) {
+        checks.push(Check::refused(words, "ranges, without their list", RANGES_VARIABLE));
+    }
+    let misbehaving = FOR_LISTED_RANGES.iter().map(|&how| {
+        let reading = reading_of(several, &format!("{how:?}"), how.words());
+        let (reading, case) =
+            (ServerReadSpec { misbehaviour: Some(how), ..reading }, Arc::clone(&several.case));
+        Check::new(move |stage| reading.at_misbehaving_server(stage, how, &case))
+    });
+    checks.extend(misbehaving);
+    checks
 }
 
 /// A method that requires encryption because it uses HTTP/2.

@@ -9,6 +9,7 @@ use super::conduct::{Connections, ExpectedRequests, are_closed, conduct_fault, p
 use super::listening::{ServerKind, Servers};
 use super::pages::{Access, BUCKET, LoggedRequest, Page, REGION, SECRET_QUERY, credentials, secrets};
 use readlab_model::target::Style;
+use readlab_protocol::places::RANGES_VARIABLE;
 use readlab_protocol::remote::{self, CACERT_VARIABLE, ETAG_VARIABLE};
 use readlab_protocol::{MethodLine, Part, Reads, SampleLine, TurnRequest};
 use readlab_roster::session::{Session, SessionError, Turn};
@@ -18,6 +19,7 @@ use readlab_targets::target::s3::{Credentials, ObjectName, Store};
 use readlab_targets::target::source::{Source, StoredObject};
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A version that no page has.
@@ -28,13 +30,14 @@ const UNKNOWN_ETAG: &str = "\"another-1\"";
 const PROXY_VARIABLES: [&str; 5] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
 /// Environment variables of the user that would change what a session does.
-const REMOVED_VARIABLES: [&str; 7] = [
+const REMOVED_VARIABLES: [&str; 8] = [
     "no_proxy",
     "NO_PROXY",
     "AWS_CA_BUNDLE",
     remote::TARGET_VARIABLE,
     ETAG_VARIABLE,
     CACERT_VARIABLE,
+    RANGES_VARIABLE,
     remote::STYLE_VARIABLE,
 ];
 
@@ -58,6 +61,8 @@ pub(super) struct ServerReadSpec<'s> {
     pub method: MethodLine,
     pub visit: WorkScan,
     pub settings: Vec<(String, u64)>,
+    /// The list of the ranges that are read; `None` if the whole page is read.
+    pub ranges: Option<PathBuf>,
     /// The key of the page, after the method's name.
     pub key: String,
     /// Description for reports.
@@ -89,6 +94,7 @@ impl<'s> ServerReadSpec<'s> {
             method: method.clone(),
             visit: visit.clone(),
             settings: Vec::new(),
+            ranges: None,
             key: String::new(),
             what: String::new(),
             access: if is_object { Access::Signature } else { Access::Query },
@@ -164,6 +170,8 @@ impl<'s> ServerReadSpec<'s> {
             Etag::Unset => None,
         };
         env.extend(etag.map(|etag| (ETAG_VARIABLE.into(), etag.into())));
+        let ranges = self.ranges.iter().map(|list| (RANGES_VARIABLE.into(), list.clone().into_os_string()));
+        env.extend(ranges);
         let authority = &self.servers.authority;
         let cacert = match self.trust {
             Trust::System => None,
@@ -339,7 +347,7 @@ impl PreparedServerRead<'_> {
             etag: (self.reading.etag == Etag::OfPage).then_some(self.page.etag.as_str()),
             may_be_signed: self.reading.credentials.is_some(),
             readings: request.count,
-            size_bytes: case.truth.answer.bytes.unwrap_or_default(),
+            size_bytes: case.truth.answer.bytes.filter(|_| self.reading.ranges.is_none()),
         }
     }
 

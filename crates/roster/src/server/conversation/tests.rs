@@ -87,6 +87,10 @@ fn one_connection_serves_many_requests_including_head() {
     let part = client.ask("GET /secret", "Range: bytes=2-4\r\n");
     assert!(part.head.starts_with("HTTP/1.1 206 ") && part.body == "234", "{part:?}");
     assert!(part.head.contains("Content-Range: bytes 2-4/10\r\n"), "{part:?}");
+    let parts = client.ask("GET /secret", "Range: bytes=8-9,2-2\r\n");
+    assert!(parts.head.contains("Content-Type: multipart/byteranges; boundary="), "{parts:?}");
+    assert!(parts.body.contains("bytes 8-9/10\r\n\r\n89\r\n--"), "{parts:?}");
+    assert!(parts.body.contains("bytes 2-2/10\r\n\r\n2\r\n--"), "{parts:?}");
     let beyond = client.ask("GET /secret", "Range: bytes=10-\r\n");
     assert!(beyond.head.starts_with("HTTP/1.1 416 ") && beyond.head.contains("bytes */10"), "{beyond:?}");
     let last = client.ask("GET /secret", "Connection: close\r\n");

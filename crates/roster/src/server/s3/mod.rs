@@ -190,6 +190,10 @@ impl Service for S3 {
         }
     }
 
+    fn answers_several_ranges(&self) -> bool {
+        false
+    }
+
     fn problem_answer(&self, status: Status) -> Answer {
         let (name, message) = match status {
             Status::NotFound => return error_answer(NO_KEY),

@@ -16,6 +16,9 @@ const OTHER_ETAG: &str = "\"fedcba9876543210fedcba9876543210-1\"";
 /// so that the client sees the end of the connection and not a timeout of its own.
 const SILENCE_TIME: Duration = Duration::from_secs(1);
 
+/// The boundary between the parts of a response.
+const BOUNDARY: &str = "THE-BOUNDARY-OF-PARTS";
+
 /// Number of bytes after the promised ones.
 const EXTRA_BYTES: usize = 1 << 20;
 
@@ -231,6 +234,11 @@ fn right_answer(request: &Request, resource: Resource<'_>) -> Answer {
         RequestedPart::Whole => Answer { status: Status::Ok, fields, body: content.to_vec() },
         RequestedPart::Part(part) => Answer { status: Status::PartialContent, fields, body: Vec::new() }
             .of_range(resource, |_| to_usize_range(&part)),
+        RequestedPart::Parts(parts) => Answer {
+            status: Status::PartialContent,
+            fields: with_content_type(fields, &format!("multipart/byteranges; boundary={BOUNDARY}")),
+            body: multipart_body(content, &parts),
+        },
         RequestedPart::OtherVersion => error_answer(Status::PreconditionFailed, "PreconditionFailed"),
         RequestedPart::IfChanged => Answer { status: Status::NotModified, fields, body: Vec::new() },
         RequestedPart::Nowhere => {
@@ -239,6 +247,29 @@ fn right_answer(request: &Request, resource: Resource<'_>) -> Answer {
             answer
         }
     }
+}
+
+fn with_content_type(
+    mut fields: Vec<(&'static str, String)>,
+    content_type: &str,
+) -> Vec<(&'static str, String)> {
+    fields.retain(|(name, _)| *name != "Content-Type");
+    fields.push(("Content-Type", content_type.to_owned()));
+    fields
+}
+
+/// The ranges of the content, each with its head.
+fn multipart_body(content: &[u8], ranges: &[Range<u64>]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for range in ranges {
+        let (first, last, size) = (range.start, range.end - 1, content.len());
+        let head = format!("--{BOUNDARY}\r\nContent-Range: bytes {first}-{last}/{size}\r\n\r\n");
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(&content[to_usize_range(range)]);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    body
 }
 
 /// A neighbouring range of the same length; if the range is the whole content, all bytes except the

@@ -37,6 +37,15 @@ fn a_correct_response_is_the_requested_range_or_all_of_the_requested_version() {
     let (head, body) = parts(&right_reply(&request(RANGE), RESOURCE));
     assert!(head.starts_with("HTTP/1.1 206") && head.contains("Content-Range: bytes 2-5/10\r\n"), "{head}");
     assert_eq!(body, b"2345");
+    let (head, body) = parts(&right_reply(&request("Range: bytes=8-9,2-2\r\n"), RESOURCE));
+    assert!(
+        head.contains("Content-Type: multipart/byteranges; boundary=THE-BOUNDARY-OF-PARTS\r\n"),
+        "{head}"
+    );
+    let begin = "--THE-BOUNDARY-OF-PARTS\r\nContent-Range: bytes";
+    let right =
+        format!("{begin} 8-9/10\r\n\r\n89\r\n{begin} 2-2/10\r\n\r\n2\r\n--THE-BOUNDARY-OF-PARTS--\r\n");
+    assert_eq!(String::from_utf8(body).unwrap(), right);
     for (fields, status) in [("If-Match: \"another\"\r\n", "412"), ("Range: bytes=10-\r\n", "416")] {
         let (head, _) = parts(&right_reply(&request(fields), RESOURCE));
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
