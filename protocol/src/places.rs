@@ -247,6 +247,17 @@ mod tests {
     }
 
     #[test]
+    fn covered_ranges_are_in_order_and_do_not_overlap() {
+        let covered = |offsets: &[u64], lengths: &[u64]| {
+            let block_bytes = BlockBytes::Each(lengths.to_vec());
+            Places { file: "/a".into(), block_bytes, offsets: offsets.to_vec() }.covered_ranges()
+        };
+        assert_eq!(covered(&[5, 0, 2, 20, 5], &[5, 3, 1, 1, 5]), [0..3, 5..10, 20..21]);
+        assert_eq!(covered(&[2, 0], &[5, 4]), [0..4, 4..7]);
+        assert_eq!(covered(&[], &[]), []);
+    }
+
+    #[test]
     fn a_list_that_is_cut_is_refused() {
         let bytes = |block_bytes| Places { file: "/a".into(), block_bytes, offsets: vec![1] }.to_bytes();
         let (bytes, each) = (bytes(BlockBytes::Same(1)), bytes(BlockBytes::Each(vec![1])));

@@ -149,10 +149,52 @@ fn parse_range(text: &str) -> Option<ListedRange> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::source::Source;
+    use crate::target::web::RemoteTarget;
+    use readlab_model::target::{ServerOptions, TargetFacts};
+    use readlab_protocol::Reads;
 
     fn parsed_ranges(list: &str) -> Result<Vec<(u64, u64)>, String> {
         let found = parse_ranges(Path::new("l"), list.as_bytes()).map_err(|error| error.to_string())?;
         Ok(found.into_iter().map(|range| (range.offset, range.bytes)).collect())
+    }
+
+    #[test]
+    fn the_list_of_a_url_is_in_the_environment_and_its_ranges_come_from_the_whole_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("l");
+        std::fs::write(&list, "3 4\n5 5\n18 2\n").unwrap();
+        let request = RangesRequest::read(&list, false).unwrap();
+        let target = |has_ranges, size_bytes| {
+            let source = Source::Url("https://h/f?X-Amz-Signature=secret".parse().unwrap());
+            let mut remote = RemoteTarget::new(source, &ServerOptions::default());
+            remote.has_ranges = has_ranges;
+            let facts = TargetFacts { path: remote.source.to_string(), size_bytes, ..TargetFacts::default() };
+            let place = Place::Web(Box::new(remote));
+            Target { place, part: None, copies: None, facts, evictable: Vec::new() }
+        };
+        for (has_ranges, size_bytes, why) in [
+            (false, 20, "(Accept-Ranges)"),
+            (true, 0, "(Content-Length)"),
+            (true, 19, "from byte 18 end behind"),
+        ] {
+            let error = target(has_ranges, size_bytes).restrict_to_ranges(&request).unwrap_err().to_string();
+            assert!(error.contains(why) && !error.contains("secret"), "{error}");
+        }
+        let mut target = target(true, 20);
+        target.restrict_to_ranges(&request).unwrap();
+        let facts = target.facts.ranges.as_ref().unwrap();
+        assert_eq!((target.facts.size_bytes, facts.repeated_bytes, facts.file_bytes), (11, 2, 20));
+        let given = target.request(Reads::Url).unwrap();
+        let (_, given_list) = given.env.iter().find(|(name, _)| name == "READLAB_RANGES").unwrap();
+        let given_list = Places::read(Path::new(given_list)).unwrap();
+        assert_eq!((given.word.to_str(), given_list.offsets), (Some("-"), vec![3, 5, 18]));
+        assert!(!given_list.file.to_string_lossy().contains("secret"));
+        let blocks = target.blocks().unwrap();
+        let copied = blocks.copy_from(&b"abcdefghijklmnopqrst and more"[..]).unwrap();
+        let content = std::fs::read(&copied.file).unwrap();
+        assert_eq!((&content[3..10], &content[18..]), (&b"defghij"[..], &b"st"[..]));
+        assert!(blocks.copy_from(&b"abc"[..]).unwrap_err().to_string().contains("https://h/f"));
     }
 
     #[test]
