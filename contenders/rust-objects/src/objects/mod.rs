@@ -6,8 +6,8 @@
 mod store;
 mod traffic;
 
+use crate::async_reader::{self, AsyncReader};
 use crate::methods::{COALESCE, CONCURRENCY, KEPT, MERGE, PART};
-use crate::on_runtime::{self, AsyncReader};
 use crate::{failure, ranges};
 use async_trait::async_trait;
 use bytes::Bytes;

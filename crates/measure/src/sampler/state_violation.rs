@@ -6,6 +6,7 @@ use super::observed_turn::ObservedTurn;
 use crate::interface::SampleError;
 use crate::meters::MeterError;
 use crate::next_layer::{LayerBytes, NextLayer};
+use crate::residency::ResidencyProof;
 use readlab_model::sample::Sample;
 use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::trial::CacheState;
@@ -162,12 +163,22 @@ impl ObservedTurn<'_> {
             ));
         }
         match &self.around.after {
-            Some(proof) if proof.resident >= least_fetched(proof.pages) => None,
+            Some(proof) if proof.resident >= self.least_resident_pages(proof) => None,
             Some(_) if self.reads_part() => None,
             Some(proof) => Some(format!(
                 "{NO_DEVICE_COUNT}, and {proof} after the reading: it need not have read the file"
             )),
             None => Some(format!("{NO_DEVICE_COUNT}, nor what is in the cache after the reading")),
+        }
+    }
+
+    /// Fewest pages that a reading through the page cache leaves there. The blocks of a list may share
+    /// pages; with an estimate, none is certain.
+    fn least_resident_pages(&self, after: &ResidencyProof) -> u64 {
+        match self.facts.blocks() {
+            None => least_fetched(after.pages),
+            Some(_) if after.is_estimate() => 0,
+            Some(_) => least_fetched(self.facts.useful_bytes().div_ceil(page_bytes())),
         }
     }
 
@@ -214,11 +225,12 @@ mod tests {
     use super::super::testing::{Fixture, metered, metered_turn, observed_turn, turn};
     use super::*;
     use crate::meters::MeterReadings;
-    use crate::residency::{ResidencyMeans, ResidencyProof};
+    use crate::residency::ResidencyMeans;
     use crate::round::testing::{COLD, WARM};
     use readlab_model::target::TargetFacts;
     use readlab_model::target::device::Device;
     use readlab_model::target::extents::Extents;
+    use readlab_model::target::places::RangesFacts;
     use readlab_model::trial::Work;
     use readlab_record::Trial;
     use readlab_system::process::FamilyError;
@@ -235,6 +247,7 @@ mod tests {
         metered: MeterReadings,
         device: Option<Device>,
         extents: Option<Extents>,
+        ranges: Option<RangesFacts>,
         /// Bytes that came over the network.
         arrived: Option<u64>,
         /// Whether a pressed turn has its bound.
@@ -245,7 +258,7 @@ mod tests {
         fn new(state: CacheState, pages: [u64; 2]) -> Case {
             let (sample, metered) = (Sample::default(), metered());
             let (work, file_pages, readings) = (Work::Newlines, 10, 1);
-            let (device, extents, arrived, is_bounded) = (None, None, None, true);
+            let (device, extents, ranges, arrived, is_bounded) = (None, None, None, None, true);
             Case {
                 work,
                 state,
@@ -256,6 +269,7 @@ mod tests {
                 metered,
                 device,
                 extents,
+                ranges,
                 arrived,
                 is_bounded,
             }
@@ -266,7 +280,12 @@ mod tests {
             let trials = fixture.trials(&[("a", self.state)]);
             let observed = observed_turn(&trials, metered_turn(turn(Vec::new()), self.metered));
             let trial = Trial { work: self.work, ..observed.trial.clone() };
-            let facts = TargetFacts { device: self.device, extents: self.extents, ..observed.facts.clone() };
+            let facts = TargetFacts {
+                device: self.device,
+                extents: self.extents,
+                ranges: self.ranges,
+                ..observed.facts.clone()
+            };
             let mut observed = ObservedTurn { trial: &trial, facts: &facts, ..observed };
             observed.turn.request.count = self.readings;
             let (means, file_pages, pages) = (ResidencyMeans::Mincore, self.file_pages, 10);
@@ -313,6 +332,29 @@ mod tests {
         assert!(command(0, [1, 2], Some(8192)).violation().unwrap().contains("before the reading"));
         assert!(command(0, [0, 10], Some(8192)).violation().is_some(), "of the whole, the whole must come");
         assert!(command(20_480, [0, 8], Some(0)).violation().is_some(), "that much is in no hole");
+    }
+
+    #[test]
+    fn cold_ranges_that_no_meter_proves_leave_at_least_their_own_pages() {
+        // The different bytes of the ranges are one more than those of a page.
+        let ranges = RangesFacts {
+            list: String::new(),
+            is_sorted: false,
+            reads: 10,
+            shortest_bytes: 4096,
+            longest_bytes: 4097,
+            repeated_bytes: 40_960 - 4097,
+            file_bytes: 40_960,
+        };
+        let of = |pages, file_pages| {
+            let ranges = Some(ranges.clone());
+            Case { ranges, file_pages, ..Case::new(COLD, pages) }.violation()
+        };
+        assert_eq!(of([0, 2], 10), None);
+        assert!(of([0, 1], 10).unwrap().contains("it need not have read the file"));
+        assert!(of([1, 2], 10).unwrap().contains("before the reading"));
+        assert_eq!(of([0, 0], 1000), None, "an estimate");
+        assert!(violation(COLD, [0, 2]).is_some(), "a whole file");
     }
 
     #[test]

@@ -202,6 +202,12 @@ impl RankingRow {
     }
 }
 
+fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
+    let mut candidates = record.header.references.iter();
+    it.trial.contender() == COMMAND
+        && candidates.any(|candidate| candidate.why == ReferenceReason::Own && candidate.trial == it.trial.id)
+}
+
 /// The ratio of the bytes that were read to the useful bytes of a part of a file: of ranges from a
 /// server, the bytes of its answers. It is unknown for several readers, because bytes that one of
 /// them fetched serve all.

@@ -239,7 +239,7 @@ impl Target {
             Place::Blocks(blocks) => (blocks.file().to_owned(), Some(Arc::clone(blocks))),
             Place::Tree(_) | Place::Served { .. } | Place::Web(_) => return Ok(()),
         };
-        self.facts.kind = TargetKind::sent_by(Http::Own, source.store());
+        self.facts.kind = TargetKind::from_server(Http::Own, source.store());
         let mut remote = RemoteTarget::of_own_server(source, options)?;
         remote.ranges = ranges;
         self.place = Place::Served { file, remote: Box::new(remote) };
