@@ -21,7 +21,6 @@ pub(crate) const READLAB: &str = env!("CARGO_BIN_EXE_readlab");
 /// Options that suffice for a race of tiny files on a busy machine.
 pub(crate) const QUICK: &str = "--runs 3 --budget 20m --no-progress --seed=7";
 
-/// Every method of Rust, each with one scan.
 pub(crate) const EVERY_METHOD: &str = "--method rust/*/memchr --method rust/lines";
 
 /// A home folder for one test, on the file system of the build. It contains only a folder for
@@ -257,7 +256,6 @@ impl Home {
         ProgramOutput::by(command.arg("race").arg(target).args(QUICK.words()).args(words.words()))
     }
 
-    /// The export of [`Home::race`].
     pub(crate) fn race_json(&self, target: impl AsRef<OsStr>, words: impl Words) -> Export {
         let quiet = ["--quiet", "--export-json", "-"].map(OsString::from);
         let words: Vec<OsString> = quiet.into_iter().chain(words.words()).collect();
@@ -292,7 +290,6 @@ impl ProgramOutput {
         ProgramOutput { command: words.join(" "), ..ProgramOutput::from(output) }
     }
 
-    /// Asserts that the program ended with this exit code.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> ProgramOutput {
         assert_eq!(self.code, Some(code), "{self}");
@@ -346,7 +343,6 @@ impl ProgramOutput {
         self.tells(why)
     }
 
-    /// The JSON on standard output.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let json = serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self}"));

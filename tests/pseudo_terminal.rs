@@ -37,7 +37,6 @@ pub(crate) fn command(home: &Home, words: impl Words) -> Command {
 }
 
 impl PseudoTerminal {
-    /// Starts a command of [`command`] on a terminal of this size.
     pub(crate) fn start(mut command: Command, columns: u16, rows: u16) -> PseudoTerminal {
         let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&main).unwrap();

@@ -64,7 +64,6 @@ fn array_expression(items: impl Iterator<Item = String>) -> String {
     format!("&[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-/// All files below a folder that are embedded, with the path within the folder and the full path.
 fn embedded_files(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     collect_files(folder, &mut files);

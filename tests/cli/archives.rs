@@ -43,7 +43,6 @@ fn only_trial_named<'a>(json: &'a Value, begin: &str) -> &'a str {
     names.find(|name| name.starts_with(begin)).unwrap_or_else(|| panic!("no {begin}"))
 }
 
-/// Asserts that the speed of decoding is a limit of a race.
 fn assert_decoding_limit(json: &Value) {
     let limits = items(&json["limits"]);
     assert!(limits.iter().any(|limit| limit["kind"] == "decoding"), "{limits:?}");

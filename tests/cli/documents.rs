@@ -84,14 +84,12 @@ fn commands(document: &str, text: &str) -> Vec<DocumentCommand> {
     found
 }
 
-/// The command in a line of a code block, without the remark after it.
 fn command_in_block(line: &str) -> Option<String> {
     let line = line.trim().trim_start_matches("- run: ").trim_start_matches("$ ");
     let command = line.split("  #").next().unwrap_or_default().trim();
     is_command(command).then(|| command.to_owned())
 }
 
-/// The commands between backquotes in a line of text.
 fn commands_in_text(line: &str) -> Vec<String> {
     let spans = line.split('`').skip(1).step_by(2);
     spans.map(|span| span.replace("\\|", "|")).filter(|span| is_command(span)).collect()
@@ -165,7 +163,6 @@ fn a_command_is_found_in_blocks_tables_and_text() {
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
-/// Runs the commands of a scene in a separate folder.
 fn run_scene(name: &str) {
     let list = list();
     let scene = list.scene.iter().find(|scene| scene.name == name).unwrap();

@@ -26,7 +26,6 @@ fn inspected_race(home: &Home, words: &str) -> Export {
     home.readlab(format!("race f.txt {quick} {words}")).export()
 }
 
-/// The folder of the only run of a home.
 fn folder(home: &Home) -> PathBuf {
     let runs = home.runs();
     assert_eq!(runs.len(), 1, "{runs:?}");
@@ -77,7 +76,6 @@ fn traces_show_sizes_offsets_and_latencies_or_why_there_are_no_calls() {
     assert!(mapped.starts_with(&format!("it makes no read calls: mmap of {size} bytes; ")), "{mapped}");
 }
 
-/// Names of maps in /tmp whose processes have ended.
 fn maps_of_ended_processes() -> BTreeSet<String> {
     let of_nobody = |name: &String| {
         let pid = name.strip_prefix("perf-").and_then(|rest| rest.strip_suffix(".map"));

@@ -35,7 +35,6 @@ fn kill_after(home: &Home, words: &str, wait: Duration, from: Option<&str>) {
 }
 
 impl KillCounts {
-    /// Checks the record of a killed lab, if there is one.
     fn check_record(&mut self, record: &Path) {
         self.kills += 1;
         let Ok(text) = fs::read(record) else { return };

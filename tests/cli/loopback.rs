@@ -71,7 +71,6 @@ fn another_user_gets_no_byte_either_while_the_server_has_no_descriptor_left() {
     server.assert_ends();
 }
 
-/// The addresses on which a process listens, by its open sockets.
 fn listening_addresses(pid: u32) -> Vec<SocketAddr> {
     let open = paths_in(format!("/proc/{pid}/fd")).into_iter().filter_map(|fd| std::fs::read_link(fd).ok());
     let open: Vec<PathBuf> = open.collect();

@@ -67,7 +67,6 @@ impl ForeignStore {
         format!("s3://{}/{OBJECT_KEY}", self.store.at("bucket"))
     }
 
-    /// A command that runs a program with these credentials in its environment.
     fn with_credentials(&self, program: impl AsRef<OsStr>, secret: &str) -> Command {
         let mut command = self.home.command(program);
         command.env("AWS_ACCESS_KEY_ID", self.store.at("access_key")).env("AWS_SECRET_ACCESS_KEY", secret);

@@ -35,7 +35,6 @@ fn reason<'a>(json: &'a Value, command: &str) -> &'a str {
     trial["reason"].as_str().unwrap_or_else(|| panic!("{trial}"))
 }
 
-/// Asserts that these commands were measured, by their output.
 #[track_caller]
 fn assert_measured(json: &Value, commands: &[&str]) {
     for command in commands {

@@ -30,7 +30,6 @@ fn is_restored(home: &Home) -> bool {
     home.read("setting") == "1"
 }
 
-/// The value of the setting for each target.
 fn setting_values(record: &Record) -> Vec<&str> {
     record.targets.iter().map(|it| it.settings[0].value.as_str()).collect()
 }

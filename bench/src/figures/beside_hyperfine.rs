@@ -177,7 +177,6 @@ struct Comparison {
     results: [CommandTimes; 2],
 }
 
-/// The times of a command, in seconds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct CommandTimes {
     command: String,

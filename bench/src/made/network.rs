@@ -54,7 +54,6 @@ pub(crate) fn limited_link(cleanup: &mut Cleanup, rate: &str) -> anyhow::Result<
     Ok(namespace)
 }
 
-/// The same command, run in a namespace.
 pub(crate) fn in_namespace(namespace: &str, inner: &Command) -> Command {
     let mut command = command("ip", &format!("netns exec {namespace}"));
     command.arg(inner.get_program()).args(inner.get_args()).stdin(Stdio::null());

@@ -43,7 +43,6 @@ struct PacedFile {
     answered: Mutex<Instant>,
 }
 
-/// Mounts a file's content under this name in a folder, at a pace.
 pub(crate) fn mount(
     cleanup: &mut Cleanup,
     content: &Path,

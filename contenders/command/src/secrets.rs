@@ -56,7 +56,6 @@ impl Secrets {
         }
     }
 
-    /// Hides the secrets in texts.
     pub(crate) fn hiding(&self) -> &Arc<HiddenTexts> {
         &self.hiding
     }
@@ -68,7 +67,6 @@ impl Secrets {
         }
     }
 
-    /// The secrets of an environment with only these variables.
     #[cfg(test)]
     pub(crate) fn with_variables(target: &str, variables: &[(&str, &str)]) -> Secrets {
         Secrets::from_environment(OsStr::new(target), |name| {

@@ -35,7 +35,6 @@ fn content() -> Vec<u8> {
     (0..SIZE).map(|at| if at % 7 == 3 { b'\n' } else { (at % 251) as u8 }).collect()
 }
 
-/// The correct answer.
 fn correct_answer(request: &Request) -> Answer {
     match request.is_head() {
         true => Answer::head(SIZE),

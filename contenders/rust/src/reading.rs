@@ -29,7 +29,6 @@ pub struct Reading {
 /// The reason why names do not form a reading.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// There is no such method.
     #[error("no method '{name}' (known: {known})")]
     UnknownMethod { name: String, known: String },
     /// The method does not do this work, or not with this scan.
@@ -153,7 +152,6 @@ impl Reading {
         self.reader.read(&self.source, self.visit).map_err(|fault| ReadError::new(self.source.shown(), fault))
     }
 
-    /// Reads the files of the list one after the other.
     fn read_files(&mut self) -> Result<Answer, ReadError> {
         let (mut all, mut kept) = (FilesAnswer::default(), None);
         for path in self.list.iter().flat_map(FileList::iter) {

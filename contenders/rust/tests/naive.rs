@@ -14,7 +14,6 @@ pub(crate) fn value(bytes: &[u8], work: Work) -> u64 {
     }
 }
 
-/// The answer for this number of bytes, in which the work found `value`.
 pub(crate) fn answer(work: Work, bytes: u64, value: u64) -> Answer {
     let of = |it: Work| (it == work).then_some(value);
     Answer {

@@ -26,7 +26,6 @@ pub struct Estimate {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimNumber {
-    /// The trials that the number is about.
     pub trials: String,
     /// The machine, or the record.
     pub side: String,

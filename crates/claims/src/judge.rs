@@ -103,7 +103,6 @@ fn memory_of_another_size(
     of_memory.find_map(|it| machines::check_same_size(here, published.first()?, it).err())
 }
 
-/// Judges an expression whose numbers each side has on its own.
 fn judge_numbers(expression: &Expression, bounds: Bounds, sides: &[Dataset]) -> Answer {
     let tally = Tally::new(bounds, sides.iter().any(Dataset::is_record));
     match expression {

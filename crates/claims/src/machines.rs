@@ -80,7 +80,6 @@ pub(super) fn fitted_line(
     stats::least_squares(&points(machines, of, fact))
 }
 
-/// The slope of the line through the machines.
 pub(super) fn slope(machines: &[Dataset], of: &Quantity, fact: &str, bounds: &Bounds) -> Answer {
     let Some(fit) = fitted_line(machines, of, fact) else {
         return Answer::undecided(format!("its tables have too few machines with a known {fact}"));

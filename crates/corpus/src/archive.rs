@@ -178,7 +178,6 @@ pub(super) fn drain(source: &mut impl Read, take: PieceConsumer) -> io::Result<(
     read_pieces(source, CHUNK_BYTES, take)
 }
 
-/// Calls `take` with the result of each read of at most `bytes_max` bytes, up to the end.
 pub fn read_pieces(source: &mut impl Read, bytes_max: usize, take: PieceConsumer) -> io::Result<()> {
     let mut piece = vec![0; bytes_max];
     loop {

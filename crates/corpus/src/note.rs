@@ -65,7 +65,6 @@ impl CorpusNote {
         zip.or(self.gzip_bytes.map(|_| Archive::Gzip)).or(self.archive)
     }
 
-    /// The name that the note's file must have.
     pub(super) fn file_name(&self) -> String {
         file_name(self.recipe, self.form())
     }

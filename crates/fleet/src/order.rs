@@ -17,7 +17,6 @@ pub enum RankCommand {
     Fill(u32),
     /// Takes a turn; only the given ranks read.
     Turn(TrialIndex, Slot, TurnRanks),
-    /// Compares each rank's clock with that of rank 0.
     CompareClocks,
     /// Retires the contender of a trial without further turns.
     Retire(TrialIndex),

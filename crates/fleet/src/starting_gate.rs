@@ -22,7 +22,6 @@ const START_DELAY_PER_RANK_NS: u64 = 200_000;
 /// Start of a rank's turn, in nanoseconds of its own clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TurnStart {
-    /// The planned start for all ranks.
     pub planned_ns: u64,
     /// The actual start of this rank.
     pub started_ns: u64,
@@ -41,7 +40,6 @@ enum GateState {
     Passed(TurnStart),
 }
 
-/// The gate of one rank.
 #[derive(Debug, Clone)]
 pub struct RankGate {
     job: Rc<Job>,

@@ -42,7 +42,6 @@ pub enum NextLayer {
 pub struct LayerBytes {
     /// Bytes that the layer read for its users, from devices or a server.
     pub read: Result<u64, String>,
-    /// All bytes that have arrived at the layer, from any source.
     pub arrived: Result<u64, String>,
 }
 

@@ -45,12 +45,9 @@ pub struct RequestedSetting {
     pub values: Vec<String>,
 }
 
-/// One value of a setting, which was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TriedValue {
-    /// The value as it is set.
     set: String,
-    /// The value as it is read back.
     read: String,
     /// Whether the setting had this value at the start.
     is_found: bool,
@@ -66,7 +63,6 @@ struct Setting {
 #[derive(Debug)]
 pub struct SettingControl {
     settings: Vec<Setting>,
-    /// For each point, the value of each setting.
     points: Vec<Vec<TriedValue>>,
     /// The number of the point in force; `None` if it is not known.
     current: Option<usize>,
@@ -164,7 +160,6 @@ impl Setting {
         line.replace(&format!("{{{}}}", self.name), value)
     }
 
-    /// The commands that set the setting to a value.
     fn commands_to_set(&self, value: &str) -> Result<Vec<CommandLine>, SettingError> {
         match &self.access {
             SettingAccess::Files(files) => files.commands_to_write(value).map_err(|why| self.failure(why)),

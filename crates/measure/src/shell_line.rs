@@ -46,7 +46,6 @@ pub(super) fn run_line(
     Err(LineError::Failed(format!("{how}{last}")))
 }
 
-/// The command that runs a line in a shell, in which `{}` is this path.
 pub(super) fn shell_command(line: &str, path: OsString) -> CommandLine {
     let script = readlab_protocol::command_line::script(line);
     let args = vec!["-c".into(), script.into(), "sh".into(), path];

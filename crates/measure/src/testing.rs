@@ -48,7 +48,6 @@ pub(crate) fn truth(answer: Answer, wall_ns: u64) -> Truth {
     Truth { answer, products, digest: String::new(), text: true, archive, tar_files, wall_ns }
 }
 
-/// A file of `size_bytes` bytes that is read once.
 pub(crate) fn sweep_target(file: &Path, size_bytes: u64) -> SweepTarget {
     let target = target(Place::File(file.to_owned()), size_bytes);
     SweepTarget { target, truth: truth(Answer::default(), 1) }

@@ -186,7 +186,6 @@ macro_rules! request_meters {
     };
 }
 
-/// The unit of a meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeterUnit {
     Nanoseconds,

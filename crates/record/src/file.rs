@@ -182,7 +182,6 @@ impl Record {
         Record::read_from(path, &file)
     }
 
-    /// Reads a record from an open file; the path is only for messages.
     fn read_from(path: &Path, file: &File) -> Result<Record, RecordError> {
         let io = RecordError::io(path);
         let mut file = BufReader::new(file);

@@ -127,7 +127,6 @@ impl Record {
         conditions.fold(trial.id.to_string(), |name, words| format!("{name}+{words}"))
     }
 
-    /// The target that a trial reads.
     pub fn target_of(&self, trial: &Trial) -> Option<&TargetFacts> {
         self.targets.get(trial.target)
     }

@@ -134,7 +134,6 @@ impl Column {
     }
 }
 
-/// The meters of a kind that have a column.
 fn meters(scope: Scope) -> impl Iterator<Item = Meter> {
     Meter::ALL.into_iter().filter(move |meter| meter.scope() == scope && meter.csv().is_some())
 }

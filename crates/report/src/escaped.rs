@@ -23,7 +23,6 @@ pub(super) fn is_document(head: &str, schema: &str) -> bool {
     head.starts_with(&format!("{{\n  \"schema\": \"{schema}\""))
 }
 
-/// The schema of a document of this format and version.
 pub(super) fn schema<T: JsonSchema>(generator: SchemaGenerator, schema: &str, version: u32) -> Schema {
     let mut made = generator.into_root_schema_for::<Document<T>>();
     for (field, value) in [("schema", json!(schema)), ("version", json!(version))] {

@@ -11,7 +11,6 @@ pub(super) fn by_key<K: PartialEq, T>(things: impl IntoIterator<Item = (K, T)>) 
     groups
 }
 
-/// The first thing of each key.
 pub(super) fn firsts<K: PartialEq, T>(things: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
     let mut firsts: Vec<T> = Vec::new();
     for thing in things {

@@ -41,7 +41,6 @@ pub struct LocationsView {
 pub struct LocationTable {
     /// State, work and decoded archives, such as `warm · newlines`.
     pub condition: String,
-    /// The names of the first location and of this one.
     pub names: [String; 2],
     pub sentence: String,
     pub ratios: LocationRatios,
@@ -105,7 +104,6 @@ impl LocationTable {
         format!("{} · {there} beside {first}", self.condition)
     }
 
-    /// The title as a Markdown heading.
     pub(super) fn markdown_title(&self) -> String {
         let [first, there] = self.names.each_ref().map(|name| code(name));
         format!("### Places, {}, {there} beside {first}", text(&self.condition))

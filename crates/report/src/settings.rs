@@ -20,16 +20,13 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingsRow {
     pub index: TrialIndex,
-    /// Index of the same trial under the settings that were found.
     pub found_index: TrialIndex,
     pub state: CacheState,
     /// The trial's name with its settings: `rust/read+read-ahead=4MiB`.
     pub name: String,
     /// The settings, such as `read-ahead=4MiB`.
     pub settings: String,
-    /// The settings that were found at the start.
     pub found_settings: String,
-    /// The names of the settings that no command reads back.
     pub not_read_back: Vec<String>,
     /// Median wall time under the settings.
     pub wall_ns: u64,
@@ -85,7 +82,6 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
     Table::with_content(columns, rows.iter().map(cells))
 }
 
-/// A cache state, the settings, and the settings that were found.
 type Condition<'r> = (CacheState, &'r String, &'r String);
 
 fn rows_by_condition(rows: &[SettingsRow]) -> Vec<(Condition<'_>, Vec<&SettingsRow>)> {

@@ -44,7 +44,6 @@ impl UnsteadyStarts {
         (never + few > 0).then_some(UnsteadyStarts { starts, never, few })
     }
 
-    /// The causes, each with its number of starts.
     fn causes(self) -> impl Iterator<Item = (&'static str, usize)> {
         let both = [("no steady state", self.never), ("too few readings to tell a steady state", self.few)];
         both.into_iter().filter(|(_, starts)| *starts > 0)

@@ -369,7 +369,6 @@ fn toolchains() -> PathBuf {
     checkout.unwrap_or_else(|| sources::cache_folder().unwrap_or_default()).join("toolchains")
 }
 
-/// Replaces every placeholder in a word by its value.
 fn replace_placeholders(word: &str, places: &[(&str, OsString)]) -> OsString {
     let mut filled = OsString::new();
     let mut rest = word;

@@ -105,7 +105,6 @@ impl Contender {
     }
 }
 
-/// The error for a method without a scan for this work: it has other scans, or does other work.
 fn no_scan_error(id: &MethodId, line: &MethodLine, work: Work) -> ResolveError {
     let method = format!("{}/{}", id.contender, id.method);
     let offered = line.scans.get(work.word()).map_or(&[][..], Vec::as_slice);

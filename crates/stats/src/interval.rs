@@ -32,7 +32,6 @@ pub enum IntervalRule {
     Student,
 }
 
-/// An interval with the rule by which it was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RuledInterval {
     #[serde(flatten)]

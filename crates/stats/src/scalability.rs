@@ -198,7 +198,6 @@ impl Equation {
     }
 }
 
-/// Solves the normal equations of the kept terms by elimination; the other terms are zero.
 fn solve(rows: &[Equation], kept: KeptTerms) -> Option<[f64; 3]> {
     let mut table = [[0.0; 4]; 3];
     for (across, line) in table.iter_mut().enumerate() {

@@ -303,7 +303,6 @@ impl SharedVariance {
         Some(both.collect())
     }
 
-    /// The reach η of a trial.
     fn reach(&self, trial: usize, confidence: Confidence) -> Option<f64> {
         let noise = self.trials.get(trial)?.noise.as_ref()?;
         Some(if confidence == Confidence::REPORTED { noise.reach } else { noise.spread.reach(confidence) })

@@ -223,7 +223,6 @@ impl Suite {
         Ok(Suite { own_file: Some(path.to_owned()), ..Suite::parse(path, &text)? })
     }
 
-    /// Parses the text of a suite; errors name `path`.
     pub fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         let suite: Result<Suite, _> = toml::from_str(text);
         suite

@@ -68,7 +68,6 @@ struct Publication {
     notes: Vec<String>,
     #[serde(default)]
     machine: BTreeMap<String, Value>,
-    /// Facts of machines, by column.
     #[serde(default)]
     fact: Vec<FactColumn>,
     number: Vec<NumberColumn>,
@@ -108,7 +107,6 @@ fn default_factor() -> f64 {
     1.0
 }
 
-/// A row of a table, by column.
 type RowFields = BTreeMap<String, String>;
 
 pub fn names() -> Vec<String> {

@@ -164,7 +164,6 @@ impl ReadWords {
         ReadWords { settings, ..self.clone() }
     }
 
-    /// All words, including `read`.
     pub(super) fn words(&self) -> Vec<OsString> {
         let named = ["read", &self.method, &self.scan, &self.work].map(OsString::from);
         let settings = self.settings.iter().map(OsString::from);

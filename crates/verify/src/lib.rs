@@ -110,7 +110,6 @@ impl Verification<'_> {
     }
 }
 
-/// All checks of one method; `number` methods come before it.
 fn check_group<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::Result<CheckGroup<'s>> {
     if method.method == ANY_METHOD {
         let reason = "it takes any command; a race checks each".to_owned();

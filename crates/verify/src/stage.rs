@@ -213,7 +213,6 @@ impl<'a> Stage<'a> {
         self.start(&self.command(words))
     }
 
-    /// Starts a session with any command and waits for its hello.
     pub(super) fn start(&self, command: &CommandLine) -> Result<Session, SessionError> {
         Session::launch_within(&self.contender.receipt.contender, command, self.deadline)?.hello()
     }

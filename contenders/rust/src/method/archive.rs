@@ -90,7 +90,6 @@ fn refuse_encrypted<R: Read>(entry: &ZipFile<'_, R>) -> Result<(), Fault> {
     }
 }
 
-/// The name of an entry, for messages.
 pub(super) fn entry_name<R: Read>(entry: &ZipFile<'_, R>) -> String {
     String::from_utf8_lossy(entry.name_raw()).into_owned()
 }

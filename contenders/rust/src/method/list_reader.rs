@@ -37,7 +37,6 @@ impl FilePaths for ListPaths<'_> {
     }
 }
 
-/// Adds the answer about one file that the crate has opened.
 pub(super) fn add_file(
     all: &mut FilesAnswer,
     file: &mut OneOfFiles<'_>,

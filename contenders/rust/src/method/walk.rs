@@ -41,7 +41,6 @@ pub(super) const WALK_INODE: Method = Method {
 
 struct Walk {
     buffer_bytes: usize,
-    /// Sets the order within a folder.
     set_order: fn(WalkDir) -> WalkDir,
 }
 

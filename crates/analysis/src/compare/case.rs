@@ -64,7 +64,6 @@ impl Case {
         })
     }
 
-    /// Whether the case has this name and a number for this measure.
     pub(super) fn has(&self, name: &str, measure: Measure) -> bool {
         self.names.contains(name) && self.figures.contains_key(&measure)
     }
@@ -229,7 +228,6 @@ pub struct Cell {
     pub value: f64,
     /// The 95 % interval of the value.
     pub ci95: Option<Interval>,
-    /// The rule by which the interval was computed.
     pub rule: Option<IntervalRule>,
     /// Number of readings; `None` where not known.
     pub n: Option<usize>,

@@ -33,7 +33,6 @@ pub(super) struct Matching<'a> {
 pub struct UnpairedCase {
     /// Index of the side that lacks the case.
     pub side: usize,
-    /// Name of the case, with its state.
     pub name: String,
 }
 

@@ -52,7 +52,6 @@ pub struct Comparison {
     pub lacking: Vec<LackingCase>,
     /// Measured rates beside the rates of the drives' data sheets.
     pub sheets: Vec<SheetRow>,
-    /// Whether the percentiles of every number are listed.
     pub lists_percentiles: bool,
 }
 
@@ -160,7 +159,6 @@ impl Comparison {
         })
     }
 
-    /// Every row of every table.
     fn rows(&self) -> impl Iterator<Item = (&Table, &ComparisonRow)> {
         self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)))
     }

@@ -32,7 +32,6 @@ pub struct Side {
 const CHANGING_FACTS: [&str; 3] = ["memory_available_bytes", "load_1min", "clock_overhead_ns"];
 
 impl Side {
-    /// Makes a side from a record, under the given name.
     pub fn of_record(record: &Record, name: &str, place: &str) -> Side {
         let mut cases: Vec<(TrialIndex, Case)> = Vec::new();
         // Controls are compared only in a record that holds nothing else: a record of limits.

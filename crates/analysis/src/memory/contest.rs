@@ -16,7 +16,6 @@ pub struct MemoryContest<'a> {
     pub crossing: Option<Crossing<'a>>,
 }
 
-/// The fastest method at one level of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FastestMethod<'a> {
     pub level: MemoryLevel,
@@ -39,7 +38,6 @@ pub struct Crossing<'a> {
     /// The share of the working set at which both are equally fast, if the logarithm of their ratio changes
     /// along a straight line between two levels; `None` if one of these levels is the warm state.
     pub near_share: Option<f64>,
-    /// The ratio at each level at which both were measured.
     pub ratios: Vec<LevelRatio>,
 }
 

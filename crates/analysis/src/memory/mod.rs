@@ -93,7 +93,6 @@ pub struct MemoryPoint<'a> {
     pub rate: f64,
     /// The 95 % interval of the rate; `None` with a single round.
     pub interval: Option<Interval>,
-    /// The rule by which the interval was computed.
     pub rule: Option<IntervalRule>,
     /// The 99th percentile of the latency of single reads; `None` where reads were not timed, and with
     /// too few of them.
@@ -156,7 +155,6 @@ impl<'a> MemoryCurve<'a> {
         &self.points[0].it.trial
     }
 
-    /// The point at a level.
     pub fn at(&self, level: MemoryLevel) -> Option<&MemoryPoint<'a>> {
         self.points.iter().find(|point| point.level == level)
     }
@@ -218,7 +216,6 @@ impl<'r> MemoryNoise<'r> {
         MemoryNoise { record, pressed: SharedNoise::from_trials(alike) }
     }
 
-    /// The noise of the state of a trial.
     fn of(&self, it: &TrialRecord) -> Cow<'_, SharedNoise> {
         if self.pressed.contains(it.trial.index) {
             Cow::Borrowed(&self.pressed)

@@ -30,7 +30,6 @@ const SIZE_BYTES: u64 = 134_217_728;
 
 const MACHINE_GHZ: f64 = 4.3;
 
-/// A trial, its cache state, and its bound on memory.
 type TrialAndState = (String, CacheState, Option<MemoryBound>);
 
 #[derive(Debug, Default)]

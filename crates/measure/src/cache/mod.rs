@@ -226,7 +226,6 @@ impl PageCache {
         PageCache::evict_all_below(&self.below, self.size_bytes()? / page_bytes())
     }
 
-    /// Makes the files below a target cold; `target_pages` is the number of pages of the target.
     pub(super) fn evict_all_below(below: &[PathBuf], target_pages: u64) -> Result<(), CacheError> {
         let remaining = target_pages * REMAINING_PERCENT_MAX / 100;
         // Each file below is opened only here: if its state is unknown, cold cannot be proven, but

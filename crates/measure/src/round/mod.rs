@@ -238,7 +238,6 @@ impl<'a> Run<'a> {
         Ok(self.sink.append(Line::Trial(Box::new(trial)))?)
     }
 
-    /// Handles an error of the sampler, which ends the trial, the run, or both.
     fn handle_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> Result<(), RunStop> {
         match end {
             TrialEnd::Trial(outcome) => self.end_trial(progress, outcome),

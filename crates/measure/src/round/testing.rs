@@ -50,7 +50,6 @@ pub(crate) struct ScriptedSampler {
     pub(crate) start_ns: u64,
     /// Additional time of a count.
     pub(crate) count_ns: u64,
-    /// Trials that keep two processors busy.
     pub(crate) two_processor_trials: BTreeSet<TrialIndex>,
     /// Trials to start ahead, for each call.
     pub(crate) launches: Rc<RefCell<Vec<Vec<TrialIndex>>>>,
@@ -356,7 +355,6 @@ pub(crate) fn play(plan: &Plan, sampler: ScriptedSampler) -> RecordedRun {
     play_until_full(plan, sampler, usize::MAX)
 }
 
-/// A run of a plan with these trials.
 pub(crate) fn play_trials(
     rules: Rules,
     trials: &[(&str, CacheState)],
@@ -375,7 +373,6 @@ pub(super) fn play_resumed(plan: &Plan, lines: &[Line], sampler: ScriptedSampler
     play_with(plan, sampler, usize::MAX, |sampler, sink| resume(plan, &record_of(lines), sampler, sink))
 }
 
-/// A run that is executed by `run`, with a record that is full after `full_after` lines.
 pub(crate) fn play_with(
     plan: &Plan,
     mut sampler: ScriptedSampler,

@@ -253,7 +253,6 @@ impl Inspection<'_, '_> {
     }
 }
 
-/// Draws the samples of `readings` readings of a trial and writes the picture.
 fn draw_flame_graph(
     trial: &Trial,
     readings: u32,

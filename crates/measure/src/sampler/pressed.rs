@@ -60,7 +60,6 @@ const NAMED_HOLDERS_MAX: usize = 3;
 pub(super) struct PressedTrials {
     /// Memory that the processes of one group needed beside the page cache, the most so far.
     needs_bytes: BTreeMap<TrialIndex, u64>,
-    /// The steady state that a trial had before.
     steady: BTreeMap<TrialIndex, UntimedReading>,
     /// Trials whose processes were reported to need more memory than was measured.
     reported_pinned: BTreeSet<TrialIndex>,

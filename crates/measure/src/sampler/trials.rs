@@ -277,7 +277,6 @@ impl<'a> Trials<'a> {
         self.clock.wait_limit(least + simplest * TIME_LIMIT_FACTOR, simplest * OVERRUN_FACTOR)
     }
 
-    /// Starts the contender of a trial, with these additions to its environment.
     pub(super) fn start(
         &self,
         trial: TrialIndex,

@@ -136,7 +136,6 @@ fn the_best_easy_candidate_is_measured_too() {
     assert_eq!(trials_measured_afresh(&recorded), BTreeSet::from([0, 1, 2, 3, 9]));
 }
 
-/// Makes the candidates of `tuning` settings of one method.
 fn as_settings_of_one_method(mut tuning: Tuning) -> Tuning {
     for &trial in &tuning.candidates {
         let id = &mut tuning.plan.trials.iter_mut().find(|it| it.trial.index == trial).unwrap().trial.id;

@@ -59,7 +59,6 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Shows the progress of a state of which `done` of `of` trials are done.
     #[expect(clippy::cast_precision_loss, reason = "numbers of trials")]
     fn show_progress(&mut self, done: u32, of: usize) {
         let progress = self.display.progress(f64::from(done) / of as f64, self.sampler.elapsed_ns());

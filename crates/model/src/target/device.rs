@@ -25,7 +25,6 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// The kernel's default read-ahead.
     const DEFAULT_BYTES: u64 = 128 << 10;
 
     /// A read-ahead with which a sequential reading keeps most devices busy.
@@ -41,7 +40,6 @@ impl ReadAhead {
         self.command_for(ReadAhead::DEFAULT_BYTES)
     }
 
-    /// The command that sets the read-ahead to this number of bytes.
     pub fn command_for(&self, bytes: u64) -> String {
         let ReadAhead { setting, .. } = self;
         match setting.starts_with("/dev/") {

@@ -48,7 +48,6 @@ pub struct MemoryFacts {
 }
 
 impl MemoryBound {
-    /// The bound for a target with this working set.
     pub fn in_bytes(self, working_set_bytes: u64) -> u64 {
         match self {
             MemoryBound::Bytes(bytes) => bytes.min(BYTES_MAX),

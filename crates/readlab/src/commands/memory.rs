@@ -20,7 +20,6 @@ impl MemoryOptions {
         !self.memory.is_empty()
     }
 
-    /// The bounds; `is_shared` if all readers share one.
     pub(super) fn bounds(&self, is_shared: bool) -> anyhow::Result<MemoryBounds> {
         MemoryBounds::new(self.memory.clone(), is_shared)
     }

@@ -146,7 +146,6 @@ impl PartOptions {
         self.range.map(|_| "--range").or(self.ranges.as_ref().map(|_| "--ranges"))
     }
 
-    /// Refuses targets and options for which no part can be read.
     pub(super) fn check_targets(
         &self,
         targets: &[PathBuf],
@@ -178,14 +177,12 @@ impl PartOptions {
         })
     }
 
-    /// The gaps up to which ranges are merged.
     pub(super) fn merge_gaps(&self) -> Vec<u64> {
         self.merge.iter().map(|gap| gap.0).collect()
     }
 }
 
 impl FilePart {
-    /// Restricts a target to this part.
     pub(super) fn restrict(&self, target: TargetSpec) -> TargetSpec {
         match self {
             FilePart::Whole => target,

@@ -241,7 +241,6 @@ impl BegunRecord {
 }
 
 impl PreparingRank<'_> {
-    /// Runs rank 0, which records and shows the results of all ranks.
     fn lead(
         &self,
         work: anyhow::Result<RankRun>,

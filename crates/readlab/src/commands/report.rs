@@ -85,7 +85,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The charts, each with its file in this folder.
 fn charts(page: &Page, folder: &Path) -> Vec<(PathBuf, String)> {
     let in_folder = |(name, text)| (folder.join(name).with_extension("svg"), text);
     report::charts(page).into_iter().map(in_folder).collect()

@@ -197,7 +197,6 @@ impl TuneArgs {
         Ok(())
     }
 
-    /// Whether a race follows the search.
     fn has_race_after_search(&self) -> bool {
         !self.readers.is_empty() || self.setting.is_given()
     }

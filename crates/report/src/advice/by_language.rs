@@ -62,7 +62,6 @@ impl LanguageAdvice {
         advised.map(|(_, rows)| LanguageAdvice::decide(candidates, rows)).collect()
     }
 
-    /// The advice for one language from its trials, fastest first.
     fn decide(candidates: &AdviceCandidates, rows: &[&MeasuredTrial]) -> LanguageAdvice {
         // A trial that was read in one round may look fast by chance.
         let fastest = rows.iter().find(|it| it.row.rank.is_some()).copied().unwrap_or(rows[0]);

@@ -24,7 +24,6 @@ pub(super) struct Key {
 }
 
 const LINE_HEIGHT: f64 = 16.0;
-/// Width of a mark with the space after it.
 const MARK_WIDTH: f64 = 14.0;
 const LETTER_WIDTH: f64 = 6.4;
 /// Space between two entries.

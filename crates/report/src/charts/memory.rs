@@ -56,7 +56,6 @@ const MEASURED: [Measured; 2] = [
     },
 ];
 
-/// The line of one method, from the least memory to the most.
 struct MethodLine<'a> {
     method: &'a MemoryMethod,
     points: Vec<LinePoint>,

@@ -13,7 +13,6 @@ const MEASURES: [(Measure, &str, &str); 3] = [
     (Measure::Peak, "peak-memory", "bytes"),
 ];
 
-/// The separator between the parts of a name.
 const NAME_SEPARATOR: &str = " · ";
 
 /// Bencher Metric Format: `{benchmark: {measure: {value, lower_value, upper_value}}}`; the bounds

@@ -46,7 +46,6 @@ fn list(labels: &BTreeMap<TrialIndex, MethodLabel>) -> Element {
     element("ul").set("id", "methods").set("hidden", "hidden").all(labels.values().map(one))
 }
 
-/// The labels of the methods in rows, by the index of the trial.
 fn labels(page: &Page) -> BTreeMap<TrialIndex, MethodLabel<'_>> {
     let ranked =
         page.rankings.iter().flat_map(|it| it.rows.iter().chain(&it.searched)).map(MethodLabel::from);

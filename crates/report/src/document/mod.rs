@@ -49,7 +49,6 @@ pub fn html(page: &Page) -> String {
     html_document(&title, &page.answer, opening, sections, &[&page.maker, &page.end])
 }
 
-/// The whole document: header, opening, sections and footer.
 fn html_document(
     title: &str,
     description: &str,
@@ -171,7 +170,6 @@ fn list(items: impl IntoIterator<Item = Element>) -> Option<Element> {
     items.peek().is_some().then(|| element("ul").class("lines").all(items))
 }
 
-/// Items under their title; empty without items.
 fn titled_list(title: &str, items: impl IntoIterator<Item = Element>) -> impl Iterator<Item = Element> {
     list(items).map(|list| [words("h3", title), list]).into_iter().flatten()
 }

@@ -78,7 +78,6 @@ pub struct RankingRow {
     pub cpu: Option<Summary>,
     /// Counts from untimed runs.
     pub counts: BTreeMap<String, Count>,
-    /// The counts summarised over all runs that counted.
     pub count_summaries: BTreeMap<String, Summary>,
     /// Why a meter could not be read, by the meter's name in files.
     pub missing: BTreeMap<String, String>,

@@ -59,7 +59,6 @@ pub(crate) fn reading(trial: usize, round: u32, wall_ns: u64) -> Sample {
     Sample { trial, fill: round, round, turn_readings: 1, wall_ns, ..Sample::default() }
 }
 
-/// Adds these readings to a trial and ends it.
 pub(crate) fn add_readings(record: &mut Record, trial: usize, readings: impl IntoIterator<Item = Sample>) {
     readings.into_iter().for_each(|it| record.add(Line::Sample(Box::new(it))));
     outcome(record, trial, Outcome::Measured);

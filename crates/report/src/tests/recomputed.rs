@@ -282,7 +282,6 @@ fn check_many(record: &Record, page: &Page) {
     }
 }
 
-/// Checks the ratios between locations.
 fn check_locations(record: &Record, page: &Page) {
     for table in &page.locations.tables {
         for method in &table.ratios.methods {

@@ -54,7 +54,6 @@ pub(super) fn assert_described(format: Format, written: &Value) {
     }
 }
 
-/// Makes a schema reject every field that it does not name.
 fn reject_unknown_fields(schema: &mut Value) {
     reject_unknown_fields_below(schema);
     if let Value::Object(schema) = schema {

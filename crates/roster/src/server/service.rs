@@ -83,7 +83,6 @@ pub(super) struct SecretPath {
 }
 
 impl SecretPath {
-    /// Serves a file under the path `/token`.
     pub(super) fn new(file: &Path, token: &str) -> SecretPath {
         SecretPath { file: file.to_owned(), path: format!("/{token}") }
     }

@@ -116,7 +116,6 @@ fn state_ns(plan: &Plan, config: &RunConfig, predicted: PredictedReading) -> Opt
     }
 }
 
-/// Whether all trials were chosen by readlab.
 fn are_chosen_by_readlab(config: &RunConfig) -> bool {
     let is_own = |entry: &readlab_suite::SuiteEntry| entry.named_by == NamedBy::User || entry.only_with_all;
     config.user.selection.methods.is_empty() && !config.entries.iter().any(is_own)

@@ -27,7 +27,6 @@ use std::fs::File;
 /// readings come before each reading under a bound.
 const STATES_PER_BOUND: u64 = 2;
 
-/// The bounds on memory that are raced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryBounds {
     /// The bounds in the order of the command line; empty if no memory is bounded.

@@ -83,7 +83,6 @@ impl RacedSetting {
         anyhow!("--setting {}: {why}", self.name)
     }
 
-    /// Sets the value in the facts of a target.
     fn set_fact(&self, value: &str, facts: &mut TargetFacts) {
         match &self.set_by {
             SetBy::Kernel(SystemSetting::ReadAhead) => {
@@ -156,7 +155,6 @@ pub(super) fn arrange_settings(
     ArrangedTargets { targets, caches, facts, plan, settings: Some(control) }
 }
 
-/// The facts of a target under the settings of a point.
 fn facts_under(facts: &TargetFacts, point: &[SettingValue], raced: &[RacedSetting]) -> TargetFacts {
     let mut facts = TargetFacts { settings: point.to_vec(), ..facts.clone() };
     raced.iter().zip(point).for_each(|(setting, value)| setting.set_fact(&value.value, &mut facts));

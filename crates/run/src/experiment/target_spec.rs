@@ -157,12 +157,10 @@ impl TargetSpec {
         TargetSpec { form, ranges: Some(RangesSpec::Requested(request)), ..self }
     }
 
-    /// Sets the dictionary for decoding, if there is one.
     pub fn decoded_with(self, dictionary: Option<&Path>) -> TargetSpec {
         TargetSpec { dictionary: dictionary.map(Path::to_owned), ..self }
     }
 
-    /// A target of a record; `seed` is the seed of its run.
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
         let form = TargetForm { archive: target.form, over: target.over };
         let word = facts.place();

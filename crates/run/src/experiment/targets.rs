@@ -60,7 +60,6 @@ pub(super) fn serve(targets: &mut [ExaminedTarget], options: &ServerOptions) -> 
 }
 
 impl OpenTarget {
-    /// Opens the page cache of a target, or the cache of its names if the race finds names.
     pub(super) fn open(
         examined: ExaminedTarget,
         drop_caches: bool,
@@ -168,7 +167,6 @@ pub(super) fn split_known_targets(
 #[derive(Debug, Clone)]
 pub(super) struct ExpectedAnswers {
     pub(super) truth: Truth,
-    /// The expected answer about the decoded content, if trials decode it.
     pub(super) decoded: Option<Truth>,
 }
 
@@ -179,7 +177,6 @@ impl ExpectedAnswers {
     }
 }
 
-/// The record's facts about the content of an archive.
 fn decoded_facts(archive: Archive, content: &Truth) -> Decoded {
     Decoded { archive, digest: content.digest.clone(), answer: content.answer }
 }

@@ -161,7 +161,6 @@ fn with_copies(
     Ok(ArrangedTargets { targets, caches, facts, plan: plan_on_each(plan, counts.len()), settings: None })
 }
 
-/// Repeats each trial of a plan on each of `targets` targets.
 fn plan_on_each(plan: Plan, targets: usize) -> Plan {
     let on_each =
         |planned: &PlannedTrial| (0..targets).map(|target| planned.on_target(target)).collect::<Vec<_>>();

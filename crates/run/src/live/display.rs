@@ -111,13 +111,11 @@ impl Display {
         self.view.restore(record);
     }
 
-    /// Shows an activity before or after the measuring.
     pub(crate) fn show_activity(&mut self, text: &str) {
         self.view.now = CurrentWork::Activity(Activity { text: printable(text), done: None });
         self.draw();
     }
 
-    /// Shows how much of the current activity is done.
     pub(crate) fn show_activity_done(&mut self, bytes: u64, of: u64) {
         let (bytes, of) = (Bytes(bytes), Bytes(of));
         if let CurrentWork::Activity(activity) = &mut self.view.now {

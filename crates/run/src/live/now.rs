@@ -100,7 +100,6 @@ fn step_text(step: Step, state: StateProgress) -> String {
     }
 }
 
-/// Progress of a step, if it is known.
 fn step_progress(step: Step, state: StateProgress) -> String {
     match step {
         // In later rounds only some contenders are started, so there is no total.

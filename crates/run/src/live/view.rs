@@ -65,7 +65,6 @@ pub(super) struct View {
     row_positions: BTreeMap<TrialIndex, RowPosition>,
     /// Whether every file is read only once, and methods are compared over all files.
     is_sweep: bool,
-    /// Whether all trials are controls, so that controls are ranked.
     pub(super) ranks_controls: bool,
     /// The meters that are shown.
     pub(super) columns: Vec<LiveColumn>,

@@ -41,7 +41,6 @@ impl Cholesky {
         x
     }
 
-    /// Solves A x = b.
     pub(super) fn solve(&self, b: &[f64]) -> Vec<f64> {
         let mut x = self.forward(b);
         for i in (0..self.size).rev() {

@@ -26,7 +26,6 @@ pub struct Setting {
     pub levels: Vec<Option<usize>>,
 }
 
-/// A reading of a setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reading {
     pub setting: usize,
@@ -137,7 +136,6 @@ impl<'a> Surface<'a> {
         Some(Surface { settings, readings, centre, fits, error })
     }
 
-    /// The prediction for a setting.
     pub(super) fn predict(&self, setting: usize) -> Prediction {
         let of = &self.settings[setting];
         let apart =
@@ -212,7 +210,6 @@ impl<'a> Surface<'a> {
         (0..count).map(draw).collect()
     }
 
-    /// The covariance of a setting with every reading.
     fn covariances(&self, fit: &Fit, setting: usize) -> Vec<f64> {
         let setting = &self.settings[setting];
         let covariance = |reading: &Reading| fit.kernel.covariance(setting, &self.settings[reading.setting]);
@@ -250,7 +247,6 @@ fn fits(settings: &[Setting], readings: &[Reading], y: &[f64], extra: &[f64]) ->
     fits
 }
 
-/// The error of each reading when it is predicted from all others.
 struct PredictionErrors {
     errors: Vec<f64>,
     /// The additional variance of each reading, where it is much slower than predicted.

@@ -42,7 +42,6 @@ pub enum FolderError {
 }
 
 impl RunFolder {
-    /// The folder that the user named, or a new folder.
     pub fn make(named: Option<&Path>) -> Result<RunFolder, FolderError> {
         let path = match named {
             Some(path) => path.to_owned(),
@@ -75,7 +74,6 @@ impl RunFolder {
     }
 }
 
-/// The folder of a file, as a path that can be opened.
 pub fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if folder != Path::new("") => folder,

@@ -35,7 +35,6 @@ impl OwnPaths {
         OwnPaths(paths.into_iter().filter_map(|path| resolve_links(&path)).collect())
     }
 
-    /// The paths below a folder; the folder's path must have no symbolic links.
     pub fn below(&self, folder: &Path) -> OwnPaths {
         OwnPaths(self.0.iter().filter(|place| place.starts_with(folder)).cloned().collect())
     }

@@ -244,7 +244,6 @@ fn backing_file(path: &Path) -> Option<(PathBuf, bool)> {
     })
 }
 
-/// The devices to which the links in a folder point, sorted by path.
 fn linked_devices(folder: &Path) -> Vec<BlockDevice> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.filter_map(|entry| fs::canonicalize(entry.path()).ok());

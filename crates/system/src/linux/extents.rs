@@ -93,7 +93,6 @@ impl From<&RawExtent> for Extent {
     }
 }
 
-/// The next extents from `start` to `end`, at most one batch.
 fn batch(file: &File, start: u64, end: u64) -> io::Result<Vec<RawExtent>> {
     let mut map = Fiemap {
         start,

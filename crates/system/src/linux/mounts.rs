@@ -113,7 +113,6 @@ impl Mount {
         self.options.split(',').any(|option| option == name)
     }
 
-    /// The values of all options with one of these names.
     fn values(&self, names: &'static [&str]) -> impl Iterator<Item = &str> {
         let options = self.options.split(',').filter_map(|option| option.split_once('='));
         options.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)

@@ -85,7 +85,6 @@ impl SystemSetting {
 }
 
 impl SettingFiles {
-    /// Finds the files of a setting that affect readings of these targets.
     pub fn find<'a>(
         root: &SystemRoot,
         setting: SystemSetting,
@@ -135,7 +134,6 @@ impl SettingFiles {
         }
     }
 
-    /// Writes the value to all files.
     pub fn write_value(&self, value: &str) -> Result<(), String> {
         let text = self.setting.kernel_text(value)?;
         self.files.iter().try_for_each(|file| {
@@ -166,7 +164,6 @@ impl SettingFiles {
         }
     }
 
-    /// The commands that set the setting to a value, one for each file.
     pub fn commands_to_write(&self, value: &str) -> Result<Vec<CommandLine>, String> {
         let text = self.setting.kernel_text(value)?;
         let command = |file: &PathBuf| {

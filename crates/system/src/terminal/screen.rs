@@ -54,7 +54,6 @@ impl Screen {
         write(&frame(lines));
     }
 
-    /// Redraws only the first line.
     pub fn draw_first(&mut self, line: &str) {
         write(&frame_of_first_line(line));
     }

@@ -217,7 +217,6 @@ impl Target {
         Ok(())
     }
 
-    /// Makes trials decode the target with a dictionary.
     pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
         let Some(path) = self.file() else { return Err(TargetError::NoZstd(self.name().into())) };
         let mut head = Vec::new();

@@ -25,7 +25,6 @@ const LARGEST_PAGE_BYTES: u64 = 2 << 20;
 /// Number of places of a file that the readers who split it compare.
 const PLACES: u64 = 64;
 
-/// Bytes that are read at each place.
 const PLACE_BYTES: usize = 4096;
 
 /// The part of a reader for a file of this size; `None` if the file has fewer pages than readers.
@@ -46,7 +45,6 @@ pub(super) fn part_from_page_start(bytes: &Range<u64>) -> Part {
     Part { start_bytes, length_bytes: bytes.end - start_bytes }
 }
 
-/// Opens a file for reading its part only.
 pub fn open_part(path: &Path, part: Option<Part>) -> io::Result<Take<File>> {
     let mut file = File::open(path)?;
     if let Some(part) = part {

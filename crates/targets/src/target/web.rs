@@ -129,7 +129,6 @@ impl RemoteTarget {
         self.ask(RequestVerb::Get, check).map(|response| (None, response))
     }
 
-    /// The head of the response to HEAD, and the version of the content.
     fn head<'a>(&self, check: WaitCheck<'a>) -> Result<(Option<Version>, Response<'a>), HttpError> {
         self.ask(RequestVerb::Head, check).map(|response| (Some(Version::from_head(&response)), response))
     }

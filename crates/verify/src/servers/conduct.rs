@@ -13,7 +13,6 @@ const NEW_TURNS_MAX: usize = 1;
 /// within the window, but on a busy machine the server's thread must first get a processor.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Pause between two checks.
 const CHECK_PAUSE: Duration = Duration::from_millis(5);
 
 /// The expected properties of the requests of a turn.
@@ -162,7 +161,6 @@ impl Connections {
     }
 }
 
-/// True if the connections of these requests are closed.
 pub(super) fn are_closed(pages: &Pages, requests: &[LoggedRequest]) -> bool {
     let own = requests.iter().map(|logged| logged.connection).collect();
     let deadline = Instant::now() + CLOSE_TIMEOUT;

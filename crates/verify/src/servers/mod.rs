@@ -244,7 +244,6 @@ fn contents<'s>(stage: &'s Stage, method: &MethodLine) -> impl Iterator<Item = &
     text.chain(bytes)
 }
 
-/// Checks that connections are kept from reading to reading, or that they are not.
 fn connection_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
     let choices = if param(&small.method, "kept").is_some() { 0..2 } else { 0..1 };
     let three_times = vec![&stage.large; 3];
@@ -273,7 +272,6 @@ fn setting_checks<'s>(stage: &'s Stage, method: &MethodLine, small: &ServerReadS
     settings::for_load(method, DataAmount::Kilobytes).into_iter().filter(is_own).map(with).collect()
 }
 
-/// Servers that misbehave, and requests that servers reject.
 fn misbehaviour_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
     let method = &small.method;
     let is_first = is_first_method_of_client(stage, method);

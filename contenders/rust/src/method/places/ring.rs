@@ -121,7 +121,6 @@ struct ReadsInFlight<'a> {
     in_flight: usize,
 }
 
-/// A completed read.
 #[derive(Clone, Copy)]
 struct Completion {
     slot: usize,
@@ -281,7 +280,6 @@ impl<'a> ReadsInFlight<'a> {
         Ok(())
     }
 
-    /// The next completed read.
     fn next_completion(&mut self) -> Option<Completion> {
         let completion = self.completed.pop_front()?;
         self.in_flight -= 1;

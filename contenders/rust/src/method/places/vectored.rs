@@ -92,7 +92,6 @@ fn take_buffer<'b>(memory: &mut &'b mut [u8], bytes: u64) -> Option<IoSliceMut<'
     if next.is_empty() { None } else { Some(IoSliceMut::new(next)) }
 }
 
-/// Offset of the first block that ends after the offset `at`.
 fn offset_of_block_at(places: &Places, stretch: &Stretch, at: u64) -> u64 {
     let mut lacking = stretch.blocks().filter(|block| places.range_of(*block).end > at);
     lacking.next().map_or(stretch.offset, |block| places.offsets[block])

@@ -39,7 +39,6 @@ pub(super) struct StackSampling {
     thread: Option<JoinHandle<SampledStacks>>,
 }
 
-/// State that the sampling thread shares with its owner.
 #[derive(Debug, Default)]
 struct SharedState {
     stop: AtomicBool,

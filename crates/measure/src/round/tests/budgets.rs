@@ -75,7 +75,6 @@ fn the_time_left_is_predicted_within_a_factor_of_two_after_a_third_of_the_run() 
     }
 }
 
-/// A plan of ten methods in both states with a firm budget.
 fn plan_of_ten_methods(budget_ns: u64) -> Plan {
     const NAMES: [&str; 10] = ["null", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
     let trials: Vec<_> = [COLD, WARM].iter().flat_map(|&state| NAMES.map(|name| (name, state))).collect();

@@ -154,7 +154,6 @@ fn a_missing_meter_is_recorded_once_for_each_trial() {
     assert_eq!(recorded.log_lines(&["missing"]), ["missing a minor_faults: not here"]);
 }
 
-/// A sampler whose first `number` fills succeed and whose next fill fails.
 fn sampler_with_failing_fill(number: usize, reason: &str) -> ScriptedSampler {
     let mut fills: Vec<_> = vec![Ok(()); number];
     fills.push(Err(TrialEnd::Trial(Outcome::Unavailable { reason: reason.to_owned() })));

@@ -7,7 +7,6 @@ use readlab_system::process::Unavailable;
 
 const MS: u64 = 1_000_000;
 
-/// One reading that claims this CPU time and this peak.
 fn claim(cpu: Option<(u64, u64)>, peak_rss_bytes: Option<u64>) -> Turn {
     let (cpu_user_ns, cpu_system_ns) = cpu.unzip();
     let line =

@@ -71,7 +71,6 @@ pub(super) fn file(path: &str) -> TargetFacts {
 }
 
 impl Script {
-    /// Begins a run whose command line has these words.
     pub(super) fn begin(kind: RunKind, words: &[&str]) -> Script {
         let command = iter::once(&"readlab").chain(words).map(|&word| word.to_owned()).collect();
         let header = header();

@@ -33,7 +33,6 @@ pub(super) struct S3 {
     answers: AtomicU64,
 }
 
-/// An S3 error: code and message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ErrorCode {
     status: Status,

@@ -135,7 +135,6 @@ impl MethodPattern {
         self.set.is_match(id.to_string())
     }
 
-    /// Whether the pattern matches this trial, and the trial has the settings after the `@`.
     pub fn matches_trial(&self, id: &TrialId) -> bool {
         let has = |(key, value): (&String, &u64)| {
             id.params.0.iter().any(|(name, own)| Params::short(name) == Params::short(key) && own == value)

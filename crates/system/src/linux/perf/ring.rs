@@ -25,7 +25,6 @@ const RING_PAGES: [usize; 4] = [128, 64, 16, 4];
 const DATA_HEAD: usize = offset_of!(perf_event_mmap_page, data_head);
 /// Offset in the first page of our read position.
 const DATA_TAIL: usize = offset_of!(perf_event_mmap_page, data_tail);
-/// Size of the header of every record.
 const HEADER_BYTES: usize = size_of::<perf_event_header>();
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,7 +207,6 @@ fn online_processors() -> Vec<u32> {
     if numbers.is_empty() { vec![0] } else { numbers }
 }
 
-/// Parses a list of numbers such as `0-2,4`.
 fn parse_ranges(list: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -45,7 +45,6 @@ pub struct Activity {
 /// Bytes that a process and its reaped children have read and written, from /proc/PID/io.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoBytes {
-    /// Bytes that were fetched from devices.
     pub from_devices: u64,
     /// Bytes that read calls returned, from any file or pipe.
     pub through_calls: u64,

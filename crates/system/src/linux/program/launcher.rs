@@ -136,7 +136,6 @@ pub fn undo_at_end_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Re
         .try_for_each(|line| send(&launcher.socket, TaskPurpose::AtEnd, &task(line.clone())?, held))
 }
 
-/// What the launcher does with a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TaskPurpose {
     /// Start the task.
@@ -295,10 +294,7 @@ fn serve(lab: UnixStream) {
     run_undo_commands(at_end);
 }
 
-/// Runs the commands that undo changes of the lab, one after the other. What is held with them stays
-/// open until the last one has ended.
-fn run_undo_commands(commands: Vec<(Task, OwnedFd)>) {
-    let (tasks, _held): (Vec<Task>, Vec<OwnedFd>) = commands.into_iter().unzip();
+fn run_undo_commands(commands: Vec<Task>) {
     // Starting a program waits for the child if the child cannot run it.
     handle_child_signals(libc::SIG_DFL);
     for task in tasks {

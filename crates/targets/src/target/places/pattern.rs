@@ -39,7 +39,6 @@ pub(super) fn blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Ve
     }
 }
 
-/// Picks different blocks in random order.
 fn pick_different(random: &mut Xoshiro256PlusPlus, blocks: u64, count: u64) -> impl Iterator<Item = u64> {
     let size = |number| usize::try_from(number).unwrap_or(usize::MAX);
     index::sample(random, size(blocks), size(count)).into_iter().map(|block| block as u64)

@@ -12,7 +12,6 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// Length of the longest range. Methods hold a whole range in memory.
@@ -28,10 +27,8 @@ struct ListedRange {
     bytes: u64,
 }
 
-/// The ranges of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangesRequest {
-    /// Path of the list.
     list: PathBuf,
     /// Whether the ranges are read in the order of the file.
     is_sorted: bool,

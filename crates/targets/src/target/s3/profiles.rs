@@ -15,7 +15,6 @@ type Section = HashMap<String, String>;
 pub(super) struct Profile {
     pub(super) name: String,
     settings: Section,
-    /// The `services` section that the profile names.
     services: Section,
 }
 
@@ -50,7 +49,6 @@ impl Profile {
         s3_setting(&self.settings, name)
     }
 
-    /// An S3 setting in the profile's `services` section.
     pub(super) fn of_service_s3(&self, name: &str) -> Option<String> {
         s3_setting(&self.services, name)
     }

@@ -44,7 +44,6 @@ enum Value {
     Password,
 }
 
-/// Short options of [`CLIENTS`].
 const SHORT_OPTIONS: [(&str, Value); 4] =
     [("-H", Value::Header), ("-u", Value::User), ("-U", Value::User), ("-b", Value::Cookies)];
 

@@ -133,7 +133,6 @@ fn without_bare_user(word: &str, is_secret_value: fn(&str) -> bool) -> String {
     }
 }
 
-/// The range of a user with a password in a word without a scheme.
 fn user_range(word: &str) -> Option<Range<usize>> {
     let authority = &word[..word.find(['/', '?', '#']).unwrap_or(word.len())];
     let (user, host) = authority.rsplit_once('@')?;

@@ -74,7 +74,6 @@ impl ListWriter {
         Ok(ListWriter { path, writer, end: 0 })
     }
 
-    /// Adds a path; returns its offset in the list.
     pub(super) fn add(&mut self, path: &Path) -> Result<u64, TargetError> {
         let (bytes, at) = (path.as_os_str().as_bytes(), self.end);
         let written = self.writer.write_all(bytes).and_then(|()| self.writer.write_all(&[0]));
@@ -128,7 +127,6 @@ impl Names {
     }
 }
 
-/// The path at an offset of a list.
 fn path_at(list: &File, at: u64) -> std::io::Result<PathBuf> {
     let mut path = Vec::new();
     let mut piece = [0; 256];

@@ -86,7 +86,6 @@ pub enum OtherWalk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedFile {
     pub number: usize,
-    /// How the file changed, with its path.
     pub why: String,
 }
 
@@ -289,7 +288,6 @@ impl Tree {
         Ok(changed.map(|changed| changed.why))
     }
 
-    /// How a file changed, by its number in the list and its current identity.
     pub fn change_of(&self, number: usize, path: &Path, now: &Identity) -> Option<ChangedFile> {
         let is_same = self.identities.get(number) == Some(&digest_of(now));
         (!is_same).then(|| ChangedFile {

@@ -32,7 +32,6 @@ pub(super) struct WalkResult {
     pub(super) own: OwnPaths,
 }
 
-/// Walks a folder and collects the names of its files and folders.
 pub(super) fn walk(
     folder: &Path,
     request: &TreeRequest,

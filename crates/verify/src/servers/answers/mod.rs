@@ -191,7 +191,6 @@ impl Misbehaviour {
         }
     }
 
-    /// The response without content, if the misbehaviour is an error status.
     fn error_status_answer(self, resource: Resource<'_>, earlier: usize) -> Option<Answer> {
         match self {
             Misbehaviour::Forbidden => Some(error_answer(Status::Forbidden, "AccessDenied")),

@@ -67,7 +67,6 @@ const SYS_GETTID: c_long = 186;
 #[cfg(not(target_arch = "x86_64"))]
 const SYS_GETTID: c_long = 178;
 
-/// A buffer, as in `struct iovec`.
 #[repr(C)]
 pub struct IoBuffer {
     base: *mut c_void,

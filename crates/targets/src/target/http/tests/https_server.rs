@@ -106,7 +106,6 @@ pub(super) fn listening(scheme: &str, host: &str, conduct: impl FnOnce(TcpStream
 }
 
 impl Server {
-    /// An encrypted server at [`HOST`].
     pub(super) fn encrypted(identity: &ServerIdentity, answer: &str, end: ConnectionEnd) -> Server {
         Server::encrypted_at(HOST, identity, answer, end)
     }

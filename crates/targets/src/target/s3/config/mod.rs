@@ -219,7 +219,6 @@ impl Settings<'_> {
     }
 }
 
-/// The output of `credential_process`.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct ProcessOutput {
