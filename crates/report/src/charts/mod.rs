@@ -3,7 +3,6 @@
 //! A chart has a title and a description in words, for readers who do not see it. It draws the
 //! numbers of the view model; only coordinates are computed here.
 
-mod curve;
 mod drift;
 mod dumbbell;
 mod effort;
@@ -12,15 +11,12 @@ mod histogram;
 mod hosts;
 mod latency;
 mod legend;
-mod machines_fit;
 mod memory;
 mod plot;
 mod ranking;
 mod rows;
-mod scaling;
 mod sweep;
 
-pub(super) use curve::curve;
 pub(super) use drift::drift;
 pub(super) use dumbbell::Dumbbells;
 pub(super) use effort::effort;
@@ -28,11 +24,10 @@ pub(super) use forest::{Forest, ForestRow, PointKind};
 pub(super) use histogram::{Histogram, histogram};
 pub(super) use hosts::hosts;
 pub(super) use latency::latency;
-pub(super) use machines_fit::machines_chart;
 pub(super) use memory::memory;
+pub(super) use plot::{curve, machines_chart, scaling};
 pub(super) use ranking::{DOTS_MOST, ranking};
 pub(super) use rows::ChartRow;
-pub(super) use scaling::scaling;
 pub(super) use sweep::{device_shares, rates, times, write_and_read_rates};
 
 use super::palette;

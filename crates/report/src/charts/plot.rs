@@ -1,9 +1,18 @@
-//! The frame of charts with two axes: a vertical scale with horizontal lines, and a scale along the
-//! bottom.
+//! Charts with two axes: their frame, and those with one line: the rate of a method over the values
+//! of a parameter, the rate by the number of ranks or readers with the fitted law up to twice as many,
+//! and the line through machines, with diamonds where it reaches the numbers of other cases.
 
+use super::super::comparison::number;
+use super::super::curve::{Curve, CurvePoint};
+use super::super::palette::language_class;
+use super::super::scaling::ScalingView;
 use super::super::svg::{self, Quantity, Scale};
-use readlab_analysis::stats::count;
-use readlab_system::markup::Element;
+use super::Chart;
+use super::legend::{self, Key, KeyMark, Legend};
+use readlab_analysis::compare::{Fit, Unit};
+use readlab_analysis::scaling::LawPoint;
+use readlab_analysis::stats::{count, float};
+use readlab_system::markup::{Element, element};
 
 /// Width of a chart with two axes.
 pub(super) const WIDTH: f64 = 440.0;
@@ -46,4 +55,141 @@ fn bottom_labels(ticks: &[(f64, String)], title: &str) -> Vec<Element> {
     marks.push(svg::line("axis", [LEFT, BOTTOM], [RIGHT, BOTTOM]));
     marks.push(svg::text("tick end", [RIGHT, BOTTOM + 34.0], title));
     marks
+}
+
+/// The chart. The scale of the parameter is logarithmic, unless one of its values is 0.
+pub(in super::super) fn curve(curve: &Curve, slug: String) -> Chart {
+    let values = || curve.points.iter().map(|point| float(point.value));
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    // A value of 0 has no logarithm.
+    let scale = if low >= 1.0 { Scale::logarithmic } else { Scale::linear };
+    let across = scale([low, high], [LEFT + 14.0, RIGHT - 14.0]);
+    let up = Scale::linear([0.0, highest(curve)], [BOTTOM, TOP]);
+    let x = |point: &CurvePoint| across.at(float(point.value));
+    let points: Vec<[f64; 2]> = curve.points.iter().map(|point| [x(point), up.at(point.rate.0)]).collect();
+    let ticks: Vec<(f64, String)> = curve.points.iter().map(|it| (x(it), it.spelled.clone())).collect();
+    let mut marks = frame(&up, Quantity::Rate, &ticks, &curve.parameter);
+    for point in &curve.points {
+        let ends = point.interval.map(|[low, high]| [up.at(high.0), up.at(low.0)]);
+        marks.extend(ends.map(|ends| svg::whisker("interval", ends, x(point), true)));
+    }
+    let coloured = svg::polyline("curve", &points).into_iter().chain([svg::dots("curve-dots", points)]);
+    marks.push(element("g").class(language_class(&curve.language)).all(coloured));
+    let legend = Legend::at(HEIGHT, &legend::languages(std::iter::once(curve.language.as_str())));
+    marks.extend(legend.marks);
+    let described = curve.points.iter().map(|point| format!("{} {}", point.spelled, point.rate));
+    let source = if curve.searched { ", from the search" } else { "" };
+    Chart {
+        slug,
+        title: format!("{}, {}: rate by {}{source}", curve.method, curve.condition, curve.parameter),
+        description: format!("{}.", described.collect::<Vec<_>>().join("; ")),
+        size: [WIDTH, legend.bottom],
+        marks,
+    }
+}
+
+fn highest(curve: &Curve) -> f64 {
+    let tops = curve.points.iter().map(|point| point.interval.map_or(point.rate.0, |[_, high]| high.0));
+    tops.filter(|top| top.is_finite()).fold(0.0, f64::max) * 1.05
+}
+
+/// Largest number of points drawn for the law.
+const LAW_POINTS: u64 = 64;
+
+pub(in super::super) fn scaling(view: &ScalingView, slug: String) -> Chart {
+    let points = &view.scaling.points;
+    let law = view.scaling.law_points(LAW_POINTS);
+    let most = points.iter().map(|point| point.count).chain(law.iter().map(|point| point.count)).max();
+    let across = Scale::linear([0.0, float(most.unwrap_or(1))], [LEFT, RIGHT - 10.0]);
+    let tops = points.iter().map(|point| point.interval.map_or(point.rate, |it| it.high));
+    let highest = tops.chain(law.iter().map(|point| point.interval.high)).fold(0.0, f64::max) * 1.1;
+    let up = Scale::linear([0.0, highest], [BOTTOM, TOP]);
+    let place = |count: u64, rate: f64| [across.at(float(count)), up.at(rate)];
+    let ticks = points.iter().map(|point| point.count).chain(most);
+    let ticks: Vec<(f64, String)> = ticks.map(|count| (across.at(float(count)), count.to_string())).collect();
+    let title = format!("{} that read together", view.scaling.unit.plural());
+    let mut marks = frame(&up, Quantity::Rate, &ticks, &title);
+    if let Some(first) = points.first() {
+        // The line of perfect scaling ends at the frame.
+        let of_one = first.rate / float(first.count);
+        let last = (highest / of_one).min(float(most.unwrap_or(1)));
+        marks.push(svg::line(
+            "robust",
+            [across.at(0.0), up.at(0.0)],
+            [across.at(last), up.at(of_one * last)],
+        ));
+    }
+    let along = |rate: fn(&LawPoint) -> f64| {
+        law.iter().map(|point| place(point.count, rate(point))).collect::<Vec<_>>()
+    };
+    marks.extend(svg::polyline("fit", &along(|point| point.rate)));
+    marks.extend(svg::polyline("fill", &along(|point| point.interval.low)));
+    marks.extend(svg::polyline("fill", &along(|point| point.interval.high)));
+    for point in points {
+        let ends = point.interval.map(|it| [up.at(it.high), up.at(it.low)]);
+        marks.extend(ends.map(|ends| svg::whisker("interval", ends, across.at(float(point.count)), true)));
+    }
+    let dots = svg::dots("curve-dots", points.iter().map(|point| place(point.count, point.rate)));
+    let class = language_class(&view.language);
+    marks.push(element("g").class(class).all(vec![dots]));
+    let legend = Legend::at(HEIGHT, &keys(class, !law.is_empty()));
+    marks.extend(legend.marks);
+    Chart {
+        slug,
+        title: format!("{}: rate by {}", view.name, view.scaling.unit.plural()),
+        description: format!("{}.", view.lines.join("; ")),
+        size: [WIDTH, legend.bottom],
+        marks,
+    }
+}
+
+fn keys(class: &str, has_law: bool) -> Vec<Key> {
+    let measured = Key::new(KeyMark::Disc, &format!("solid {class}"), "measured");
+    let mut keys = vec![measured, Key::new(KeyMark::Line, "robust", "perfect scaling")];
+    if has_law {
+        keys.push(Key::new(KeyMark::Line, "fit", "the law"));
+        keys.push(Key::new(KeyMark::Line, "fill", "its 95 % interval"));
+    }
+    keys
+}
+
+/// The chart; `None` for a measure without a suitable scale.
+pub(in super::super) fn machines_chart(fit: &Fit) -> Option<Chart> {
+    let quantity = match fit.measure.unit() {
+        Unit::Nanoseconds => Quantity::Time,
+        Unit::Bytes => Quantity::Size,
+        Unit::BytesPerSecond => Quantity::Rate,
+        Unit::Count => return None,
+    };
+    let required = || fit.required.iter().filter_map(|it| Some((it.fact?, it.value)));
+    let places = || fit.points.iter().map(|it| (it.fact, it.value)).chain(required());
+    let ends = |of: fn((f64, f64)) -> f64| {
+        let values = || places().map(of).filter(|it| it.is_finite());
+        Some([values().reduce(f64::min)?, values().reduce(f64::max)?])
+    };
+    let ([least, most], [_, highest]) = (ends(|it| it.0)?, ends(|it| it.1)?);
+    let room = (most - least).max(f64::MIN_POSITIVE) * 0.08;
+    let across = Scale::linear([least - room, most + room], [LEFT, RIGHT]);
+    let up = Scale::linear([0.0, highest * 1.1], [BOTTOM, TOP]);
+    let ticks: Vec<(f64, String)> =
+        across.ticks(5).into_iter().map(|value| (across.at(value), format!("{value:.1}"))).collect();
+    let mut marks = frame(&up, quantity, &ticks, &fit.fact);
+    let line = [least - room, most + room].map(|fact| [across.at(fact), up.at(fit.line.line.at(fact))]);
+    marks.extend(svg::polyline("fit", &line));
+    for (fact, value) in required() {
+        marks.push(svg::diamond("edge", [across.at(fact), up.at(value)], 4.0));
+    }
+    for point in &fit.points {
+        let [x, y] = [across.at(point.fact), up.at(point.value)];
+        marks.push(svg::disc("solid other", [x, y], 4.0));
+        marks.push(svg::text("tick middle", [x, y - 9.0], &point.machine));
+    }
+    let points = fit.points.iter();
+    let points = points.map(|it| format!("{} at {}: {}", it.machine, it.fact, number(fit.measure, it.value)));
+    let description = format!(
+        "{}. Diamonds: where the line reaches the numbers of other cases.",
+        points.collect::<Vec<_>>().join("; ")
+    );
+    let title = format!("{} of {} on {}", fit.measure.word(), fit.case, fit.fact);
+    Some(Chart { slug: "fit".to_owned(), title, description, size: [WIDTH, HEIGHT], marks })
 }

@@ -1,16 +1,17 @@
 //! The claims of publications as text: a table for each publication, with the answer by its own
-//! figures, the answer by a record, and the verdict. Everything is worded once here; the files
-//! below lay it out.
+//! figures, the answer by a record, and the verdict; as Markdown, as aligned text for a terminal, and
+//! as a section of a page.
 
 mod json;
-mod layout;
 
 pub(super) use json::{ClaimsExport, schema};
 pub use json::{claims_json, is_claims_json};
-pub use layout::{claims_markdown, claims_terminal};
-pub(super) use layout::{markdown_tables, section, terminal_sections};
 
-use super::words::{self, NONE};
+use super::document::{Column, Section};
+use super::markdown::{marked_text, text};
+use super::table::{Cell, Table};
+use super::terminal::Style;
+use super::words::{self, NONE, capital, unbroken};
 use readlab_analysis::stats::Ratio;
 use readlab_claims::{Answer, ClaimNumber, Estimate, HERE, JudgedClaim, JudgedClaims, ShownNumbers, Verdict};
 
@@ -96,6 +97,44 @@ fn ratio_text(it: &Estimate) -> String {
 
 fn with_ends(it: &Estimate, number: impl Fn(f64) -> String) -> String {
     words::with_ends(it.value, it.ci95.filter(|ends| ends.low < ends.high), number)
+}
+
+pub fn claims_markdown(all: &[JudgedClaims]) -> String {
+    marked_text(&markdown_tables(all))
+}
+
+pub(crate) fn markdown_tables(all: &[JudgedClaims]) -> Vec<String> {
+    let one =
+        |it: &JudgedClaims| format!("### {}\n\n{}", text(&title(it)), table(it, str::to_owned).markdown());
+    all.iter().map(one).collect()
+}
+
+pub fn claims_terminal(all: &[JudgedClaims], style: Style) -> String {
+    let lines = terminal_sections(all, style).into_iter().skip(1);
+    lines.chain([String::new()]).collect::<Vec<_>>().join("\n")
+}
+
+/// The lines of the tables, each table after an empty line.
+pub(crate) fn terminal_sections(all: &[JudgedClaims], style: Style) -> Vec<String> {
+    let lines = |it: &JudgedClaims| {
+        let heading = [String::new(), style.underlined(&title(it))];
+        heading.into_iter().chain(table(it, str::to_owned).lines(style))
+    };
+    all.iter().flat_map(lines).collect()
+}
+
+pub(crate) fn section(all: &[JudgedClaims]) -> Option<Section> {
+    let lead = "What publications claim and ask, by the figures that they published and by this run. A claim holds, or does not hold, where whole 95 % intervals say so.";
+    // Keeps a factor with its sign, and numbers with their units, on one line.
+    let kept = |cell: &str| unbroken(cell).replace(" ×", "\u{a0}×");
+    let tables = all.iter().map(|it| table(it, kept).element(&capital(&title(it))));
+    Section::with_content("claims", "Published claims", lead, tables)
+}
+
+fn table(judged: &JudgedClaims, shown: fn(&str) -> String) -> Table {
+    let columns = titles(judged).iter().map(|title| Column::text(title)).collect();
+    let row = |it: &JudgedClaim| cells(it).iter().map(|cell| Cell::Text(shown(cell))).collect();
+    Table { columns, rows: judged.claims.iter().map(row).collect() }
 }
 
 #[cfg(test)]

@@ -6,19 +6,16 @@
 //! sentences; nothing here uses them.
 
 mod condition;
-mod pieces;
 mod proof;
 mod rank;
-mod reference;
 mod row;
 mod stops;
 mod unmeasured;
 
-pub(super) use pieces::Pieces;
+pub(super) use condition::Pieces;
 pub(super) use proof::StateProof;
 use proof::Touched;
-pub(super) use rank::Rank;
-pub(super) use reference::Reference;
+pub(super) use rank::{Rank, Reference};
 pub(super) use row::{ChartReading, RankingRow};
 pub(super) use unmeasured::Unmeasured;
 
@@ -28,6 +25,7 @@ use super::name::ShortNames;
 use super::search::SearchView;
 use super::words;
 use condition::DistinguishedBy;
+use rank::WhyReference;
 use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::verdict;
 use readlab_catalog::language::Languages;
@@ -39,7 +37,6 @@ use readlab_model::trial::{CacheState, Transport, TrialIndex, Work};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
 use readlab_record::{Limit, Record, TrialRecord};
-use reference::WhyReference;
 use row::MeasuredRow;
 use std::collections::BTreeMap;
 

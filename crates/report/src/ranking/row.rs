@@ -1,7 +1,7 @@
 //! One row of a ranking: a measured trial with the summaries of its samples.
 
 use super::RankingContext;
-use super::pieces::Pieces;
+use super::condition::Pieces;
 use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::memory::hit_share;

@@ -11,7 +11,6 @@
 //! other lines, one odd size would make all small sizes deviate. Only metered facts explain a
 //! deviation; otherwise the text says that no meter explains it.
 
-mod mixed;
 mod series_facts;
 mod size;
 #[cfg(test)]
@@ -20,7 +19,6 @@ mod tests;
 pub(super) use size::SizeRow;
 
 use super::words;
-use mixed::MixedSize;
 use readlab_analysis::stats::{
     self, AbsoluteErrors, Interval, LeastSquares, RelativeErrors, TheilSen, float,
 };
@@ -29,6 +27,7 @@ use readlab_record::{Point, Record, RunKind, SweepSeries};
 use schemars::JsonSchema;
 use serde::Serialize;
 use series_facts::SeriesFacts;
+use size::MixedSize;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

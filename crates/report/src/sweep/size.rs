@@ -1,5 +1,10 @@
 //! The files of one size in a sweep: their times, their deviation from the line, and their row in
-//! tables.
+//! tables; and sizes with two kinds of files: some fast, some slow, with a gap between them. The
+//! published experiment found six fast files of ten at 500 kB, and five of ten at 1 MB.
+//!
+//! A band is found by the median of a size, and needs all its files on one side of the line; for a
+//! mixed size each file counts. The rule is [`stats::two_groups`] on the logarithms of the times, with
+//! a gap of at least a fifth.
 
 use super::DEVIATING_SHARE_MIN;
 use crate::words::{self, Number};
@@ -8,6 +13,7 @@ use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct SizeRow {
@@ -85,5 +91,108 @@ impl SizeRow {
 
     pub(crate) fn texts(&self) -> [String; 8] {
         self.cells().map(|cell| cell.map_or_else(|| words::NONE.to_owned(), |number| number.text))
+    }
+}
+
+/// A size with fast and slow files.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MixedSize {
+    pub size_bytes: u64,
+    pub fast: Vec<String>,
+    pub slow: Vec<String>,
+    /// The time of the fastest slow file divided by that of the slowest fast file.
+    pub gap_factor: f64,
+    /// The gap divided by the spread of the wider group, both in logarithms; `None` if neither
+    /// group spreads.
+    pub evidence: Option<f64>,
+}
+
+impl MixedSize {
+    /// The mixed sizes of a series, ascending. Each file counts once, with its first pass.
+    pub(super) fn all(points: &[Point], name: impl Fn(usize) -> String) -> Vec<MixedSize> {
+        let mut by_size: BTreeMap<u64, Vec<&Point>> = BTreeMap::new();
+        let mut first: BTreeMap<usize, &Point> = BTreeMap::new();
+        for point in points {
+            let kept = first.entry(point.file).or_insert(point);
+            if point.pass < kept.pass {
+                *kept = point;
+            }
+        }
+        for point in first.into_values() {
+            by_size.entry(point.size_bytes).or_default().push(point);
+        }
+        by_size.into_values().filter_map(|points| MixedSize::find(&points, &name)).collect()
+    }
+
+    fn find(points: &[&Point], name: &impl Fn(usize) -> String) -> Option<MixedSize> {
+        let log = |point: &Point| float(point.wall_ns.max(1)).ln();
+        let groups = stats::two_groups(points.iter().map(|point| log(point)))?;
+        if groups.gap < DEVIATING_SHARE_MIN.ln_1p() {
+            return None;
+        }
+        let (fast, slow): (Vec<&Point>, Vec<&Point>) =
+            points.iter().partition(|point| log(point) <= groups.lower_most);
+        let names = |points: Vec<&Point>| points.iter().map(|point| name(point.file)).collect();
+        Some(MixedSize {
+            size_bytes: points[0].size_bytes,
+            fast: names(fast),
+            slow: names(slow),
+            gap_factor: groups.gap.exp(),
+            evidence: Some(groups.evidence).filter(|it| it.is_finite()),
+        })
+    }
+
+    /// One sentence on the number of files of each kind, the gap between them, and their names.
+    pub fn sentence(&self) -> String {
+        let all = self.fast.len() + self.slow.len();
+        let evidence = self.evidence.map_or_else(
+            || "neither group spreads".to_owned(),
+            |it| format!("a gap of {} times the spread of either group", words::factor(it)),
+        );
+        format!(
+            "{}: {} of {all} files are faster than the others by at least {} times; {evidence}: {}",
+            Bytes(self.size_bytes),
+            self.fast.len(),
+            words::factor(self.gap_factor),
+            self.fast.join(", ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(file: usize, size_bytes: u64, wall_ns: u64, pass: u32) -> Point {
+        Point { file, size_bytes, wall_ns, device_read_bytes: None, pass }
+    }
+
+    #[test]
+    fn six_fast_files_of_ten_are_named() {
+        let wall = |file: usize| if file.is_multiple_of(5) || file % 3 == 1 { 50_000 } else { 200_000 };
+        let of_ten: Vec<Point> =
+            (0..10).map(|file| point(file, 500_000, wall(file) + file as u64 * 1_000, 0)).collect();
+        let even = (10..20).map(|file| point(file, 2_000_000, 700_000 + file as u64 * 20_000, 0));
+        let points: Vec<Point> = of_ten.iter().copied().chain(even).collect();
+        let mixed = MixedSize::all(&points, |file| format!("f{file}"));
+        assert_eq!(mixed.len(), 1, "{mixed:?}");
+        assert_eq!(mixed[0].size_bytes, 500_000);
+        assert_eq!(mixed[0].fast, ["f0", "f1", "f4", "f5", "f7"]);
+        assert_eq!(mixed[0].slow.len(), 5);
+        let sentence = mixed[0].sentence();
+        assert!(sentence.starts_with("500 kB: 5 of 10 files are faster"), "{sentence}");
+        assert!(sentence.ends_with("f0, f1, f4, f5, f7"), "{sentence}");
+    }
+
+    #[test]
+    fn later_passes_and_small_gaps_make_no_group() {
+        // Each file is slow at first, and fast from a cache afterwards.
+        let first = (0..10).map(|n| point(n, 1_000_000, 400_000 + n as u64, 0));
+        let later = (0..10).map(|n| point(n, 1_000_000, 90_010 + n as u64, 1));
+        let points: Vec<Point> = first.chain(later).collect();
+        assert_eq!(MixedSize::all(&points, |file| file.to_string()), []);
+        let close: Vec<Point> =
+            (0..10).map(|n| point(n, 1_000_000, if n < 5 { 400_000 } else { 440_000 }, 0)).collect();
+        assert_eq!(MixedSize::all(&close, |file| file.to_string()), []);
     }
 }
