@@ -1,9 +1,6 @@
 //! The list of all methods, in the order of reports: names, works, parameters and one sentence each.
 
-use crate::readers::{
-    async_fs_file, byte_lines, compio_file, csv_records, glommio_direct, glommio_file, map, monoio_file,
-    parallel_map, tokio_file, tokio_lines,
-};
+use crate::readers::{async_fs_file, compio_file, glommio_files, maps, monoio_file, records, tokio_files};
 use readlab_protocol::contender::{Job, Method, ReadTarget};
 use readlab_protocol::serve::Refusal;
 use readlab_protocol::setting::Param;
@@ -64,14 +61,14 @@ pub(crate) fn all() -> Vec<Method> {
             "tokio::fs::File: read into a Vec in a loop, on the pool of a runtime that is made before",
             &Work::OF_BYTES,
             vec![TOKIO_BUFFER, TOKIO_MAX_BUF],
-            tokio_file::open,
+            tokio_files::open_file,
         ),
         method(
             "tokio-lines",
             "lines of tokio::io::BufReader over tokio::fs::File: a String is made for every line",
             LINES,
             vec![READER_BUFFER],
-            tokio_lines::open,
+            tokio_files::open_lines,
         ),
         method(
             "async-fs",
@@ -101,47 +98,47 @@ pub(crate) fn all() -> Vec<Method> {
             )
         },
         Method {
-            available: glommio_file::available,
+            available: glommio_files::available,
             ..method(
                 "glommio",
                 "glommio::io::StreamReader over BufferedFile: read into a Vec in a loop; the executor is made before",
                 &Work::OF_BYTES,
                 vec![GLOMMIO_BUFFER],
-                glommio_file::open,
+                glommio_files::open_buffered,
             )
         },
         Method {
             cache: Cache::Bypass,
-            available: glommio_file::available,
+            available: glommio_files::available,
             ..method(
                 "glommio-direct",
                 "glommio::io::DmaStreamReader over DmaFile: get_buffer_aligned; the executor is made before",
                 &Work::OF_BYTES,
                 vec![DIRECT_BUFFER, READ_AHEAD],
-                glommio_direct::open,
+                glommio_files::open_direct,
             )
         },
-        method("memmap2", "memmap2::Mmap of the whole file, visited at once", MAPPED, Vec::new(), map::open),
+        method("memmap2", "memmap2::Mmap of the whole file, visited at once", MAPPED, Vec::new(), maps::open),
         method(
             "rayon",
             "memmap2::Mmap, visited by par_chunks of rayon; the pool is made before",
             MAPPED_IN_ANY_ORDER,
             vec![CHUNK, threads()],
-            parallel_map::open,
+            maps::open_in_chunks,
         ),
         method(
             "csv",
             "csv::Reader: every record is read into the same ByteRecord; newlines by the reader's position",
             &[Work::Newlines],
             vec![READER_BUFFER],
-            csv_records::open,
+            records::open_csv,
         ),
         method(
             "bstr",
             "bstr's for_byte_line over BufReader: every line is a slice of the buffer where it can be",
             LINES,
             vec![READER_BUFFER],
-            byte_lines::open,
+            records::open_lines,
         ),
     ]
 }

@@ -2,21 +2,17 @@
 //! `contender`.
 //!
 //! A method is an entry of the list and a [`ReadTarget`]: one function that opens the target,
-//! visits its bytes and closes it. All other rules of PROTOCOL.md are implemented here and in
-//! [`crate::serve`]:
+//! visits its bytes and closes it, such as a closure. All other rules of PROTOCOL.md are implemented
+//! here and in [`crate::serve`]:
 //!
 //! ```no_run
-//! use readlab_protocol::contender::{Job, Method, MethodList, ReadTarget, Reading, Tally};
+//! use readlab_protocol::contender::{Job, Method, MethodList, Reading, Tally};
 //! use readlab_protocol::{Cache, Reads, Work, serve::Refusal};
 //!
-//! struct Whole(Job);
-//!
-//! impl ReadTarget for Whole {
-//!     fn read(&mut self) -> Result<Reading, Refusal> {
-//!         let mut tally = Tally::new(self.0.work);
-//!         tally.take(&std::fs::read(&self.0.target)?);
-//!         Ok(tally.answer().into())
-//!     }
+//! fn read(job: &Job) -> Result<Reading, Refusal> {
+//!     let mut tally = Tally::new(job.work);
+//!     tally.take(&std::fs::read(&job.target)?);
+//!     Ok(tally.answer().into())
 //! }
 //!
 //! fn main() -> std::process::ExitCode {
@@ -30,7 +26,7 @@
 //!         tls: false,
 //!         params: Vec::new(),
 //!         available: || Ok(()),
-//!         open: |job| Ok(Box::new(Whole(job))),
+//!         open: |job| Ok(Box::new(move || read(&job))),
 //!     };
 //!     MethodList { name: "mine", version: "1.0.0", runtime: "Rust", methods: vec![whole] }.main()
 //! }
@@ -118,6 +114,12 @@ pub trait ReadTarget {
     /// # Errors
     /// If the target cannot be read; the reason need not name it.
     fn read(&mut self) -> Result<Reading, Refusal>;
+}
+
+impl<F: FnMut() -> Result<Reading, Refusal>> ReadTarget for F {
+    fn read(&mut self) -> Result<Reading, Refusal> {
+        self()
+    }
 }
 
 /// The result of a reading.
@@ -274,15 +276,11 @@ mod tests {
     use super::*;
     use crate::Message;
 
-    /// A reader that answers its depth, and fails if the depth is 9.
-    struct DepthReader(u64);
-
-    impl ReadTarget for DepthReader {
-        fn read(&mut self) -> Result<Reading, Refusal> {
-            match self.0 {
-                9 => Err(Refusal::failed("too\ndeep")),
-                depth => Ok(Answer { lines: Some(depth), ..Answer::default() }.into()),
-            }
+    /// Answers the depth, and fails if the depth is 9.
+    fn read(job: &Job) -> Result<Reading, Refusal> {
+        match job.settings.get(&DEPTH) {
+            9 => Err(Refusal::failed("too\ndeep")),
+            depth => Ok(Answer { lines: Some(depth), ..Answer::default() }.into()),
         }
     }
 
@@ -299,7 +297,7 @@ mod tests {
             tls: false,
             params: vec![DEPTH],
             available,
-            open: |job| Ok(Box::new(DepthReader(job.settings.get(&DEPTH)))),
+            open: |job| Ok(Box::new(move || read(&job))),
         }
     }
 

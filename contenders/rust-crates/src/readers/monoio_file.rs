@@ -4,17 +4,8 @@
 use crate::methods::BUFFER;
 use monoio::fs::File;
 use monoio::{IoUringDriver, Runtime, RuntimeBuilder};
-use readlab_protocol::Work;
 use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
 use readlab_protocol::serve::Refusal;
-use std::path::{Path, PathBuf};
-
-struct MonoioFile {
-    runtime: Runtime<IoUringDriver>,
-    path: PathBuf,
-    work: Work,
-    buffer_bytes: usize,
-}
 
 fn runtime() -> Result<Runtime<IoUringDriver>, Refusal> {
     let runtime = RuntimeBuilder::<IoUringDriver>::new().build();
@@ -26,24 +17,14 @@ pub(crate) fn available() -> Result<(), Refusal> {
 }
 
 pub(crate) fn open(job: Job) -> Result<Box<dyn ReadTarget>, Refusal> {
-    Ok(Box::new(MonoioFile {
-        runtime: runtime()?,
-        path: job.target.into(),
-        work: job.work,
-        buffer_bytes: job.settings.size(&BUFFER),
-    }))
+    let (mut runtime, buffer_bytes) = (runtime()?, job.settings.size(&BUFFER));
+    Ok(Box::new(move || runtime.block_on(visit(&job, buffer_bytes))))
 }
 
-impl ReadTarget for MonoioFile {
-    fn read(&mut self) -> Result<Reading, Refusal> {
-        self.runtime.block_on(visit(&self.path, self.work, self.buffer_bytes))
-    }
-}
-
-async fn visit(path: &Path, work: Work, buffer_bytes: usize) -> Result<Reading, Refusal> {
-    let file = File::open(path).await?;
+async fn visit(job: &Job, buffer_bytes: usize) -> Result<Reading, Refusal> {
+    let file = File::open(&job.target).await?;
     let mut buffer = Vec::with_capacity(buffer_bytes);
-    let mut tally = Tally::new(work);
+    let mut tally = Tally::new(job.work);
     loop {
         let (read, filled) = file.read_at(buffer, tally.bytes()).await;
         match read.map_err(|error| Refusal::at(tally.bytes(), &error))? {
