@@ -40,38 +40,31 @@ fn build_reader(settings: &mut Settings, maps: bool) -> Result<Box<dyn Reader>, 
         settings.settle(&THREADS, all as u64);
     }
     let threads = NonZero::new(settings.size(&THREADS)).unwrap_or(NonZero::<usize>::MIN);
-    Ok(Box::new(AutoReader { threads, maps }))
+    Ok(Box::new(move |source: &Source, visit: Visit| read(source, threads, maps, visit)))
 }
 
-struct AutoReader {
-    threads: NonZero<usize>,
-    maps: bool,
-}
-
-impl Reader for AutoReader {
-    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = Auto::open(source.path())?.threads(self.threads);
-        if let Some(part) = source.as_part() {
-            file = file.range(part.range());
-        }
-        // SAFETY: the bytes are only counted or summed, so a file that changes during the reading
-        // only gives a wrong answer. A file that is truncated raises SIGBUS, and the lab runs every
-        // method in a separate process.
-        let file = if self.maps { unsafe { file.mapping() } } else { file };
-        if !matches!(visit, Visit::Lines(_)) {
-            let parts = file.par_visit(|| Consumer::new(visit))?;
-            return Ok(Answer::of_parts(parts.into_iter().map(Consumer::finish).collect()));
-        }
-        if file.strategy()? == Strategy::Mapped {
-            let map = map(source, MmapOptions::new())?;
-            let threads = self.threads.get() as u64;
-            return memory::visit_all(&map, memory::SEGMENT.default, threads, visit);
-        }
-        let mut consumer = Consumer::new(visit);
-        let _ = file.visit(|_, bytes| {
-            consumer.feed(bytes);
-            ControlFlow::<()>::Continue(())
-        })?;
-        Ok(consumer.finish())
+fn read(source: &Source, threads: NonZero<usize>, maps: bool, visit: Visit) -> Result<Answer, Fault> {
+    let mut file = Auto::open(source.path())?.threads(threads);
+    if let Some(part) = source.as_part() {
+        file = file.range(part.range());
     }
+    // SAFETY: the bytes are only counted or summed, so a file that changes during the reading
+    // only gives a wrong answer. A file that is truncated raises SIGBUS, and the lab runs every
+    // method in a separate process.
+    let file = if maps { unsafe { file.mapping() } } else { file };
+    if !matches!(visit, Visit::Lines(_)) {
+        let parts = file.par_visit(|| Consumer::new(visit))?;
+        return Ok(Answer::of_parts(parts.into_iter().map(Consumer::finish).collect()));
+    }
+    if file.strategy()? == Strategy::Mapped {
+        let map = map(source, MmapOptions::new())?;
+        let threads = threads.get() as u64;
+        return memory::visit_all(&map, memory::SEGMENT.default, threads, visit);
+    }
+    let mut consumer = Consumer::new(visit);
+    let _ = file.visit(|_, bytes| {
+        consumer.feed(bytes);
+        ControlFlow::<()>::Continue(())
+    })?;
+    Ok(consumer.finish())
 }

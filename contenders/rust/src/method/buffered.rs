@@ -1,6 +1,6 @@
 //! The method `buffered`: the standard library's `BufReader`, whose buffer is visited in place.
 
-use super::{Fault, Method, Reader};
+use super::{Fault, Method};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
 use crate::setting::Param;
@@ -16,32 +16,29 @@ pub(super) const BUFFERED: Method = Method {
     parts: true,
     lists: true,
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(BufferedReader { buffer_bytes: settings.size(&BUFFER) })),
+    build: |settings| {
+        let buffer_bytes = settings.size(&BUFFER);
+        Ok(Box::new(move |source: &Source, visit: Visit| read(source, buffer_bytes, visit)))
+    },
     ..Method::DEFAULT
 };
 
-struct BufferedReader {
-    buffer_bytes: usize,
-}
-
-impl Reader for BufferedReader {
-    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let mut reader = BufReader::with_capacity(self.buffer_bytes, source.stream()?);
-        let mut consumer = Consumer::new(visit);
-        let mut at = 0;
-        loop {
-            let filled = match reader.fill_buf() {
-                Ok(filled) => filled,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(Fault::at(at, cause)),
-            };
-            if filled.is_empty() {
-                return Ok(consumer.finish());
-            }
-            consumer.feed(filled);
-            let count = filled.len();
-            at += count as u64;
-            reader.consume(count);
+fn read(source: &Source, buffer_bytes: usize, visit: Visit) -> Result<Answer, Fault> {
+    let mut reader = BufReader::with_capacity(buffer_bytes, source.stream()?);
+    let mut consumer = Consumer::new(visit);
+    let mut at = 0;
+    loop {
+        let filled = match reader.fill_buf() {
+            Ok(filled) => filled,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(cause) => return Err(Fault::at(at, cause)),
+        };
+        if filled.is_empty() {
+            return Ok(consumer.finish());
         }
+        consumer.feed(filled);
+        let count = filled.len();
+        at += count as u64;
+        reader.consume(count);
     }
 }

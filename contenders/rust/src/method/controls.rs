@@ -21,7 +21,7 @@ pub(super) const NULL: Method = Method {
     feeding: Feeding::Own(&Work::ALL),
     parts: true,
     lists: true,
-    build: |_| Ok(Box::new(Null)),
+    build: |_| Ok(Box::new(|_: &Source, _: Visit| Ok::<Answer, Fault>(Answer::default()))),
     ..Method::CONTROL
 };
 
@@ -44,14 +44,6 @@ pub(super) const RESIDENT: Method = Method {
     },
     ..Method::DEFAULT
 };
-
-struct Null;
-
-impl Reader for Null {
-    fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        Ok(Answer::default())
-    }
-}
 
 struct Resident {
     segment_bytes: u64,

@@ -4,9 +4,9 @@
 //! does not determine how fast they are found.
 
 use super::direct::DirectFile;
+use super::files::{ListReader, ListTarget};
 use super::io_uring::{available, refusal};
 use super::limits::device_plan;
-use super::list_reader::{ListReader, ListTarget};
 use super::{Fault, Method};
 use crate::consumer::Consumer;
 use crate::scan::Visit;
@@ -35,7 +35,7 @@ pub(super) const FILES_DEVICE: Method = Method {
     params: &[BUFFER, DEPTH],
     build: |settings| {
         let plan = device_plan(settings.size(&BUFFER), settings.size(&DEPTH));
-        Ok(Box::new(ListTarget::new(FilesDevice { plan, open: Vec::new() })))
+        Ok(ListTarget::boxed(FilesDevice { plan, open: Vec::new() }))
     },
     available,
     ..Method::CONTROL

@@ -100,7 +100,10 @@ pub(super) const SYSCALL: Method = Method {
     about: "control: getppid(2), which does next to nothing, `calls` times; reads no file",
     parts: true,
     params: &[CALLS],
-    build: |settings| Ok(Box::new(SyscallControl(settings.get(&CALLS)))),
+    build: |settings| {
+        let calls = settings.get(&CALLS);
+        Ok(Box::new(move |_: &Source, _: Visit| call_kernel(calls)))
+    },
     ..Method::CONTROL
 };
 
@@ -210,15 +213,11 @@ impl Reader for Device {
     }
 }
 
-struct SyscallControl(u64);
-
-impl Reader for SyscallControl {
-    fn read(&mut self, _source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        for _ in 0..self.0 {
-            black_box(rustix::process::getppid());
-        }
-        Ok(Answer::default())
+fn call_kernel(calls: u64) -> Result<Answer, Fault> {
+    for _ in 0..calls {
+        black_box(rustix::process::getppid());
     }
+    Ok(Answer::default())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! If text is made, the standard library returns an error for a line that is not UTF-8. The line
 //! still counts, because it was read and checked. Only `read_until` knows the number of bytes.
 
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Feeding, Method};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
@@ -22,61 +22,55 @@ pub(super) const LINES: Method = Method {
     about: "BufReader::lines over the file: a String is made for every line",
     feeding: Feeding::Own(&[Work::Newlines, Work::Lines]),
     params: &[LINES_BUFFER],
-    build: |settings| Ok(Box::new(Lines { buffer_bytes: settings.size(&LINES_BUFFER) })),
+    build: |settings| {
+        let buffer_bytes = settings.size(&LINES_BUFFER);
+        Ok(Box::new(move |source: &Source, _: Visit| count_lines(source, buffer_bytes)))
+    },
     ..Method::DEFAULT
 };
 
-struct Lines {
-    buffer_bytes: usize,
-}
-
-impl Reader for Lines {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        let file = File::open(source.path())?;
-        let reader = BufReader::with_capacity(self.buffer_bytes, &file);
-        let mut lines = 0;
-        for line in reader.lines() {
-            match line {
-                Ok(line) => drop(black_box(line)),
-                Err(error) if error.kind() == ErrorKind::InvalidData => {}
-                Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
-            }
-            lines += 1;
+fn count_lines(source: &Source, buffer_bytes: usize) -> Result<Answer, Fault> {
+    let file = File::open(source.path())?;
+    let reader = BufReader::with_capacity(buffer_bytes, &file);
+    let mut lines = 0;
+    for line in reader.lines() {
+        match line {
+            Ok(line) => drop(black_box(line)),
+            Err(error) if error.kind() == ErrorKind::InvalidData => {}
+            Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
         }
-        Ok(Answer { lines: Some(lines), ..Answer::default() })
+        lines += 1;
     }
+    Ok(Answer { lines: Some(lines), ..Answer::default() })
 }
 
 pub(super) const READ_LINE: Method = Method {
     name: "read_line",
     about: "BufRead::read_line over the file: every line is put into the same String",
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(ReadLine { buffer_bytes: settings.size(&BUFFER) })),
+    build: |settings| {
+        let buffer_bytes = settings.size(&BUFFER);
+        Ok(Box::new(move |source: &Source, _: Visit| count_by_read_line(source, buffer_bytes)))
+    },
     ..LINES
 };
 
-struct ReadLine {
-    buffer_bytes: usize,
-}
-
-impl Reader for ReadLine {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        let file = File::open(source.path())?;
-        let mut reader = BufReader::with_capacity(self.buffer_bytes, &file);
-        let mut line = String::new();
-        let mut lines = 0;
-        loop {
-            match reader.read_line(&mut line) {
-                Ok(0) => return Ok(Answer { lines: Some(lines), ..Answer::default() }),
-                Ok(_) => {
-                    black_box(line.as_str());
-                }
-                Err(error) if error.kind() == ErrorKind::InvalidData => {}
-                Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
+fn count_by_read_line(source: &Source, buffer_bytes: usize) -> Result<Answer, Fault> {
+    let file = File::open(source.path())?;
+    let mut reader = BufReader::with_capacity(buffer_bytes, &file);
+    let mut line = String::new();
+    let mut lines = 0;
+    loop {
+        match reader.read_line(&mut line) {
+            Ok(0) => return Ok(Answer { lines: Some(lines), ..Answer::default() }),
+            Ok(_) => {
+                black_box(line.as_str());
             }
-            lines += 1;
-            line.clear();
+            Err(error) if error.kind() == ErrorKind::InvalidData => {}
+            Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
         }
+        lines += 1;
+        line.clear();
     }
 }
 
@@ -84,58 +78,52 @@ pub(super) const SPLIT: Method = Method {
     name: "split",
     about: "BufRead::split at newlines over the file: a Vec is made for every line",
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(SplitReader { buffer_bytes: settings.size(&BUFFER) })),
+    build: |settings| {
+        let buffer_bytes = settings.size(&BUFFER);
+        Ok(Box::new(move |source: &Source, _: Visit| count_by_split(source, buffer_bytes)))
+    },
     ..LINES
 };
 
-struct SplitReader {
-    buffer_bytes: usize,
-}
-
-impl Reader for SplitReader {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        let file = File::open(source.path())?;
-        let reader = BufReader::with_capacity(self.buffer_bytes, &file);
-        let mut lines = 0;
-        for line in reader.split(b'\n') {
-            match line {
-                Ok(line) => drop(black_box(line)),
-                Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
-            }
-            lines += 1;
+fn count_by_split(source: &Source, buffer_bytes: usize) -> Result<Answer, Fault> {
+    let file = File::open(source.path())?;
+    let reader = BufReader::with_capacity(buffer_bytes, &file);
+    let mut lines = 0;
+    for line in reader.split(b'\n') {
+        match line {
+            Ok(line) => drop(black_box(line)),
+            Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
         }
-        Ok(Answer { lines: Some(lines), ..Answer::default() })
+        lines += 1;
     }
+    Ok(Answer { lines: Some(lines), ..Answer::default() })
 }
 
 pub(super) const READ_UNTIL: Method = Method {
     name: "read_until",
     about: "BufRead::read_until a newline over the file: every line is put into the same Vec",
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(ReadUntil { buffer_bytes: settings.size(&BUFFER) })),
+    build: |settings| {
+        let buffer_bytes = settings.size(&BUFFER);
+        Ok(Box::new(move |source: &Source, _: Visit| count_by_read_until(source, buffer_bytes)))
+    },
     ..LINES
 };
 
-struct ReadUntil {
-    buffer_bytes: usize,
-}
-
-impl Reader for ReadUntil {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        let file = File::open(source.path())?;
-        let mut reader = BufReader::with_capacity(self.buffer_bytes, &file);
-        let mut line = Vec::new();
-        let (mut bytes, mut lines) = (0, 0);
-        loop {
-            match reader.read_until(b'\n', &mut line) {
-                Ok(0) => break,
-                Ok(count) => bytes += count as u64,
-                Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
-            }
-            black_box(line.as_slice());
-            lines += 1;
-            line.clear();
+fn count_by_read_until(source: &Source, buffer_bytes: usize) -> Result<Answer, Fault> {
+    let file = File::open(source.path())?;
+    let mut reader = BufReader::with_capacity(buffer_bytes, &file);
+    let mut line = Vec::new();
+    let (mut bytes, mut lines) = (0, 0);
+    loop {
+        match reader.read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(count) => bytes += count as u64,
+            Err(cause) => return Err(Fault::at((&file).stream_position()?, cause)),
         }
-        Ok(Answer { bytes: Some(bytes), lines: Some(lines), ..Answer::default() })
+        black_box(line.as_slice());
+        lines += 1;
+        line.clear();
     }
+    Ok(Answer { bytes: Some(bytes), lines: Some(lines), ..Answer::default() })
 }

@@ -11,11 +11,8 @@ mod client;
 mod controls;
 mod decoder;
 mod direct;
-mod files_ahead;
-mod files_auto;
+mod files;
 mod files_device;
-mod files_io_uring;
-mod files_threads;
 mod gzip_blocks;
 mod http;
 mod http_ranged;
@@ -23,13 +20,11 @@ mod inflate;
 mod io_uring;
 mod limits;
 mod lines;
-mod list_reader;
 mod memory;
 mod memory_check;
 mod mmap;
 mod multipart;
 mod names;
-mod opens;
 mod places;
 mod pread;
 mod read;
@@ -143,6 +138,13 @@ pub(crate) trait Reader: Send {
     /// Cleans up after a turn. No byte of the file stays in memory, except the bytes that the
     /// control `resident` visits.
     fn release(&mut self) {}
+}
+
+/// A method that keeps nothing is the function that reads.
+impl<F: FnMut(&Source, Visit) -> Result<Answer, Fault> + Send> Reader for F {
+    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
+        self(source, visit)
+    }
 }
 
 /// The kept buffer, which is made if there is none yet.

@@ -2,7 +2,7 @@
 //! with the kind that its folder lists for it. No file is opened and no inode is looked up. The
 //! module `stat` uses these walks, too.
 
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Feeding, Method};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
@@ -28,7 +28,7 @@ const NAMES_DEFAULT: Method =
 pub(super) const NAMES_READDIR: Method = Method {
     name: "names-readdir",
     about: "std::fs::read_dir of one folder after the other; a name is of the kind that its folder lists",
-    build: |_| Ok(Box::new(ReadDirReader)),
+    build: |_| Ok(Box::new(|source: &Source, _: Visit| names(source))),
     ..NAMES_DEFAULT
 };
 
@@ -36,7 +36,10 @@ pub(super) const NAMES_GETDENTS: Method = Method {
     name: "names-getdents",
     about: "getdents64(2) of one folder after the other into a large buffer, which holds most folders in one call",
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(GetDentsReader { buffer_bytes: settings.size(&BUFFER) })),
+    build: |settings| {
+        let buffer_bytes = settings.size(&BUFFER);
+        Ok(Box::new(move |source: &Source, _: Visit| names_by_getdents(source, buffer_bytes)))
+    },
     ..NAMES_DEFAULT
 };
 
@@ -44,37 +47,24 @@ pub(super) const NAMES_THREADS: Method = Method {
     name: "names-threads",
     about: "threads take the folders in turn, each with std::fs::read_dir, and give back those that they find",
     params: &[THREADS],
-    build: |settings| Ok(Box::new(ThreadsReader { threads: settings.size(&THREADS) })),
+    build: |settings| {
+        let threads = settings.size(&THREADS);
+        Ok(Box::new(move |source: &Source, _: Visit| names_by_threads(source, threads)))
+    },
     ..NAMES_DEFAULT
 };
 
-struct ReadDirReader;
-
-struct GetDentsReader {
-    buffer_bytes: usize,
+fn names(source: &Source) -> Result<Answer, Fault> {
+    Ok(walk(source.path(), list_by_read_dir)?.names_answer())
 }
 
-struct ThreadsReader {
-    threads: usize,
+fn names_by_getdents(source: &Source, buffer_bytes: usize) -> Result<Answer, Fault> {
+    let mut buffer = Vec::with_capacity(buffer_bytes);
+    Ok(walk(source.path(), |place, found| list_by_getdents(&mut buffer, place, found))?.names_answer())
 }
 
-impl Reader for ReadDirReader {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        Ok(walk(source.path(), list_by_read_dir)?.names_answer())
-    }
-}
-
-impl Reader for GetDentsReader {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        let mut buffer = Vec::with_capacity(self.buffer_bytes);
-        Ok(walk(source.path(), |place, found| list_by_getdents(&mut buffer, place, found))?.names_answer())
-    }
-}
-
-impl Reader for ThreadsReader {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        Ok(walk_by_threads(source.path(), self.threads, list_by_read_dir)?.names_answer())
-    }
+fn names_by_threads(source: &Source, threads: usize) -> Result<Answer, Fault> {
+    Ok(walk_by_threads(source.path(), threads, list_by_read_dir)?.names_answer())
 }
 
 /// What a walk has found so far.

@@ -29,15 +29,14 @@ pub(super) const DONTCACHE: Method = Method {
     about: "preadv2(2) with RWF_DONTCACHE in a loop into one buffer: what it brought is dropped from the page cache",
     parts: true,
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(DontCacheLoop { buffer_bytes: settings.size(&BUFFER) })),
+    build: |settings| {
+        let buffer_bytes = settings.size(&BUFFER);
+        Ok(Box::new(move |source: &Source, visit: Visit| read_uncached(source, buffer_bytes, visit)))
+    },
     ..Method::DEFAULT
 };
 
 struct ReadLoop {
-    buffer_bytes: usize,
-}
-
-struct DontCacheLoop {
     buffer_bytes: usize,
 }
 
@@ -48,15 +47,12 @@ struct UncachedFile(File);
 /// `RWF_DONTCACHE` of linux/fs.h, which rustix does not name yet.
 const RWF_DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
-impl Reader for DontCacheLoop {
-    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let mut file = UncachedFile(source.open()?).take(source.length_max());
-        let mut buffer = Buffer::new(self.buffer_bytes)?;
-        let mut consumer = Consumer::new(visit);
-        drain(&mut file, &mut buffer[..self.buffer_bytes], &mut consumer)
-            .map_err(unavailable_without_flag)?;
-        Ok(consumer.finish())
-    }
+fn read_uncached(source: &Source, buffer_bytes: usize, visit: Visit) -> Result<Answer, Fault> {
+    let mut file = UncachedFile(source.open()?).take(source.length_max());
+    let mut buffer = Buffer::new(buffer_bytes)?;
+    let mut consumer = Consumer::new(visit);
+    drain(&mut file, &mut buffer[..buffer_bytes], &mut consumer).map_err(unavailable_without_flag)?;
+    Ok(consumer.finish())
 }
 
 impl Read for UncachedFile {

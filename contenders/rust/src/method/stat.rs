@@ -3,7 +3,7 @@
 
 use super::io_uring::{available, refusal};
 use super::names::{FoundNames, NameKind, THREADS, walk, walk_by_threads};
-use super::{Fault, Feeding, Method, Reader};
+use super::{Fault, Feeding, Method};
 use crate::scan::Visit;
 use crate::setting::Param;
 use crate::source::Source;
@@ -25,7 +25,7 @@ const STAT_DEFAULT: Method =
 pub(super) const STAT_READDIR: Method = Method {
     name: "stat-readdir",
     about: "std::fs::read_dir of one folder after the other, and DirEntry::metadata of each name",
-    build: |_| Ok(Box::new(ReadDirReader)),
+    build: |_| Ok(Box::new(|source: &Source, _: Visit| sizes(source))),
     ..STAT_DEFAULT
 };
 
@@ -33,7 +33,10 @@ pub(super) const STAT_THREADS: Method = Method {
     name: "stat-threads",
     about: "threads take the folders in turn, each with std::fs::read_dir and DirEntry::metadata of each name",
     params: &[THREADS],
-    build: |settings| Ok(Box::new(ThreadsReader { threads: settings.size(&THREADS) })),
+    build: |settings| {
+        let threads = settings.size(&THREADS);
+        Ok(Box::new(move |source: &Source, _: Visit| sizes_by_threads(source, threads)))
+    },
     ..STAT_DEFAULT
 };
 
@@ -42,55 +45,42 @@ pub(super) const STAT_IO_URING: Method = Method {
     about: "std::fs::read_dir of one folder after the other, and statx of `depth` names at once in an io_uring, across \
             folders",
     params: &[DEPTH],
-    build: |settings| Ok(Box::new(RingReader { depth: settings.size(&DEPTH) })),
+    build: |settings| {
+        let depth = settings.size(&DEPTH);
+        Ok(Box::new(move |source: &Source, _: Visit| sizes_by_ring(source, depth)))
+    },
     available,
     ..STAT_DEFAULT
 };
 
-struct ReadDirReader;
-
-struct ThreadsReader {
-    threads: usize,
+fn sizes(source: &Source) -> Result<Answer, Fault> {
+    Ok(walk(source.path(), list_with_status)?.names_and_sizes_answer())
 }
 
-struct RingReader {
-    depth: usize,
+fn sizes_by_threads(source: &Source, threads: usize) -> Result<Answer, Fault> {
+    Ok(walk_by_threads(source.path(), threads, list_with_status)?.names_and_sizes_answer())
 }
 
-impl Reader for ReadDirReader {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        Ok(walk(source.path(), list_with_status)?.names_and_sizes_answer())
-    }
-}
-
-impl Reader for ThreadsReader {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        Ok(walk_by_threads(source.path(), self.threads, list_with_status)?.names_and_sizes_answer())
-    }
-}
-
-impl Reader for RingReader {
-    fn read(&mut self, source: &Source, _visit: Visit) -> Result<Answer, Fault> {
-        let entries = u32::try_from(self.depth.next_power_of_two()).unwrap_or(u32::MAX);
-        let mut ring = IoUring::new(entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
-        let (mut names, mut sizes) = (Vec::with_capacity(self.depth), FoundNames::default());
-        let found = walk(source.path(), |place, found| {
-            for entry in fs::read_dir(place).map_err(|cause| path_fault(place, cause))? {
-                let entry = entry.map_err(|cause| path_fault(place, cause))?;
-                let path = entry.path();
-                let kind = entry.file_type().map_err(|cause| path_fault(&path, cause))?;
-                found.add(kind.into(), || path.clone());
-                let name = CString::new(path.into_os_string().into_vec());
-                names.push(name.map_err(|cause| path_fault(place, cause.into()))?);
-                if names.len() == self.depth {
-                    add_sizes_in_ring(&mut ring, mem::take(&mut names), &mut sizes)?;
-                }
+fn sizes_by_ring(source: &Source, depth: usize) -> Result<Answer, Fault> {
+    let entries = u32::try_from(depth.next_power_of_two()).unwrap_or(u32::MAX);
+    let mut ring = IoUring::new(entries).map_err(|cause| Fault::Unavailable(refusal(&cause)))?;
+    let (mut names, mut sizes) = (Vec::with_capacity(depth), FoundNames::default());
+    let found = walk(source.path(), |place, found| {
+        for entry in fs::read_dir(place).map_err(|cause| path_fault(place, cause))? {
+            let entry = entry.map_err(|cause| path_fault(place, cause))?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(|cause| path_fault(&path, cause))?;
+            found.add(kind.into(), || path.clone());
+            let name = CString::new(path.into_os_string().into_vec());
+            names.push(name.map_err(|cause| path_fault(place, cause.into()))?);
+            if names.len() == depth {
+                add_sizes_in_ring(&mut ring, mem::take(&mut names), &mut sizes)?;
             }
-            Ok(())
-        })?;
-        add_sizes_in_ring(&mut ring, names, &mut sizes)?;
-        Ok(Answer { bytes: sizes.names_and_sizes_answer().bytes, ..found.names_answer() })
-    }
+        }
+        Ok(())
+    })?;
+    add_sizes_in_ring(&mut ring, names, &mut sizes)?;
+    Ok(Answer { bytes: sizes.names_and_sizes_answer().bytes, ..found.names_answer() })
 }
 
 /// Adds the entries of a folder, with the status of each name.

@@ -2,7 +2,7 @@
 //! walkdir finds them, each read with read(2). The walk is a part of the reading, as in programs
 //! that search or build. The three methods differ in the order within each folder.
 
-use super::files_threads::read_file;
+use super::files::read_file;
 use super::{Fault, Method, Reader};
 use crate::files_answer::FilesAnswer;
 use crate::scan::Visit;
@@ -20,14 +20,14 @@ pub(super) const WALK: Method = Method {
     about: "walkdir: each file below a folder in the order of getdents(2), read with read(2)",
     reads: Reads::Folder,
     params: &[BUFFER],
-    build: |settings| Ok(Box::new(Walk::new(settings, |walk| walk))),
+    build: |settings| Ok(walk(settings, |walk| walk)),
     ..Method::DEFAULT
 };
 
 pub(super) const WALK_SORTED: Method = Method {
     name: "walk-sorted",
     about: "walkdir with sort_by_file_name: each file below a folder by name, read with read(2)",
-    build: |settings| Ok(Box::new(Walk::new(settings, WalkDir::sort_by_file_name))),
+    build: |settings| Ok(walk(settings, WalkDir::sort_by_file_name)),
     ..WALK
 };
 
@@ -35,33 +35,28 @@ pub(super) const WALK_INODE: Method = Method {
     name: "walk-inode",
     about: "walkdir with the entries of each folder by inode, the order in which many file systems store their tables; \
             each file is read with read(2)",
-    build: |settings| Ok(Box::new(Walk::new(settings, |walk| walk.sort_by_key(|entry| entry.ino())))),
+    build: |settings| Ok(walk(settings, |walk| walk.sort_by_key(|entry| entry.ino()))),
     ..WALK
 };
 
-struct Walk {
-    buffer_bytes: usize,
-    set_order: fn(WalkDir) -> WalkDir,
+/// A reader that walks a folder in this order.
+fn walk(settings: &Settings, set_order: fn(WalkDir) -> WalkDir) -> Box<dyn Reader> {
+    let buffer_bytes = settings.size(&BUFFER);
+    Box::new(move |source: &Source, visit: Visit| {
+        read_each(source.path(), set_order(WalkDir::new(source.path())), buffer_bytes, visit)
+    })
 }
 
-impl Walk {
-    fn new(settings: &Settings, set_order: fn(WalkDir) -> WalkDir) -> Walk {
-        Walk { buffer_bytes: settings.size(&BUFFER), set_order }
-    }
-}
-
-impl Reader for Walk {
-    fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let mut buffer = Buffer::new(self.buffer_bytes)?;
-        let mut all = FilesAnswer::default();
-        for entry in (self.set_order)(WalkDir::new(source.path())) {
-            let entry = entry.map_err(|error| not_walked(source.path(), error))?;
-            if entry.file_type().is_file() {
-                all.add(read_file(entry.path(), &mut buffer[..self.buffer_bytes], visit)?);
-            }
+fn read_each(folder: &Path, walk: WalkDir, buffer_bytes: usize, visit: Visit) -> Result<Answer, Fault> {
+    let mut buffer = Buffer::new(buffer_bytes)?;
+    let mut all = FilesAnswer::default();
+    for entry in walk {
+        let entry = entry.map_err(|error| not_walked(folder, error))?;
+        if entry.file_type().is_file() {
+            all.add(read_file(entry.path(), &mut buffer[..buffer_bytes], visit)?);
         }
-        Ok(all.finish())
     }
+    Ok(all.finish())
 }
 
 fn not_walked(folder: &Path, error: walkdir::Error) -> Fault {

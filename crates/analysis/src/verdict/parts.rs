@@ -90,6 +90,7 @@ impl Parts {
         all.filter(move |(part, share)| !is_rare(*part) || *share > 0.0)
     }
 
+    /// The parts, the largest first.
     pub fn largest_first(&self) -> Vec<(TimeShare, f64)> {
         let mut parts: Vec<(TimeShare, f64)> = self.without_absent().collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -145,6 +146,7 @@ pub(super) struct TrialFacts<'a> {
     pub(super) parts: Option<Parts>,
     /// Why the CPU times are not known.
     pub(super) why_no_cpu: String,
+    /// The limits that apply to this trial.
     near: Vec<LimitShare<'a>>,
     pub(super) it: &'a TrialRecord,
 }
@@ -244,14 +246,17 @@ impl<'a> TrialFacts<'a> {
             && (self.encoded_share >= DOMINANT_SHARE_MIN || self.is_stored_compressed)
     }
 
+    /// The limit of which the trial reaches the largest share.
     pub(super) fn nearest(&self) -> Option<LimitShare<'a>> {
         self.near.iter().copied().max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
+    /// The limit of this kind, with the trial's share of it.
     pub(super) fn limit(&self, kind: LimitKind) -> Option<LimitShare<'a>> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
 
+    /// Whether the trial reaches at least this share of a limit.
     pub(super) fn is_at(&self, kind: LimitKind, share: f64) -> bool {
         self.limit(kind).is_some_and(|near| near.share >= share)
     }

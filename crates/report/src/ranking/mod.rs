@@ -6,13 +6,14 @@
 //! sentences; nothing here uses them.
 
 mod condition;
+mod pieces;
 mod proof;
 mod rank;
 mod row;
 mod stops;
 mod unmeasured;
 
-pub(super) use condition::Pieces;
+pub(super) use pieces::Pieces;
 pub(super) use proof::StateProof;
 use proof::Touched;
 pub(super) use rank::{Rank, Reference};

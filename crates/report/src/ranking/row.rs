@@ -1,7 +1,7 @@
 //! One row of a ranking: a measured trial with the summaries of its samples.
 
 use super::RankingContext;
-use super::condition::Pieces;
+use super::pieces::Pieces;
 use super::rank::Rank;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::memory::hit_share;
@@ -78,6 +78,7 @@ pub struct RankingRow {
     pub cpu: Option<Summary>,
     /// Counts from untimed runs.
     pub counts: BTreeMap<String, Count>,
+    /// The counts summarised over all runs that counted.
     pub count_summaries: BTreeMap<String, Summary>,
     /// Why a meter could not be read, by the meter's name in files.
     pub missing: BTreeMap<String, String>,

@@ -76,6 +76,7 @@ fn failed_command(record: &Record) -> &str {
     failed.next_back().or(last).unwrap_or("a command failed")
 }
 
+/// The trials that are measured for the user: controls only if there are no other trials.
 fn trials_for_user(record: &Record) -> impl Iterator<Item = &TrialRecord> {
     let only_controls = has_only_controls(record);
     record.trials.iter().filter(move |it| only_controls || !it.trial.is_control())
@@ -129,6 +130,7 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
     )
 }
 
+/// Whether a trial has valid readings, of a search or not.
 fn has_valid_readings(it: &TrialRecord) -> bool {
     it.is_accepted() && !(it.samples.is_empty() && it.searched.is_empty())
 }

@@ -123,6 +123,7 @@ impl BlocksAnswer {
         self.all = Some(self.all.map_or(answer, |all| all.merge(answer)));
     }
 
+    /// Counts the bytes that the read of a stretch requested.
     fn count_read_bytes(&mut self, stretch: &Stretch) {
         self.read_bytes = Some(self.read_bytes.unwrap_or(0) + stretch.bytes as u64);
     }
@@ -187,6 +188,7 @@ fn by_threads<T>(
     Ok(BlocksAnswer::of_parts(parts))
 }
 
+/// The fault of the block at an offset.
 fn block_fault(places: &Places, offset: u64, cause: io::Error) -> Fault {
     Fault::of_file(&places.file, Fault::at(offset, cause))
 }
@@ -216,6 +218,7 @@ impl PlacesFile {
         Ok(PlacesFile { file: opened.file, unit_bytes: wanted })
     }
 
+    /// Opens the file through the page cache.
     fn open_cached(places: &Places) -> Result<PlacesFile, Fault> {
         Ok(PlacesFile { file: open(places)?, unit_bytes: 1 })
     }

@@ -425,6 +425,7 @@ fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool 
 /// Name of the parameter of methods that request byte ranges.
 const PART_PARAMETER: &str = "part_bytes";
 
+/// Refuses a method that cannot read such a target.
 fn check_can_read(
     choice: &ResolvedMethod,
     over: Transport,

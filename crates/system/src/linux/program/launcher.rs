@@ -136,6 +136,7 @@ pub fn undo_at_end_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Re
         .try_for_each(|line| send(&launcher.socket, TaskPurpose::AtEnd, &task(line.clone())?, held))
 }
 
+/// What the launcher does with a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TaskPurpose {
     /// Start the task.
@@ -294,6 +295,7 @@ fn serve(lab: UnixStream) {
     run_undo_commands(at_end);
 }
 
+/// Runs the commands that undo changes of the lab, one after the other.
 fn run_undo_commands(commands: Vec<Task>) {
     // Starting a program waits for the child if the child cannot run it.
     handle_child_signals(libc::SIG_DFL);
