@@ -4,7 +4,7 @@
 //! field `missing` of the same trial gives the reason by the field's name. The words are those of
 //! the record.
 
-use super::advice::{Advice, AdvisedTrial, LanguageAdvice, UsualWay};
+use super::advice::{Advice, AdviceAgainst, CheaperTrial, LanguageAdvice};
 use super::archives::ArchiveRatio;
 use super::break_even::BreakEven;
 use super::claims::ClaimsExport;
@@ -317,54 +317,13 @@ struct AdviceExport<'a> {
     id: Option<&'a str>,
     /// Names of the trials that tie with the advised one.
     tied: &'a [String],
-    against: Option<AgainstExport<'a>>,
-    cheaper: Option<CheaperExport<'a>>,
+    against: Option<&'a AdviceAgainst>,
+    cheaper: Option<&'a CheaperTrial>,
     code: &'a [Snippet],
-    by_language: Vec<LanguageExport<'a>>,
+    by_language: &'a [LanguageAdvice],
     /// The caches that still hold the target when it is cold.
     #[serde(skip_serializing_if = "Option::is_none")]
     cold_above: Option<&'a str>,
-}
-
-/// The baseline that is slower than the advised trial.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Against")]
-struct AgainstExport<'a> {
-    id: &'a str,
-    times: Factor,
-}
-
-/// A trial in the same language that needs less than the advised one and is also faster than the
-/// baseline.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Cheaper")]
-struct CheaperExport<'a> {
-    trial: TrialIndex,
-    id: &'a str,
-    times: Factor,
-    /// The needs of the advised trial that this trial does not have.
-    without: &'a [&'static str],
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "LanguageAdvice")]
-struct LanguageExport<'a> {
-    language: &'a str,
-    /// The usual method of programs in this language.
-    usual: Option<TrialName<'a>>,
-    usual_is: Option<UsualWay>,
-    best: TrialName<'a>,
-    /// How many times as fast as the usual method the best one is.
-    times: Option<Factor>,
-    /// What the best method needs of a program.
-    needs: &'a [&'static str],
-    code: &'a [Snippet],
-}
-
-#[derive(Serialize, JsonSchema)]
-struct TrialName<'a> {
-    trial: TrialIndex,
-    id: &'a str,
 }
 
 /// Writes the document, indented, with a newline at its end.
@@ -591,6 +550,17 @@ impl From<SharedRatio> for Factor {
     }
 }
 
+pub(super) fn serialize_factor<S: Serializer>(ratio: &SharedRatio, serializer: S) -> Result<S::Ok, S::Error> {
+    Factor::from(*ratio).serialize(serializer)
+}
+
+pub(super) fn serialize_optional_factor<S: Serializer>(
+    ratio: &Option<SharedRatio>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    ratio.map(Factor::from).serialize(serializer)
+}
+
 fn advice<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
     AdviceExport {
         target: &ranking.path,
@@ -600,36 +570,12 @@ fn advice<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
         trial: advice.uses,
         id: advice.uses.map(|_| advice.name.as_str()),
         tied: &advice.tied,
-        against: advice
-            .against
-            .as_ref()
-            .map(|it| AgainstExport { id: &it.name, times: Factor::from(it.ratio) }),
-        cheaper: advice.cheaper.as_ref().map(|it| CheaperExport {
-            trial: it.index,
-            id: &it.name,
-            times: Factor::from(it.ratio),
-            without: &it.without,
-        }),
+        against: advice.against.as_ref(),
+        cheaper: advice.cheaper.as_ref(),
         code: &advice.code,
-        by_language: advice.by_language.iter().map(advice_for_language).collect(),
+        by_language: &advice.by_language,
         cold_above: ranking.cold_above.as_deref(),
     }
-}
-
-fn advice_for_language(advice: &LanguageAdvice) -> LanguageExport<'_> {
-    LanguageExport {
-        language: &advice.language,
-        usual: advice.usual.as_ref().map(trial_name),
-        usual_is: advice.usual_is,
-        best: trial_name(&advice.best),
-        times: advice.ratio.map(Factor::from),
-        needs: &advice.needs,
-        code: &advice.code,
-    }
-}
-
-fn trial_name(it: &AdvisedTrial) -> TrialName<'_> {
-    TrialName { trial: it.index, id: &it.name }
 }
 
 /// Why a command that is run as it is has no rate.

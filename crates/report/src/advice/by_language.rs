@@ -2,6 +2,7 @@
 //! best one needs.
 
 use super::super::groups;
+use super::super::json::{Factor, serialize_optional_factor};
 use super::super::words;
 use super::candidates::{AdviceCandidates, MeasuredTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
@@ -10,22 +11,23 @@ use readlab_model::trial::TrialIndex;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LanguageAdvice {
-    /// The name of the language: `Rust`, or `commands`.
     pub language: String,
-    /// The usual method of programs in this language; `None` where it was not measured.
+    // Not known where it was not measured.
+    /// The usual method of programs in this language.
     pub usual: Option<AdvisedTrial>,
-    /// How the usual method compares with the best; `None` where there is no usual method.
     pub usual_is: Option<UsualWay>,
-    /// The simplest of the trials that tie for the fastest of the language and are clearly faster
-    /// than the usual method; otherwise the fastest.
+    // The simplest of the trials that tie for the fastest of the language and are clearly faster
+    // than the usual method; otherwise the fastest.
     pub best: AdvisedTrial,
-    /// How many times as fast as the usual method the best one is; `None` where they are the same,
-    /// and where no round holds both. The interval is corrected for choosing the best because it
-    /// looked fast.
+    // `None` where they are the same, and where no round holds both. The interval is corrected for
+    // choosing the best because it looked fast.
+    /// How many times as fast as the usual method the best one is.
+    #[serde(rename = "times", serialize_with = "serialize_optional_factor")]
+    #[schemars(with = "Option<Factor>")]
     pub ratio: Option<SharedRatio>,
-    /// What the best method needs of a program, such as unsafe code.
+    /// What the best method needs of a program.
     pub needs: Vec<&'static str>,
     pub code: Vec<Snippet>,
 }
@@ -39,9 +41,12 @@ pub enum UsualWay {
     Slower,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "TrialName")]
 pub struct AdvisedTrial {
+    #[serde(rename = "trial")]
     pub index: TrialIndex,
+    #[serde(rename = "id")]
     pub name: String,
 }
 

@@ -12,6 +12,7 @@ mod sentence;
 
 pub(super) use by_language::{AdvisedTrial, LanguageAdvice, UsualWay};
 
+use super::json::{Factor, serialize_factor};
 use super::ranking::Ranking;
 use super::words;
 use candidates::{AdviceCandidates, MeasuredTrial, SimplerTrial};
@@ -19,6 +20,8 @@ use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_catalog::snippet::Snippet;
 use readlab_model::trial::TrialIndex;
 use readlab_record::Record;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Advice {
@@ -34,10 +37,7 @@ pub struct Advice {
     pub name: String,
     /// The names of the trials that tie with the advised one.
     pub tied: Vec<String>,
-    /// The baseline, if the advised trial is faster.
     pub against: Option<AdviceAgainst>,
-    /// A trial in the same language that needs less than the advised one and is also faster than
-    /// the baseline.
     pub cheaper: Option<CheaperTrial>,
     pub code: Vec<Snippet>,
     /// The advice for each language, fastest first.
@@ -54,20 +54,31 @@ pub enum AdvisedAction {
 
 readlab_model::worded! { AdvisedAction { Keep = "keep", Use = "use" } }
 
-#[derive(Debug, Clone, PartialEq)]
+/// The baseline that is slower than the advised trial.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Against")]
 pub struct AdviceAgainst {
+    #[serde(rename = "id")]
     pub name: String,
-    /// How many times as fast as the baseline the advised trial is.
+    #[serde(rename = "times", serialize_with = "serialize_factor")]
+    #[schemars(with = "Factor")]
     pub ratio: SharedRatio,
 }
 
-/// A trial that needs less than the advised one.
-#[derive(Debug, Clone, PartialEq)]
+/// A trial in the same language that needs less than the advised one and is also faster than the
+/// baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Cheaper")]
 pub struct CheaperTrial {
+    #[serde(rename = "trial")]
     pub index: TrialIndex,
+    #[serde(rename = "id")]
     pub name: String,
-    /// How many times as fast as the baseline this trial is.
+    // How many times as fast as the baseline.
+    #[serde(rename = "times", serialize_with = "serialize_factor")]
+    #[schemars(with = "Factor")]
     pub ratio: SharedRatio,
+    /// The needs of the advised trial that this trial does not have.
     pub without: Vec<&'static str>,
 }
 
