@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ControlGroup(PathBuf);
 
 impl ControlGroup {
-    /// Makes a group below this folder, with this text in one of its files.
     pub(crate) fn below(root: &Path, file: &str, text: &str) -> Result<ControlGroup, String> {
         let said = |error: Error| format!("{}: {file}: {error}", root.display());
         let folder = tempfile::Builder::new().prefix("readlab-test-").tempdir_in(root).map_err(said)?;

@@ -40,7 +40,6 @@ impl Drop for KilledOnDrop {
 const STEPS: u32 = 30_000;
 const STEP: Duration = Duration::from_millis(10);
 
-/// Whether something has happened in time.
 pub(crate) fn happens_in_time(mut happened: impl FnMut() -> bool) -> bool {
     (0..STEPS).any(|_| {
         let done = happened();
@@ -51,7 +50,6 @@ pub(crate) fn happens_in_time(mut happened: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// Waits until a race has its first sample.
 pub(crate) fn wait_for_a_sample(record: &Path) {
     let has_sample = || fs::read_to_string(record).is_ok_and(|text| text.contains("\"line\":\"sample\""));
     assert!(happens_in_time(has_sample), "no sample in {}", record.display());
@@ -61,7 +59,6 @@ fn process_ids() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The parent and state of an existing process.
 fn parent_and_state(pid: u32) -> Option<(u32, char)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;

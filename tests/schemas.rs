@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Compiled schemas by the names of the formats.
 static COMPILED_SCHEMAS: LazyLock<BTreeMap<String, (Schemas, SchemaIndex)>> = LazyLock::new(|| {
     let compiled = |format: Format| {
         let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());

@@ -33,7 +33,6 @@ pub(crate) struct ExportedTrial {
     ratio: Option<ExportedRatio>,
 }
 
-/// The properties that the trials of one ranking have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct RankingKey {
     state: String,

@@ -35,7 +35,6 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Draws the lines up to the last one with text.
 fn draw_lines(lines: &[&Line], columns: usize) -> String {
     let used = lines.iter().rposition(|line| !line.text().trim().is_empty()).map_or(0, |last| last + 1);
     let (width, height) = (2 * MARGIN + columns * CHAR_WIDTH, 2 * MARGIN + used * LINE_HEIGHT);

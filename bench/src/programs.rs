@@ -125,7 +125,6 @@ impl Programs {
         Ok(PathBuf::from(output(&mut command)?.trim_end_matches('\n')))
     }
 
-    /// Writes a roster of contenders, from the name and the command line of each.
     pub(crate) fn roster(&self, name: &str, contenders: &[(&str, &[&str])]) -> anyhow::Result<String> {
         let entry = |(name, run): &(&str, &[&str])| {
             format!("[[contender]]\nname = '{name}'\nabout = 'made for the bench'\nrun = {run:?}\n")

@@ -113,7 +113,6 @@ pub(crate) fn summary(rows: &[(&str, Row)]) -> String {
     format!("\n{met} met, {missed} missed, {noted} noted, {absent} could not be measured")
 }
 
-/// All rows as JSON, with a description of the machine.
 pub(crate) fn json(rows: &[(&str, Row)]) -> String {
     let row = |(group, row): &(&str, Row)| {
         let Row { figure, target, measured, ok, value, ci95 } = row;

@@ -53,7 +53,6 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The entries of a folder, sorted by name.
 fn entries(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let entries =
         std::fs::read_dir(folder).expect("the contenders are linked in the folder of what is carried");

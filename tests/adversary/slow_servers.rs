@@ -30,7 +30,6 @@ fn dribble_after(request: &Request, client: &mut TcpStream, fields: &str, begin:
 
 const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
-/// Asserts that a race with this budget is refused in one line with these words.
 fn assert_refused(script: Script, budget: &str, why: &str) {
     let (home, server) = (Home::new(), Server::writing(script));
     let words = format!("--method rust/http/scalar --no-progress --budget {budget}");

@@ -5,7 +5,6 @@ use crate::home::{Home, ProgramOutput, QUICK, READLAB, Words};
 use crate::machine::succeeds_or_skip;
 use std::process::Command;
 
-/// Runs the copy in an empty folder.
 fn run_copy(home: &Home, words: impl Words) -> ProgramOutput {
     let program = home.folder("elsewhere").join("readlab");
     if !program.exists() {

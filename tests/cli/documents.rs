@@ -186,7 +186,6 @@ fn run_scene(name: &str) {
     }
 }
 
-/// A home with the files that the documents name.
 fn home_for_documents() -> Home {
     let home = Home::with_languages();
     let lines: String =

@@ -17,9 +17,7 @@ pub(super) const ABOUT: &str =
     "how often intervals hold the true value in simulated rounds, and how wide they are";
 
 const ROUNDS: [u32; 9] = [6, 7, 8, 10, 12, 15, 20, 30, 40];
-/// The number of rounds for the comparison of widths.
 const WIDTH_ROUNDS: u32 = 10;
-/// True ratios of the simulated trials.
 const TRUE_RATIOS: [f64; 4] = [1.0, 1.02, 1.05, 1.2];
 /// Repetitions for each factor. A cell contains all factors together, because they only shift its
 /// logarithms. The standard error of its coverage is 0.17 %.

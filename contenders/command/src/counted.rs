@@ -35,7 +35,6 @@ pub(crate) fn counted_by_script(script: &str) -> Option<CountedUnit> {
     if before.iter().all(passes_on) { counted_by_words(last) } else { None }
 }
 
-/// What one command counts, by its words.
 pub(crate) fn counted_by_words(words: &[String]) -> Option<CountedUnit> {
     let words = without_xargs(from_program(words));
     let (program, rest) = (program_name(words)?, words.get(1..)?);

@@ -41,7 +41,6 @@ impl HiddenTexts {
         self.is_needed
     }
 
-    /// The text without secrets.
     pub(crate) fn hide(&self, text: &str) -> String {
         if !self.is_needed {
             return text.to_owned();

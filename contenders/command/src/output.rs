@@ -61,7 +61,6 @@ impl Output {
         }
     }
 
-    /// Reads everything until the output is closed.
     pub(crate) fn drain_whole(&mut self, mut stdout: impl Read) -> io::Result<()> {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {

@@ -15,7 +15,6 @@ const URL: &str = "https://host/object?X-Amz-Signature=0123456789abcdef";
 const KEY: &str = "a/secret+access/key";
 const SHARED: (&str, &str) = ("READLAB_COMMANDS_GET_CREDENTIALS", "1");
 
-/// The output of a session on both of its streams.
 fn session_output(line: &str, work: &str, target: &str, variables: &[(&str, &str)]) -> String {
     let words = ["read", line, "-", work, target].join("\n");
     let mut session = Command::new(std::env::current_exe().unwrap());

@@ -92,7 +92,6 @@ impl TurnHistograms {
         TurnHistograms { turns: counts.iter().map(row).collect(), ns }
     }
 
-    /// The histogram of some turns together.
     fn sum(&self, turns: impl Iterator<Item = usize>) -> Vec<u64> {
         let mut sum = vec![0; self.ns.len()];
         for turn in turns {

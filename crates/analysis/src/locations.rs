@@ -86,10 +86,11 @@ pub enum WhyNotCompared {
     State,
 }
 
-struct ContentFacts<'a> {
-    digest: Option<&'a str>,
-    answer: Option<Answer>,
-    is_tree: bool,
+/// Two sources with the same content, that of the first location first.
+#[derive(Debug, Clone, Copy)]
+struct SameSources {
+    both: [Source; 2],
+    same_by: SameBy,
 }
 
 /// The work and the cache state of a reading.
@@ -147,38 +148,9 @@ fn sources_of_target(record: &Record, target: usize) -> impl Iterator<Item = Sou
     [None].into_iter().chain(decoded.map(Some)).map(move |decodes| Source { target, decodes })
 }
 
-impl<'a> ContentFacts<'a> {
-    fn of_source(record: &'a Record, source: Source) -> Option<ContentFacts<'a>> {
-        let facts = record.targets.get(source.target)?;
-        let is_tree = facts.tree().is_some();
-        Some(match source.decodes {
-            None => ContentFacts { digest: facts.digest.as_deref(), answer: facts.answer, is_tree },
-            Some(_) => {
-                let decoded = facts.decoded.as_ref()?;
-                ContentFacts {
-                    digest: Some(decoded.digest.as_str()),
-                    answer: Some(decoded.answer),
-                    is_tree: false,
-                }
-            }
-        })
-    }
-
-    fn is_same(&self, other: &ContentFacts) -> bool {
-        if self.is_tree == other.is_tree {
-            return self.digest.is_some() && self.digest == other.digest;
-        }
-        // The number of lines is not compared: in a stream, the next file ends the last line of a
-        // file that has no newline at its end.
-        let about_bytes =
-            |it: &ContentFacts| it.answer.map(|answer| (answer.bytes, answer.newlines, answer.sum));
-        let own = about_bytes(self);
-        own.is_some_and(|(bytes, ..)| bytes.is_some()) && own == about_bytes(other)
-    }
-}
-
-fn ratios_by_condition(record: &Record, [first, there]: [Source; 2]) -> Vec<LocationRatios> {
-    let conditions = measured_trials(record, first).into_iter().map(WorkAndState::of_trial);
+/// The ratios in each condition in which both sources were measured.
+fn ratios_by_condition(record: &Record, same: SameSources) -> Vec<LocationRatios> {
+    let conditions = measured_trials(record, same.both[0]).into_iter().map(WorkAndState::of_trial);
     let conditions: BTreeSet<WorkAndState> = conditions.collect();
     conditions.into_iter().filter_map(|condition| ratios_in(record, same, condition)).collect()
 }

@@ -10,7 +10,6 @@ use super::stats::{count, float, median};
 use readlab_record::{ReaderTiming, Record, TrialRecord};
 use std::collections::BTreeMap;
 
-/// How the readers of one trial share the throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReaderShares<'a> {
     pub trial: &'a TrialRecord,
@@ -25,7 +24,6 @@ pub struct ReaderShares<'a> {
     pub of_alone: Option<Estimate>,
 }
 
-/// The shares of every trial whose readers were timed, in the order of the record.
 pub fn reader_shares(record: &Record) -> Vec<ReaderShares<'_>> {
     let timed = || {
         record
@@ -64,7 +62,6 @@ impl<'a> ReaderShares<'a> {
     }
 }
 
-/// Bytes per second of each reader, by round.
 fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, Vec<f64>> {
     let whole = record.read_whole(it);
     let all = whole.map_or(0, |facts| it.trial.bytes_out(facts));

@@ -28,7 +28,6 @@ impl Languages {
         languages
     }
 
-    /// A contender with programs in this language.
     pub fn contender_of<'a>(&'a self, language: &'a str) -> &'a str {
         self.0.iter().find(|(_, it)| *it == language).map_or(language, |(contender, _)| contender)
     }

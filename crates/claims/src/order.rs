@@ -7,7 +7,6 @@ use super::claim::Quantity;
 use super::figures::{Dataset, MissingFigure};
 use super::operand::Operand;
 
-/// Counts of the pairs of an order, by result.
 #[derive(Debug, Default)]
 struct PairCount {
     kept: usize,

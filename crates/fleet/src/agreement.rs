@@ -8,7 +8,6 @@ use readlab_record::{Fleet, Rank, Receipt, Share, Witness, joint_answer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Facts that a rank reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankFacts {
     pub host: String,
@@ -48,7 +47,6 @@ pub struct RankFileFacts {
     pub inode: Option<(u64, u64)>,
 }
 
-/// A whole file, which ranks may read in parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeFile {
     pub bytes: u64,
@@ -65,7 +63,6 @@ pub struct WitnessFacts {
     pub whole: WholeFile,
 }
 
-/// The statement of a rank before all agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RankStatement {
     Reader(Box<RankFacts>),

@@ -7,7 +7,6 @@ pub const HEADER_BYTES: usize = 5;
 /// Length of the longest body.
 pub const BODY_BYTES_MAX: u32 = 256 << 20;
 
-/// The kind of a message, which is its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum MessageKind {

@@ -83,12 +83,10 @@ impl RankGate {
         self.agree(true)
     }
 
-    /// The error that broke the job while this rank was at the gate.
     pub fn take_job_error(&self) -> Option<JobError> {
         self.job_error.take()
     }
 
-    /// Reports whether this rank is ready, and receives whether all ranks are.
     fn agree(&self, is_ready: bool) -> Result<(), JobError> {
         self.place.set(GateState::Withheld { was_ready: is_ready });
         self.queue.finish()?;

@@ -188,7 +188,6 @@ impl Progress {
 pub enum TrialEnd {
     Trial(Outcome),
     Run(EndReason),
-    /// Ends the run because of this trial.
     Both(Outcome, EndReason),
 }
 

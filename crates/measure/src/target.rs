@@ -64,7 +64,6 @@ pub enum CacheControl {
     Web,
 }
 
-/// State of a target after a turn.
 #[derive(Debug)]
 pub struct TargetState {
     /// Pages that are resident, or why that is not known.

@@ -111,7 +111,6 @@ const MEMORY: [Unit; 5] = [
 const RATES: [Unit; 5] =
     [unit(1.0, "B/s"), unit(1e3, "kB/s"), unit(1e6, "MB/s"), unit(1e9, "GB/s"), unit(1e12, "TB/s")];
 
-/// The largest of these rising units in which the value is at least one, or else the first unit.
 fn largest_fitting(value: f64, units: &[Unit]) -> Unit {
     let fitting = units.windows(2).find(|pair| value < pair[1].size);
     fitting.map_or(units[units.len() - 1], |pair| pair[0])

@@ -54,7 +54,6 @@ impl SideEffects {
         *self == SideEffects::default()
     }
 
-    /// Remarks about the side effects, one a line.
     pub fn words(&self) -> Vec<String> {
         let left = (!self.left_behind.is_nothing()).then(|| self.left_behind.to_string());
         left.into_iter().chain(self.scheduling.iter().map(OwnScheduling::to_string)).collect()

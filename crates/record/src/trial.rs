@@ -280,7 +280,6 @@ pub struct Count {
     pub how: String,
 }
 
-/// One trial with all findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialRecord {
     pub trial: Trial,

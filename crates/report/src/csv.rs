@@ -138,7 +138,6 @@ fn meters(scope: Scope) -> impl Iterator<Item = Meter> {
     Meter::ALL.into_iter().filter(move |meter| meter.scope() == scope && meter.csv().is_some())
 }
 
-/// All samples of a trial, those of a search first.
 fn samples(trial: &TrialRecord) -> impl Iterator<Item = Sample> + '_ {
     trial.searched.iter().chain(&trial.samples)
 }

@@ -8,7 +8,6 @@ use readlab_record::{ReadersTurn, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The readers of one trial as a row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadersRow {
     /// The state of the cache and the name of the trial, such as `Cold, rust/read`.

@@ -61,7 +61,6 @@ impl Interval {
         Interval { low: f(self.low), high: f(self.high) }
     }
 
-    /// The smallest interval that holds both intervals.
     pub(crate) fn hull_with(self, other: Interval) -> Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }

@@ -77,7 +77,6 @@ impl Law {
         found
     }
 
-    /// Fits the law with parameters that may be negative, with the weights of a bounded law.
     fn fit_free(counts: &[f64], rates: &[f64], bounded: &Law) -> Option<Law> {
         let weights: Vec<f64> = counts.iter().map(|&count| bounded.at(count)).collect();
         fit_weighted(counts, rates, &weights, Parameters::Free)
@@ -130,7 +129,6 @@ impl FittedLaw {
     }
 }
 
-/// The geometric mean of the rates over rounds, by number of readers.
 #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
 fn mean_rates(rounds: &[&Vec<f64>]) -> Vec<f64> {
     let count = rounds.first().map_or(0, |rates| rates.len());
@@ -186,7 +184,6 @@ fn fit_weighted(counts: &[f64], rates: &[f64], weights: &[f64], parameters: Para
     Some(Law { rate_of_one: 1.0 / best[0], contention: best[1] / best[0], coherence: best[2] / best[0] })
 }
 
-/// One equation of the least squares.
 struct Equation {
     terms: [f64; 3],
     value: f64,

@@ -246,7 +246,6 @@ mod tests {
     use crate::Noise;
     use proptest::prelude::*;
 
-    /// The residuals of trials with these standard deviations and this number of readings.
     fn draw_residuals(deviations: &[f64], readings: usize, noise: &mut Noise) -> Vec<Residuals> {
         let trial = |sd: &f64| {
             let values: Vec<f64> = (0..readings).map(|_| sd * noise.normal()).collect();

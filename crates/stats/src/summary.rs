@@ -58,7 +58,6 @@ pub fn summary<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> O
     summarise(&readings.into_iter().map(Into::into).collect::<Vec<_>>())
 }
 
-/// Summarises counts, each from a separate run.
 #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 pub fn count_summary(counts: &[u64]) -> Option<Summary> {
     let observe = |(run, &count): (u32, &u64)| Observation { value: count as f64, fill: run, round: run };

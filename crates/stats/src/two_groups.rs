@@ -13,12 +13,10 @@ const VALUES_MIN: usize = 8;
 /// The smallest gap between two groups, divided by the spread of the wider side.
 const GAP_MIN: f64 = 1.75;
 
-/// The split of values into two groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoGroups {
     /// The largest value of the lower group.
     pub lower_most: f64,
-    /// Number of values in the lower group.
     pub lower: usize,
     pub gap: f64,
     /// The gap divided by the spread of the wider group; infinite where both spreads are zero.

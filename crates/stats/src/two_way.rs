@@ -39,7 +39,6 @@ impl TwoWay {
         TwoWay { rows, units }
     }
 
-    /// Number of trials that were read in each unit.
     pub(crate) fn trials_by_unit(&self) -> Vec<usize> {
         let mut trials_by_unit = vec![0; self.units];
         self.rows.iter().flatten().for_each(|time| trials_by_unit[time.unit] += 1);

@@ -47,7 +47,6 @@ struct Publication {
     name: String,
     about: String,
     file: String,
-    /// The suite that repeats the publication.
     suite: Option<String>,
     case: String,
     /// The column that names the machine, if the table has several machines.

@@ -12,7 +12,6 @@ const ODD_VALUE: u64 = 7;
 /// A buffer size with which megabytes are read in thousands of calls, not millions.
 const SMALL_BUFFER_BYTES: u64 = 512;
 
-/// The amount of data that is read with the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DataAmount {
     Kilobytes,

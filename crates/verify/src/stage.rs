@@ -193,7 +193,6 @@ impl<'a> Stage<'a> {
         Ok(FileSlot { path: folder.join(name), folder })
     }
 
-    /// Creates a new empty folder.
     pub(super) fn new_folder(&self) -> io::Result<PathBuf> {
         let number = self.slots.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.join(format!("slot-{number}"));

@@ -87,14 +87,12 @@ impl Mpi {
         command
     }
 
-    /// Runs a verb of a fleet with these words.
     fn fleet(&self, home: &Home, ranks: u32, words: &str) -> ProgramOutput {
         let mut command = self.command(home, ranks);
         ProgramOutput::by(command.arg(READLAB).arg("fleet").args(words.words()))
     }
 }
 
-/// A home with a file of the same size for each rank.
 fn home_for_ranks(ranks: u32) -> Home {
     let home = Home::new();
     (0..ranks).for_each(|rank| write_file_of(&home, rank));

@@ -63,7 +63,6 @@ fn process_of_rank(home: &Home, number: u32) -> u32 {
 /// Readings of each trial. Most are still missing when a rank is killed.
 const RUNS: u32 = 40;
 
-/// Resumes the record with this number of ranks.
 fn resume_with_ranks(home: &Home, ranks: u32) -> ProgramOutput {
     Mpi::any().unwrap().fleet(home, ranks, "race --resume run/record.jsonl --quiet")
 }

@@ -33,7 +33,6 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser, or prints that there is none.
     pub(super) fn start() -> Option<Browser> {
         let Some(program) = PROGRAMS.into_iter().find(|path| Path::new(path).exists()) else {
             skip(format!("no Chromium at {}: pages are not tried in a browser", PROGRAMS.join(", ")));
@@ -150,7 +149,6 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Presses a key with this code, which types this text.
     pub(super) fn press(&mut self, key: &str, code: u32, text: &str) {
         for kind in ["keyDown", "keyUp"] {
             let mut event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });

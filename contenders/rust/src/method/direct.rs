@@ -81,7 +81,6 @@ impl DirectFile {
         Ok(DirectFile { file, block_bytes, range, is_part: source.as_part().is_some(), at })
     }
 
-    /// Checks that buffers of this size fit the alignment.
     pub(super) fn check_buffer_size(&self, buffer_bytes: usize) -> Result<(), Fault> {
         let block_bytes = self.block_bytes;
         if (buffer_bytes as u64).is_multiple_of(block_bytes) {

@@ -106,7 +106,6 @@ pub(super) trait ListReader: Send {
         Ok(())
     }
 
-    /// Opens, reads and closes each file.
     fn read(&mut self, list: &FileList, visit: Visit) -> Result<Answer, Fault>;
 
     /// Cleans up after a turn.
@@ -185,14 +184,13 @@ fn open_ahead(path: &Path) -> Result<File, Fault> {
     Ok(file)
 }
 
-/// Reads every file of a list by threads that take the files in turn.
 fn read_by_threads(
     list: &FileList,
     threads: u64,
     buffer_bytes: usize,
     visit: Visit,
 ) -> Result<Answer, Fault> {
-    let parts = Segments::new(0..list.len() as u64, 1).share(threads, |files| {
+    let parts = Segments::new(0..list.len() as u64, 1).run_on_threads(threads, |files| {
         let mut buffer = Buffer::new(buffer_bytes)?;
         let mut all = FilesAnswer::default();
         while let Some(taken) = files.take() {

@@ -51,6 +51,8 @@ pub static ALL: &[Method] = &[
     stream::BROTLI,
     http::HTTP,
     http_ranged::HTTP_RANGED,
+    places::HTTP_RANGES,
+    places::HTTP_MULTIRANGE,
     files::FILES_AUTO,
     files::FILES_THREADS,
     files::FILES_IO_URING,

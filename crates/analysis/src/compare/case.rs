@@ -78,7 +78,6 @@ pub struct ComparisonKey {
     pub digest: Option<String>,
     pub size_bytes: Option<u64>,
     pub work: Option<Work>,
-    /// The cache state in which the target was read.
     pub state: Option<CacheState>,
     /// The bound on memory under which the target was read; `None` in other states than pressed.
     pub memory: Option<MemoryBound>,
@@ -226,7 +225,6 @@ impl Figure {
 pub struct Cell {
     /// The median or mean of the samples, or the published number.
     pub value: f64,
-    /// The 95 % interval of the value.
     pub ci95: Option<Interval>,
     pub rule: Option<IntervalRule>,
     /// Number of readings; `None` where not known.

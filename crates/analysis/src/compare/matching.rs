@@ -31,7 +31,6 @@ pub(super) struct Matching<'a> {
 /// A case with numbers that another side lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnpairedCase {
-    /// Index of the side that lacks the case.
     pub side: usize,
     pub name: String,
 }

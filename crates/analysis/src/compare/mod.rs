@@ -171,7 +171,6 @@ impl Comparison {
         self.rows().any(|(_, row)| lacks(row))
     }
 
-    /// Whether some ratio has no interval.
     pub fn lacks_intervals(&self) -> bool {
         let mut cells = self.rows().flat_map(|(_, row)| row.cells.iter().flatten());
         cells.any(|cell| cell.ratio.is_some_and(|ratio| ratio.ci95.is_none()))

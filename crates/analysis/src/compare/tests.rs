@@ -226,7 +226,6 @@ fn a_difference_from_the_second_side_is_found_where_the_first_has_no_facts() {
     assert!(refused.to_string().contains("zip of b and of c"), "{refused}");
 }
 
-/// A side whose only case has a published number.
 fn published_side(name: &str, figure: Figure) -> Side {
     let mut case = case("read", "d", CacheState::Warm, 1.0);
     case.figures.insert(Measure::Wall, figure);

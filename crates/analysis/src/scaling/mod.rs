@@ -185,7 +185,6 @@ fn rates_by_round(record: &Record, it: &TrialRecord) -> BTreeMap<u32, f64> {
     rates.filter(|(_, rate)| *rate > 0.0).collect()
 }
 
-/// The noise of all trials in one state, from their rates by round.
 fn noise_by_state<'a>(
     record: &Record,
     cells: impl Iterator<Item = &'a &'a TrialRecord>,

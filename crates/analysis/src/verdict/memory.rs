@@ -48,7 +48,6 @@ impl From<MoreMemory> for GreaterBound {
     }
 }
 
-/// The verdict on a pressed reading that the bound on memory limits.
 pub(super) fn limited_by_memory(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, target, .. } = judged;
     let memory = target.memory.as_ref().filter(|_| it.trial.state == CacheState::Pressed)?;

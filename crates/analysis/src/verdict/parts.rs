@@ -146,6 +146,8 @@ pub(super) struct TrialFacts<'a> {
     pub(super) parts: Option<Parts>,
     /// Why the CPU times are not known.
     pub(super) why_no_cpu: String,
+    /// Whether the same method was also read under a greater bound on memory.
+    pub(super) has_greater_bound: bool,
     /// The limits that apply to this trial.
     near: Vec<LimitShare<'a>>,
     pub(super) it: &'a TrialRecord,

@@ -17,7 +17,6 @@ fn cold_file() -> Option<(TempDir, PathBuf)> {
     disk_file(&vec![0x41; 8 << 20], |backing| backing != Backing::Memory)
 }
 
-/// A process that reads this file on command, and its meters.
 fn metered(file: &Path) -> (ForkedProcess, Meters) {
     let process = ForkedProcess::start(file);
     let meters = Meters::open(process.pid(), None);

@@ -43,7 +43,6 @@ pub(crate) struct ScriptedSampler {
     pub(crate) counted: BTreeSet<String>,
     pub(crate) counted_again: BTreeMap<TrialIndex, u64>,
     pub(crate) fills: VecDeque<Result<(), TrialEnd>>,
-    /// The failures when the settings of these trials are applied.
     pub(crate) settings: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) missing: VecDeque<Vec<(&'static str, String)>>,
     /// Additional time of a start.

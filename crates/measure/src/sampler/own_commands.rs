@@ -42,7 +42,6 @@ impl OwnCommands {
         }
     }
 
-    /// Whether no set-up has to run before the command can be started.
     pub(super) fn is_set_up(&self, trial: &Trial, trials: &Trials) -> bool {
         trial.command.setup.is_none() || self.was_set_up(trial, trials)
     }
@@ -156,7 +155,6 @@ fn run_hook(
     })
 }
 
-/// The end of a trial whose expected output comes from the first trial, when the first trial ends.
 fn end_after_first(end: TrialEnd, first: &Trial, trial: &Trial) -> TrialEnd {
     match end {
         TrialEnd::Trial(outcome) if first.id != trial.id => {

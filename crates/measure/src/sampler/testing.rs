@@ -98,13 +98,11 @@ pub(super) fn turn(samples: Vec<SampleLine>) -> Turn {
     Turn { samples, counts: Vec::new(), latencies: None, seen_ns: 1_000 }
 }
 
-/// A turn without untimed readings.
 pub(super) fn metered_turn(answer: Turn, metered: MeterReadings) -> MeteredTurn {
     let count = u32::try_from(answer.samples.len().max(1)).unwrap();
     MeteredTurn { request: TurnRequest { lead: 0, count }, began_ns: 0, answer, metered }
 }
 
-/// A turn of the first trial, with no observations around it.
 pub(super) fn observed_turn<'t>(trials: &Trials<'t>, turn: MeteredTurn) -> ObservedTurn<'t> {
     let (trial, facts) = (trials.nth_trial(0), trials.facts(FIRST_TRIAL));
     ObservedTurn { trial, facts, turn, around: CacheBeforeAfter::default() }

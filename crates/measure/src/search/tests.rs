@@ -24,7 +24,6 @@ fn tuning(candidates: usize, state: CacheState, rules: Rules) -> Tuning {
     }
 }
 
-/// A sampler whose candidates take 100, 200, 300 … ns.
 fn sampler_with_rising_times(candidates: usize) -> ScriptedSampler {
     ScriptedSampler::default().walls((2..candidates + 2).map(|at| (at, 100 * (at as u64 - 1))))
 }

@@ -39,7 +39,6 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    /// Reads each trial of a state once, until the user ends the run.
     fn read_each_once(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
         let state = state_run.state;
         let targets: BTreeSet<usize> =

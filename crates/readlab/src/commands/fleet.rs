@@ -137,7 +137,6 @@ pub fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     rank::run(FleetTask::Anew(Box::new(run)), &race.output_options())
 }
 
-/// Placeholder for the number of a rank in a path.
 const RANK_PLACEHOLDER: &str = "{rank}";
 
 /// What each rank reads.

@@ -15,7 +15,6 @@ pub struct GivenOptions<'a> {
 }
 
 impl<'a> GivenOptions<'a> {
-    /// The options of the innermost verb of a parsed command line.
     pub fn parse(mut command: &'a Command, mut matches: &'a ArgMatches) -> GivenOptions<'a> {
         let mut verbs = Vec::new();
         while let Some((verb, below)) = matches.subcommand() {

@@ -35,7 +35,6 @@ struct Need {
     why: &'static str,
 }
 
-/// The needs of some options, by their names in the parser.
 struct OptionNeeds {
     /// The verbs to which the entry applies; all verbs if the list is empty.
     verbs: &'static [&'static str],

@@ -84,7 +84,6 @@ pub fn run(args: &SuiteArgs) -> anyhow::Result<ExitCode> {
 /// Number of untimed counting runs if percentiles are shown.
 const COUNTS_FOR_PERCENTILES: u32 = 5;
 
-/// Parses the size of a corpus, which must not be empty.
 fn corpus_size(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
     if size.0 == 0 { Err("a corpus has at least one byte".to_owned()) } else { Ok(size) }

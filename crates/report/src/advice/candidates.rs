@@ -69,7 +69,6 @@ impl MeasuredTrial<'_> {
     }
 }
 
-/// The measured trials of a ranking, with their ratios.
 pub(super) struct AdviceCandidates<'a> {
     pub(super) ranking: &'a Ranking,
     /// The trials in the order of their medians.

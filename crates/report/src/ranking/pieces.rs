@@ -34,7 +34,7 @@ impl Pieces {
             let &PlacesFacts { reads, block_bytes, pattern, .. } = it;
             Pieces::Reads { reads, block_bytes, pattern }
         };
-        let ranges = facts.ranges().map(|ranges| Pieces::Ranges(ranges.reads));
+        let ranges = facts.ranges.as_ref().map(|ranges| Pieces::Ranges(ranges.reads));
         files.or(facts.places().map(blocks)).or(ranges)
     }
 

@@ -34,7 +34,6 @@ fn race(walls_ns: &[Vec<Option<u64>>]) -> Record {
     record
 }
 
-/// Wall times of trials, each 10 ms slower than the one before, over these rounds.
 fn evenly_slower(trials: usize, rounds: u64) -> Vec<Vec<Option<u64>>> {
     let walls = |trial: u64| {
         (0..rounds)

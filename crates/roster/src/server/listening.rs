@@ -54,7 +54,6 @@ fn run(service: impl Service) -> io::Result<()> {
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
 }
 
-/// Accepts connections, and starts a thread for each.
 fn accept_connections(listener: &TcpListener, connections: &Arc<Connections>, service: &Arc<dyn Service>) {
     loop {
         match listener.accept() {

@@ -91,7 +91,6 @@ fn launch(file: &Path, flags: &[&str]) -> Result<(Process, String), ServerError>
     }
 }
 
-/// Parses the object from the line that the server prints.
 fn stored_object(line: &str) -> Option<StoredObject> {
     let words: Vec<&str> = line.split(' ').collect();
     let [endpoint, region, bucket, key, access_key, secret] = words[..] else { return None };

@@ -50,7 +50,6 @@ impl Parameter {
         format!("{{{}}}", self.name)
     }
 
-    /// Appends a comment with the placeholder to a line that does not use the parameter.
     fn add_name_comment(&self, line: &mut String) {
         let placeholder = self.placeholder();
         if !line.contains(&placeholder) {

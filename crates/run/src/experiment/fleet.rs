@@ -35,7 +35,6 @@ const RANK_TIMEOUT_MIN: Duration = Duration::from_secs(60);
 const RANK_TIMEOUT_FACTOR: u32 = 80;
 
 impl Experiment {
-    /// Facts about this rank and about its plan.
     pub fn rank_facts(&self) -> anyhow::Result<RankFacts> {
         let program = std::env::current_exe().and_then(std::fs::read).context("its own program")?;
         let target = self.targets.first().context("a fleet reads one file")?;

@@ -77,7 +77,6 @@ pub(super) fn header(
     }
 }
 
-/// Lines about the contenders that take part and those that do not.
 pub(super) fn participant_lines(contenders: &Contenders, plan: &Plan) -> Vec<Line> {
     let mut lines: Vec<Line> = absence_warnings(contenders).collect();
     if plan.trials.iter().any(|planned| planned.trial.command.check == Check::Unchecked) {

@@ -113,7 +113,6 @@ impl Experiment {
         self.write_opening(None, recorder)
     }
 
-    /// Writes the first lines of a fleet's record, about the bytes that all ranks read together.
     pub fn write_first_lines_of_fleet(
         &mut self,
         fleet: &JoinedFleet,

@@ -130,6 +130,26 @@ fn nothing_measured(record: &Record, requested: &[Requested]) -> Option<String> 
     )
 }
 
+/// The reason why these trials were not measured, with the name of the trial if it concerns only one:
+/// a change of the target, otherwise the reason of most of them, of several the first. A few trials may
+/// have a reason of their own, such as a method that suits no warm state. Trials that a change of the
+/// target prevented have no outcome.
+fn most_common_reason<'a>(
+    record: &'a Record,
+    trials: impl Iterator<Item = &'a TrialRecord>,
+) -> Option<(&'a str, Option<&'a TrialId>)> {
+    let with_reason = |it: &'a TrialRecord| {
+        let reason = it.outcome.as_ref().map_or(record.change(), Outcome::reason)?;
+        Some((reason, &it.trial.id))
+    };
+    let all: Vec<(&str, &TrialId)> = trials.filter_map(with_reason).collect();
+    let count = |reason: &str| all.iter().filter(|(other, _)| *other == reason).count();
+    let rank = |(reason, _): &&(&str, &TrialId)| (Some(*reason) == record.change(), count(*reason));
+    let &(reason, id) = all.iter().rev().max_by_key(rank)?;
+    let is_only = all.iter().all(|(other, its)| *other != reason || *its == id);
+    Some((reason, is_only.then_some(id)))
+}
+
 /// Whether a trial has valid readings, of a search or not.
 fn has_valid_readings(it: &TrialRecord) -> bool {
     it.is_accepted() && !(it.samples.is_empty() && it.searched.is_empty())

@@ -146,7 +146,6 @@ pub fn names_in(command: &str) -> Vec<PathBuf> {
     words.flat_map(|word| name_offsets(word).map(|at| unquoted(&word[at..]).into())).collect()
 }
 
-/// Offset in a word at which the name of a target begins.
 fn target_offset(word: &str, targets: &[PathBuf]) -> Option<usize> {
     name_offsets(word).find(|&at| {
         let plain = unquoted(&word[at..]);
@@ -254,7 +253,6 @@ mod tests {
         assert_eq!(command_template("grep -c 'f.txt.' x", &targets).unwrap(), None);
     }
 
-    /// A command with a hook before each of its readings.
     fn command_with_hook(line: &str, prepare: Option<&str>) -> SelectionOptions {
         let rules = CommandRules { prepare: prepare.map(str::to_owned), ..CommandRules::default() };
         let commands = vec![OwnCommand { line: line.to_owned(), rules }];

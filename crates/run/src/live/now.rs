@@ -18,7 +18,6 @@ struct LinePart {
     text: String,
     /// Importance of the part; the least important part is left out first.
     importance: u8,
-    /// Whether the part is a name, which may be cut.
     is_name: bool,
 }
 

@@ -13,10 +13,8 @@ use readlab_system::terminal::cells::{cut, cut_distinctly, left, right};
 use readlab_system::terminal::printable::printable;
 use readlab_system::tty::Size;
 
-/// Largest number of rows of a ranking.
 const RANKING_ROWS_MAX: usize = 10;
 
-/// Largest width of a name, in columns.
 const NAME_COLUMNS_MAX: usize = 72;
 
 /// Largest number of warnings that are shown; the others are counted.

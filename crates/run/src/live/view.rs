@@ -19,7 +19,6 @@ pub(super) enum CurrentWork {
     Step(Step),
 }
 
-/// An activity before or after the measuring.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Activity {
     pub(super) text: String,
@@ -32,7 +31,6 @@ pub(super) struct ActivityProgress {
     pub(super) of: Bytes,
 }
 
-/// The cache state that is measured, and its progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StateProgress {
     pub(super) state: CacheState,
@@ -88,7 +86,6 @@ impl View {
         }
     }
 
-    /// Takes the names of the trials from a plan.
     pub(super) fn expect_trials(&mut self, plan: &Plan) {
         let trials = || plan.trials.iter().map(|planned| &planned.trial);
         self.names = trials().map(|trial| (trial.index, name(trial))).collect();

@@ -385,7 +385,6 @@ fn intervals_hold_where_trials_stopped_and_readings_are_missing() {
     assert_unequal_rounds_hold(Races::Tenth, 0.9);
 }
 
-/// The share of identical trials that are called slower than the fastest.
 fn called_slower(model: NoiseModel, trials: usize, rounds: usize, races: usize) -> f64 {
     let mut noise = Noise::new(23);
     let mut slower = HeldCount::default();

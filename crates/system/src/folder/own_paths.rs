@@ -69,7 +69,6 @@ fn paths_in_output(folder: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Resolves symbolic links in the part of a path that exists.
 fn resolve_links(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let (real, there) = path.ancestors().find_map(|it| Some((fs::canonicalize(it).ok()?, it)))?;

@@ -113,7 +113,6 @@ fn frame(lines: &[String]) -> String {
     text
 }
 
-/// The bytes that redraw the first line.
 fn frame_of_first_line(line: &str) -> String {
     format!("{BEGIN_DRAWING}{line}{ERASE_LINE}{END_DRAWING}")
 }

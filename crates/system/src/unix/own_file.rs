@@ -19,7 +19,6 @@ pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
         .then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Opens a file for appending, or creates it.
 pub fn append(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);

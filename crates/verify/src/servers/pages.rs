@@ -168,7 +168,6 @@ impl Page {
         Reply { end: if request.has_body() { ConnectionEnd::Closes } else { reply.end }, ..reply }
     }
 
-    /// Why a request may not read the page.
     fn refusal(&self, request: &Request) -> Option<String> {
         let Request { verb, path, query, fields, .. } = request;
         match self.access {

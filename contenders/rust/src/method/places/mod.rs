@@ -123,9 +123,8 @@ impl BlocksAnswer {
         self.all = Some(self.all.map_or(answer, |all| all.merge(answer)));
     }
 
-    /// Counts the bytes that the read of a stretch requested.
-    fn count_read_bytes(&mut self, stretch: &Stretch) {
-        self.read_bytes = Some(self.read_bytes.unwrap_or(0) + stretch.bytes as u64);
+    fn count_read_bytes(&mut self, bytes: u64) {
+        self.read_bytes = Some(self.read_bytes.unwrap_or(0) + bytes);
     }
 
     /// Counts the bytes of a stretch after its read, and visits its blocks.

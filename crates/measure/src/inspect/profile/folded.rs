@@ -35,7 +35,6 @@ impl FoldedStacks {
         self.0.values().sum()
     }
 
-    /// Number of samples that contain this frame.
     pub(super) fn samples_with_frame(&self, frame: &str) -> u64 {
         let holds = |frames: &[String]| frames.iter().skip(1).any(|name| name == frame);
         self.0.iter().filter(|(frames, _)| holds(frames)).map(|(_, times)| times).sum()

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Frame {
     Kernel(u64),
-    /// Offset in a file.
     File(PathBuf, u64),
     /// Address in anonymous memory of a process: code that a runtime made.
     Made(u32, u64),

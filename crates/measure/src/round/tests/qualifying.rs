@@ -131,7 +131,6 @@ fn mark_as_visiting(sample: &mut Sample) {
     sample.turn.delivered = Some(Delivered::Calls);
 }
 
-/// The lines of a run up to the last reading of a round.
 fn lines_through_round(run: &RecordedRun, round: u32) -> &[Line] {
     let is_of_round = |line: &Line| matches!(line, Line::Sample(it) if it.round == round);
     &run.lines[..=run.lines.iter().rposition(is_of_round).unwrap()]

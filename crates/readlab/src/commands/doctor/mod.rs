@@ -80,7 +80,6 @@ fn absent_contender(entry: &RosterEntry, error: &SessionError) -> Finding {
     Finding { level: FindingLevel::Note, what, why, mend }
 }
 
-/// Finds out whether this host can be part of a fleet.
 fn fleet_finding() -> Finding {
     let entry = agent::entry();
     let place = BuildDir::for_entry(&entry).ok().flatten();

@@ -48,7 +48,6 @@ pub(super) fn answer() -> Answer {
     Answer { newlines: Some(9), lines: Some(9), ..Answer::default() }
 }
 
-/// The facts about a file on a disk.
 pub(super) fn file(path: &str) -> TargetFacts {
     TargetFacts {
         path: path.to_owned(),
@@ -217,7 +216,6 @@ impl ScriptedTrial {
         self.sample_with_time(index, round, self.wall_us * (988 + 4 * scatter))
     }
 
-    /// The trial's reading in a round, with this wall time.
     pub(super) fn sample_with_time(self, index: usize, round: u32, wall_ns: u64) -> Sample {
         let id = self.id();
         let (trial, method) = (TrialIndex::new(index), id.method.method.as_str());

@@ -65,7 +65,6 @@ impl InterruptedRun {
 }
 
 impl FirstLines {
-    /// The run as a rank without the record resumes it.
     pub fn of_rank(self, rank: u32) -> anyhow::Result<InterruptedRun> {
         let mut lines = self.lines.into_iter();
         let Some(Line::Header(header)) = lines.next() else { unreachable!("a header comes first") };

@@ -169,7 +169,6 @@ mod tests {
     use super::*;
     use clap::{Command, FromArgMatches};
 
-    /// A configuration from flags that are separated by spaces.
     fn config(flags: &str) -> SweepConfig {
         let words = ["sweep", "."].into_iter().chain(flags.split_whitespace());
         let matches = SweepConfig::augment_args(Command::new("sweep")).try_get_matches_from(words).unwrap();

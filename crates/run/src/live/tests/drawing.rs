@@ -11,10 +11,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Contents of a scripted terminal, and its clock.
 struct TerminalScript {
     now: Instant,
-    /// Time that one full drawing takes.
     draw_time: Duration,
     columns: u16,
     keys: Vec<u8>,

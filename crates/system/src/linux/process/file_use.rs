@@ -81,7 +81,6 @@ pub fn mapped_files(pid: u32) -> Vec<UsedFile> {
     maps(pid).iter().flatten().filter_map(|map| used(&map.pathname)).collect()
 }
 
-/// The regular files that a process has open.
 pub fn open_files(pid: u32) -> Vec<UsedFile> {
     let used = |link: PathBuf| Some(UsedFile { path: fs::read_link(&link).ok()?, id: FileId::at(&link)? });
     descriptors(pid).filter_map(used).collect()

@@ -13,7 +13,6 @@ use std::fs;
 /// What [`delay_ns`] reads, for messages.
 const DELAY_NAME: &str = "time waited for a processor";
 
-/// A counter that the kernel has for every thread.
 pub struct ThreadCounter {
     pub meter: Meter,
     /// What the counter counts, for messages.

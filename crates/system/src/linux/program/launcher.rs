@@ -295,8 +295,10 @@ fn serve(lab: UnixStream) {
     run_undo_commands(at_end);
 }
 
-/// Runs the commands that undo changes of the lab, one after the other.
-fn run_undo_commands(commands: Vec<Task>) {
+/// Runs the commands that undo changes of the lab, one after the other. What is held with them stays
+/// open until the last one has ended.
+fn run_undo_commands(commands: Vec<(Task, OwnedFd)>) {
+    let (tasks, _held): (Vec<Task>, Vec<OwnedFd>) = commands.into_iter().unzip();
     // Starting a program waits for the child if the child cannot run it.
     handle_child_signals(libc::SIG_DFL);
     for task in tasks {

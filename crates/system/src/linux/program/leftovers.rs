@@ -18,7 +18,6 @@ const FIRST_WAIT: Duration = Duration::from_micros(200);
 
 const WAIT_MAX: Duration = Duration::from_millis(10);
 
-/// The result of ending the children of this process.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct EndedProcesses {
     /// Processes that were still running and were killed, descendants included.
@@ -29,7 +28,6 @@ pub(super) struct EndedProcesses {
     pub(super) status: Option<i32>,
 }
 
-/// The children of a process, including children that have ended and were not reaped.
 pub(super) fn children_of(pid: u32) -> Vec<u32> {
     match fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
         Ok(children) => children.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect(),
@@ -112,7 +110,6 @@ pub(super) fn kill_children() {
     }
 }
 
-/// Kills the process group that a child of this process leads.
 pub(super) fn kill_group(leader: u32) {
     if let Some(group) = Pid::from_raw(leader.cast_signed()) {
         // An empty group is not a failure, and no other error is possible for a group of our own

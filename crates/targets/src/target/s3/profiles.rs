@@ -44,7 +44,6 @@ impl Profile {
         self.settings.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// A setting in the profile's own S3 section.
     pub(super) fn of_s3(&self, name: &str) -> Option<String> {
         s3_setting(&self.settings, name)
     }

@@ -46,7 +46,6 @@ pub struct SignedParts<'a> {
     pub payload: &'a str,
 }
 
-/// A request that a presigned URL allows.
 #[derive(Debug)]
 pub(super) struct PresignedUrl<'a> {
     pub(super) verb: &'a str,

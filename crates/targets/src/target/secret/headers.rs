@@ -35,7 +35,6 @@ const SCHEMES: [&str; 8] = ["basic", "bearer", "digest", "token", "negotiate", "
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
-    /// A header: name and value.
     Header,
     /// A user, with a password after a colon.
     User,
@@ -97,7 +96,6 @@ fn hide_values(command: &str) -> String {
     shown + &command[done..]
 }
 
-/// The range of the secret in the value of the option that begins here.
 fn option_at(command: &str, at: usize, has_client: bool) -> Option<Range<usize>> {
     let is_begin = command[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || is_quote(c));
     let rest = &command[at..];

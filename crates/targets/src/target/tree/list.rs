@@ -96,7 +96,6 @@ impl Names {
         Ok(Names { files, folders, entries: Vec::new() })
     }
 
-    /// Adds a file with its inode number.
     pub(super) fn add(&mut self, path: &Path, inode: u64) -> Result<(), TargetError> {
         let at = self.files.add(path)?;
         self.entries.push(Entry { at, inode });

@@ -9,7 +9,6 @@ use core::arch::naked_asm;
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-/// The switch that enables the hooks of newer runtimes.
 const HOOKS_SWITCH: &CStr = c"_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly";
 
 /// Defines counting stubs, each for an original function whose address `$real` holds.
@@ -92,7 +91,6 @@ pub(super) fn start() {
     }
 }
 
-/// Sets all four hooks, or none of them.
 fn set_hooks() -> bool {
     let hooks: [(&CStr, &AtomicUsize, unsafe extern "C" fn()); 4] = [
         (c"_swift_retain", &HOOKED_RETAIN, hook_retain),

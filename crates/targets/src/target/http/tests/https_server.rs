@@ -133,7 +133,6 @@ impl Server {
         Server { url, request }
     }
 
-    /// A server without encryption, under a URL with this scheme.
     pub(super) fn plain(scheme: &str, answer: &str) -> Server {
         let (sender, request) = channel();
         let answer = answer.to_owned();
