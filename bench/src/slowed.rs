@@ -77,7 +77,18 @@ fn method(
     open: fn(Job) -> Result<Box<dyn ReadTarget>, Refusal>,
 ) -> Method {
     let (cache, reads) = (Cache::Through, Reads::File);
-    Method { name, about, works: WORKS, cache, reads, tls: false, params, available: || Ok(()), open }
+    Method {
+        name,
+        about,
+        works: WORKS,
+        cache,
+        reads,
+        ranges: false,
+        tls: false,
+        params,
+        available: || Ok(()),
+        open,
+    }
 }
 
 fn open_reading(file: &Path) -> Result<Reading, Refusal> {

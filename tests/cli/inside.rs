@@ -50,7 +50,8 @@ fn flame_graph(trial: &Value, folder: &Path) -> Option<String> {
     let text = fs::read_to_string(folder.join(file)).unwrap();
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
     roxmltree::Document::parse_with_options(&text, options).unwrap_or_else(|error| panic!("{error}"));
-    assert!(graph["samples"].as_u64().unwrap() > 50 && graph["readings"].as_u64().unwrap() > 1, "{graph}");
+    // On a busy machine one reading may take all the time that a picture has.
+    assert!(graph["samples"].as_u64().unwrap() > 50 && graph["readings"].as_u64().unwrap() > 0, "{graph}");
     assert!(graph["how"].as_str().unwrap().contains("997 samples a second"), "{graph}");
     Some(text)
 }

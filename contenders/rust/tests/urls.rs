@@ -287,16 +287,17 @@ fn each_range_of_a_list_is_read_proven_and_timed() {
 
 #[test]
 fn a_server_may_reorder_and_join_the_parts_of_an_answer() {
+    type Ranges = Vec<Range<usize>>;
     let bytes = content(70_000);
     let (newlines, proof) = truth_of_ranges(&bytes, &RANGES);
-    let reversed = |ranges: Vec<Range<usize>>| -> Vec<Range<usize>> { ranges.into_iter().rev().collect() };
+    let reversed = |ranges: Ranges| -> Ranges { ranges.into_iter().rev().collect() };
     // The ranges up to 301 in one part, and all others as they are.
-    let joined = |ranges: Vec<Range<usize>>| -> Vec<Range<usize>> {
+    let joined = |ranges: Ranges| -> Ranges {
         let apart = ranges.into_iter().filter(|range| range.start >= 1000);
         std::iter::once(0..301).chain(apart).collect()
     };
-    let span = |_: Vec<Range<usize>>| -> Vec<Range<usize>> { std::iter::once(0..70_000).collect() };
-    let changes: [fn(Vec<Range<usize>>) -> Vec<Range<usize>>; 3] = [reversed, joined, span];
+    let span = |_: Ranges| -> Ranges { std::iter::once(0..70_000).collect() };
+    let changes: [fn(Ranges) -> Ranges; 3] = [reversed, joined, span];
     for change in changes {
         let bytes = bytes.clone();
         let server = Server::start(move |request| match &change(request.ranges())[..] {

@@ -473,7 +473,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         names,
         names_per_s: names.map(|_| pieces_per_s),
         places: target.and_then(TargetFacts::places),
-        ranges: target.and_then(TargetFacts::ranges),
+        ranges: target.and_then(|target| target.ranges.as_ref()),
         reads_per_s: blocks.map(|_| pieces_per_s),
         amplification: row.and_then(|row| row.amplification),
         reread: row.and_then(|row| row.reread),

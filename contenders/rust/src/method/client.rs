@@ -212,7 +212,7 @@ impl<R> TimedBody<R> {
     }
 
     /// Number of bytes that were read.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(super) fn byte_count(&self) -> u64 {
         self.bytes
     }
 
@@ -245,6 +245,6 @@ mod tests {
         let first = body.traffic().first_byte;
         body.read_exact(&mut [0]).unwrap();
         assert!(first.is_some() && body.traffic().first_byte == first);
-        assert_eq!(body.bytes(), 2);
+        assert_eq!(body.byte_count(), 2);
     }
 }

@@ -108,7 +108,8 @@ fn a_record_that_is_cut_off_anywhere_is_continued_after_its_last_complete_line()
     let more = || Line::Warning { text: "more".to_owned() };
     let first = text.find('\n').unwrap();
     // At the ends of lines, and at some bytes within each.
-    let is_cut = |end: usize| end % 13 == 0 || text[..end].ends_with('\n') || text[end..].starts_with('\n');
+    let is_cut =
+        |end: usize| end.is_multiple_of(13) || text[..end].ends_with('\n') || text[end..].starts_with('\n');
     for end in (first..text.len()).filter(|&end| text.is_char_boundary(end) && is_cut(end)) {
         fs::write(&path, &text[..end]).unwrap();
         let mut expected = Record::read(&path).unwrap();

@@ -208,7 +208,7 @@ pub(super) fn fit_lines(fit: &Fit) -> Vec<String> {
     let on = |it: &FitPoint| format!("{} ({}, {})", it.machine, it.fact, number(it.value));
     let sure = line.slope_ci95.map_or_else(
         || "; two points have no interval".to_owned(),
-        |ends| format!(", 95 % interval{}", words::ends(ends, &number)),
+        |ends| format!(", 95 % interval{}", words::ends(ends, number)),
     );
     let (at_zero, slope) = (number(line.line.intercept), number(line.line.slope));
     let explains = line.errors.r_squared.map_or_else(String::new, |it| format!(", R² {it:.3}"));

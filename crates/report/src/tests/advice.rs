@@ -156,10 +156,8 @@ fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
 
 #[test]
 fn nothing_is_kept_without_a_baseline() {
-    let record = warm_race(&[
-        ("rust/places-mmap/avx2", 50, STEADY_WOBBLE_US),
-        ("rust/places-pread/avx2", 90, STEADY_WOBBLE_US),
-    ]);
+    let record =
+        warm_race(&[("rust/places-mmap/avx2", 50, STEADY_US), ("rust/places-pread/avx2", 90, STEADY_US)]);
     let said = advice(&record).unwrap();
     assert_eq!(said.sentence, "warm: use rust/places-mmap with avx2: nothing that was measured is faster");
     assert_eq!(Page::from_record(&record).headlines[0].action, said.action);

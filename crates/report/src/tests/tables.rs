@@ -215,5 +215,5 @@ fn amplification_of_ranges_is_the_ratio_of_read_bytes_to_useful_bytes() {
     assert_eq!(row("rust/places-mmap", CacheState::Warm), None, "the reads of a mapping are not known");
     assert_eq!(row("rust/places-pread", CacheState::Cold), third_more, "the device read all bytes");
     let tables = markdown(&page);
-    assert!(tables.contains("| ranges/s | amplified |") && tables.contains("| 1.33 |"), "{tables}");
+    assert!(tables.contains("| ranges/s | amplification |") && tables.contains("| 1.33 |"), "{tables}");
 }

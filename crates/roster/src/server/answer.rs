@@ -294,7 +294,7 @@ mod tests {
             format!("\r\n--B\r\n{kind}\r\nContent-Range: bytes {first}-{last}/{end}\r\n\r\n{bytes}")
         };
         let expected = ranges.iter().map(part).collect::<String>() + "\r\n--B--\r\n";
-        assert!(head.contains(&format!("Content-Length: {}\r\n", expected.len())), "{head}");
+        assert!(head.ends_with(&format!("\r\nContent-Length: {}", expected.len())), "{head}");
         assert!(is_whole && body == expected);
     }
 

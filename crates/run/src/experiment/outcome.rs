@@ -144,7 +144,7 @@ fn most_common_reason<'a>(
     };
     let all: Vec<(&str, &TrialId)> = trials.filter_map(with_reason).collect();
     let count = |reason: &str| all.iter().filter(|(other, _)| *other == reason).count();
-    let rank = |(reason, _): &&(&str, &TrialId)| (Some(*reason) == record.change(), count(*reason));
+    let rank = |(reason, _): &&(&str, &TrialId)| (Some(*reason) == record.change(), count(reason));
     let &(reason, id) = all.iter().rev().max_by_key(rank)?;
     let is_only = all.iter().all(|(other, its)| *other != reason || *its == id);
     Some((reason, is_only.then_some(id)))

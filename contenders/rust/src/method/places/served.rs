@@ -187,7 +187,7 @@ impl Content<'_> {
         if let Some(stretch) = pending.missing.first() {
             return Err(client::failure(format!("the answer lacks the range at byte {}", stretch.offset)));
         }
-        all.count_read_bytes(body.bytes());
+        all.count_read_bytes(body.byte_count());
         all.traffic = all.traffic.merge(body.traffic());
         Ok(())
     }

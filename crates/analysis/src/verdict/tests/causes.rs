@@ -241,7 +241,7 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     // repeat.
     let mut record = machine_record();
     record.targets[0].filesystem = Some("squashfs".to_owned());
-    let reading = with_device_bytes(SIZE / 4, sample_of_times(2000, 60, 1800));
+    let reading = with_device_bytes(SIZE / 4, took_ms(2000, 60, 1800));
     let command = add(&mut record, "command/cat", CacheState::Cold, Cache::Through, reading);
     record.trials[TrialIndex::new(command)].trial.work = Work::Output;
     for (left_share, is_decoding) in [(1.0, true), (0.25, false)] {
