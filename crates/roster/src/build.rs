@@ -12,6 +12,7 @@ use readlab_system::folder::folder_of;
 use readlab_system::interrupt;
 use readlab_system::program::{self, CommandLine, ReadError};
 use readlab_system::trust::{self, Distrust};
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -292,7 +293,10 @@ fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) 
     let paths = paths.map(|(_, word)| folder.join(fill_placeholders(word, place)));
     let is_folder = |value: &&String| value.starts_with('{') && !value.starts_with("{self}");
     let folders = entry.env.values().filter(is_folder);
-    let in_environment = folders.flat_map(|value| with_entries(fill_placeholders(value, place).into()));
+    // A value may be a list of folders, as that of LD_LIBRARY_PATH.
+    let lists = folders.map(|value| fill_placeholders(value, place));
+    let in_environment =
+        lists.flat_map(|list| env::split_paths(&list).collect::<Vec<_>>()).flat_map(with_entries);
     let sources = place.map(|place| place.sources.clone());
     let of_entry = entry.file.clone().into_iter().chain(sources);
     of_entry.chain(paths).chain(in_environment).try_for_each(|path| trust::check(&path))

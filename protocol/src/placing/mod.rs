@@ -291,7 +291,9 @@ impl Command<'_> {
         self.check_own_places()?;
         let (name, operands) = (program_name(words.first()), words.get(1..).unwrap_or_default());
         if READERS.contains(&name) || DATA_PROGRAMS.contains(&name) {
-            let runs = |pair: &[String]| is_option_to_run(pair.first()) && has_place(&pair[1]);
+            let runs = |pair: &[String]| {
+                is_option_to_run(pair.first()) && (has_place(&pair[1]) || expands_path(&pair[1]))
+            };
             let is_run = operands.windows(2).any(runs);
             return if is_run { Err(PlacingError::Program(self.line.to_owned())) } else { Ok(()) };
         }
@@ -747,6 +749,7 @@ mod tests {
             "2>/dev/null {}",
             "\"$1\" {}",
             "rg --pre {} x",
+            "rg --pre \"$1\" x {}",
             "$(cat x) {}",
         ] {
             assert!(matches!(check(line), Err(PlacingError::Program(_))), "{line}: {:?}", check(line));
