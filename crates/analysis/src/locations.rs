@@ -82,7 +82,7 @@ pub struct NotCompared {
 pub enum WhyNotCompared {
     /// The digest and the expected answers both differ from those of the first location.
     Content,
-    /// No state of the cache was measured at both locations.
+    /// No work was measured at both locations in the same state of the cache.
     State,
 }
 

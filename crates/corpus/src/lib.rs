@@ -54,7 +54,7 @@ pub enum CorpusError {
         /// Bytes of the file system that ordinary users can still write.
         free_bytes: u64,
     },
-    #[error("{}: exists and is not as readlab made it; remove it or choose another folder", display_path(.0))]
+    #[error("{}: exists, and has no note of readlab or another content than its note says; remove it or choose another folder", display_path(.0))]
     NotOurs(PathBuf),
     #[error("{}: {cause}", display_path(.path))]
     Io { path: PathBuf, cause: io::Error },

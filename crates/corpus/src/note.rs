@@ -12,6 +12,8 @@ use tempfile::NamedTempFile;
 /// The value of `made_by` in notes of readlab.
 pub(super) const MADE_BY: &str = "readlab corpus";
 
+const NOTE_BYTES_MAX: u64 = 1 << 20;
+
 /// The suffix that is appended to the name of a file to get the name of its note.
 pub(super) const NOTE_SUFFIX: &str = ".readlab.json";
 
@@ -98,7 +100,9 @@ pub(super) fn give_name(note: NamedTempFile, path: PathBuf) -> Result<(), Corpus
 }
 
 fn is_note(path: &Path) -> bool {
-    let text = fs::read(path).unwrap_or_default();
+    // A note is short. What else has the name may be a pipe, or too large for the memory.
+    let is_short = path.symlink_metadata().is_ok_and(|it| it.is_file() && it.len() < NOTE_BYTES_MAX);
+    let text = if is_short { fs::read(path).unwrap_or_default() } else { Vec::new() };
     serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|note| note["made_by"] == MADE_BY)
 }
 

@@ -54,6 +54,9 @@ impl TarFiles {
     pub(super) fn take(&mut self, mut piece: &[u8]) {
         while !piece.is_empty() && !self.is_no_tar {
             if self.has_ended {
+                // Content behind the end belongs to another tar, or to a file that is too large for its
+                // header.
+                self.is_no_tar |= piece.iter().any(|byte| *byte != 0);
                 self.others.take(piece);
                 return;
             }
@@ -95,6 +98,10 @@ impl TarFiles {
         let padded_bytes = size_bytes.checked_next_multiple_of(BLOCK_BYTES as u64)?;
         match header[KIND] {
             b'0' | 0 | b'7' => {
+                // The data of a sparse file in the format pax is a map and parts of the file.
+                if header[..100].windows(14).any(|name| name == b"GNUSparseFile.") {
+                    return None;
+                }
                 self.files += 1;
                 (self.file_left_bytes, self.other_left_bytes) = (size_bytes, padded_bytes - size_bytes);
             }
@@ -210,7 +217,15 @@ mod tests {
         broken[5] ^= 1;
         let sparse = entry(b'S', "sparse", b"");
         let folder = [entry(b'5', "folder/", b""), vec![0; 2 * BLOCK_BYTES]].concat();
+        let two = [whole.clone(), whole.clone()].concat();
+        // In the format pax, a header says 0 bytes of a file that is too large for it.
+        let (small, large) = (entry(b'0', "small", b"x"), entry(b'0', "large", b""));
+        let large = [small, large, vec![0; 2 * BLOCK_BYTES], b"data".to_vec()].concat();
+        let pax_sparse = entry(b'0', "GNUSparseFile.7/sparse", b"map and data");
         for (bytes, what) in [
+            (&two[..], "two tars"),
+            (&large, "a large file"),
+            (&pax_sparse, "sparse in the format pax"),
             (&whole[..BLOCK_BYTES * 4 - 1], "cut"),
             (&broken, "a wrong checksum"),
             (&sparse, "sparse"),

@@ -84,7 +84,9 @@ fn why_not_compared(it: NotCompared, names: &[String]) -> String {
              files in a tar, are the same; compare their rates, or assert with --same-content that both have the same content"
         ),
         WhyNotCompared::State => {
-            format!("{there} is not compared with {first}: no state of the cache was measured at both")
+            format!(
+                "{there} is not compared with {first}: no work was measured at both in the same state of the cache"
+            )
         }
     }
 }
@@ -172,10 +174,10 @@ fn same_by_words(same_by: SameBy) -> &'static str {
     match same_by {
         SameBy::Digest => "",
         SameBy::Answers => {
-            "; the content is the same by the right answers (bytes, newlines and their sum), not by a digest"
+            "; the content is the same by the right answers (numbers of bytes and newlines, sum of the bytes modulo 256), not by a digest"
         }
         SameBy::TarFiles => {
-            "; the files are the same by the right answers (bytes, newlines and their sum), not by a digest; the headers of \
+            "; the files are the same by the right answers (numbers of bytes and newlines, sum of the bytes modulo 256), not by a digest; the headers of \
              a tar are read, too"
         }
         SameBy::Assertion => "; the user asserts that both have the same content",

@@ -30,6 +30,7 @@ use readlab_system::folder::FLAME_GRAPHS;
 use readlab_system::machine::memory::Memory;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::{absolute_without_dot_dot, caution};
+use std::cell::OnceCell;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -175,7 +176,9 @@ struct FirstLocation<'a> {
 impl FirstLocation<'_> {
     /// Whether the content of another location is text; `None` if this location does not decide.
     fn decides_text(&self, facts: &TargetFacts, decodes: Option<Archive>) -> Option<bool> {
-        let both = self.facts.content(None).zip(facts.content(decodes));
+        // `is_text` is about the decoded content, if there is one.
+        let first_decodes = self.facts.decoded.as_ref().map(|decoded| decoded.archive);
+        let both = self.facts.content(first_decodes).zip(facts.content(decodes));
         let same_by = both.and_then(|(first, own)| own.same_by(&first));
         let is_other_form = matches!(same_by, Some(SameBy::Answers | SameBy::TarFiles));
         (self.is_asserted || is_other_form).then_some(self.is_text)
@@ -272,7 +275,7 @@ impl FirstReading<'_> {
             let planning = self.with_user_archive(planning, targets, expected)?;
             return Ok(PlannedRun::new(config, planning.plan()?, targets.len(), &planning.candidates));
         };
-        let facts = targets.first().context("there is no target")?.target.facts.clone();
+        let facts = OnceCell::new();
         let (mut plans, mut first_location) = (Vec::new(), None);
         for (first, (target, expected)) in targets.chunks_mut(1).zip(expected.chunks_mut(1)).enumerate() {
             let path = target[0].target.facts.path.clone();
@@ -281,7 +284,9 @@ impl FirstReading<'_> {
             let planning = self.with_user_archive(planning, target, expected)?;
             plans.push(planning.plan().with_context(|| path)?);
             let (is_text, is_asserted) = (expected[0].is_text(), locations.same_content);
-            first_location = first_location.or(Some(FirstLocation { facts: &facts, is_text, is_asserted }));
+            // The first location is decoded by now.
+            let facts = facts.get_or_init(|| target[0].target.facts.clone());
+            first_location = first_location.or(Some(FirstLocation { facts, is_text, is_asserted }));
         }
         let joined_plan = plans.into_iter().reduce(Plan::joined_with).context("there is no target")?;
         Ok(PlannedRun::new(config, joined_plan, targets.len(), &[]))
