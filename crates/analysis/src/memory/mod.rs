@@ -192,6 +192,8 @@ pub fn hit_share(it: &TrialRecord, target: &TargetFacts) -> Option<f64> {
     if it.trial.bypasses_cache() {
         return Some(0.0);
     }
+    // Holes, encoded bytes and those of a file system without extents are missed unseen.
+    target.expected_device_bytes()?;
     let fetched_share = |sample: Sample| sample.device_reads_per_byte(target.size_bytes);
     let fetched_share = median(it.samples.iter().filter_map(fetched_share))?;
     Some(1.0 - fetched_share).filter(|share| *share >= 0.0)

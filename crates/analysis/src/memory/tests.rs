@@ -3,6 +3,7 @@
 
 use super::*;
 use readlab_model::target::TargetKind;
+use readlab_model::target::extents::Extents;
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::trial::TrialIndex;
@@ -192,12 +193,15 @@ fn the_tail_and_the_device_share_are_those_of_the_point() {
             file_bytes: SIZE,
         };
         let kind = TargetKind::Places(places);
-        TargetFacts { kind, size_bytes: reads * 4096, ..TargetFacts::default() }
+        let extents = Some(Extents { count: 1, ..Extents::default() });
+        TargetFacts { kind, extents, size_bytes: reads * 4096, ..TargetFacts::default() }
     };
     // 500 MB come from the device: a quarter of 2 GB, which are asked for, and more than 400 MB.
     let found = hit_share(&record.trials[pressed], &asked_bytes(2_000_000_000 / 4096)).unwrap();
     assert!((found - 0.75).abs() < 0.001, "{found}");
     assert_eq!(hit_share(&record.trials[pressed], &asked_bytes(400_000_000 / 4096)), None);
+    let unknown = TargetFacts { extents: None, ..asked_bytes(2_000_000_000 / 4096) };
+    assert_eq!(hit_share(&record.trials[pressed], &unknown), None, "not all that is missed may be counted");
     let warm = &record.trials[TrialIndex::new(4)];
     assert_eq!(hit_share(warm, &asked_bytes(1000)), None, "only a bound has hits and misses");
     let curve = &MemoryCurve::all(&record)[0];

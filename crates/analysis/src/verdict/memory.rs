@@ -3,7 +3,7 @@
 
 use super::page_faults::PAGE_BYTES;
 use super::parts::{TimeShare, median, median_wall_ns, scaled_turn_time_ns};
-use super::read_ahead::{AMPLIFICATION_MIN, remedy_by_fewer_bytes};
+use super::read_ahead::{amplification, remedy_by_fewer_bytes};
 use super::{AT_LIMIT, DOMINANT_SHARE_MIN, JudgedTrial, Remedy, Verdict};
 use crate::memory::{MoreMemory, helping_memory};
 use crate::stats::float;
@@ -56,8 +56,7 @@ pub(super) fn limited_by_memory(judged: &JudgedTrial) -> Option<Verdict> {
     }
     reclaim(judged).or_else(|| thrash(judged)).or_else(|| {
         let reread = judged.facts.read_times.filter(|times| *times >= REREAD_SHARE_MIN)?;
-        let is_read_ahead = target.blocks().is_some() && reread >= AMPLIFICATION_MIN;
-        (waits_for_device(judged) && !is_read_ahead).then(|| Verdict::MemoryBound {
+        (waits_for_device(judged) && amplification(judged).is_none()).then(|| Verdict::MemoryBound {
             reread,
             share: memory.share(),
             is_of_blocks: target.blocks().is_some(),
@@ -85,10 +84,8 @@ fn leaves_nothing(judged: &JudgedTrial, memory: &MemoryFacts) -> bool {
 /// A mapping of which page faults bring many times the bytes that are read: the kernel reads around
 /// each fault, and evicts for that what would be read again.
 fn thrash(judged: &JudgedTrial) -> Option<Verdict> {
-    let JudgedTrial { it, target, facts, .. } = judged;
-    target.blocks()?;
-    let major_faults = median(it, Meter::MajorFaults).filter(|count| *count >= MAJOR_FAULTS_MIN)?;
-    let amplification = facts.read_times.filter(|times| *times >= AMPLIFICATION_MIN)?;
+    let major_faults = median(judged.it, Meter::MajorFaults).filter(|count| *count >= MAJOR_FAULTS_MIN)?;
+    let amplification = amplification(judged)?;
     waits_for_device(judged).then(|| Verdict::Thrash {
         major_faults,
         amplification,

@@ -1,11 +1,11 @@
 //! Read-ahead: the kernel fetches bytes that the reading did not ask for, or fetches too little at
 //! a time.
 
-use super::page_faults::reads_by_calls;
+use super::page_faults::{PAGE_BYTES, reads_by_calls};
 use super::parts::median;
 use super::{JudgedTrial, Remedy, Verdict};
 use crate::settings::{SettingEffect, effects_beside};
-use crate::stats::Significance;
+use crate::stats::{Significance, float};
 use readlab_model::sample::Meter;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::device::ReadAhead;
@@ -17,15 +17,23 @@ pub(super) const AMPLIFICATION_MIN: f64 = 2.0;
 /// The verdict on a cold or pressed reading of places that waits for the device while that delivers
 /// many times the requested bytes.
 pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
-    let JudgedTrial { it, target, facts, .. } = judged;
-    target.blocks().filter(|_| it.trial.state != CacheState::Warm)?;
-    let times = facts.read_times?;
-    let is_mapped = !reads_by_calls(it);
-    (times >= AMPLIFICATION_MIN).then(|| Verdict::ReadAhead {
-        times,
-        is_mapped,
-        remedy: remedy_by_fewer_bytes(judged),
-    })
+    let JudgedTrial { it, target, .. } = judged;
+    target.blocks().filter(|_| it.trial.state != CacheState::Warm && !it.trial.bypasses_cache())?;
+    let times = amplification(judged)?;
+    Some(Verdict::ReadAhead { times, is_mapped: !reads_by_calls(it), remedy: remedy_by_fewer_bytes(judged) })
+}
+
+/// The device bytes divided by the bytes of the blocks that a reading needs. `None` if they are few, or
+/// few for the pages that the blocks are in: the page cache holds whole pages, without any read-ahead.
+pub(super) fn amplification(judged: &JudgedTrial) -> Option<f64> {
+    let JudgedTrial { target, facts, .. } = judged;
+    let block_bytes = (target.size_bytes / target.blocks()?.reads.max(1)).max(1);
+    // Ranges, and blocks that are no multiple of a page, may begin and end within pages.
+    let is_aligned = target.ranges.is_none()
+        && (PAGE_BYTES.is_multiple_of(block_bytes) || block_bytes.is_multiple_of(PAGE_BYTES));
+    let pages = block_bytes.div_ceil(PAGE_BYTES) + u64::from(!is_aligned);
+    let times_of_pages = float(pages * PAGE_BYTES) / float(block_bytes);
+    facts.read_times.filter(|times| *times >= AMPLIFICATION_MIN * times_of_pages)
 }
 
 /// The fastest rival on the same places that fetches at most half as many bytes.

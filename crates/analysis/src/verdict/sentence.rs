@@ -137,7 +137,7 @@ fn limiting_cause(verdict: &Verdict, facts: &TrialFacts) -> String {
 fn greater_bound_words(greater: Option<&GreaterBound>, facts: &TrialFacts) -> String {
     let Some(GreaterBound { share, cache_bytes, times }) = greater else {
         return match facts.has_greater_bound {
-            true => "; no greater bound of this run makes it clearly faster".to_owned(),
+            true => "; no greater bound of this run makes it faster by more than 5 % beyond doubt".to_owned(),
             false => "; a greater bound (--memory) shows how much memory helps".to_owned(),
         };
     };

@@ -163,8 +163,8 @@ impl StateProof {
             device_known: samples().filter(|sample| sample.device_read_bytes.is_some()).count(),
             by_device_alone: cold_samples_that_left_less(false, |it| it.device_read_bytes != Some(0)),
             unproven: cold_samples_that_left_less(false, |it| it.device_read_bytes == Some(0)),
-            of_part: cold_samples_that_left_less(true, |it| it.resident_after != Some(0.0)),
-            left_nothing: cold_samples_that_left_less(true, |it| it.resident_after == Some(0.0)),
+            of_part: cold_samples_that_left_less(true, |it| !left_nothing(it)),
+            left_nothing: cold_samples_that_left_less(true, left_nothing),
             rejected: all().map(|trial| trial.rejected.len()).sum(),
             resident_before: Range::over(samples().filter_map(|sample| sample.resident_before)),
             resident_after: Range::over(samples().filter_map(|sample| sample.resident_after)),
@@ -181,6 +181,11 @@ fn share_range(range: Option<Range>) -> String {
         Some(Range { low, high }) if words::percent(low) == words::percent(high) => words::percent(low),
         Some(Range { low, high }) => format!("{} to {}", words::percent(low), words::percent(high)),
     }
+}
+
+/// Whether a reading left no page in the cache. An estimate sees only some of them.
+fn left_nothing(sample: &Sample) -> bool {
+    sample.resident_after == Some(0.0) && !sample.resident_is_estimate
 }
 
 /// Number of cold samples through the page cache that left less than the file in it and that

@@ -6,6 +6,7 @@ use crate::html;
 use crate::ranking::Ranking;
 use crate::words;
 use readlab_model::target::TargetKind;
+use readlab_model::target::extents::Extents;
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 use readlab_model::target::places::{Pattern, PlacesFacts};
 use std::collections::BTreeSet;
@@ -281,7 +282,8 @@ fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
     let (base, bounded) = (record.targets.len(), BOUNDS.len() + 1);
     for number in 0..bounded {
         let facts = record.targets[number].clone();
-        let facts = TargetFacts { kind: TargetKind::Places(places.clone()), ..facts };
+        let extents = Some(Extents { count: 1, ..Extents::default() });
+        let facts = TargetFacts { kind: TargetKind::Places(places.clone()), extents, ..facts };
         record.add(testing::target(base + number, facts));
     }
     for it in record.trials.iter_mut().filter(|it| it.trial.id.to_string() == METHODS[0].0) {

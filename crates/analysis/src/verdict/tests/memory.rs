@@ -58,7 +58,7 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
         let reading = with_device_bytes(0, took_ms(wall_ms, 40, 100));
         add_pressed(&mut record, "rust/read/avx2", target, reading);
         if wall_ms == 2000 {
-            let said = "50 % of it; no greater bound of this run makes it clearly faster; O_DIRECT";
+            let said = "50 % of it; no greater bound of this run makes it faster by more than 5 % beyond doubt; O_DIRECT";
             assert_verdict(&record, read, stop, said);
         }
     }
