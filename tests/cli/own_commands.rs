@@ -159,7 +159,7 @@ fn accepted_exit_codes_are_recorded_and_shown_and_others_are_failures() {
     let says_why = "sh -c 'echo reading >&2; echo no such device >&2; exit 3' {}";
     let json = race(&home, &[says_why], &["--check", "none"]).exits(1);
     assert!(
-        reason(&json, says_why).ends_with("ended with exit code 3; it printed: no such device"),
+        reason(&json, says_why).ends_with("ended with exit code 3; it printed last: no such device"),
         "{json}"
     );
 }
@@ -209,7 +209,7 @@ fn a_program_decides_whether_output_is_right() {
     let json = race(&home, &["cat {}"], &["--check", "no-such-program"]);
     let why = reason(&json, "cat {}");
     assert!(
-        why.contains("ended with exit code 127; it printed: ") && why.contains("no-such-program"),
+        why.contains("ended with exit code 127; it printed last: ") && why.contains("no-such-program"),
         "{why}"
     );
 }

@@ -17,6 +17,7 @@ use readlab_record::{EndReason, Outcome};
 use readlab_system::instance::SettingsLock;
 use readlab_system::program::{self, CommandLine, launcher};
 use readlab_system::system_setting::SettingFiles;
+use readlab_system::terminal::notice;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -387,9 +388,10 @@ impl FixedSetting {
 
 impl Drop for FixedSetting {
     fn drop(&mut self) {
-        if self.is_applied {
-            // Nothing more can be done about a file of the kernel that took a value and now takes none.
-            let _ = self.files.write_value(&self.found);
+        if self.is_applied
+            && let Err(why) = self.files.write_value(&self.found)
+        {
+            notice::show(format!("a setting is not {} again, as it was found: {why}", self.found));
         }
     }
 }

@@ -349,7 +349,7 @@ impl Session {
     fn with_last_error(&mut self, reason: String) -> String {
         let is_command = self.receipt.contender == COMMAND;
         match is_command.then(|| self.process.newest_error_line()).flatten() {
-            Some(line) => format!("{reason}; it printed: {line}"),
+            Some(line) => format!("{reason}; it printed last: {line}"),
             None => reason,
         }
     }

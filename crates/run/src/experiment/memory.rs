@@ -122,7 +122,9 @@ pub(super) fn arrange_bounds(
         for number in 0..unbounded {
             let KnownTarget { target, .. } = &targets[number % targets.len()];
             let facts_of_bound = memory_facts(target, bound, memory.is_shared);
-            facts.push(TargetFacts { memory: Some(facts_of_bound), ..facts[number].clone() });
+            // The cautions are those of the same file without a bound.
+            let (memory, cautions) = (Some(facts_of_bound), Vec::new());
+            facts.push(TargetFacts { memory, cautions, ..facts[number].clone() });
         }
     }
     let plan = if is_planned { plan } else { plan_under_bounds(plan, unbounded, memory.bounds.len()) };

@@ -14,7 +14,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::linux::fs::MetadataExt;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The kernel's list of sockets, in which an abstract name begins with `@`.
@@ -101,8 +100,9 @@ impl AsFd for SettingsLock {
     }
 }
 
+/// Whether a process runs; of one that has ended and was not waited for, the command line is empty.
 fn is_running(pid: u32) -> bool {
-    Path::new("/proc").join(pid.to_string()).exists()
+    std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| !words.is_empty())
 }
 
 /// The folder for temporary files in the names of sockets.

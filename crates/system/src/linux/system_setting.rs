@@ -134,13 +134,15 @@ impl SettingFiles {
         }
     }
 
+    /// Writes the value to every file, also behind one that fails. The first failure is returned.
     pub fn write_value(&self, value: &str) -> Result<(), String> {
         let text = self.setting.kernel_text(value)?;
-        self.files.iter().try_for_each(|file| {
+        let written = self.files.iter().map(|file| {
             let opened = fs::File::options().write(true).truncate(true).open(file);
             let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
             written.map_err(|cause| format!("'{value}': {}", file_error(file, &cause)))
-        })
+        });
+        written.collect::<Vec<Result<(), String>>>().into_iter().collect()
     }
 
     /// The values that the kernel offers. If it lists none, some usual ones.

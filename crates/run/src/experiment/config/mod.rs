@@ -21,6 +21,7 @@ use readlab_protocol::placing;
 use readlab_record::{Requested, RunKind};
 use readlab_roster::discovery::Contenders;
 use readlab_suite::{NamedBy, StateChoice, Suite, SuiteEntry};
+use readlab_system::memory::page_bytes;
 use readlab_system::trust;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -91,6 +92,9 @@ impl RunConfig {
         };
         if suite.read_ahead_bytes.is_some() && !memory.is_given() {
             bail!("read_ahead_bytes of the suite is for bounds on memory, and none is given: memory");
+        }
+        if let Some(bytes) = suite.read_ahead_bytes.filter(|bytes| !bytes.is_multiple_of(page_bytes())) {
+            bail!("read_ahead_bytes of the suite is {bytes}, which is no number of pages");
         }
         let memory = MemoryBounds { read_ahead_bytes: suite.read_ahead_bytes, ..memory };
         let states = sampling.state.unwrap_or(suite.state);
