@@ -7,7 +7,6 @@ use crate::machine::{skip, succeeds_or_skip, works};
 use crate::repository;
 use readlab_record::{Outcome, WarmupEnd};
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -101,12 +100,13 @@ fn assert_built_in_contender(name: &str, methods: &[(&str, Option<&str>)], over_
 fn corpus_archive(home: &Home, archive: &str) -> PathBuf {
     let made = home.readlab(format!("corpus --folder c make gdelt 100000 --in {archive}")).exits(0);
     let file = home.at(made.out.trim_end());
-    if ["gzip", "bzip2"].contains(&archive) {
-        // Tapes and some devices pad a file, and gzip and bzip2 accept the padding.
-        let mut padded = fs::File::options().append(true).open(&file).unwrap();
-        padded.write_all(&[0; 512]).unwrap();
+    if !["gzip", "bzip2"].contains(&archive) {
+        return file;
     }
-    file
+    // Tapes and some devices pad a file, and gzip and bzip2 accept the padding.
+    let padded = file.with_file_name(format!("padded-{}", file.file_name().unwrap().display()));
+    fs::write(&padded, [fs::read(file).unwrap(), vec![0; 512]].concat()).unwrap();
+    padded
 }
 
 /// The snippets of a contender in another language, by path.

@@ -79,7 +79,7 @@ fn assert_verified(name: &str, methods: &str) {
 /// `contenders/rust/tests`.
 #[test]
 fn rust_is_verified_and_the_findings_are_printed_as_json() {
-    let some = ["null", "read", "mmap", "gzip", "http", "walk", "places-pread"];
+    let some = ["null", "read", "lines", "resident", "mmap", "gzip", "http", "walk", "places-pread"];
     let methods = some.map(|method| format!(" --method {method}")).concat();
     let found = Home::new().readlab(format!("verify rust --json{methods}")).exits(0).json();
     assert_eq!((&found["schema"], &found["version"]), (&"readlab.verification".into(), &1.into()));

@@ -43,8 +43,8 @@ fn a_command_or_method_that_takes_no_part_is_exit_1_and_a_glob_needs_one_partici
     let home = home();
     let no_program = "-c './my-reader {}' did not take part: ./my-reader: no such program";
     let direct = "--method 'rust/direct/scalar' did not take part: reads past the page cache";
-    let words = "-c './my-reader {}' -c 'wc -l {}' --method rust/direct/scalar";
-    assert_reported(&race(&home, words), 1, &[no_program, direct]);
+    assert_reported(&race(&home, "-c './my-reader {}' -c 'wc -l {}'"), 1, &[no_program]);
+    assert_reported(&race(&home, "--method rust/direct/scalar"), 1, &[direct]);
     // The glob also matches rust/mmap.
     assert_reported(&race(&home, "--method rust/{direct,mmap}/scalar"), 0, &[]);
     // The name also matches the cold trial.

@@ -167,7 +167,11 @@ fn another_plan_lab_or_contender_is_refused() {
         ("\"lab\":\"", "\"lab\":\"9.", "it was begun by readlab 9."),
         ("\"agenda\":{", "\"other\":{", "it holds no plan to go on by"),
         ("\"contender\":\"rust\",\"version\":\"", "\"contender\":\"rust\",\"version\":\"9.", "rust was 9."),
-        ("\"line\":\"target\",\"index\":0", "\"line\":\"warning\",\"text\":\"\"", "target 0, which no earlier line"),
+        (
+            "\"line\":\"target\",\"index\":0",
+            "\"line\":\"warning\",\"text\":\"\"",
+            "target 0, which no earlier line",
+        ),
         ("\"folder\":\"", "\"folder\":\"/nowhere", "it was begun in /nowhere"),
     ] {
         assert!(good.contains(from), "{from} is not in {}", &good[..400]);

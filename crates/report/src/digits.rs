@@ -70,12 +70,12 @@ fn exponent(value: f64) -> i32 {
     if value > 0.0 && value.is_finite() { value.log10().floor() as i32 } else { 0 }
 }
 
-/// If the upper end of an interval is more than this many times the lower one, the ends say nothing:
-/// there were too few readings. Two rounds that differ by chance give such intervals.
+/// If the upper end of an interval is more than this many times the lower one, the ends say nothing.
+/// Two rounds that differ by chance give such intervals, and readings of two kinds.
 const SPAN_MAX: f64 = 1000.0;
 
 /// Stands in place of such ends.
-pub(super) const TOO_FEW_READINGS: &str = "too few readings to tell";
+pub(super) const TOO_FAR_APART: &str = "readings too far apart to tell";
 
 /// Whether the ends of the interval of a positive number are too far apart to say anything.
 pub(super) fn says_nothing([low, high]: [f64; 2]) -> bool {
@@ -138,7 +138,7 @@ impl MeasuredNumber {
     pub(super) fn text_with_half_width(&self) -> String {
         match self.wide_ends() {
             Some(WideEnds::Range(range)) => return range,
-            Some(WideEnds::SayNothing) => return format!("{} ({TOO_FEW_READINGS})", self.text()),
+            Some(WideEnds::SayNothing) => return format!("{} ({TOO_FAR_APART})", self.text()),
             None => {}
         }
         let place = self.last_place();

@@ -1,6 +1,6 @@
 //! The wording of numbers and names in reports.
 
-use super::digits::{LastDigit, MeasuredNumber, TOO_FEW_READINGS, WideEnds, says_nothing};
+use super::digits::{LastDigit, MeasuredNumber, TOO_FAR_APART, WideEnds, says_nothing};
 use readlab_analysis::compare::{Center, Unit};
 use readlab_analysis::stats::{Interval, Ratio, SharedRatio, Summary, float, whole};
 use readlab_model::sample::{Meter, MeterUnit};
@@ -62,7 +62,7 @@ pub(super) fn with_ends(value: f64, ci95: Option<Interval>, shown: impl Fn(f64) 
 /// The text ` [3.10, 3.33]`, or that the ends are too far apart to say anything.
 pub(super) fn ends(ci95: Interval, shown: impl Fn(f64) -> String) -> String {
     match says_nothing([ci95.low, ci95.high]) {
-        true => format!(" ({TOO_FEW_READINGS})"),
+        true => format!(" ({TOO_FAR_APART})"),
         false => format!(" [{}, {}]", shown(ci95.low), shown(ci95.high)),
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn plus_minus(summary: &Summary) -> Option<String> {
     let [low, high] = summary.median_ci95?;
     Some(match MeasuredNumber::time(summary).wide_ends() {
         Some(WideEnds::Range(range)) => range,
-        Some(WideEnds::SayNothing) => TOO_FEW_READINGS.to_owned(),
+        Some(WideEnds::SayNothing) => TOO_FAR_APART.to_owned(),
         None => {
             let percent = 100.0 * float(high - low) / 2.0 / float(summary.median.max(1));
             format!("±{} %", two_digits(percent))
@@ -380,8 +380,8 @@ mod tests {
                 51_500_000,
                 Some([1_000, 11_755_041_518_000_000]),
                 "50 ms",
-                "50 ms (too few readings to tell)",
-                "20 GB/s (too few readings to tell)",
+                "50 ms (readings too far apart to tell)",
+                "20 GB/s (readings too far apart to tell)",
             ),
             (51_500_000, Some([51_000_000, 52_000_000]), "51.5 ms", "51.5 ± 0.5 ms", "19.4 ± 0.2 GB/s"),
             (51_500_000, Some([51_499_000, 51_501_000]), "51.5 ms", "51.5 ms", "19.4 GB/s"),
@@ -412,7 +412,7 @@ mod tests {
             (23.14, Some((22.0, 25.0)), "23.1 [22.0, 25.0]"),
             (231.4, Some((150.0, 330.0)), "230 [150, 330]"),
             (1.62, None, "1.6 (1 round)"),
-            (0.0004, Some((0.000_000_1, 1.4025)), "0.0004 (too few readings to tell)"),
+            (0.0004, Some((0.000_000_1, 1.4025)), "0.0004 (readings too far apart to tell)"),
             (58.0, Some((1.6, 2300.0)), "58 [2, 2300]"),
         ] {
             let ci95 = ends.map(|(low, high)| Interval { low, high });

@@ -36,7 +36,7 @@ pub mod verify;
 use clap::{Parser, Subcommand};
 
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 a trial failed or was refused, or something requested by name did not take \
-part; 2 wrong usage or environment, or no sample was measured; 3 worse than --fail-over allows; 130 interrupted.";
+part; 2 wrong usage or environment, or no sample was measured; 3 worse than --fail-over allows; 130, 143 or 129 interrupted by Ctrl-C, SIGTERM or a closed terminal.";
 
 /// Measures ways of reading a file: how fast each is, which is fastest, and what limits it
 #[derive(Debug, Parser)]

@@ -13,7 +13,7 @@ pub(super) use json::schema;
 pub use json::{comparison_json, is_comparison_json};
 pub use layout::{comparison_markdown, comparison_terminal};
 
-use super::digits::{HALF_WIDTH_SHARE_MAX, TOO_FEW_READINGS, says_nothing};
+use super::digits::{HALF_WIDTH_SHARE_MAX, TOO_FAR_APART, says_nothing};
 use super::document::Column;
 use super::table::{self, Table};
 use super::words::{self, NONE, Number, PERCENTILES, factor};
@@ -77,7 +77,7 @@ pub(super) fn value(measure: Measure, cell: &Cell) -> String {
         }
         (Some(Statistic::Mean), ..) => format!("{shown} mean"),
         (.., None) => shown,
-        (.., Some(ends)) if says_nothing([ends.low, ends.high]) => format!("{shown} ({TOO_FEW_READINGS})"),
+        (.., Some(ends)) if says_nothing([ends.low, ends.high]) => format!("{shown} ({TOO_FAR_APART})"),
         (.., Some(ends)) if ends.half_width() > HALF_WIDTH_SHARE_MAX * cell.value => {
             format!("{} to {}", number(measure, ends.low), number(measure, ends.high))
         }
