@@ -132,20 +132,24 @@ fn bounds(range: &str, size: u64) -> Option<(u64, u64)> {
 }
 
 impl Connections {
-    /// What is wrong with the connections of a turn with this many readings, given the turns
-    /// before.
+    /// What is wrong with the connections of a turn with this many readings, given the turns before.
+    /// `count_open` says how many of some connections are open.
     pub(super) fn refusal(
         &mut self,
         requests: &[LoggedRequest],
         readings: u32,
         are_kept: Option<bool>,
+        count_open: impl Fn(&BTreeSet<u64>) -> usize,
     ) -> Option<String> {
         let own: BTreeSet<u64> = requests.iter().map(|logged| logged.connection).collect();
         let are_kept = are_kept?;
         let count = own.len();
         let used_before = own.intersection(&self.used).count();
         self.turns += 1;
-        self.new_turns += usize::from(self.turns > 1 && used_before * 2 < count);
+        // A client may open more connections while it keeps and uses the earlier ones: it has not
+        // noticed yet that one of them is free.
+        let are_lost = used_before == 0 || count_open(&self.used) * 2 < self.used.len();
+        self.new_turns += usize::from(self.turns > 1 && used_before * 2 < count && are_lost);
         self.used.extend(own);
         match are_kept {
             false if used_before > 0 || count < readings as usize => {
@@ -165,7 +169,7 @@ pub(super) fn are_closed(pages: &Pages, requests: &[LoggedRequest]) -> bool {
     let own = requests.iter().map(|logged| logged.connection).collect();
     let deadline = Instant::now() + CLOSE_TIMEOUT;
     loop {
-        if !pages.is_any_open(&own) {
+        if pages.count_open(&own) == 0 {
             return true;
         }
         if Instant::now() >= deadline {
@@ -250,11 +254,21 @@ mod tests {
         assert!(fault_of(&[], 0).unwrap().contains("nothing"));
     }
 
-    /// What is wrong with the last of these turns; each has one reading.
+    /// What is wrong with the last of these turns; each has one reading, and its connections are
+    /// closed later.
     fn connections_fault(turns: &[&[u64]], are_kept: Option<bool>) -> Option<String> {
+        last_fault(turns, are_kept, |_| 0)
+    }
+
+    fn last_fault(
+        turns: &[&[u64]],
+        are_kept: Option<bool>,
+        count_open: impl Fn(&BTreeSet<u64>) -> usize,
+    ) -> Option<String> {
         let mut connections = Connections::default();
         let requests = |turn: &[u64]| turn.iter().map(|it| logged(*it, None)).collect::<Vec<_>>();
-        turns.iter().map(|turn| connections.refusal(&requests(turn), 1, are_kept)).last().flatten()
+        let faults = turns.iter().map(|turn| connections.refusal(&requests(turn), 1, are_kept, &count_open));
+        faults.last().flatten()
     }
 
     #[test]
@@ -267,6 +281,9 @@ mod tests {
         assert_eq!(connections_fault(&[&[0, 1, 2, 3, 4, 5, 6, 7]], Some(true)), None);
         let growing: &[&[u64]] = &[&[0], &[0, 1, 2], &[1, 3, 4]];
         assert!(connections_fault(growing, Some(true)).unwrap().contains("2 are new"));
+        assert_eq!(last_fault(growing, Some(true), BTreeSet::len), None, "the earlier ones are open");
+        let left_open = last_fault(&[&[0], &[1], &[2]], Some(true), BTreeSet::len).unwrap();
+        assert!(left_open.contains("keeps no connection"), "they are open, and not used");
         assert!(connections_fault(&[&[0], &[1], &[2]], Some(true)).unwrap().contains("keeps no connection"));
         assert_eq!(connections_fault(&[&[0], &[1], &[2], &[0]], None), None);
     }

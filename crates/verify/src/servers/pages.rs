@@ -111,8 +111,9 @@ impl Pages {
         locked(&self.open).remove(&connection);
     }
 
-    pub(super) fn is_any_open(&self, connections: &BTreeSet<u64>) -> bool {
-        !locked(&self.open).is_disjoint(connections)
+    /// How many of these connections are open.
+    pub(super) fn count_open(&self, connections: &BTreeSet<u64>) -> usize {
+        locked(&self.open).intersection(connections).count()
     }
 
     pub(super) fn reply(&self, connection: u64, request: &Request) -> Reply {

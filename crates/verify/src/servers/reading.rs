@@ -207,7 +207,9 @@ impl<'s> ServerReadSpec<'s> {
             prepared.attempt(stage, &case.name, || Ok(prepared.page.put_file(&case.path)?))?;
             let turn = prepared.turn(&mut session, stage, case, request).and_then(|requests| {
                 let keeps = prepared.keeps_connections(case);
-                let reason = connections.refusal(&requests, request.count, keeps).or_else(|| {
+                let reason = connections
+                    .refusal(&requests, request.count, keeps, |used| self.servers.pages.count_open(used));
+                let reason = reason.or_else(|| {
                     let are_closed = keeps != Some(false) || are_closed(&self.servers.pages, &requests);
                     (!are_closed).then(|| "it keeps a connection open between turns".to_owned())
                 });
