@@ -155,7 +155,8 @@ fn bytes_that_are_not_a_request_get_no_answer() {
     let client = |text: &str| {
         let mut client = Client::connect(SecretPath::new(file.path(), "secret"));
         client.send(text);
-        client.stream.get_ref().shutdown(Shutdown::Write).unwrap();
+        // The server may have ended the connection by now.
+        let _ = client.stream.get_ref().shutdown(Shutdown::Write);
         assert!(client.server.join().unwrap().is_err(), "{text}");
     };
     client("GET /secret HTTP/1.1\r\n");
