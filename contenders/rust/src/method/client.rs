@@ -35,6 +35,43 @@ pub(super) struct ClientSettings {
     pub(super) idle_connections: usize,
 }
 
+/// The client of a method, which is made once before the readings, or in each.
+pub(super) struct ReadingClient {
+    settings: ClientSettings,
+    is_kept: bool,
+    kept: Option<Client>,
+}
+
+impl ReadingClient {
+    pub(super) fn new(settings: ClientSettings, is_kept: bool) -> ReadingClient {
+        ReadingClient { settings, is_kept, kept: None }
+    }
+
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Makes the client, if it is kept.
+    pub(super) fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
+        if self.is_kept && self.kept.is_none() {
+            self.kept = Some(Client::make(source, self.settings)?);
+        }
+        Ok(())
+    }
+
+    /// The client that is kept, or one that is made now and lasts as long as `made`.
+    pub(super) fn for_reading<'c>(
+        &'c self,
+        source: &Source,
+        made: &'c mut Option<Client>,
+    ) -> Result<&'c Client, Fault> {
+        match &self.kept {
+            Some(client) => Ok(client),
+            None => Ok(made.insert(Client::make(source, self.settings)?)),
+        }
+    }
+}
+
 /// An answer, and the range of the content that it holds.
 type ResponseWithRange = (Response<Body>, Range<u64>);
 

@@ -3,7 +3,7 @@
 //! By default each reading makes a new client with a new connection, and requests that the server
 //! closes it, so no state is kept. With `kept=1` the client and its connection stay.
 
-use super::client::{self, CLIENT_BUFFER_BYTES, Client, ClientSettings, TimedBody};
+use super::client::{self, CLIENT_BUFFER_BYTES, ClientSettings, ReadingClient, TimedBody};
 use super::read::drain;
 use super::{Fault, Method, Reader};
 use crate::consumer::Consumer;
@@ -29,51 +29,43 @@ pub(super) const HTTP: Method = Method {
         let buffer_bytes = settings.size(&BUFFER);
         let is_kept = settings.is_on(&KEPT);
         let client = ClientSettings { buffer_bytes, idle_connections: usize::from(is_kept) };
-        Ok(Box::new(Http { client, is_kept, kept: None, traffic: Traffic::default() }))
+        let client = ReadingClient::new(client, is_kept);
+        Ok(Box::new(Http { client, buffer_bytes, traffic: Traffic::default() }))
     },
     ..Method::DEFAULT
 };
 
 struct Http {
-    client: ClientSettings,
-    is_kept: bool,
-    kept: Option<Client>,
+    client: ReadingClient,
+    buffer_bytes: usize,
     traffic: Traffic,
 }
 
 impl Reader for Http {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        if self.is_kept && self.kept.is_none() {
-            self.kept = Some(Client::make(source, self.client)?);
-        }
-        Ok(())
+        self.client.prepare(source)
     }
 
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let made;
-        let client = match &self.kept {
-            Some(client) => client,
-            None => {
-                made = Client::make(source, self.client)?;
-                &made
-            }
-        };
+        let mut made = None;
+        let client = self.client.for_reading(source, &mut made)?;
         let mut consumer = Consumer::new(visit);
         let part = match source.as_part() {
             Some(Part { length_bytes: 0, .. }) => return Ok(consumer.finish()),
             part => part,
         };
-        let (answer, range) = match part.map(|part| client.get_part(part, !self.is_kept)).transpose()? {
-            None => (client.get(!self.is_kept)?, None),
-            Some(Some((answer, range))) => (answer, Some(range)),
-            Some(None) => {
-                self.traffic = Traffic { requests: Some(1), first_byte: None };
-                return Ok(consumer.finish());
-            }
-        };
+        let (answer, range) =
+            match part.map(|part| client.get_part(part, !self.client.is_kept())).transpose()? {
+                None => (client.get(!self.client.is_kept())?, None),
+                Some(Some((answer, range))) => (answer, Some(range)),
+                Some(None) => {
+                    self.traffic = Traffic { requests: Some(1), first_byte: None };
+                    return Ok(consumer.finish());
+                }
+            };
         let mut body = TimedBody::new(answer.into_body().into_reader());
-        let mut buffer = Buffer::new(self.client.buffer_bytes)?;
-        let length = drain(&mut body, &mut buffer[..self.client.buffer_bytes], &mut consumer)?;
+        let mut buffer = Buffer::new(self.buffer_bytes)?;
+        let length = drain(&mut body, &mut buffer[..self.buffer_bytes], &mut consumer)?;
         if let Some(range) = range {
             client::check_length(&range, length)?;
         }

@@ -3,7 +3,7 @@
 //! The answer to the first request contains the size of the whole content. The threads then take
 //! ranges in turn. The thread that takes the first range reads the answer that already arrived.
 
-use super::client::{self, CLIENT_BUFFER_BYTES, Client, ClientSettings, TimedBody};
+use super::client::{self, CLIENT_BUFFER_BYTES, Client, ClientSettings, ReadingClient, TimedBody};
 use super::read::drain;
 use super::{Fault, Feeding, Method, Reader};
 use crate::consumer::Consumer;
@@ -34,12 +34,11 @@ pub(super) const HTTP_RANGED: Method = Method {
     params: &[CONCURRENCY, KEPT, PART],
     build: |settings| {
         let idle_connections = settings.size(&CONCURRENCY);
+        let client = ClientSettings { buffer_bytes: CLIENT_BUFFER_BYTES, idle_connections };
         Ok(Box::new(RangedReader {
-            client: ClientSettings { buffer_bytes: CLIENT_BUFFER_BYTES, idle_connections },
+            client: ReadingClient::new(client, settings.is_on(&KEPT)),
             part_bytes: settings.get(&PART),
             threads: settings.get(&CONCURRENCY),
-            is_kept: settings.is_on(&KEPT),
-            kept: None,
             traffic: Traffic::default(),
         }))
     },
@@ -47,31 +46,20 @@ pub(super) const HTTP_RANGED: Method = Method {
 };
 
 struct RangedReader {
-    client: ClientSettings,
+    client: ReadingClient,
     part_bytes: u64,
     threads: u64,
-    is_kept: bool,
-    kept: Option<Client>,
     traffic: Traffic,
 }
 
 impl Reader for RangedReader {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        if self.is_kept && self.kept.is_none() {
-            self.kept = Some(Client::make(source, self.client)?);
-        }
-        Ok(())
+        self.client.prepare(source)
     }
 
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
-        let made;
-        let client = match &self.kept {
-            Some(client) => client,
-            None => {
-                made = Client::make(source, self.client)?;
-                &made
-            }
-        };
+        let mut made = None;
+        let client = self.client.for_reading(source, &mut made)?;
         let asked = source.as_part().map_or(0..u64::MAX, Part::range);
         if asked.is_empty() {
             return Ok(Consumer::new(visit).finish());

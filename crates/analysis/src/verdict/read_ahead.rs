@@ -12,7 +12,7 @@ use readlab_model::target::device::ReadAhead;
 use readlab_model::trial::CacheState;
 
 /// From this many times the requested bytes on, read-ahead decides the verdict.
-pub(super) const AMPLIFICATION_MIN: f64 = 2.0;
+const AMPLIFICATION_MIN: f64 = 2.0;
 
 /// The verdict on a cold or pressed reading of places that waits for the device while that delivers
 /// many times the requested bytes.

@@ -4,7 +4,7 @@
 //! A server may answer several ranges by parts in any order, and join ranges that are near each
 //! other. Each block must be in some part, and no part may be another than requested.
 
-use super::super::client::{self, CLIENT_BUFFER_BYTES, Client, ClientSettings, TimedBody};
+use super::super::client::{self, CLIENT_BUFFER_BYTES, Client, ClientSettings, ReadingClient, TimedBody};
 use super::super::multipart::{self, Parts};
 use super::super::{Fault, Feeding, Method, Reader};
 use super::stretches::{MERGE, Stretch, Stretches};
@@ -56,13 +56,11 @@ pub(crate) const HTTP_MULTIRANGE: Method = Method {
 };
 
 struct RangesReader {
-    client: ClientSettings,
+    client: ReadingClient,
     threads: u64,
     merge_bytes: u64,
     /// Most ranges of one request.
     ranges_max: usize,
-    is_kept: bool,
-    kept: Option<Client>,
     /// The latencies of readings since they were last taken.
     latencies: Vec<Latencies>,
     read_bytes: Option<u64>,
@@ -72,13 +70,12 @@ struct RangesReader {
 impl RangesReader {
     fn new(settings: &Settings, ranges_max: usize) -> RangesReader {
         let idle_connections = settings.size(&CONCURRENCY);
+        let client = ClientSettings { buffer_bytes: CLIENT_BUFFER_BYTES, idle_connections };
         RangesReader {
-            client: ClientSettings { buffer_bytes: CLIENT_BUFFER_BYTES, idle_connections },
+            client: ReadingClient::new(client, settings.is_on(&KEPT)),
             threads: settings.get(&CONCURRENCY),
             merge_bytes: settings.get(&MERGE),
             ranges_max,
-            is_kept: settings.is_on(&KEPT),
-            kept: None,
             latencies: Vec::new(),
             read_bytes: None,
             traffic: Traffic::default(),
@@ -88,22 +85,13 @@ impl RangesReader {
 
 impl Reader for RangesReader {
     fn prepare(&mut self, source: &Source) -> Result<(), Fault> {
-        if self.is_kept && self.kept.is_none() {
-            self.kept = Some(Client::make(source, self.client)?);
-        }
-        Ok(())
+        self.client.prepare(source)
     }
 
     fn read(&mut self, source: &Source, visit: Visit) -> Result<Answer, Fault> {
         let places = source.ranges().ok_or_else(|| client::failure("no list of ranges was given"))?;
-        let made;
-        let client = match &self.kept {
-            Some(client) => client,
-            None => {
-                made = Client::make(source, self.client)?;
-                &made
-            }
-        };
+        let mut made = None;
+        let client = self.client.for_reading(source, &mut made)?;
         let stretches = Stretches::new(places, 1, self.merge_bytes);
         let requests = stretches.len().div_ceil(self.ranges_max);
         let content = Content { client, stretches, ranges_max: self.ranges_max, visit };
