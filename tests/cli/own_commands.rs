@@ -78,7 +78,8 @@ fn the_rate_of_a_command_counts_the_bytes_that_it_left_in_an_empty_cache() {
         for (command, most) in commands {
             for state in ["cold", "warm"] {
                 let trial = trial(&json, command, state);
-                let (rate, share) = (&trial["throughput_bytes_per_s"], trial["share_read"].as_f64().unwrap());
+                let rate = &trial["throughput_bytes_per_s"];
+                let share = trial["share_read"].as_f64().unwrap_or_else(|| panic!("no share: {trial}"));
                 let said = format!("{target}: {command}, {state}: {rate} of {share}");
                 let is_whole = *most == 1.0;
                 assert!(share <= *most && (share == 1.0) == is_whole, "{said}");

@@ -117,7 +117,12 @@ impl TrialRecord {
     /// readings do not show it. For several simultaneous readers it is not known which of them did.
     fn share_brought_in(&self, target: &TargetFacts) -> Option<f64> {
         let is_shown = target.together().is_none_or(|readers| readers == 1) && target.blocks().is_none();
-        let shares = self.samples.iter().filter(|_| is_shown).map(|sample| share_brought_in(&sample, target));
+        // A command that once fetched nothing from an empty cache reads nothing of the target: what it
+        // fetched another time is of its own files, which the kernel had evicted.
+        let reads_nothing = |it: Sample| it.resident_after == Some(0.0) && it.device_read_bytes == Some(0);
+        let reads_nothing = self.samples.iter().any(reads_nothing);
+        let samples = self.samples.iter().filter(|_| is_shown);
+        let shares = samples.map(|sample| share_brought_in(&sample, target, reads_nothing));
         let mut shares = shares.collect::<Option<Vec<f64>>>()?;
         shares.sort_by(f64::total_cmp);
         shares.get(shares.len() / 2).copied()
@@ -126,10 +131,10 @@ impl TrialRecord {
 
 /// The share of the target that a cold reading left in the cache; `None` if that is an estimate, or if
 /// more bytes came from the device than stayed, because some bypassed the cache or were evicted.
-fn share_brought_in(sample: &Sample, target: &TargetFacts) -> Option<f64> {
+fn share_brought_in(sample: &Sample, target: &TargetFacts, reads_nothing: bool) -> Option<f64> {
     let share = sample.resident_after.filter(|_| !sample.resident_is_estimate)?;
     let left = share * target.size_bytes as f64;
-    let programs_bytes = if share > 0.0 { PROGRAM_FILES_BYTES_MAX } else { 0 };
+    let programs_bytes = if share > 0.0 || reads_nothing { PROGRAM_FILES_BYTES_MAX } else { 0 };
     let has_stayed = |fetched: u64| fetched <= (left * 1.01) as u64 + programs_bytes;
     sample.device_read_bytes.is_none_or(has_stayed).then_some(share)
 }
@@ -299,6 +304,31 @@ mod tests {
         }
         let readers = TargetFacts { readers: Some(2), ..file(64 * MIB) };
         assert_eq!(parts_read(readers, reading(0.5, 32 * MIB, None)), [None; 2], "which of two read it");
+    }
+
+    #[test]
+    fn a_command_that_once_fetched_nothing_reads_nothing_of_the_target() {
+        let share_of = |cold: &[Sample]| {
+            let mut record =
+                record_of_command("command/stat {}", file(MIB), cold[0].clone(), reading(1.0, 0, None));
+            for sample in &cold[1..] {
+                record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(0), ..sample.clone() })));
+            }
+            [0, 1]
+                .map(|index| record.read_part(&record.trials[TrialIndex::new(index)]).map(|part| part.share))
+        };
+        let (nothing, its_own_files) = (reading(0.0, 0, None), reading(0.0, 65_536, None));
+        assert_eq!(share_of(&[its_own_files.clone(), nothing.clone()]), [Some(0.0); 2]);
+        assert_eq!(
+            share_of(&[its_own_files.clone(), its_own_files]),
+            [None; 2],
+            "each may have bypassed the cache"
+        );
+        assert_eq!(
+            share_of(&[nothing, reading(0.0, 2 * MIB, None)]),
+            [None; 2],
+            "more than a program's own files"
+        );
     }
 
     #[test]
