@@ -4,6 +4,8 @@
 //! A URL is printed in many forms: with its scheme, from its path on, with its parameters one by
 //! one, and decoded. So everything after a question mark is hidden, and each value separately.
 
+use percent_encoding::percent_decode_str;
+
 /// Replaces hidden text.
 const HIDDEN_MARK: &str = "…";
 
@@ -77,16 +79,7 @@ fn without_queries(text: &str) -> String {
 
 /// The text with its percent escapes decoded.
 fn decoded(text: &str) -> String {
-    let escape = |part: &str| part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        match escape(part) {
-            Some(byte) => bytes.extend([&[byte], &part.as_bytes()[2..]].concat()),
-            None => bytes.extend([b"%", part.as_bytes()].concat()),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -142,7 +135,9 @@ mod tests {
 
     #[test]
     fn invalid_escapes_stay() {
-        for (text, plain) in [("a%2Fb", "a/b"), ("100%", "100%"), ("%zz%é", "%zz%é"), ("%41%", "A%")] {
+        for (text, plain) in
+            [("a%2Fb", "a/b"), ("100%", "100%"), ("%zz%é", "%zz%é"), ("%41%", "A%"), ("%+5", "%+5")]
+        {
             assert_eq!(decoded(text), plain);
         }
     }

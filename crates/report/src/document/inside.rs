@@ -12,9 +12,14 @@ use super::super::table::Cell;
 use super::super::words::{Number, capital, unbroken};
 use super::table::{Column, TableRow, table};
 use super::{Section, figures, folded, item, titled_list};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use readlab_model::trial::CacheState;
 use readlab_record::{Spread, Trace};
 use readlab_system::markup::{Element, element, words};
+
+/// The characters that are percent-encoded in a link: all except letters, digits and these.
+const ENCODED_IN_LINK: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// The section; `None` if no reading was inspected.
 pub(super) fn section(page: &Page) -> Option<Section> {
@@ -107,11 +112,7 @@ fn flame_graphs(page: &Page) -> impl Iterator<Item = Element> {
 /// A path as the address of a link, relative to the page's folder or absolute. The result is never
 /// an address of another kind.
 fn href(path: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let encoded: String = path
-        .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect();
+    let encoded = utf8_percent_encode(path, ENCODED_IN_LINK).to_string();
     if path.starts_with("//") {
         format!("./{}", encoded.trim_start_matches('/'))
     } else if path.starts_with('/') {
