@@ -7,9 +7,11 @@
 //!
 //! The lab has its own client instead of ureq, which the Rust contender uses. ureq 3.5 accepts
 //! incomplete bodies: a body without a length whose connection is reset or ends without a TLS
-//! notice, and chunks whose last line is missing. It does not report bytes after the promised
-//! length, rejects chunks with long extensions, and has no time limit for the line of a chunk. An
-//! error that the lab shared with a contender would make both answers equal and wrong.
+//! notice, and chunks whose last line is missing. It accepts chunk sizes with a sign, trailers
+//! without end, and other transfer encodings beside chunked. It does not report bytes after the
+//! promised length, rejects chunks with long extensions, and has no time limit for the line of a
+//! chunk. Its transports are `'static`, so a wait cannot call the caller's borrowed check. An error
+//! that the lab shared with a contender would make both answers equal and wrong.
 
 mod body;
 mod connection;
