@@ -3,6 +3,7 @@
 
 use super::control_group::{self, GroupFolder};
 use super::kernel_file::{line, number};
+use super::system_root::SystemRoot;
 use std::fs;
 
 pub fn model() -> Option<String> {
@@ -16,6 +17,17 @@ pub fn model() -> Option<String> {
 pub fn allowed_processors() -> u64 {
     let mask = rustix::thread::sched_getaffinity(None).map(|mask| u64::from(mask.count()));
     mask.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, |count| count.get() as u64))
+}
+
+/// The numbers of the processors that are online; 0 alone if the kernel does not list them.
+pub(super) fn online(root: &SystemRoot) -> Vec<u32> {
+    let list = line(root.join("sys/devices/system/cpu/online")).unwrap_or_default();
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse::<u32>().ok()?..=last.parse().ok()?)
+    };
+    let numbers: Vec<u32> = list.split(',').filter_map(range).flatten().collect();
+    if numbers.is_empty() { vec![0] } else { numbers }
 }
 
 /// The CPU quota that the control groups give this process, as a number of processors; `None`
@@ -84,6 +96,19 @@ mod tests {
     fn the_highest_clock_rate_is_known_if_there_is_a_frequency_driver() {
         let driver = Path::new("/sys/devices/system/cpu/cpu0/cpufreq");
         assert_eq!(max_clock_ghz().is_some(), driver.exists());
+    }
+
+    #[test]
+    fn lists_of_processors_are_parsed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = SystemRoot::below(folder.path());
+        assert_eq!(online(&root), [0]);
+        let file = root.join("sys/devices/system/cpu/online");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "0-2,4\n").unwrap();
+        assert_eq!(online(&root), [0, 1, 2, 4]);
+        fs::write(&file, "3\n").unwrap();
+        assert_eq!(online(&root), [3]);
     }
 
     #[test]

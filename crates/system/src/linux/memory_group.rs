@@ -8,8 +8,9 @@
 //! own that was delegated to it, moves its own processes one group down.
 
 use super::control_group::{GroupFolder, folders_in};
+use super::cpu;
 use super::instance::SettingsLock;
-use super::kernel_file::{field, line, number};
+use super::kernel_file::{field, number};
 use super::memory::page_bytes;
 use super::process;
 use super::program::{CommandLine, launcher};
@@ -296,7 +297,7 @@ impl MemoryGroup {
         let with_shared_bytes = field(&statistics, cache).ok_or_else(lacks)?;
         // Both versions count memory that processes share, and files in memory only, as page cache.
         let cache_bytes = with_shared_bytes.saturating_sub(field(&statistics, "shmem ").unwrap_or(0));
-        let unsummed_bytes = UNSUMMED_PAGES_MAX * page_bytes() * online_processors(&self.root);
+        let unsummed_bytes = UNSUMMED_PAGES_MAX * page_bytes() * cpu::online(&self.root).len() as u64;
         Ok(GroupMemory::between([before_bytes, after_bytes], cache_bytes, unsummed_bytes))
     }
 
@@ -405,17 +406,6 @@ fn move_processes(from: &Path, to: &Path) {
 fn processes_in(folder: &Path) -> BTreeSet<u32> {
     let text = fs::read_to_string(folder.join(PROCESSES)).unwrap_or_default();
     text.lines().filter_map(|line| line.trim().parse().ok()).collect()
-}
-
-/// Number of processors in a list such as `0-3,8`; 1 if there is none.
-fn online_processors(root: &SystemRoot) -> u64 {
-    let list = line(root.join("sys/devices/system/cpu/online")).unwrap_or_default();
-    let count = |range: &str| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
-        Some(last.saturating_sub(first) + 1)
-    };
-    list.split(',').filter_map(count).sum::<u64>().max(1)
 }
 
 fn has_word(file: &Path, word: &str) -> bool {

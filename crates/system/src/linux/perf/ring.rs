@@ -4,7 +4,9 @@
 //! on a processor share one buffer. [`super::records`] parses the bodies of the records.
 
 use super::{for_each_thread, open};
+use crate::cpu;
 use crate::memory::page_bytes;
+use crate::system_root::SystemRoot;
 use perf_event_open_sys::bindings::{
     PERF_RECORD_LOST as LOST, perf_event_attr, perf_event_header, perf_event_mmap_page,
 };
@@ -54,13 +56,11 @@ pub(super) struct Rings {
 
 impl Rings {
     /// Opens events on all threads of a process; they count from now on.
-    pub(super) fn open(pid: u32, attrs: &[perf_event_attr]) -> io::Result<Rings> {
+    pub(super) fn open(pid: u32, attr: &perf_event_attr) -> io::Result<Rings> {
         let mut rings = Rings { rings: Vec::new(), events: Vec::new() };
-        for cpu in online_processors() {
+        for cpu in cpu::online(&SystemRoot::default()) {
             let mut first: Option<i32> = None;
-            for_each_thread(pid, |tid| {
-                attrs.iter().try_for_each(|attr| rings.add(attr, tid, cpu, &mut first))
-            })?;
+            for_each_thread(pid, |tid| rings.add(attr, tid, cpu, &mut first))?;
         }
         Ok(rings)
     }
@@ -201,20 +201,6 @@ fn page_len() -> usize {
     usize::try_from(page_bytes()).expect("a page fits the address space")
 }
 
-fn online_processors() -> Vec<u32> {
-    let listed = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let numbers = parse_ranges(listed.trim());
-    if numbers.is_empty() { vec![0] } else { numbers }
-}
-
-fn parse_ranges(list: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse::<u32>().ok()?..=last.parse().ok()?)
-    };
-    list.split(',').filter_map(range).flatten().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,12 +248,5 @@ mod tests {
         let lost = record(LOST, &[1_u64.to_ne_bytes(), 41_u64.to_ne_bytes()].concat());
         let drained = drain_written(&lost, 50);
         assert_eq!((drained.records.len(), drained.lost), (0, 41));
-    }
-
-    #[test]
-    fn lists_of_processors_are_parsed() {
-        assert_eq!(parse_ranges("0-2,4"), [0, 1, 2, 4]);
-        assert_eq!(parse_ranges("0"), [0]);
-        assert!(parse_ranges("").is_empty() && !online_processors().is_empty());
     }
 }

@@ -51,7 +51,7 @@ impl StackSampler {
         let mut refused = io::Error::from(io::ErrorKind::Unsupported);
         for kernel in [true, false] {
             for (event, attr) in [(Event::Cycles, cycles()), (Event::CpuClock, cpu_clock())] {
-                match Rings::open(pid, &[sampling_attr(attr, kernel)]) {
+                match Rings::open(pid, &sampling_attr(attr, kernel)) {
                     Ok(rings) => return Ok(StackSampler { rings, event, kernel }),
                     Err(cause) => refused = cause,
                 }
