@@ -2,9 +2,10 @@
 
 use super::{evict_page, fetched_bytes};
 use crate::user;
+use memmap2::{Advice, MmapOptions, MmapRaw};
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::{Errno, ReadWriteFlags};
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_int, c_long};
 use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::ops::Range;
@@ -114,13 +115,12 @@ fn owns(file: &File) -> bool {
 /// Counts the resident pages of a range, which begins on a page boundary, with mincore(2), window
 /// by window.
 pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
-    let resident = windows(range).map(|window| {
-        with_mapped(file, &window, |start, bytes| {
-            let mut pages = vec![0_u8; bytes.div_ceil(rustix::param::page_size())];
-            // SAFETY: the mapping has `bytes` bytes, and `pages` a byte for each page.
-            check_status(unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) })?;
-            Ok(pages.iter().filter(|&&page| page & 1 == 1).count() as u64)
-        })
+    let resident = windows(range).map(|window| -> io::Result<u64> {
+        let mapped = map(file, &window)?;
+        let mut pages = vec![0_u8; mapped.len().div_ceil(rustix::param::page_size())];
+        // SAFETY: the mapping has this length, and `pages` a byte for each page.
+        check_status(unsafe { libc::mincore(mapped.as_mut_ptr().cast(), mapped.len(), pages.as_mut_ptr()) })?;
+        Ok(pages.iter().filter(|&&page| page & 1 == 1).count() as u64)
     });
     resident.sum()
 }
@@ -129,12 +129,10 @@ pub fn count_by_mincore(file: &File, range: Range<u64>) -> io::Result<u64> {
 /// FUSE passthrough no other call reaches these pages. Missing pages are read first.
 pub fn page_out(file: &File, bytes: u64) -> io::Result<()> {
     windows(0..bytes).try_for_each(|window| {
-        with_mapped(file, &window, |start, bytes| {
-            [libc::MADV_POPULATE_READ, libc::MADV_PAGEOUT].into_iter().try_for_each(|advice| {
-                // SAFETY: the mapping has `bytes` bytes, and neither advice changes what it maps.
-                check_status(unsafe { libc::madvise(start, bytes, advice) })
-            })
-        })
+        let mapped = map(file, &window)?;
+        mapped.advise(Advice::PopulateRead)?;
+        // SAFETY: the mapping has this length, and the advice does not change what it maps.
+        check_status(unsafe { libc::madvise(mapped.as_mut_ptr().cast(), mapped.len(), libc::MADV_PAGEOUT) })
     })
 }
 
@@ -144,23 +142,11 @@ fn windows(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     starts.map(move |start| start..end.min(start + WINDOW_BYTES))
 }
 
-/// Maps a window of a file for the duration of one call, which gets the address and the length.
-fn with_mapped<T>(
-    file: &File,
-    window: &Range<u64>,
-    call: impl FnOnce(*mut c_void, usize) -> io::Result<T>,
-) -> io::Result<T> {
-    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+/// Maps a window of a file. Only the kernel touches the mapping, so a file that shrinks meanwhile
+/// raises no signal.
+fn map(file: &File, window: &Range<u64>) -> io::Result<MmapRaw> {
     let bytes = usize::try_from(window.end - window.start).expect("a window fits the address space");
-    // SAFETY: a new mapping at an address that the kernel chooses; nothing in this program refers
-    // to it but the call, and only the kernel touches it, so a file that shrinks meanwhile raises
-    // no signal.
-    let start =
-        unsafe { mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, window.start) }?;
-    let called = call(start, bytes);
-    // SAFETY: it was made above with this address and length, and nothing refers to it any more.
-    unsafe { munmap(start, bytes) }?;
-    called
+    MmapOptions::new().offset(window.start).len(bytes).map_raw_read_only(file)
 }
 
 /// The result of a libc function that returns 0 on success.

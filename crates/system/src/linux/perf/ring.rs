@@ -7,6 +7,7 @@ use super::{for_each_thread, open};
 use crate::cpu;
 use crate::memory::page_bytes;
 use crate::system_root::SystemRoot;
+use memmap2::{MmapOptions, MmapRaw};
 use perf_event_open_sys::bindings::{
     PERF_RECORD_LOST as LOST, perf_event_attr, perf_event_header, perf_event_mmap_page,
 };
@@ -16,7 +17,6 @@ use std::fs::File;
 use std::io;
 use std::mem::offset_of;
 use std::os::fd::AsRawFd;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::Duration;
 
@@ -99,45 +99,28 @@ impl Rings {
     }
 }
 
+/// A page with the positions, and the data behind it.
 #[derive(Debug)]
-struct Ring {
-    base: NonNull<u8>,
-    pages: usize,
-}
-
-// SAFETY: the mapping belongs to this value alone, and nothing in it is tied to a thread.
-unsafe impl Send for Ring {}
+struct Ring(MmapRaw);
 
 impl Ring {
     fn map(event: &File) -> io::Result<Ring> {
         let mut refused = io::Error::from(io::ErrorKind::InvalidInput);
         for pages in RING_PAGES {
-            // SAFETY: a new shared mapping of the event's own buffer, wherever the kernel has room
-            // for it.
-            let base = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    (pages + 1) * page_len(),
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_SHARED,
-                    event.as_raw_fd(),
-                    0,
-                )
-            };
-            match NonNull::new(base.cast::<u8>()) {
-                Some(base) if base.as_ptr().cast() != libc::MAP_FAILED => return Ok(Ring { base, pages }),
-                _ => refused = io::Error::last_os_error(),
+            match MmapOptions::new().len((pages + 1) * page_len()).map_raw(event) {
+                Ok(mapped) => return Ok(Ring(mapped)),
+                Err(cause) => refused = cause,
             }
         }
         Err(refused)
     }
 
     fn drain(&self, into: &mut DrainedRecords) {
-        let bytes = self.pages * page_len();
+        let base = self.0.as_mut_ptr();
         // SAFETY: both counters are in the first page of the mapping, aligned to eight; the kernel
         // changes one, we the other.
         let (head, tail) = unsafe {
-            let counter = |at: usize| &*self.base.as_ptr().add(at).cast::<AtomicU64>();
+            let counter = |at: usize| &*base.add(at).cast::<AtomicU64>();
             (counter(DATA_HEAD), counter(DATA_TAIL))
         };
         let written = head.load(Ordering::Acquire);
@@ -145,17 +128,10 @@ impl Ring {
         // SAFETY: the data follows the first page. The kernel writes only beyond `written` and, as
         // the mapping is writable, never over what we have not read; so the bytes that `take_records` reads
         // do not change.
-        let data = unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(page_len()), bytes) };
+        let data = unsafe { std::slice::from_raw_parts(base.add(page_len()), self.0.len() - page_len()) };
         take_records(data, read..written, into);
         fence(Ordering::SeqCst);
         tail.store(written, Ordering::Release);
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours and of this size; no reference into it outlives a drain.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), (self.pages + 1) * page_len()) };
     }
 }
 
