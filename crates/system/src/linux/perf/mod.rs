@@ -3,6 +3,9 @@
 //!
 //! `stacks` samples stacks, and `syscalls` counts system calls. This file opens events and explains
 //! why one may not be opened. `perf_event_open(2)` defines all layouts.
+//!
+//! No crate reads these records as safely: perf-event-open 0.7 does not check their lengths,
+//! perf-event2 0.7 panics at a malformed one and misreads a sample without registers.
 
 mod records;
 mod registers;
@@ -15,6 +18,7 @@ pub use registers::Registers;
 pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler};
 pub use syscalls::SyscallCounter;
 
+use super::kernel_file::line;
 use super::process::threads;
 use perf_event_open_sys::bindings::{self, perf_event_attr};
 use std::collections::BTreeSet;
@@ -78,7 +82,7 @@ fn for_each_thread(pid: u32, mut open: impl FnMut(u32) -> io::Result<()>) -> io:
 /// The setting `kernel.perf_event_paranoid`, which limits perf events for ordinary users; `None`
 /// without perf events.
 pub fn paranoid() -> Option<i32> {
-    std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+    line("/proc/sys/kernel/perf_event_paranoid")?.parse().ok()
 }
 
 /// True if this user may read the addresses of the kernel's functions.
