@@ -11,6 +11,7 @@ use super::control_group::{GroupFolder, folders_in};
 use super::cpu;
 use super::instance::SettingsLock;
 use super::kernel_file::{field, number};
+use super::machine_stalls::pressure_ns;
 use super::memory::page_bytes;
 use super::process;
 use super::program::{CommandLine, launcher};
@@ -317,7 +318,7 @@ impl MemoryGroup {
             }
             GroupVersion::Two => {
                 let pressure = text(self.folder.join("memory.pressure"));
-                (field(&statistics, "pgscan "), stall_ns(&pressure))
+                (field(&statistics, "pgscan "), pressure_ns(&pressure))
             }
         };
         Ok(GroupCounters {
@@ -410,13 +411,6 @@ fn processes_in(folder: &Path) -> BTreeSet<u32> {
 
 fn has_word(file: &Path, word: &str) -> bool {
     fs::read_to_string(file).is_ok_and(|text| text.split_whitespace().any(|it| it == word))
-}
-
-/// The time of `some` in a file of pressure, which counts in microseconds.
-fn stall_ns(pressure: &str) -> Option<u64> {
-    let some = pressure.lines().find(|line| line.starts_with("some "))?;
-    let total = some.rsplit_once("total=")?.1;
-    total.trim().parse::<u64>().ok()?.checked_mul(1000)
 }
 
 #[cfg(test)]
