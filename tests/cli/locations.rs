@@ -136,8 +136,8 @@ fn a_folder_is_compared_with_its_zip_and_its_compressed_tar() {
     make_tar(&home, "gnu");
     home.file("folder.tar.gz", gzip(&fs::read(home.at("folder.tar")).unwrap()));
     for (packed, method, same_by) in [("zip", "zip", "answers"), ("tar.gz", "gzip", "tar_files")] {
-        // One pattern: each must match at every location, and the zip alone is no text.
-        let methods = format!("--method rust/{{files-auto,{method}}}/memchr");
+        // Each name fits one location only: the zip alone is no text.
+        let methods = format!("--method rust/files-auto/memchr --method rust/{method}/memchr");
         let json = export_of_race(&home, &format!("folder folder.{packed} --state warm {methods}"));
         let [table] = comparisons(&json) else { panic!("{packed}: {}", json["locations"]) };
         let told = ["same_by", "there_decodes", "work"].map(|field| table[field].as_str().unwrap());
@@ -162,6 +162,55 @@ fn ranges_and_names_are_compared_at_two_places_too() {
         assert_eq!((&table["work"], &table["same_by"]), (&work.into(), &"digest".into()), "{words}");
         assert!(!items(&table["methods"]).is_empty(), "{words}: {table}");
     }
+}
+
+/// The outcome of a trial at the target whose path ends in `path`, with its reason; `None` if the
+/// target has no such trial.
+fn outcome_at<'a>(json: &'a Export, id: &str, path: &str) -> Option<(&'a str, &'a str)> {
+    let is_there = |trial: &&Value| {
+        trial["id"] == id && trial["target"].as_str().is_some_and(|target| target.ends_with(path))
+    };
+    let trial = json.trials().iter().find(is_there)?;
+    Some((trial["outcome"].as_str().unwrap_or_default(), trial["reason"].as_str().unwrap_or_default()))
+}
+
+#[test]
+fn a_named_method_that_fits_one_place_only_is_unavailable_at_the_other_with_the_reason() {
+    let home = home_with_two_places();
+    home.file("binary", "a\0b".repeat(20_000));
+    let other = "--method rust/read/scalar";
+    for (there, id, reason) in [
+        ("binary", "rust/read/memchr", "rust/read: no scan 'memchr' for sum here"),
+        ("there", "rust/pread/scalar", "it reads single files, and the target is a folder or a list"),
+    ] {
+        for named in [format!("--method {id} {other}"), format!("{other} --reference {id}")] {
+            let words = format!("here/f.txt {there} --state warm {named}");
+            let json = export_of_race(&home, &words);
+            let [here, there] = ["here/f.txt", there].map(|path| outcome_at(&json, id, path).unwrap());
+            assert_eq!(here.0, "measured", "{words}");
+            assert!(there.0 == "unavailable" && there.1.starts_with(reason), "{words}: {there:?}");
+        }
+    }
+    // A glob selects what fits, and a setting needs an effect at one place.
+    let glob = "--method rust/files-auto* --method rust/pread/scalar --param segment=2MiB";
+    let json = export_of_race(&home, &format!("here/f.txt there --state warm {glob}"));
+    assert_eq!(outcome_at(&json, "rust/files-auto/memchr", "here/f.txt"), None);
+    assert_eq!(outcome_at(&json, "rust/files-auto/memchr", "there").unwrap().0, "measured");
+}
+
+#[test]
+fn a_name_or_an_option_that_fits_no_place_is_refused() {
+    let home = home_with_two_places();
+    let places = "here/f.txt there/f.txt --state warm --method rust/read/scalar";
+    for (words, why) in [
+        ("--method rust/raed", "here/f.txt: no method matches rust/raed"),
+        ("--method rust/files-auto*", "here/f.txt: none of the methods that match rust/files-auto* reads"),
+        ("--reference rust/raed", "here/f.txt: no trial matches --reference 'rust/raed'"),
+        ("--param threads=3", "here/f.txt: --param threads=3: no method that is raced has threads"),
+    ] {
+        home.readlab(format!("race {places} {words}")).refuses(why);
+    }
+    assert!(home.runs().is_empty());
 }
 
 #[test]

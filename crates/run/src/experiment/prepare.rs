@@ -12,7 +12,9 @@ use super::target_spec::{ExaminedTarget, ExaminedTargets};
 use super::targets::{ExpectedAnswers, OpenTarget, serve, split_known_targets};
 use super::together::{ArrangedTargets, ReaderGroup};
 use super::{Experiment, Procedure, Rounds, header_lines, memory, participants, references};
-use crate::experiment::planner::{self, PlanError, ReadableTarget, ReadableTargets, TargetForm};
+use crate::experiment::planner::{
+    self, LocationPlan, PlanError, ReadableTarget, ReadableTargets, TargetForm,
+};
 use anyhow::{Context, bail};
 use readlab_measure::cache::Eviction;
 use readlab_measure::inspect::profile;
@@ -239,9 +241,13 @@ impl<'a> PlanInputs<'a> {
         self.config.work_on(decided.unwrap_or(is_text))
     }
 
-    fn plan(&self) -> Result<Plan, PlanError> {
+    fn plan(&self) -> Result<LocationPlan, PlanError> {
         let selection = self.config.selection(self.readable.clone(), &self.candidates);
-        planner::plan(self.contenders, &selection, &self.states, self.config.rules)
+        let (contenders, states, rules) = (self.contenders, &self.states, self.config.rules);
+        match self.config.user.locations {
+            Some(_) => planner::plan_location(contenders, &selection, states, rules),
+            None => planner::plan(contenders, &selection, states, rules).map(LocationPlan::from),
+        }
     }
 }
 
@@ -273,7 +279,7 @@ impl FirstReading<'_> {
         let Some(locations) = config.user.locations else {
             let planning = PlanInputs::new(config, contenders, TargetGroup::default(), targets, expected)?;
             let planning = self.with_user_archive(planning, targets, expected)?;
-            return Ok(PlannedRun::new(config, planning.plan()?, targets.len(), &planning.candidates));
+            return Ok(PlannedRun::new(config, planning.plan()?.plan, targets.len(), &planning.candidates));
         };
         let facts = OnceCell::new();
         let (mut plans, mut first_location) = (Vec::new(), None);
@@ -288,8 +294,9 @@ impl FirstReading<'_> {
             let facts = facts.get_or_init(|| target[0].target.facts.clone());
             first_location = first_location.or(Some(FirstLocation { facts, is_text, is_asserted }));
         }
-        let joined_plan = plans.into_iter().reduce(Plan::joined_with).context("there is no target")?;
-        Ok(PlannedRun::new(config, joined_plan, targets.len(), &[]))
+        let joined = plans.into_iter().reduce(LocationPlan::joined_with).context("there is no target")?;
+        let plan = joined.into_plan().with_context(|| targets[0].target.facts.path.clone())?;
+        Ok(PlannedRun::new(config, plan, targets.len(), &[]))
     }
 
     /// Adds the decoded form of the first target to the planning, if it is an archive. If trials can
@@ -316,7 +323,7 @@ impl FirstReading<'_> {
         let readable =
             |work, broken| ReadableTarget { has_dictionary, broken, ..ReadableTarget::plain(first, work) };
         planning.readable.insert(form, readable(work, None));
-        if planning.plan()?.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
+        if planning.plan()?.plan.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
             let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
             let is_text = broken.is_some() || expected.is_text();
             let work = planning.work_on(&target.target.facts, Some(archive), is_text);

@@ -65,6 +65,56 @@ pub enum PlanError {
     Absent { glob: String, reason: String },
 }
 
+/// The plan of one location, and the options that have no effect on it. An option needs an effect at
+/// one of the locations.
+#[derive(Debug)]
+pub struct LocationPlan {
+    pub plan: Plan,
+    without_effect: Vec<WithoutEffect>,
+}
+
+/// An option that has no effect on a plan, and why.
+#[derive(Debug)]
+struct WithoutEffect {
+    option: PlanOption,
+    why: PlanError,
+}
+
+/// An option of the user that selects trials or changes them.
+#[derive(Debug, PartialEq, Eq)]
+enum PlanOption {
+    /// `--method` with this glob.
+    Method(String),
+    Reference,
+    Merge,
+    /// `--param` with this name.
+    Param(String),
+}
+
+impl From<Plan> for LocationPlan {
+    fn from(plan: Plan) -> LocationPlan {
+        LocationPlan { plan, without_effect: Vec::new() }
+    }
+}
+
+impl LocationPlan {
+    /// Joins this plan with the plan of another location.
+    pub fn joined_with(mut self, other: LocationPlan) -> LocationPlan {
+        let is_without_effect_there =
+            |own: &WithoutEffect| other.without_effect.iter().any(|its| its.option == own.option);
+        self.without_effect.retain(is_without_effect_there);
+        LocationPlan { plan: self.plan.joined_with(other.plan), without_effect: self.without_effect }
+    }
+
+    /// The plan, if every option has an effect.
+    pub fn into_plan(self) -> Result<Plan, PlanError> {
+        match self.without_effect.into_iter().next() {
+            Some(first) => Err(first.why),
+            None => Ok(self.plan),
+        }
+    }
+}
+
 /// Every method with every scan that it offers for the work on the form that it reads.
 fn every_method_id(contenders: &Contenders, selection: &Selection) -> Vec<MatchedMethod> {
     let mut ids = Vec::new();
@@ -105,11 +155,7 @@ pub(super) fn no_match_error(
         return PlanError::Absent { glob, reason: reason.clone() };
     }
     let Ok(pattern) = MethodPattern::parse(&glob) else { return PlanError::NoMatch(glob) };
-    let offered = contenders.present().iter().flat_map(|contender| {
-        let named = contender.methods.iter().filter(|method| method.method != "*");
-        named.flat_map(move |line| every_scan(contender, line).map(move |id| (id, line)))
-    });
-    let Some((id, line)) = offered.into_iter().find(|(id, _)| pattern.matches(id)) else {
+    let Some((id, line)) = offered_methods(contenders).find(|(id, _)| pattern.matches(id)) else {
         return PlanError::NoMatch(glob);
     };
     if !languages.admits(&id.contender) {
@@ -127,6 +173,14 @@ pub(super) fn no_match_error(
     PlanError::OtherWork { glob, work, known: known.join(" or "), id }
 }
 
+/// Every method with every scan that it offers for any work, and its description.
+fn offered_methods(contenders: &Contenders) -> impl Iterator<Item = (MethodId, &MethodLine)> {
+    contenders.present().iter().flat_map(|contender| {
+        let named = contender.methods.iter().filter(|method| method.method != "*");
+        named.flat_map(move |line| every_scan(contender, line).map(move |id| (id, line)))
+    })
+}
+
 /// A method with each scan that it offers for any work.
 fn every_scan(contender: &Contender, line: &MethodLine) -> impl Iterator<Item = MethodId> {
     let scans: BTreeSet<Option<String>> =
@@ -135,18 +189,30 @@ fn every_scan(contender: &Contender, line: &MethodLine) -> impl Iterator<Item = 
     scans.into_iter().map(move |scan| MethodId { contender: contender.clone(), method: method.clone(), scan })
 }
 
+/// The plan of targets for which trials are planned together.
 pub fn plan(
     contenders: &Contenders,
     selection: &Selection,
     states: &[CacheState],
     rules: Rules,
 ) -> Result<Plan, PlanError> {
+    plan_location(contenders, selection, states, rules)?.into_plan()
+}
+
+/// The plan of one of several locations.
+pub fn plan_location(
+    contenders: &Contenders,
+    selection: &Selection,
+    states: &[CacheState],
+    rules: Rules,
+) -> Result<LocationPlan, PlanError> {
     let plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
-    let mut planner = Planner { contenders, selection, plan, seen: BTreeSet::new() };
+    let (seen, without_effect) = (BTreeSet::new(), Vec::new());
+    let mut planner = Planner { contenders, selection, plan, seen, without_effect };
     let specs = if selection.globs.is_empty() {
         selection.entry_specs().collect::<Result<Vec<_>, _>>()?
     } else {
-        matching_specs(contenders, selection)?
+        planner.matching_specs()?
     };
     for &state in states {
         planner.seen.clear();
@@ -164,57 +230,15 @@ pub fn plan(
     if !selection.merge_gaps.is_empty()
         && !planner.planned_methods().any(|it| merge_param(&it.choice.method).is_some())
     {
-        return Err(PlanError::NothingMerges);
+        planner.add_without_effect(PlanOption::Merge, PlanError::NothingMerges);
     }
-    match selection.params.0.iter().find(|(name, value)| !planner.has_effect(name, **value)) {
-        Some((name, &value)) => Err(planner.param_error(name, value)),
-        None => Ok(planner.plan),
-    }
-}
-
-/// Every method and scan that matches one of the globs, then the controls and commands of the
-/// selection.
-fn matching_specs(contenders: &Contenders, selection: &Selection) -> Result<Vec<TrialSpec>, PlanError> {
-    let mut ids = Vec::new();
-    for glob in &selection.globs {
-        // Commands take part with every glob. A glob that only names commands selects no method.
-        if selection.has_command(glob) {
-            continue;
-        }
-        let pattern = MethodPattern::parse(glob)?;
-        let matched: Vec<MatchedMethod> = every_method_id(contenders, selection)
-            .into_iter()
-            .filter(|it| !contenders.is_control(&it.id) && pattern.matches(&it.id))
-            .collect();
-        if matched.is_empty() && selection.has_command_like(&pattern) {
-            continue;
-        }
-        if matched.is_empty() {
-            let work = selection.work(TargetForm::default());
-            return Err(no_match_error(contenders, glob, &selection.languages, work));
-        }
-        let readable_or_named = select_readable_or_named(matched, pattern.is_name);
-        if readable_or_named.is_empty() {
-            return Err(PlanError::OtherTarget(glob.clone()));
-        }
-        ids.extend(
-            readable_or_named
-                .into_iter()
-                .map(|it| selection.spec_like_entry(it.id, pattern.params.clone(), it.form)),
-        );
-    }
-    // A control that decodes an archive takes part only beside a method that decodes it.
-    let forms: BTreeSet<Form> = ids.iter().map(|named| named.form.archive).chain([None]).collect();
-    let mut kept = Vec::new();
-    for entry in selection.entry_specs() {
-        let entry = entry?;
-        let stays = contenders.is_control(&entry.id.method) || entry.id.method.contender == COMMAND;
-        if stays && forms.contains(&entry.form.archive) {
-            kept.push(entry);
+    for (name, &value) in &selection.params.0 {
+        if !planner.has_effect(name, value) {
+            let why = planner.param_error(name, value);
+            planner.add_without_effect(PlanOption::Param(name.clone()), why);
         }
     }
-    kept.extend(ids);
-    Ok(kept)
+    Ok(LocationPlan { plan: planner.plan, without_effect: planner.without_effect })
 }
 
 /// The methods that can read the target. If no method can, the methods that a name without a glob
@@ -223,6 +247,21 @@ fn select_readable_or_named(mut matched: Vec<MatchedMethod>, by_name: bool) -> V
     let none_can = matched.iter().all(|it| !it.is_readable);
     matched.retain(|it| it.is_readable || none_can && (by_name || it.form.archive.is_some()));
     matched
+}
+
+/// The trials that a name means where its methods do only other work than that on the location's bytes;
+/// their outcomes say so. A glob selects none.
+fn specs_for_other_work(
+    contenders: &Contenders,
+    selection: &Selection,
+    pattern: &MethodPattern,
+) -> Vec<TrialSpec> {
+    let is_named = |id: &MethodId| pattern.is_name && !contenders.is_control(id) && pattern.matches(id);
+    let spec = |(id, line): (MethodId, &MethodLine)| {
+        let (form, _) = selection.forms_of(line).into_iter().next()?;
+        Some(TrialSpec::new(TrialId::new(id, &pattern.params), form))
+    };
+    offered_methods(contenders).filter(|(id, _)| is_named(id)).filter_map(spec).collect()
 }
 
 /// Adds the general settings that the method has; its own settings take precedence.
@@ -265,9 +304,64 @@ struct Planner<'a> {
     plan: Plan,
     /// Trials of the current state that have no label.
     seen: BTreeSet<(TrialId, Work, TargetForm)>,
+    without_effect: Vec<WithoutEffect>,
 }
 
 impl Planner<'_> {
+    /// Every method and scan that matches one of the globs, then the controls and commands of the
+    /// selection.
+    fn matching_specs(&mut self) -> Result<Vec<TrialSpec>, PlanError> {
+        let (contenders, selection) = (self.contenders, self.selection);
+        let mut specs = Vec::new();
+        for glob in &selection.globs {
+            // Commands take part with every glob. A glob that only names commands selects no method.
+            if selection.has_command(glob) {
+                continue;
+            }
+            let pattern = MethodPattern::parse(glob)?;
+            let matched: Vec<MatchedMethod> = every_method_id(contenders, selection)
+                .into_iter()
+                .filter(|it| !contenders.is_control(&it.id) && pattern.matches(&it.id))
+                .collect();
+            if matched.is_empty() && selection.has_command_like(&pattern) {
+                continue;
+            }
+            if matched.is_empty() {
+                let work = selection.work(TargetForm::default());
+                let why = no_match_error(contenders, glob, &selection.languages, work);
+                self.add_without_effect(PlanOption::Method(glob.clone()), why);
+                specs.extend(specs_for_other_work(contenders, selection, &pattern));
+                continue;
+            }
+            let readable_or_named = select_readable_or_named(matched, pattern.is_name);
+            if readable_or_named.is_empty() {
+                let why = PlanError::OtherTarget(glob.clone());
+                self.add_without_effect(PlanOption::Method(glob.clone()), why);
+            }
+            specs.extend(
+                readable_or_named
+                    .into_iter()
+                    .map(|it| selection.spec_like_entry(it.id, pattern.params.clone(), it.form)),
+            );
+        }
+        // A control that decodes an archive takes part only beside a method that decodes it.
+        let forms: BTreeSet<Form> = specs.iter().map(|named| named.form.archive).chain([None]).collect();
+        let mut kept = Vec::new();
+        for entry in selection.entry_specs() {
+            let entry = entry?;
+            let stays = contenders.is_control(&entry.id.method) || entry.id.method.contender == COMMAND;
+            if stays && forms.contains(&entry.form.archive) {
+                kept.push(entry);
+            }
+        }
+        kept.extend(specs);
+        Ok(kept)
+    }
+
+    fn add_without_effect(&mut self, option: PlanOption, why: PlanError) {
+        self.without_effect.push(WithoutEffect { option, why });
+    }
+
     /// Whether a setting for every method applies to a planned trial that is no control. The
     /// settings of reads at places belong together, and a method has one of them.
     fn has_effect(&self, name: &str, value: u64) -> bool {

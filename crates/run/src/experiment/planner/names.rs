@@ -2,7 +2,7 @@
 //! and the reference. The reference is found among the trials of a plan or else added to them; if
 //! neither works, it is an error that lists the nearest names.
 
-use super::{PlanError, Planner, TargetForm, TrialSpec, every_method_id};
+use super::{PlanError, PlanOption, Planner, TargetForm, TrialSpec, every_method_id};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use readlab_catalog::language::Languages;
 use readlab_catalog::roster::Roster;
@@ -46,7 +46,8 @@ impl Planner<'_> {
             None => Vec::new(),
         };
         let (Some(&form), false) = (forms.first(), reference.method.contender == COMMAND) else {
-            return Err(self.no_reference_error(reference));
+            self.add_without_effect(PlanOption::Reference, self.no_reference_error(reference));
+            return Ok(());
         };
         let spec = TrialSpec::new(reference.clone(), form);
         let work = self.selection.work(form);
@@ -56,13 +57,12 @@ impl Planner<'_> {
                 | ResolveError::NoScan { .. }
                 | ResolveError::NoChoice { .. }
                 | ResolveError::NoContender(_),
-            ) => Err(self.no_reference_error(reference)),
-            Err(ResolveError::Params(error)) => Err(error.into()),
-            Err(ResolveError::NoWork { .. } | ResolveError::Unavailable(_)) | Ok(_) => {
-                self.add(&spec, state);
-                Ok(())
-            }
+            ) => self.add_without_effect(PlanOption::Reference, self.no_reference_error(reference)),
+            Err(ResolveError::Params(error)) => return Err(error.into()),
+            Err(ResolveError::NoWork { .. } | ResolveError::Unavailable(_)) | Ok(_) => {}
         }
+        self.add(&spec, state);
+        Ok(())
     }
 
     /// The error that no trial has this name. A name without a scan is compared with names without
