@@ -271,6 +271,8 @@ mod ring2 {
                 continue;
             }
             assert_eq!((&trial["answer"]["blocks"], &trial["answer"]["newlines"]), (&4.into(), &70.into()));
+            let readings = items(&trial["samples"]).len();
+            assert_eq!(trial["latency"]["reads"], readings * 4, "{trial}");
         }
     }
 

@@ -5,6 +5,7 @@
 //! before the first window.
 
 use async_trait::async_trait;
+use readlab_protocol::LatenciesLine;
 use readlab_protocol::contender::{Job, ReadTarget, Reading};
 use readlab_protocol::serve::Refusal;
 use tokio::runtime::{Builder, Runtime};
@@ -14,6 +15,11 @@ use tokio::runtime::{Builder, Runtime};
 pub(crate) trait AsyncReader {
     /// Does one whole reading. The timed window contains all of it.
     async fn read(&self) -> Result<Reading, Refusal>;
+
+    /// The latencies of the single requests since they were last taken, if the method measures them.
+    fn take_latencies(&self) -> Option<LatenciesLine> {
+        None
+    }
 }
 
 struct BlockingReader<R> {
@@ -39,5 +45,9 @@ pub(crate) fn open<R: AsyncReader + 'static>(
 impl<R: AsyncReader> ReadTarget for BlockingReader<R> {
     fn read(&mut self) -> Result<Reading, Refusal> {
         self.runtime.block_on(self.reader.read())
+    }
+
+    fn take_latencies(&mut self) -> Option<LatenciesLine> {
+        self.reader.take_latencies()
     }
 }

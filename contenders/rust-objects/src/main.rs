@@ -5,6 +5,7 @@
 mod async_reader;
 mod client;
 mod failure;
+mod latencies;
 mod methods;
 mod objects;
 mod ranges;

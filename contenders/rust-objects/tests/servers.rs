@@ -1,6 +1,10 @@
 //! Tests sessions of the program with servers that answer correctly, rarely correctly, or with
 //! something else.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
 use readlab_protocol::{BlockBytes, BlockProof, Message, Places};
 use server::{Answer, Request, Server};
 use std::fs;
@@ -42,8 +46,16 @@ fn correct_answer(request: &Request) -> Answer {
     }
 }
 
-/// The last message of one turn, with the target of the method's kind.
+/// The sample of one turn, or why it failed.
 fn last_message(method: &str, server: &Server) -> String {
+    let output = turn(method, server);
+    let is_about_reading =
+        |line: &&str| !["\"done\"", "\"latencies\""].iter().any(|word| line.contains(word));
+    output.lines().rfind(is_about_reading).unwrap().to_owned()
+}
+
+/// The messages of one turn, with the target of the method's kind.
+fn turn(method: &str, server: &Server) -> String {
     let (endpoint, url) = (server.url.trim_end_matches("/f"), format!("{}?signature=secret", server.url));
     let target = if URLS.contains(&method) { "-" } else { "s3://bucket/f" };
     let small: &[&str] = match method {
@@ -65,7 +77,7 @@ fn last_message(method: &str, server: &Server) -> String {
     program.stdin.take().unwrap().write_all(b"go 0 1\n").unwrap();
     let output = String::from_utf8(program.wait_with_output().unwrap().stdout).unwrap();
     assert!(!output.contains("secret"), "{output}");
-    output.lines().rfind(|line| !line.contains("\"done\"")).unwrap().to_owned()
+    output
 }
 
 fn assert_right(method: &str, message: &str) {
@@ -101,19 +113,27 @@ fn a_correct_server_gives_correct_answers() {
 #[test]
 fn the_ranges_of_a_list_are_joined_across_small_gaps_and_each_is_proven() {
     let server = Server::start(correct_answer);
-    let message = last_message("get_ranges", &server);
-    let Message::Sample(sample) = Message::parse(&message).unwrap() else { panic!("{message}") };
+    let output = turn("get_ranges", &server);
+    let messages: Vec<Message> = output.lines().map(|line| Message::parse(line).unwrap()).collect();
+    let [_, _, Message::Sample(sample), Message::Latencies(latencies), Message::Done { .. }] = &messages[..]
+    else {
+        panic!("{output}")
+    };
+    let histogram = STANDARD.decode(&latencies.histogram).unwrap();
+    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &histogram[..]).unwrap();
+    assert_eq!(histogram.len(), RANGES.len() as u64, "each range counts");
+    assert!(histogram.min() > 0, "{output}");
     let sum = |(start, length): (u64, u64)| {
         content()[start as usize..(start + length) as usize].iter().copied().fold(0, u8::wrapping_add)
     };
     let sums = RANGES.map(sum);
     let proofs = (0..).zip(sums).map(|(number, sum)| BlockProof::from_block(number, sum.into()));
     let BlockProof { blocks, products } = proofs.fold(BlockProof::default(), BlockProof::merge);
-    assert_eq!((sample.blocks, sample.products), (Some(blocks), Some(products)), "{message}");
+    assert_eq!((sample.blocks, sample.products), (Some(blocks), Some(products)), "{output}");
     let sum_of_all = sums.into_iter().fold(0, u8::wrapping_add);
-    assert_eq!((sample.bytes, sample.sum), (Some(2510), Some(sum_of_all.into())), "{message}");
+    assert_eq!((sample.bytes, sample.sum), (Some(2510), Some(sum_of_all.into())), "{output}");
     // The first two thousand bytes, of which 500 are between ranges, and the ten far from them.
-    assert_eq!((sample.requests, sample.read_bytes), (Some(2), Some(2010)), "{message}");
+    assert_eq!((sample.requests, sample.read_bytes), (Some(2), Some(2010)), "{output}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "a snippet is a program of its own")]
 
 use server::{Answer, Server};
+use std::ops::Range;
 use std::{env, fs};
 
 #[path = "../../rust/tests/server.rs"]
@@ -11,6 +12,8 @@ mod server;
 mod coalesced;
 #[path = "../snippets/get.rs"]
 mod get;
+#[path = "../snippets/get_ranges.rs"]
+mod get_ranges;
 #[path = "../snippets/ranged.rs"]
 mod ranged;
 #[path = "../snippets/reqwest-ranged.rs"]
@@ -20,13 +23,22 @@ mod reqwest_stream;
 #[path = "../snippets/stream.rs"]
 mod stream;
 
+fn naive(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
 /// The only test of this program, because it sets variables of the process.
 #[tokio::test]
 async fn every_snippet_counts_correctly() {
     rustls::crypto::ring::default_provider().install_default().unwrap();
     for size in [0, 1, 300_001, (17 << 20) + 5] {
         let bytes: Vec<u8> = (0..size).map(|at| if at % 7 == 3 { b'\n' } else { b'x' }).collect();
-        let newlines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let newlines = naive(&bytes);
+        let end = bytes.len() as u64;
+        let mut ranges = vec![end / 2..end, 0..end / 3, 0..end / 3];
+        ranges.retain(|range| !range.is_empty());
+        let of_range = |range: &Range<u64>| naive(&bytes[range.start as usize..range.end as usize]);
+        let newlines_of_ranges: u64 = ranges.iter().map(of_range).sum();
         let server = Server::start(move |request| match request.is_head() {
             true => Answer::head(bytes.len()),
             false => request.answer(&bytes),
@@ -46,9 +58,10 @@ async fn every_snippet_counts_correctly() {
         assert_eq!(stream::newlines(uri).await.unwrap(), newlines);
         assert_eq!(ranged::newlines(uri).await.unwrap(), newlines);
         assert_eq!(coalesced::newlines(uri).await.unwrap(), newlines);
+        assert_eq!(get_ranges::total(uri, &ranges, naive).await.unwrap(), newlines_of_ranges);
         assert_eq!(reqwest_stream::newlines(&server.url).await.unwrap(), newlines);
         assert_eq!(reqwest_ranged::newlines(&server.url).await.unwrap(), newlines);
     }
     let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/snippets")).unwrap();
-    assert_eq!(files.count(), 6, "every snippet has a line above");
+    assert_eq!(files.count(), 7, "every snippet has a line above");
 }

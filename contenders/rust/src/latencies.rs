@@ -1,5 +1,6 @@
 //! Latencies of single reads: a histogram of nanoseconds whose counters stay in a small part of a
-//! processor's cache, so that counting disturbs the measurement as little as possible.
+//! processor's cache, so that counting disturbs the measurement as little as possible. The contender
+//! `rust-objects` has this file by a link.
 //!
 //! The format is that of HdrHistogram (<https://hdrhistogram.github.io/HdrHistogram/>), for which
 //! every language has a library.
@@ -35,6 +36,14 @@ impl Latencies {
     /// Adds the counts of another histogram.
     pub(crate) fn add(&mut self, other: &Latencies) {
         self.0.add(&other.0).expect("all have the same bounds");
+    }
+
+    /// The latencies of several readings, added up; `None` if there are none.
+    pub(crate) fn sum(all: Vec<Latencies>) -> Option<Latencies> {
+        let mut all = all.into_iter();
+        let mut sum = all.next()?;
+        all.for_each(|one| sum.add(&one));
+        Some(sum)
     }
 
     pub fn count(&self) -> u64 {

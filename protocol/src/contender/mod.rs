@@ -46,7 +46,8 @@ pub use tally::Tally;
 use crate::serve::{self, Contender, Reader, Refusal, Request};
 use crate::setting::{Param, Settings};
 use crate::{
-    Answer, Cache, MethodLine, NO_SCAN, ParamLine, Places, Reads, SampleLine, TurnRequest, Work, remote,
+    Answer, Cache, LatenciesLine, MethodLine, NO_SCAN, ParamLine, Places, Reads, SampleLine, TurnRequest,
+    Work, remote,
 };
 use std::collections::BTreeMap;
 use std::env;
@@ -114,6 +115,12 @@ pub trait ReadTarget {
     /// # Errors
     /// If the target cannot be read; the reason need not name it.
     fn read(&mut self) -> Result<Reading, Refusal>;
+
+    /// The latencies of the single reads or requests of all readings since they were last taken, if
+    /// the method measures them.
+    fn take_latencies(&mut self) -> Option<LatenciesLine> {
+        None
+    }
 }
 
 impl<F: FnMut() -> Result<Reading, Refusal>> ReadTarget for F {
@@ -250,6 +257,7 @@ impl Session {
         for _ in 0..request.lead {
             self.reader.read()?;
         }
+        drop(self.reader.take_latencies());
         (0..request.count).map(|_| self.sample()).collect()
     }
 
@@ -268,6 +276,10 @@ impl Reader for Session {
 
     fn turn(&mut self, request: TurnRequest) -> Result<Vec<SampleLine>, Refusal> {
         self.samples(request).map_err(|why| why.about(&self.shown).in_one_line())
+    }
+
+    fn latencies(&mut self) -> Option<LatenciesLine> {
+        self.reader.take_latencies()
     }
 }
 

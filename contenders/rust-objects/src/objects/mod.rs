@@ -7,6 +7,7 @@ mod store;
 mod traffic;
 
 use crate::async_reader::{self, AsyncReader};
+use crate::latencies::Latencies;
 use crate::methods::{COALESCE, CONCURRENCY, KEPT, MERGE, PART};
 use crate::{failure, ranges};
 use async_trait::async_trait;
@@ -16,9 +17,12 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use object_store::{OBJECT_STORE_COALESCE_DEFAULT, coalesce_ranges};
 use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
 use readlab_protocol::serve::Refusal;
-use readlab_protocol::{Answer, BlockProof, Work};
+use readlab_protocol::{Answer, BlockProof, LatenciesLine, Work};
 use std::iter;
+use std::mem;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use store::{Location, Store};
 use traffic::Counts;
 
@@ -28,6 +32,11 @@ pub(crate) trait ObjectReader: Send + Sync + 'static {
     fn from_job(job: &Job) -> Self;
 
     async fn read(&self, store: &Store, work: Work) -> Result<Answer, Refusal>;
+
+    /// The latencies of readings since they were last taken, if the method measures them.
+    fn take_latencies(&self) -> Option<Latencies> {
+        None
+    }
 }
 
 struct Objects<W> {
@@ -62,6 +71,11 @@ impl<W: ObjectReader> AsyncReader for Objects<W> {
         let Counts { requests, failures, first_byte, bytes, .. } = store.traffic.counts();
         let read_bytes = answer.blocks.map(|_| bytes);
         Ok(Reading { answer, first_byte, requests: Some(requests), retries: Some(failures), read_bytes })
+    }
+
+    fn take_latencies(&self) -> Option<LatenciesLine> {
+        let latencies = self.reader.take_latencies()?;
+        Some(LatenciesLine { histogram: latencies.encoded() })
     }
 }
 
@@ -183,6 +197,8 @@ impl CoalescedReader {
 pub(crate) struct ListedRangesReader {
     ranges: Vec<Range<u64>>,
     merge_bytes: u64,
+    /// The latencies of readings since they were last taken.
+    latencies: Mutex<Vec<Latencies>>,
 }
 
 #[async_trait]
@@ -190,13 +206,22 @@ impl ObjectReader for ListedRangesReader {
     fn from_job(job: &Job) -> ListedRangesReader {
         let places = job.ranges.iter();
         let ranges = places.flat_map(|it| (0..it.offsets.len()).map(move |number| it.range_of(number)));
-        ListedRangesReader { ranges: ranges.collect(), merge_bytes: job.settings.get(&MERGE) }
+        ListedRangesReader {
+            ranges: ranges.collect(),
+            merge_bytes: job.settings.get(&MERGE),
+            latencies: Mutex::default(),
+        }
     }
 
     /// Does the same as `get_ranges`, but each request also requires the version of the content, and
     /// the largest gap is a parameter.
     async fn read(&self, store: &Store, work: Work) -> Result<Answer, Refusal> {
-        let blocks = coalesce_ranges(&self.ranges, |range| store.part(range), self.merge_bytes).await?;
+        let requests = TimedRequests::default();
+        let fetch = |range| requests.part(store, range);
+        let blocks = coalesce_ranges(&self.ranges, fetch, self.merge_bytes).await?;
+        // The latencies are added up after the window.
+        let latencies = requests.into_latencies(&self.ranges);
+        self.latencies.lock().unwrap_or_else(PoisonError::into_inner).push(latencies);
         let answers = (0..).zip(&self.ranges).zip(&blocks).map(|((number, range), bytes)| {
             let mut tally = Tally::new(work);
             tally.take(bytes);
@@ -204,6 +229,46 @@ impl ObjectReader for ListedRangesReader {
             Ok(Answer { blocks: Some(BlockProof::from_block(number, answer.value())), ..answer })
         });
         Ok(Answer::of_parts(answers.collect::<Result<_, Refusal>>()?))
+    }
+
+    fn take_latencies(&self) -> Option<Latencies> {
+        let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
+        Latencies::sum(mem::take(&mut *latencies))
+    }
+}
+
+/// The requests of a reading, with what each took.
+#[derive(Default)]
+struct TimedRequests(Mutex<Vec<TimedRequest>>);
+
+struct TimedRequest {
+    /// Offset of the first byte.
+    start: u64,
+    /// The time from the request until all its bytes were there.
+    took: Duration,
+}
+
+impl TimedRequests {
+    async fn part(&self, store: &Store, range: Range<u64>) -> Result<Bytes, Refusal> {
+        let (start, begun) = (range.start, Instant::now());
+        let bytes = store.part(range).await?;
+        let request = TimedRequest { start, took: begun.elapsed() };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        Ok(bytes)
+    }
+
+    /// What each of these ranges took: as long as the request that brought it. Requests do not overlap.
+    fn into_latencies(self, ranges: &[Range<u64>]) -> Latencies {
+        let mut requests = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        requests.sort_unstable_by_key(|request| request.start);
+        let mut latencies = Latencies::default();
+        for range in ranges {
+            let later = requests.partition_point(|request| request.start <= range.start);
+            if let Some(request) = requests[..later].last() {
+                latencies.record(request.took);
+            }
+        }
+        latencies
     }
 }
 

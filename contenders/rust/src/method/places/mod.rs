@@ -32,6 +32,7 @@ use readlab_auto::direct::DirectFile;
 use readlab_protocol::{Answer, BlockBytes, BlockProof, Places};
 use std::fs::File;
 use std::io;
+use std::mem;
 use std::time::Duration;
 use stretches::{MERGE, Stretch, Stretches};
 
@@ -84,20 +85,12 @@ impl<R: PlacesReader> Reader for PlacesTarget<R> {
     }
 
     fn take_latencies(&mut self) -> Option<Latencies> {
-        take_sum(&mut self.latencies)
+        Latencies::sum(mem::take(&mut self.latencies))
     }
 
     fn read_bytes(&self) -> Option<u64> {
         self.read_bytes
     }
-}
-
-/// Takes the latencies of several readings, added up; `None` if there are none.
-fn take_sum(latencies: &mut Vec<Latencies>) -> Option<Latencies> {
-    let mut taken = std::mem::take(latencies).into_iter();
-    let mut all = taken.next()?;
-    taken.for_each(|latencies| all.add(&latencies));
-    Some(all)
 }
 
 /// The answers about blocks, added up while they are read, with the latency of each read.

@@ -8,7 +8,7 @@ use super::super::client::{self, CLIENT_BUFFER_BYTES, Client, ClientSettings, Re
 use super::super::multipart::{self, Parts};
 use super::super::{Fault, Feeding, Method, Reader};
 use super::stretches::{MERGE, Stretch, Stretches};
-use super::{BlocksAnswer, by_threads, take_sum};
+use super::{BlocksAnswer, by_threads};
 use crate::latencies::Latencies;
 use crate::scan::Visit;
 use crate::setting::{Param, Settings};
@@ -16,6 +16,7 @@ use crate::source::Source;
 use crate::traffic::Traffic;
 use readlab_protocol::{Answer, Reads};
 use std::io::{BufReader, Read};
+use std::mem;
 use std::ops::Range;
 use std::time::Instant;
 use ureq::Body;
@@ -106,7 +107,7 @@ impl Reader for RangesReader {
     }
 
     fn take_latencies(&mut self) -> Option<Latencies> {
-        take_sum(&mut self.latencies)
+        Latencies::sum(mem::take(&mut self.latencies))
     }
 
     fn read_bytes(&self) -> Option<u64> {
