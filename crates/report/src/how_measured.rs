@@ -121,8 +121,16 @@ fn places(places: &PlacesFacts) -> String {
 }
 
 fn ranges_words(ranges: &RangesFacts) -> String {
-    let RangesFacts { list, is_sorted, reads, shortest_bytes, longest_bytes, repeated_bytes, file_bytes } =
-        ranges;
+    let RangesFacts {
+        list,
+        is_sorted,
+        reads,
+        shortest_bytes,
+        longest_bytes,
+        repeated_bytes,
+        pages_bytes: _,
+        file_bytes,
+    } = ranges;
     let order = if *is_sorted { "in the order of the file" } else { "in its order" };
     let again = match repeated_bytes {
         0 => String::new(),

@@ -24,16 +24,33 @@ pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
 }
 
 /// The device bytes divided by the bytes of the blocks that a reading needs. `None` if they are few, or
-/// few for the pages that the blocks are in: the page cache holds whole pages, without any read-ahead.
+/// few for what comes without any read-ahead: the pages that the blocks are in, because the page cache
+/// holds whole pages, and the bytes between ranges that the reading merges.
 pub(super) fn amplification(judged: &JudgedTrial) -> Option<f64> {
     let JudgedTrial { target, facts, .. } = judged;
-    let block_bytes = (target.size_bytes / target.blocks()?.reads.max(1)).max(1);
-    // Ranges, and blocks that are no multiple of a page, may begin and end within pages.
-    let is_aligned = target.ranges.is_none()
-        && (PAGE_BYTES.is_multiple_of(block_bytes) || block_bytes.is_multiple_of(PAGE_BYTES));
+    let asked_bytes = pages_bytes(target)?.max(merged_bytes(judged));
+    let times_asked = asked_bytes / float(target.useful_bytes().max(1));
+    facts.read_times.filter(|times| *times >= AMPLIFICATION_MIN * times_asked)
+}
+
+/// Bytes of the pages that the blocks of a reading are in; `None` if it reads a whole file.
+fn pages_bytes(target: &TargetFacts) -> Option<f64> {
+    if let Some(ranges) = &target.ranges {
+        return Some(float(ranges.pages_bytes));
+    }
+    let places = target.places()?;
+    let block_bytes = places.block_bytes.max(1);
+    // Blocks that are no multiple of a page may begin and end within pages.
+    let is_aligned = PAGE_BYTES.is_multiple_of(block_bytes) || block_bytes.is_multiple_of(PAGE_BYTES);
     let pages = block_bytes.div_ceil(PAGE_BYTES) + u64::from(!is_aligned);
-    let times_of_pages = float(pages * PAGE_BYTES) / float(block_bytes);
-    facts.read_times.filter(|times| *times >= AMPLIFICATION_MIN * times_of_pages)
+    Some(float(places.distinct) * float(pages) * float(PAGE_BYTES))
+}
+
+/// Bytes that the reads of a reading request, without those that they request again because ranges
+/// overlap.
+fn merged_bytes(judged: &JudgedTrial) -> f64 {
+    let repeated_bytes = judged.target.blocks().map_or(0, |blocks| blocks.repeated_bytes);
+    median(judged.it, Meter::ReadBytes).unwrap_or(0.0) - float(repeated_bytes)
 }
 
 /// The fastest rival on the same places that fetches at most half as many bytes.

@@ -345,6 +345,7 @@ mod tests {
             shortest_bytes: 4096,
             longest_bytes: 4097,
             repeated_bytes: 40_960 - 4097,
+            pages_bytes: 8192,
             file_bytes: 40_960,
         };
         let of = |pages, file_pages| {

@@ -54,6 +54,8 @@ pub struct RangesFacts {
     pub longest_bytes: u64,
     /// Number of bytes that a reading reads again, because ranges overlap.
     pub repeated_bytes: u64,
+    /// Bytes of the pages that the ranges are in. A page that several ranges are in counts once.
+    pub pages_bytes: u64,
     pub file_bytes: u64,
 }
 

@@ -203,6 +203,7 @@ fn amplification_of_ranges_is_the_ratio_of_read_bytes_to_useful_bytes() {
         longest_bytes: SIZE / 4,
         // A quarter is read again, so three quarters are useful.
         repeated_bytes: SIZE / 4,
+        pages_bytes: SIZE / 4 * 3,
         file_bytes: 2 * SIZE,
     });
     let page = Page::from_record(&record);

@@ -184,6 +184,9 @@ fn working_set_bytes(target: &Target, is_shared: bool) -> u64 {
         // A block that is smaller than a page brings a page into memory.
         return places.distinct.saturating_mul(places.block_bytes.max(page_bytes())).min(places.file_bytes);
     }
+    if let Some(ranges) = &facts.ranges {
+        return ranges.pages_bytes.min(ranges.file_bytes);
+    }
     let repeated_bytes = facts.tree().map_or(0, |tree| tree.repeated_bytes);
     facts.useful_bytes().saturating_sub(repeated_bytes)
 }

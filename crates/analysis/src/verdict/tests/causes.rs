@@ -6,6 +6,7 @@ use super::*;
 use readlab_model::sample::{Delivered, TurnSeen};
 use readlab_model::target::TargetKind;
 use readlab_model::target::device::{Device, IoQuota, ReadAhead};
+use readlab_model::target::places::RangesFacts;
 use readlab_model::target::setting::SettingValue;
 
 /// Makes all bytes of the trial pass through read calls, in a process with this peak memory.
@@ -62,6 +63,32 @@ fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
     let random = add(&mut record, random, CacheState::Cold, Cache::Through, less);
     assert_verdict(&record, mapped, stop, "@random=1, which fetches less, is 5.0 times as fast");
     assert!(!stops_at(&record, random).contains("read-ahead"));
+}
+
+#[test]
+fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged_ones() {
+    let useful_bytes = 1 << 20;
+    let stop = |pages_bytes, read_bytes| {
+        let mut record = machine_record();
+        record.targets[0].size_bytes = useful_bytes;
+        record.targets[0].ranges = Some(RangesFacts {
+            list: "/data/list".to_owned(),
+            is_sorted: false,
+            reads: 16_384,
+            shortest_bytes: 1,
+            longest_bytes: 64 << 10,
+            repeated_bytes: 0,
+            pages_bytes,
+            file_bytes: SIZE,
+        });
+        let fetched = Sample { read_bytes, ..with_device_bytes(29 * useful_bytes, took_ms(2000, 30, 100)) };
+        let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, fetched);
+        stops_at(&record, read)
+    };
+    // Alone, a range of the mean length takes two pages, which are 128 times its bytes.
+    assert_eq!(stop(useful_bytes, Some(useful_bytes)), "read-ahead, 29× the bytes", "adjacent ranges");
+    assert!(!stop(15 * useful_bytes, Some(useful_bytes)).contains("read-ahead"), "a page for each range");
+    assert!(!stop(useful_bytes, Some(15 * useful_bytes)).contains("read-ahead"), "merged ranges");
 }
 
 #[test]

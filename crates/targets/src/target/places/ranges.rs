@@ -7,8 +7,10 @@ use crate::target::{Place, Target, TargetError};
 use readlab_model::target::places::RangesFacts;
 use readlab_model::units::Bytes;
 use readlab_protocol::{BlockBytes, Places};
+use readlab_system::memory::page_bytes;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,13 +90,16 @@ impl Target {
         let (shortest, longest) = (lengths.iter().min().copied(), lengths.iter().max().copied());
         let offsets = ranges.iter().map(|range| range.offset).collect();
         let places = Places { file, block_bytes: BlockBytes::Each(lengths), offsets };
+        let covered = places.covered_ranges();
+        let useful_bytes: u64 = covered.iter().map(|range| range.end - range.start).sum();
         let facts = RangesFacts {
             list: list.to_string_lossy().into_owned(),
             is_sorted: request.is_sorted,
             reads: ranges.len() as u64,
             shortest_bytes: shortest.unwrap_or_default(),
             longest_bytes: longest.unwrap_or_default(),
-            repeated_bytes: size_bytes - places.useful_bytes(),
+            repeated_bytes: size_bytes - useful_bytes,
+            pages_bytes: bytes_of_pages(&covered, page_bytes()),
             file_bytes,
         };
         let places = Arc::new(FilePlaces::write(places)?);
@@ -113,6 +118,19 @@ impl ListedRange {
     fn end(&self) -> Option<u64> {
         self.offset.checked_add(self.bytes)
     }
+}
+
+/// Bytes of the pages that these ranges are in. The ranges are in the order of the file and do not
+/// overlap; a page that several of them are in counts once.
+fn bytes_of_pages(covered: &[Range<u64>], page_bytes: u64) -> u64 {
+    let (mut bytes, mut counted_to) = (0, 0);
+    for range in covered {
+        let start = (range.start - range.start % page_bytes).max(counted_to);
+        let end = range.end.checked_next_multiple_of(page_bytes).unwrap_or(range.end);
+        bytes += end.saturating_sub(start);
+        counted_to = end;
+    }
+    bytes
 }
 
 /// Parses the ranges of all lines. Blank lines are ignored.
@@ -195,6 +213,26 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_several_ranges_are_in_counts_once() {
+        let bytes_of = |ranges: &[(u64, u64)]| {
+            let (offsets, lengths) = ranges.iter().copied().unzip();
+            let places = Places { file: "/f".into(), block_bytes: BlockBytes::Each(lengths), offsets };
+            bytes_of_pages(&places.covered_ranges(), 4096)
+        };
+        let (byte, page) = ((0, 1), 4096);
+        assert_eq!(bytes_of(&[]), 0);
+        assert_eq!(bytes_of(&[byte, (10, 1), byte]), page);
+        let over_an_edge = (4095, 2);
+        assert_eq!(bytes_of(&[over_an_edge]), 2 * page);
+        assert_eq!(bytes_of(&[over_an_edge, byte]), 2 * page);
+        let adjacent: Vec<(u64, u64)> = (0..10_000).map(|number| (100 * number, 100)).collect();
+        assert_eq!(bytes_of(&adjacent), 245 * page, "a megabyte in a hundred bytes each");
+        // The pages 2 and 3 by ranges that overlap, one of which is in the other, and 24 to 36.
+        let uneven = [(100_000, 50_000), (8192, 4096), (12_000, 1000), (12_288, 1), over_an_edge];
+        assert_eq!(bytes_of(&uneven), 17 * page);
+    }
+
+    #[test]
     fn each_line_of_a_list_has_an_offset_and_a_length() {
         assert_eq!(parsed_ranges("0 1\n\n 4KiB,\t64KiB \r\n7 1"), Ok(vec![(0, 1), (4096, 65_536), (7, 1)]));
         assert_eq!(parsed_ranges(""), Ok(Vec::new()));
@@ -223,6 +261,7 @@ mod tests {
         let facts = target.facts.ranges.as_ref().unwrap();
         assert_eq!((target.facts.size_bytes, facts.reads, facts.repeated_bytes), (80, 3, 10));
         assert_eq!((facts.shortest_bytes, facts.longest_bytes, facts.file_bytes), (10, 50, 100));
+        assert_eq!(facts.pages_bytes, page_bytes());
         let Place::Blocks(blocks) = &target.place else { panic!("{:?}", target.place) };
         assert_eq!(blocks.places.offsets, [0, 40, 90]);
         std::fs::write(&list, "0 1\n95 6\n").unwrap();
