@@ -174,8 +174,8 @@ pictures: build ## draw the README's pictures again from a race on this machine;
 	$(CARGO) build --release --package readlab-bench --bin readlab-picture
 	docs/pictures.sh pictures
 
-gallery: build ## make the pages of docs/gallery again from runs on this machine; fifteen minutes
-	docs/pictures.sh gallery
+gallery: build ## make the pages of docs/gallery again from runs on this machine, or those of ARGS; half an hour, as root all
+	docs/pictures.sh gallery $(ARGS)
 
 toolchains: ## install a Swift compiler, on Debian: 3 GB of disk
 	contenders/swift/toolchain.sh

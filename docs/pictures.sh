@@ -1,7 +1,7 @@
 #!/bin/sh
 # Draws the pictures of the README and makes the pages of the gallery, from runs on this machine: half an hour, on a quiet
-# one. `make pictures` and `make gallery` run it. Needs script (util-linux) and chromium for the pictures; root for the bounds
-# on memory, the overlay, the setting of the device and the many hosts, and for these what tests/cli/fleet/hosts.sh needs.
+# one. `make pictures` and `make gallery` run it; `make gallery ARGS='places parts'` makes some of the pages. Needs script
+# (util-linux) and chromium for the pictures, root for some pages, and for the many hosts what tests/cli/fleet/hosts.sh needs.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
@@ -9,6 +9,9 @@ target=${CARGO_TARGET_DIR:-$root/target}
 folder=$(mktemp -d)
 trap 'umount "$folder/overlay" 2>/dev/null || true; rm -rf "$folder"' EXIT
 largest_page_bytes=400000
+# The pages of the gallery, and those that only root can make: bounds on memory, an overlay, a setting of a device, many hosts.
+pages='race objects tune suite memory places settings parts sweep scaling'
+root_pages='memory places settings scaling'
 # By its name alone, as pages show how they were made.
 PATH=$target/release:$PATH
 export PATH
@@ -72,31 +75,70 @@ ranges() {
 page() {
     readlab report "$folder/$1" -o "docs/gallery/$1.html"
     bytes=$(wc -c <"docs/gallery/$1.html")
-    [ "$bytes" -le "$largest_page_bytes" ] || { echo "docs/gallery/$1.html has $bytes bytes" >&2; exit 1; }
+    [ "$bytes" -le "$largest_page_bytes" ] || { echo "docs/gallery/$1.html has $bytes bytes" >&2; failed=1; }
 }
 
+# run NAME: the run of a page, in $folder/NAME, within about two minutes; the whole suite, the sweep and contenders that are
+# built first take longer.
+run() {
+    case $1 in
+        race) readlab race lines --language rust,c,python --output race --quiet ;;
+        objects) readlab race --s3 lines --output objects --quiet ;;
+        tune) readlab tune lines --output tune --quiet --state warm --method rust/read --method rust/mmap ;;
+        suite)
+            corpus gdelt 64MiB
+            readlab suite newlines --size 64MiB --output suite --quiet
+            ;;
+        memory)
+            readlab race lines --pattern random --reads 5000 --work newlines --memory 10%,25%,50%,75% \
+                --method 'rust/places-{pread,mmap,direct}/memchr' --budget 2m --output memory --quiet
+            ;;
+        places)
+            overlay
+            readlab race lower/lines overlay/lines --method 'rust/{read,mmap,pread,direct}/memchr' --budget 2m \
+                --output places --quiet
+            ;;
+        settings)
+            readlab race lines --setting read-ahead=32KiB,4MiB --state cold \
+                --method 'rust/{read,mmap,pread,direct}/memchr' --output settings --quiet
+            ;;
+        parts)
+            ranges >ranges
+            readlab race lines --ranges ranges --merge 0,64KiB,1MiB --output parts --quiet
+            ;;
+        sweep)
+            mkdir files
+            readlab sweep files --output sweep --quiet --repeat 5 --sizes 10kB..20MB
+            ;;
+        scaling) scaling ;;
+        *)
+            echo "no page of the gallery is called $1; there are: $pages" >&2
+            exit 2
+            ;;
+    esac
+}
+
+# gallery [NAME…]: makes these pages, or all. Pages that need root are left out for other users.
 gallery() {
+    failed=
+    # shellcheck disable=SC2086 # the names are words
+    [ $# -gt 0 ] || set -- $pages
     corpus lines 64MiB
-    corpus gdelt 64MiB
-    overlay
-    ranges >"$folder/ranges"
-    cd "$folder"
-    readlab race lines --language rust,c,python --output race --quiet
-    readlab race --s3 lines --output objects --quiet
-    readlab tune lines --output tune --quiet --state warm --method rust/read --method rust/mmap
-    readlab suite newlines --size 64MiB --output suite --quiet
-    readlab race lines --pattern random --reads 20000 --memory 10%,25%,50%,75%,100% --method rust/places-pread \
-        --method rust/places-mmap --method rust/places-direct --output memory --quiet
-    readlab race lower/lines overlay/lines --language rust --output places --quiet
-    readlab race lines --setting read-ahead=32KiB,4MiB --state cold --language rust --output settings --quiet
-    readlab race lines --ranges ranges --merge 0,64KiB,1MiB --output parts --quiet
-    mkdir files
-    readlab sweep files --output sweep --quiet --repeat 5 --sizes 10kB..20MB
-    cd "$root"
-    scaling
-    for name in race objects tune suite memory places settings parts sweep scaling; do
-        page $name
+    for name in "$@"; do
+        case " $root_pages " in
+            *" $name "*)
+                if [ "$(id -u)" != 0 ]; then
+                    echo "SKIPPED: docs/gallery/$name.html: its run needs root" >&2
+                    continue
+                fi
+                ;;
+        esac
+        cd "$folder"
+        run "$name"
+        cd "$root"
+        page "$name"
     done
+    [ -z "$failed" ]
 }
 
-"$1"
+"$@"

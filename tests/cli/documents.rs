@@ -132,6 +132,17 @@ fn every_target_of_make_that_the_documents_show_exists() {
 }
 
 #[test]
+fn every_page_of_the_gallery_is_made_by_its_script() {
+    let script = repository::text("docs/pictures.sh");
+    let pages = script.lines().find_map(|line| line.strip_prefix("pages='")?.strip_suffix('\'')).unwrap();
+    let made: BTreeSet<&str> = pages.split(' ').collect();
+    let shown = repository::text("docs/gallery/README.md");
+    let links = shown.split("](").skip(1).filter_map(|rest| rest.split_once(".html)").map(|(name, _)| name));
+    assert_eq!(links.collect::<BTreeSet<&str>>(), made);
+    assert!(pages.split(' ').all(|page| script.contains(&format!("\n        {page})"))), "each has a run");
+}
+
+#[test]
 fn the_folders_that_the_documents_install_from_a_clone_exist() {
     let places = shown_commands();
     let shown = places.iter().filter_map(|place| place.command.strip_prefix("cargo install --path "));
