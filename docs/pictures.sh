@@ -100,7 +100,7 @@ run() {
             ;;
         settings)
             readlab race lines --setting read-ahead=32KiB,4MiB --state cold \
-                --method 'rust/{read,mmap,pread,direct}/memchr' --output settings --quiet
+                --method 'rust/{read,mmap,pread,direct}/memchr' --budget 2m --output settings --quiet
             ;;
         parts)
             ranges >ranges
