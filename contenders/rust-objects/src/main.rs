@@ -5,7 +5,6 @@
 mod async_reader;
 mod client;
 mod failure;
-mod latencies;
 mod methods;
 mod objects;
 mod ranges;

@@ -22,7 +22,6 @@
 
 mod consumer;
 mod files_answer;
-pub mod latencies;
 pub mod method;
 pub mod reading;
 pub mod scan;
@@ -32,8 +31,7 @@ mod source;
 pub mod traffic;
 
 pub use consumer::Consumer;
-pub use latencies::Latencies;
 pub use method::{Fault, Method};
 pub use reading::{ReadError, Reading, RequestError};
-pub use readlab_protocol::contender::heap;
+pub use readlab_protocol::contender::{Latencies, heap};
 pub use readlab_protocol::{Answer, UnknownWork, Work, setting};

@@ -3,8 +3,8 @@
 //!
 //! The lab measures this loop, and other programs can call it too. There is no other loop.
 
+use crate::Latencies;
 use crate::files_answer::FilesAnswer;
-use crate::latencies::Latencies;
 use crate::method::{Fault, Method, Reader, registry};
 use crate::scan::{self, Visit};
 use crate::setting::{SettingError, Settings};

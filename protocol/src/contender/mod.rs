@@ -38,9 +38,13 @@
 
 mod clock;
 pub mod heap;
+#[cfg(feature = "latencies")]
+mod latencies;
 mod tally;
 
 pub use clock::{CpuTime, Window};
+#[cfg(feature = "latencies")]
+pub use latencies::Latencies;
 pub use tally::Tally;
 
 use crate::serve::{self, Contender, Reader, Refusal, Request};

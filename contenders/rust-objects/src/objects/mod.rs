@@ -7,7 +7,6 @@ mod store;
 mod traffic;
 
 use crate::async_reader::{self, AsyncReader};
-use crate::latencies::Latencies;
 use crate::methods::{COALESCE, CONCURRENCY, KEPT, MERGE, PART};
 use crate::{failure, ranges};
 use async_trait::async_trait;
@@ -15,7 +14,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use object_store::{OBJECT_STORE_COALESCE_DEFAULT, coalesce_ranges};
-use readlab_protocol::contender::{Job, ReadTarget, Reading, Tally};
+use readlab_protocol::contender::{Job, Latencies, ReadTarget, Reading, Tally};
 use readlab_protocol::serve::Refusal;
 use readlab_protocol::{Answer, BlockProof, LatenciesLine, Work};
 use std::iter;

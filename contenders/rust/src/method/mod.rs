@@ -38,7 +38,7 @@ mod walk;
 mod whole;
 mod zstd_frames;
 
-use crate::latencies::Latencies;
+use crate::Latencies;
 use crate::scan::{self, Visit};
 use crate::setting::{Param, SettingError, Settings};
 use crate::source::Source;

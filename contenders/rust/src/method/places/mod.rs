@@ -21,8 +21,8 @@ pub(super) use synchronous::{PLACES_DIRECT, PLACES_PREAD};
 pub(super) use vectored::PLACES_PREADV;
 
 use super::{Fault, Reader};
+use crate::Latencies;
 use crate::consumer::Consumer;
-use crate::latencies::Latencies;
 use crate::scan::Visit;
 use crate::segments::Segments;
 use crate::setting::Param;

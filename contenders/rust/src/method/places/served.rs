@@ -9,7 +9,7 @@ use super::super::multipart::{self, Parts};
 use super::super::{Fault, Feeding, Method, Reader};
 use super::stretches::{MERGE, Stretch, Stretches};
 use super::{BlocksAnswer, by_threads};
-use crate::latencies::Latencies;
+use crate::Latencies;
 use crate::scan::Visit;
 use crate::setting::{Param, Settings};
 use crate::source::Source;

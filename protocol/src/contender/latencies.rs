@@ -1,6 +1,5 @@
 //! Latencies of single reads: a histogram of nanoseconds whose counters stay in a small part of a
-//! processor's cache, so that counting disturbs the measurement as little as possible. The contender
-//! `rust-objects` has this file by a link.
+//! processor's cache, so that counting disturbs the measurement as little as possible.
 //!
 //! The format is that of HdrHistogram (<https://hdrhistogram.github.io/HdrHistogram/>), for which
 //! every language has a library.
@@ -18,6 +17,7 @@ const LATENCY_MAX: Duration = Duration::from_secs(600);
 /// Number of significant digits. With two, a number is at most 1 % above the measured one.
 const SIGNIFICANT_DIGITS: u8 = 2;
 
+/// A histogram of the latencies of single reads.
 #[derive(Clone)]
 pub struct Latencies(Histogram<u32>);
 
@@ -29,23 +29,26 @@ impl Default for Latencies {
 }
 
 impl Latencies {
+    /// Counts a read that took this long.
+    #[inline]
     pub fn record(&mut self, took: Duration) {
         self.0.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// Adds the counts of another histogram.
-    pub(crate) fn add(&mut self, other: &Latencies) {
+    pub fn add(&mut self, other: &Latencies) {
         self.0.add(&other.0).expect("all have the same bounds");
     }
 
     /// The latencies of several readings, added up; `None` if there are none.
-    pub(crate) fn sum(all: Vec<Latencies>) -> Option<Latencies> {
+    pub fn sum(all: Vec<Latencies>) -> Option<Latencies> {
         let mut all = all.into_iter();
         let mut sum = all.next()?;
         all.for_each(|one| sum.add(&one));
         Some(sum)
     }
 
+    /// Number of counted reads.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
