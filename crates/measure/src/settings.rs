@@ -54,16 +54,10 @@ struct TriedValue {
     is_found: bool,
 }
 
-#[derive(Debug)]
-struct Setting {
-    name: String,
-    access: SettingAccess,
-}
-
 /// The settings of a run. Dropping it restores the values that were found at the start.
 #[derive(Debug)]
 pub struct SettingControl {
-    settings: Vec<Setting>,
+    settings: Vec<RequestedSetting>,
     points: Vec<Vec<TriedValue>>,
     /// The number of the point in force; `None` if it is not known.
     current: Option<usize>,
@@ -95,18 +89,16 @@ impl From<SettingError> for TrialEnd {
 }
 
 impl RequestedSetting {
-    /// The setting and the values to race: the requested ones, or those that the kernel offers.
-    fn with_values(self) -> (Setting, Vec<String>) {
-        let RequestedSetting { name, access, values } = self;
-        let values = match &access {
-            SettingAccess::Files(files) if values.is_empty() => files.offered_values(),
-            _ => values,
-        };
-        (Setting { name, access }, values)
+    /// The setting with the values to race: the requested ones, or those that the kernel offers.
+    fn with_values(self) -> RequestedSetting {
+        match &self.access {
+            SettingAccess::Files(files) if self.values.is_empty() => {
+                RequestedSetting { values: files.offered_values(), ..self }
+            }
+            _ => self,
+        }
     }
-}
 
-impl Setting {
     fn failure(&self, what: impl std::fmt::Display) -> SettingError {
         let option = match self.access {
             SettingAccess::Files(_) => "--setting",
@@ -176,16 +168,16 @@ impl Setting {
     }
 
     /// Tries the values, then restores the value that was found. It is the first of the result.
-    fn try_values(&self, found: TriedValue, values: Vec<String>) -> Result<Vec<TriedValue>, SettingError> {
+    fn try_values(&self, found: TriedValue) -> Result<Vec<TriedValue>, SettingError> {
         let mut tried = vec![found];
-        for set in values {
-            self.apply_value(&set, program::run_to_end)?;
-            let read = self.read_back(&set, program::run_to_end)?;
+        for set in &self.values {
+            self.apply_value(set, program::run_to_end)?;
+            let read = self.read_back(set, program::run_to_end)?;
             match tried.iter().find(|it| it.read == read) {
-                None => tried.push(TriedValue { set, read, is_found: false }),
+                None => tried.push(TriedValue { set: set.clone(), read, is_found: false }),
                 Some(found) if found.is_found => {}
                 // The value was requested twice.
-                Some(same) if same.set == set => {}
+                Some(same) if same.set == *set => {}
                 Some(same) => {
                     let why = format!("{} and {set} are both {read} once they are set", same.set);
                     return Err(self.failure(why));
@@ -198,14 +190,10 @@ impl Setting {
 
     /// Says which requested values did not change the setting; `None` if each is raced. With no other
     /// value than the found one, there is nothing to race.
-    fn check_tried(
-        &self,
-        tried: &[TriedValue],
-        requested: &[String],
-    ) -> Result<Option<String>, SettingError> {
+    fn check_tried(&self, tried: &[TriedValue]) -> Result<Option<String>, SettingError> {
         let found = &tried[0].read;
         let is_lost = |set: &&String| *set != found && !tried.iter().any(|it| it.set == **set);
-        let lost: Vec<&str> = requested.iter().filter(is_lost).map(String::as_str).collect();
+        let lost: Vec<&str> = self.values.iter().filter(is_lost).map(String::as_str).collect();
         let lost = lost.join(", ");
         match (tried.len(), lost.as_str()) {
             (1, "") => Err(self.failure(format!("it is {found} already, and no other value is raced"))),
@@ -229,20 +217,19 @@ impl SettingControl {
     pub fn begin(requested: Vec<RequestedSetting>) -> Result<SettingControl, SettingError> {
         let unchanged = |why: String| SettingError::Failed(format!("settings are not changed: {why}"));
         let lock = SettingsLock::take().map_err(unchanged)?;
-        let requested: Vec<(Setting, Vec<String>)> =
+        let settings: Vec<RequestedSetting> =
             requested.into_iter().map(RequestedSetting::with_values).collect();
         let (mut found, mut undo) = (Vec::new(), Vec::new());
-        for (setting, values) in &requested {
+        for setting in &settings {
             // If no command reads the value, the first requested value counts as the current one.
-            let first = values.first().cloned().unwrap_or_default();
-            let set = setting.read_back(&first, program::run_to_end)?;
+            let first = setting.values.first().map_or("", String::as_str);
+            let set = setting.read_back(first, program::run_to_end)?;
             undo.push(setting.commands_to_set(&set)?);
             found.push(TriedValue { read: set.clone(), set, is_found: true });
         }
-        check_point_count(found.iter().zip(&requested).map(|(found, (_, values))| (&found.read, values)))?;
+        check_point_count(found.iter().zip(&settings).map(|(found, it)| (&found.read, &it.values)))?;
         let undo: Vec<CommandLine> = undo.into_iter().rev().flatten().collect();
         launcher::undo_at_end_holding(&undo, &lock).map_err(|error| unchanged(error.to_string()))?;
-        let (settings, values): (Vec<Setting>, Vec<Vec<String>>) = requested.into_iter().unzip();
         let points = vec![found.clone()];
         let mut control = SettingControl {
             settings,
@@ -252,13 +239,12 @@ impl SettingControl {
             cautions: Vec::new(),
             _lock: Some(lock),
         };
-        let (mut tried, mut cautions) = (Vec::new(), Vec::new());
-        for ((setting, found), values) in control.settings.iter().zip(found).zip(values) {
-            let of_setting = setting.try_values(found, values.clone())?;
-            cautions.extend(setting.check_tried(&of_setting, &values)?);
+        let mut tried = Vec::new();
+        for (setting, found) in control.settings.iter().zip(found) {
+            let of_setting = setting.try_values(found)?;
+            control.cautions.extend(setting.check_tried(&of_setting)?);
             tried.push(of_setting);
         }
-        control.cautions = cautions;
         control.points = combinations_of_values(&tried);
         control.current = Some(0);
         Ok(control)
@@ -266,7 +252,7 @@ impl SettingControl {
 
     /// For each point, the settings with their values. The first point has the values that were found.
     pub fn points(&self) -> Vec<Vec<SettingValue>> {
-        let value = |(setting, value): (&Setting, &TriedValue)| SettingValue {
+        let value = |(setting, value): (&RequestedSetting, &TriedValue)| SettingValue {
             name: setting.name.clone(),
             value: value.read.clone(),
             is_found: value.is_found,
@@ -432,32 +418,34 @@ mod tests {
     use readlab_system::system_root::SystemRoot;
     use readlab_system::system_setting::SystemSetting;
     use std::fs;
-    use std::path::{Path, PathBuf};
+    use tempfile::NamedTempFile;
 
-    /// A setting that is a file of the test, which commands write and read.
-    fn setting_by_commands(file: &Path, read: Option<&str>) -> Setting {
-        let apply = format!("printf %s {{x}} >'{}'", file.display());
-        let access = SettingAccess::Commands { apply, read: read.map(str::to_owned) };
-        Setting { name: "x".to_owned(), access }
+    /// A setting that is a file of the test with this value, and has these values to race. Commands write
+    /// the file; `reader`, if any, prints what it has read from it.
+    fn file_setting(value: &str, reader: Option<&str>, values: &[&str]) -> (NamedTempFile, RequestedSetting) {
+        let file = NamedTempFile::new().unwrap();
+        fs::write(file.path(), value).unwrap();
+        let path = file.path().display();
+        let read = reader.map(|reader| format!("{reader} '{path}'"));
+        let access = SettingAccess::Commands { apply: format!("printf %s {{x}} >'{path}'"), read };
+        let values = values.iter().map(|&value| value.to_owned()).collect();
+        (file, RequestedSetting { name: "x".to_owned(), access, values })
     }
 
-    fn setting_file(folder: &tempfile::TempDir, value: &str) -> PathBuf {
-        let path = folder.path().join("x");
-        fs::write(&path, value).unwrap();
-        path
+    fn content(file: &NamedTempFile) -> String {
+        fs::read_to_string(file.path()).unwrap()
     }
+
+    /// A program that reads a value and rounds it down to tens.
+    const ROUNDING: Option<&str> = Some("sed 's/.$/0/'");
 
     fn found_value(value: &str) -> TriedValue {
         TriedValue { set: value.to_owned(), read: value.to_owned(), is_found: true }
     }
 
-    fn owned_words(values: &[&str]) -> Vec<String> {
-        values.iter().map(|&value| value.to_owned()).collect()
-    }
-
-    /// A control of one setting, which counts as restored.
-    fn restored_control(setting: Setting, values: &[&str], first: &str) -> SettingControl {
-        let tried = setting.try_values(found_value(first), owned_words(values)).unwrap();
+    /// A control of one setting whose found value is 1, which counts as restored.
+    fn restored_control(setting: RequestedSetting) -> SettingControl {
+        let tried = setting.try_values(found_value("1")).unwrap();
         let points = combinations_of_values(&[tried]);
         let (settings, current, cautions) = (vec![setting], Some(0), Vec::new());
         SettingControl { settings, points, current, is_restored: true, cautions, _lock: None }
@@ -465,30 +453,22 @@ mod tests {
 
     #[test]
     fn values_are_named_as_they_are_read_back_and_the_found_value_is_restored() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = setting_file(&folder, "128");
-        // The command that reads the value rounds it down to tens.
-        let read = format!("sed 's/.$/0/' '{}'", path.display());
-        let setting = setting_by_commands(&path, Some(&read));
-        let tried = setting.try_values(found_value("120"), owned_words(&["45", "120", "77", "45"])).unwrap();
+        let (file, setting) = file_setting("128", ROUNDING, &["45", "120", "77", "45"]);
+        let tried = setting.try_values(found_value("120")).unwrap();
         let shown: Vec<(&str, &str)> = tried.iter().map(|it| (it.set.as_str(), it.read.as_str())).collect();
         assert_eq!(shown, [("120", "120"), ("45", "40"), ("77", "70")]);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "120");
-        let said =
-            setting.try_values(found_value("120"), owned_words(&["45", "46"])).unwrap_err().to_string();
+        assert_eq!(content(&file), "120");
+        let (_file, setting) = file_setting("128", ROUNDING, &["45", "46"]);
+        let said = setting.try_values(found_value("120")).unwrap_err().to_string();
         assert_eq!(said, "--setting-command x: 45 and 46 are both 40 once they are set");
     }
 
     #[test]
     fn a_value_that_does_not_change_the_setting_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = setting_file(&folder, "120");
-        let read = format!("sed 's/.$/0/' '{}'", path.display());
-        let setting = setting_by_commands(&path, Some(&read));
         let check = |values: &[&str]| {
-            let values = owned_words(values);
-            let tried = setting.try_values(found_value("120"), values.clone()).unwrap();
-            setting.check_tried(&tried, &values).map_err(|error| error.to_string())
+            let (_file, setting) = file_setting("120", ROUNDING, values);
+            let tried = setting.try_values(found_value("120")).unwrap();
+            setting.check_tried(&tried).map_err(|error| error.to_string())
         };
         let begin = "--setting-command x: it is 120";
         assert_eq!(check(&["120"]), Err(format!("{begin} already, and no other value is raced")));
@@ -500,49 +480,41 @@ mod tests {
 
     #[test]
     fn a_point_is_applied_once_and_a_change_by_another_program_is_found() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = setting_file(&folder, "1");
-        let read = format!("cat '{}'", path.display());
-        let mut control = restored_control(setting_by_commands(&path, Some(&read)), &["2", "3"], "1");
-        let value = || fs::read_to_string(&path).unwrap();
+        let (file, setting) = file_setting("1", Some("cat"), &["2", "3"]);
+        let mut control = restored_control(setting);
         assert!(control.apply_point(2).unwrap() && !control.apply_point(2).unwrap());
-        assert_eq!((value().as_str(), control.find_change().unwrap()), ("3", None));
-        fs::write(&path, "9").unwrap();
+        assert_eq!((content(&file).as_str(), control.find_change().unwrap()), ("3", None));
+        fs::write(file.path(), "9").unwrap();
         let said = control.find_change().unwrap().unwrap();
         assert_eq!(said, "x was 9 after the reading, and 3 was set for it");
         assert!(control.apply_point(2).unwrap(), "it is set again");
         control.is_restored = false;
         // No launcher runs in a unit test.
-        assert!(control.restore().is_err() && value() == "1");
+        assert!(control.restore().is_err() && content(&file) == "1");
     }
 
     #[test]
     fn without_a_reading_command_a_value_is_named_as_it_was_set() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = setting_file(&folder, "?");
-        let mut control = restored_control(setting_by_commands(&path, None), &["1", "2"], "1");
+        let (file, setting) = file_setting("?", None, &["1", "2"]);
+        let mut control = restored_control(setting);
         let points = control.points();
         assert_eq!((points.len(), points[1][0].value.as_str(), points[1][0].is_read_back), (2, "2", false));
         control.apply_point(1).unwrap();
-        assert_eq!(
-            (fs::read_to_string(&path).unwrap().as_str(), control.find_change().unwrap()),
-            ("2", None)
-        );
+        assert_eq!((content(&file).as_str(), control.find_change().unwrap()), ("2", None));
     }
 
     #[test]
     fn a_command_that_fails_or_prints_no_plain_value_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = setting_file(&folder, "1");
-        let failing = setting_by_commands(&path, Some("echo no such device; exit 3"));
-        let said = failing.read_value(program::run_to_end).unwrap_err().to_string();
-        assert!(
-            said.starts_with("--setting-command x: --read ") && said.ends_with("3: no such device"),
-            "{said}"
-        );
-        let list = setting_by_commands(&path, Some("echo '[none] $(reboot)'"));
-        let said = list.read_value(program::run_to_end).unwrap_err().to_string();
-        assert!(said.contains("printed no plain value"), "{said}");
+        let said = |reader| {
+            let (_file, setting) = file_setting("1", Some(reader), &[]);
+            setting.read_value(program::run_to_end).unwrap_err().to_string()
+        };
+        let failed = said("echo no such device; exit 3;");
+        let is_whole =
+            failed.starts_with("--setting-command x: --read ") && failed.ends_with("3: no such device");
+        assert!(is_whole, "{failed}");
+        let printed = said("echo '[none] $(reboot)'");
+        assert!(printed.contains("printed no plain value"), "{printed}");
         assert!(
             is_plain_value("4MiB") && !is_plain_value("") && !is_plain_value("a b") && !is_plain_value("$x")
         );
@@ -550,13 +522,10 @@ mod tests {
 
     #[test]
     fn without_a_launcher_no_setting_is_changed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = setting_file(&folder, "1");
-        let Setting { name, access } = setting_by_commands(&path, None);
-        let requested = RequestedSetting { name, access, values: owned_words(&["1", "2"]) };
-        let said = SettingControl::begin(vec![requested]).unwrap_err().to_string();
+        let (file, setting) = file_setting("1", None, &["1", "2"]);
+        let said = SettingControl::begin(vec![setting]).unwrap_err().to_string();
         assert!(said.starts_with("settings are not changed: "), "{said}");
-        assert_eq!(fs::read_to_string(&path).unwrap(), "1");
+        assert_eq!(content(&file), "1");
     }
 
     #[test]
@@ -605,11 +574,10 @@ mod tests {
 
     #[test]
     fn points_are_all_combinations_and_the_first_has_the_found_values() {
-        let value =
-            |read: &str, is_found| TriedValue { set: read.to_owned(), read: read.to_owned(), is_found };
+        let other = |value| TriedValue { is_found: false, ..found_value(value) };
         let both = combinations_of_values(&[
-            vec![value("a", true), value("b", false)],
-            vec![value("1", true), value("2", false), value("3", false)],
+            vec![found_value("a"), other("b")],
+            vec![found_value("1"), other("2"), other("3")],
         ]);
         let shown: Vec<String> =
             both.iter().map(|point| point.iter().map(|it| it.read.as_str()).collect()).collect();
