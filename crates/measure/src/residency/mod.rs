@@ -87,6 +87,11 @@ impl ResidencyProof {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
 
+    /// Bytes of the checked pages that were in the page cache.
+    pub fn resident_bytes(&self) -> u64 {
+        self.resident.saturating_mul(page_bytes())
+    }
+
     pub fn is_cold(&self) -> bool {
         self.resident == 0
     }

@@ -14,7 +14,7 @@ use crate::inspect::trace::{Tracing, trace_without_calls};
 use crate::interface::TrialEnd;
 use crate::memory_bound::ReaderGroups;
 use readlab_catalog::roster::Warmup;
-use readlab_model::trial::{COMMAND, CacheState};
+use readlab_model::trial::{COMMAND, CacheState, TrialIndex};
 use readlab_protocol::TurnRequest;
 use readlab_record::{EndReason, FlameGraph, Line, Trace, Trial};
 use readlab_roster::session::{LaunchedSession, Session, SessionError, Turn};
@@ -103,37 +103,31 @@ fn found_or_reason<T>(found: Result<T, TrialEnd>, without: fn(String) -> T) -> R
 impl InspectPlan {
     /// All inspections of a trial, as lines for the record. Controls are not inspected.
     pub(super) fn inspect(&self, mut inspection: Inspection) -> Result<Vec<Line>, EndReason> {
-        let mut lines = Vec::new();
-        let trial = inspection.trial.index;
-        if inspection.trial.is_control() {
-            return Ok(lines);
+        let trial = inspection.trial;
+        if trial.is_control() {
+            return Ok(Vec::new());
         }
-        if let Some(paths) = &self.flame_graphs {
-            let graph = Box::new(found_or_reason(inspection.flame_graph(paths), missing_graph)?);
-            lines.push(Line::FlameGraph { trial, graph });
-        }
-        if self.trace {
-            let trace = Box::new(found_or_reason(inspection.trace(), missing_trace)?);
-            lines.push(Line::Trace { trial, trace });
-        }
-        Ok(lines)
+        let graph = self.flame_graphs.as_ref().map(|paths| inspection.flame_graph(paths));
+        let graph = graph.map(|graph| found_or_reason(graph, missing_graph)).transpose()?;
+        let trace = self.trace.then(|| found_or_reason(inspection.trace(), missing_trace)).transpose()?;
+        Ok(inspection_lines(trial.index, graph, trace))
     }
 
     /// The lines of [`InspectPlan::inspect`] with the reason why the trial was not inspected.
     pub(super) fn not_inspected(&self, trial: &Trial, reason: &str) -> Vec<Line> {
-        let mut lines = Vec::new();
-        let (index, reason) = (trial.index, || reason.to_owned());
         if trial.is_control() {
-            return lines;
+            return Vec::new();
         }
-        if self.flame_graphs.is_some() {
-            lines.push(Line::FlameGraph { trial: index, graph: Box::new(missing_graph(reason())) });
-        }
-        if self.trace {
-            lines.push(Line::Trace { trial: index, trace: Box::new(missing_trace(reason())) });
-        }
-        lines
+        let graph = self.flame_graphs.as_ref().map(|_| missing_graph(reason.to_owned()));
+        let trace = self.trace.then(|| missing_trace(reason.to_owned()));
+        inspection_lines(trial.index, graph, trace)
     }
+}
+
+fn inspection_lines(trial: TrialIndex, graph: Option<FlameGraph>, trace: Option<Trace>) -> Vec<Line> {
+    let graph = graph.map(|graph| Line::FlameGraph { trial, graph: Box::new(graph) });
+    let trace = trace.map(|trace| Line::Trace { trial, trace: Box::new(trace) });
+    graph.into_iter().chain(trace).collect()
 }
 
 /// The inspection of one trial, with the maker of its cache state.

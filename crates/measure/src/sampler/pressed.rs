@@ -235,12 +235,11 @@ impl ProcessSampler<'_> {
             let left = self.counted_residency(trial.index)?;
             let state = self.group_state(trial.index)?;
             let reading = UntimedReading {
-                share: resident_share(&left, &bound),
+                share: byte_share(left.resident_bytes(), &bound),
                 refaults: state.counters.since(before).refaults.map(|pages| page_share(pages, &bound)),
             };
             let is_steady = steadiness.add(reading);
-            let resident_bytes = left.resident.saturating_mul(page_bytes());
-            let charged_bytes = state.memory.cache_bytes.min(resident_bytes);
+            let charged_bytes = state.memory.cache_bytes.min(left.resident_bytes());
             let excess_bytes = charged_bytes.saturating_sub(granted_bytes) / groups.max(1);
             // Processes that need less than was measured leave the difference to the page cache.
             let is_beyond = byte_share(excess_bytes, &bound) > SHARE_TOLERANCE;
@@ -255,14 +254,13 @@ impl ProcessSampler<'_> {
         };
         self.pressed.steady.insert(trial.index, reading);
         let residency = self.counted_residency(trial.index)?;
-        let resident_bytes = residency.resident.saturating_mul(page_bytes());
-        let elsewhere_bytes = resident_bytes.saturating_sub(state.memory.cache_bytes_max);
+        let elsewhere_bytes = residency.resident_bytes().saturating_sub(state.memory.cache_bytes_max);
         let elsewhere_share = byte_share(elsewhere_bytes, &bound);
         let target = self.trials.target_of(trial.index);
         let elsewhere = (elsewhere_share > STATE_TOLERANCE).then(|| name_other_holders(target)).flatten();
         let proof = PressedProof {
             steady_share: reading.share,
-            before_share: resident_share(&residency, &bound),
+            before_share: byte_share(residency.resident_bytes(), &bound),
             untimed_readings: steadiness.count(),
             limit_bytes: limit_bytes.saturating_mul(groups),
             process_bytes: self.pressed.need(trial.index).saturating_mul(groups),
@@ -301,7 +299,7 @@ impl ProcessSampler<'_> {
         Ok(PressedTurn {
             proof,
             counters: counters.since(steady.counters),
-            after_share: share(after.resident.saturating_mul(page_bytes()), steady.working_set_bytes),
+            after_share: share(after.resident_bytes(), steady.working_set_bytes),
             granted_share: steady.granted_share,
             elsewhere: steady.elsewhere,
         })
@@ -484,10 +482,6 @@ fn thrash_words(refaults: u64, bound: &MemoryFacts) -> Option<String> {
     })
 }
 
-fn resident_share(residency: &ResidencyProof, bound: &MemoryFacts) -> f64 {
-    byte_share(residency.resident.saturating_mul(page_bytes()), bound)
-}
-
 fn byte_share(bytes: u64, bound: &MemoryFacts) -> f64 {
     share(bytes, bound.working_set_bytes)
 }
@@ -553,20 +547,15 @@ mod tests {
         );
     }
 
-    fn turn(before: f64, after: f64, elsewhere: f64) -> PressedTurn {
-        let proof = PressedProof {
-            steady_share: 0.5,
-            before_share: before,
-            elsewhere_share: elsewhere,
-            ..PressedProof::default()
-        };
-        PressedTurn {
-            proof,
-            counters: GroupCounters::default(),
-            after_share: after,
-            granted_share: 0.5,
-            elsewhere: None,
-        }
+    fn turn(before_share: f64, after_share: f64, elsewhere_share: f64) -> PressedTurn {
+        let proof =
+            PressedProof { steady_share: 0.5, before_share, elsewhere_share, ..PressedProof::default() };
+        PressedTurn { proof, after_share, granted_share: 0.5, ..PressedTurn::default() }
+    }
+
+    fn bound(cache_bytes: u64, working_set_bytes: u64) -> MemoryFacts {
+        let bound = MemoryBound::Bytes(cache_bytes);
+        MemoryFacts { bound, cache_bytes, working_set_bytes, is_shared: false }
     }
 
     #[test]
@@ -621,25 +610,16 @@ mod tests {
 
     #[test]
     fn a_bound_that_the_machine_cannot_give_is_unavailable() {
-        let bound = |bytes: u64| MemoryFacts {
-            bound: MemoryBound::Bytes(bytes),
-            cache_bytes: bytes,
-            working_set_bytes: u64::MAX,
-            is_shared: false,
-        };
-        assert_eq!(check_available(&bound(4096), 0), Ok(()));
-        let said = check_available(&bound(1 << 60), 0).unwrap_err();
+        let check = |cache_bytes| check_available(&bound(cache_bytes, u64::MAX), 0);
+        assert_eq!(check(4096), Ok(()));
+        let said = check(1 << 60).unwrap_err();
         let TrialEnd::Trial(Outcome::Unavailable { reason }) = said else { panic!("{said:?}") };
         assert!(reason.starts_with("a bound of 1073741824GiB cannot be filled"), "{reason}");
     }
 
     #[test]
     fn a_bound_that_is_smaller_than_the_processes_is_told() {
-        let words = |cache_bytes, need_bytes| {
-            let bound = MemoryBound::Bytes(cache_bytes);
-            let facts = MemoryFacts { bound, cache_bytes, working_set_bytes: 1 << 30, is_shared: false };
-            small_bound_words(need_bytes, &facts)
-        };
+        let words = |cache_bytes, need_bytes| small_bound_words(need_bytes, &bound(cache_bytes, 1 << 30));
         let said = words(4096, 2 << 20).unwrap();
         assert!(
             said.starts_with("the bound of 4KiB is smaller than its processes, which need 2.00 MiB"),
@@ -651,12 +631,7 @@ mod tests {
 
     #[test]
     fn a_reading_that_fails_while_it_thrashes_says_how_often_it_read_its_bytes_again() {
-        let bound = MemoryFacts {
-            bound: "50%".parse().unwrap(),
-            cache_bytes: 1 << 19,
-            working_set_bytes: 1 << 20,
-            is_shared: false,
-        };
+        let bound = MemoryFacts { bound: "50%".parse().unwrap(), ..bound(1 << 19, 1 << 20) };
         let pages = (100 << 20) / page_bytes();
         let said = thrash_words(pages, &bound).unwrap();
         assert_eq!(said, "under the bound of 50% it read 100 MiB again, 100 times its working set");

@@ -96,8 +96,8 @@ impl ObservedTurn<'_> {
     /// that read all bytes.
     fn part_bytes(&self) -> Option<u64> {
         let after = self.around.after.filter(|_| self.reads_part() && !self.trial.bypasses_cache())?;
-        let pages = if after.is_estimate() { 0 } else { after.resident };
-        Some(pages.saturating_mul(page_bytes()).min(self.facts.size_bytes))
+        let part_bytes = if after.is_estimate() { 0 } else { after.resident_bytes() };
+        Some(part_bytes.min(self.facts.size_bytes))
     }
 
     fn reads_part(&self) -> bool {
@@ -137,7 +137,7 @@ impl ObservedTurn<'_> {
         if self.trial.work.may_read_part() {
             return None;
         }
-        let resident_bytes = self.around.before?.resident.saturating_mul(page_bytes());
+        let resident_bytes = self.around.before?.resident_bytes();
         let absent_bytes = self.facts.expected_device_bytes()?.saturating_sub(resident_bytes);
         let expected_bytes = least_fetched(absent_bytes);
         match sample.device_read_bytes {
@@ -257,22 +257,19 @@ mod tests {
 
     impl Case {
         fn new(state: CacheState, pages: [u64; 2]) -> Case {
-            let (sample, metered) = (Sample::default(), metered());
-            let (work, file_pages, readings) = (Work::Newlines, 10, 1);
-            let (device, extents, ranges, arrived, is_bounded) = (None, None, None, None, true);
             Case {
-                work,
+                work: Work::Newlines,
                 state,
                 pages,
-                file_pages,
-                readings,
-                sample,
-                metered,
-                device,
-                extents,
-                ranges,
-                arrived,
-                is_bounded,
+                file_pages: 10,
+                readings: 1,
+                sample: Sample::default(),
+                metered: metered(),
+                device: None,
+                extents: None,
+                ranges: None,
+                arrived: None,
+                is_bounded: true,
             }
         }
 
