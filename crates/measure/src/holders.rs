@@ -146,9 +146,8 @@ fn file_id(file: &Identity) -> FileId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::tree_target;
     use readlab_system::process::may_be_inspected;
-    use readlab_targets::target::Target;
-    use readlab_targets::target::tree::{ListSource, TreeRequest};
     use std::fs::File;
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
@@ -194,8 +193,7 @@ mod tests {
             std::fs::write(folder.path().join("a"), "a").unwrap();
             std::fs::write(folder.path().join("b"), "b").unwrap();
         }
-        let source = ListSource::Folder(tree.path().to_owned());
-        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
+        let target = tree_target(tree.path());
         let files = target.tree().unwrap();
         let holder = spawn_waiting_shell("exec 7<\"$1\";", &tree.path().join("b"));
         let other = spawn_waiting_shell("exec 7<\"$1\";", &elsewhere.path().join("b"));

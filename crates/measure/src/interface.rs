@@ -5,13 +5,13 @@
 //! the tests of the rounds.
 
 use super::cache::CacheError;
+use super::counts::Counts;
 use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
 use readlab_model::units::Nanos;
-use readlab_record::{Count, EndReason, Fill, Line, Outcome, RecordError};
+use readlab_record::{EndReason, Fill, Line, Outcome, RecordError};
 use readlab_roster::session::SessionError;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 pub trait Sampler {
     /// Starts the contenders of these trials ahead, without waiting for them, because they are
@@ -42,11 +42,11 @@ pub trait Sampler {
     /// Counts what contenders do inside. Each has one untimed run in a separate process; the runs
     /// are side by side. Returns for each trial, in order, the counts with their reasons where they
     /// are missing, or why the run must end.
-    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<Counts, TrialEnd>>;
 
     /// Counts again, each trial in a new process. Runtimes report nothing here, because the counts
     /// that they report are already means of all turns.
-    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>>;
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<Counts, TrialEnd>>;
 
     /// Whether counting a trial takes no further run, because the same readings were counted in
     /// another cache state.

@@ -27,5 +27,3 @@ pub mod target;
 mod testing;
 pub mod tree_cache;
 pub mod warm_up_file;
-
-pub use readlab_model::target::cold_bytes;

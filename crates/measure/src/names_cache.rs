@@ -139,15 +139,13 @@ impl TargetCache for NamesCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::disk_folder;
+    use crate::testing::{disk_folder, tree_target};
     use readlab_targets::target::Target;
     use readlab_targets::target::tree::{ListSource, TreeRequest};
     use std::fs;
 
     fn cache_of(folder: &Path, eviction: Eviction) -> NamesCache {
-        let source = ListSource::Folder(folder.to_owned());
-        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
-        NamesCache::new(target.tree().unwrap(), eviction)
+        NamesCache::new(tree_target(folder).tree().unwrap(), eviction)
     }
 
     /// A folder with more files than are looked up.

@@ -6,6 +6,7 @@ use readlab_model::target::TargetFacts;
 use readlab_model::trial::Answer;
 use readlab_system::page_cache;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
+use readlab_targets::target::tree::{ListSource, TreeRequest};
 use readlab_targets::target::{Place, Target};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,11 @@ pub(crate) fn evict(path: &Path) {
 pub(crate) fn target(place: Place, size_bytes: u64) -> Target {
     let facts = TargetFacts { path: "target".to_owned(), size_bytes, ..TargetFacts::default() };
     Target { place, part: None, copies: None, facts, evictable: Vec::new() }
+}
+
+/// The files of a folder, in the order of their names.
+pub(crate) fn tree_target(folder: &Path) -> Target {
+    Target::examine_tree(&TreeRequest::by_name(ListSource::Folder(folder.to_owned()))).unwrap()
 }
 
 pub(crate) fn truth(answer: Answer, wall_ns: u64) -> Truth {

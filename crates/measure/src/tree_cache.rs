@@ -190,9 +190,7 @@ impl TargetCache for TreeCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::disk_folder;
-    use readlab_targets::target::Target;
-    use readlab_targets::target::tree::{ListSource, TreeRequest};
+    use crate::testing::{disk_folder, tree_target};
     use std::fs;
 
     /// Three files of 50,000 bytes and an empty one.
@@ -206,9 +204,7 @@ mod tests {
     }
 
     fn cache_of(folder: &Path) -> TreeCache {
-        let source = ListSource::Folder(folder.to_owned());
-        let target = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
-        TreeCache::for_tree(target.tree().unwrap(), &[], Eviction::OfFile).unwrap()
+        TreeCache::for_tree(tree_target(folder).tree().unwrap(), &[], Eviction::OfFile).unwrap()
     }
 
     #[test]

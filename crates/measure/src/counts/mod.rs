@@ -40,7 +40,8 @@ const HOW_SYMBOLS: &str =
 /// How long the contender may take, after its answer, until it waits for the next turn.
 const IDLE_WAIT_MAX: Duration = Duration::from_secs(1);
 
-type Counts = BTreeMap<String, Count>;
+/// Counts of a turn or of a reading, by their names.
+pub type Counts = BTreeMap<String, Count>;
 
 /// Where Swift's retains and releases are counted. The two methods give different numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

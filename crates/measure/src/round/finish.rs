@@ -4,11 +4,11 @@
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use super::{Run, RunStop};
+use crate::counts::Counts;
 use crate::interface::{Progress, Step, TrialEnd};
 use crate::plan::Budget;
 use readlab_model::trial::{Params, TrialIndex};
 use readlab_record::{Count, EndReason, Line, Outcome};
-use std::collections::BTreeMap;
 
 const TIME_USED_UP: &str = "the time for the whole run was used up";
 
@@ -170,7 +170,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn record_counts(&mut self, trial: TrialIndex, counts: BTreeMap<String, Count>) -> Result<(), RunStop> {
+    fn record_counts(&mut self, trial: TrialIndex, counts: Counts) -> Result<(), RunStop> {
         self.sink.append(Line::Counts { trial, counts })?;
         self.measured.push(trial);
         Ok(())
@@ -209,12 +209,10 @@ fn outcome_without_reading(end: EndReason) -> Outcome {
     Outcome::Unavailable { reason: reason.to_owned() }
 }
 
-fn counts_or_reason(
-    counts: Result<BTreeMap<String, Count>, TrialEnd>,
-) -> Result<BTreeMap<String, Count>, RunStop> {
+fn counts_or_reason(counts: Result<Counts, TrialEnd>) -> Result<Counts, RunStop> {
     counts.or_else(|end| Ok(missing_counts(end.outcome()?.reason().unwrap_or("it could not be counted"))))
 }
 
-fn missing_counts(how: &str) -> BTreeMap<String, Count> {
+fn missing_counts(how: &str) -> Counts {
     COUNT_NAMES.iter().map(|name| ((*name).to_owned(), Count { value: None, how: how.to_owned() })).collect()
 }

@@ -300,9 +300,8 @@ impl Run<'_> {
             if progress.ended {
                 continue;
             }
-            self.sink.announce_step(Step::Turn { trial: progress.trial, round: begin.round, position, of });
             let begun_ns = self.sampler.elapsed_ns();
-            self.take_turn(&Slot { position, ..slot }, progress)?;
+            self.take_turn(&Slot { position, ..slot }, of, progress)?;
             state_run.turns += 1;
             state_run.turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
         }
@@ -324,12 +323,19 @@ impl Run<'_> {
         Ok(!state_run.is_unfillable)
     }
 
-    /// Takes one turn of one trial, repeated while its cache state cannot be proven.
-    pub(crate) fn take_turn(&mut self, slot: &Slot, progress: &mut TrialProgress) -> Result<(), RunStop> {
-        let trial = progress.trial;
+    /// Takes one turn of one trial in a round of `of` trials, repeated while its cache state cannot be
+    /// proven.
+    pub(crate) fn take_turn(
+        &mut self,
+        slot: &Slot,
+        of: u32,
+        progress: &mut TrialProgress,
+    ) -> Result<(), RunStop> {
+        let (trial, &Slot { round, position, .. }) = (progress.trial, slot);
+        self.sink.announce_step(Step::Turn { trial, round, position, of });
         let Run { sampler, sink, .. } = self;
         let taken = attempt::take_until_proven(*sampler, trial, slot, |sampler, reason| {
-            sink.append(Line::Rejected { trial, round: slot.round, reason })?;
+            sink.append(Line::Rejected { trial, round, reason })?;
             if slot.state == CacheState::Warm { refill(slot.fill, sampler, *sink) } else { Ok(()) }
         })?;
         self.write_notes()?;

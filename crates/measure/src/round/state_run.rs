@@ -94,23 +94,3 @@ impl StateRun {
         outside
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{WARM, plan, rules_of_runs};
-    use super::*;
-
-    #[test]
-    fn controls_take_part_as_long_as_another_trial_does() {
-        let plan = plan(rules_of_runs(2), &[("null", WARM), ("a", WARM), ("b", WARM)]);
-        let progresses = plan.trials_of(WARM).into_iter().map(TrialProgress::new).collect();
-        let clock = StateClock::start(&plan, WARM, 0, 1);
-        let mut state_run = StateRun::new(WARM, progresses, clock);
-        assert_eq!(state_run.live_trials(&plan), [0, 1, 2]);
-        state_run.progresses[1].ended = true;
-        assert_eq!(state_run.live_trials(&plan), [0, 2]);
-        assert_eq!(state_run.live_trials_among(&plan, |it| it.announced), [] as [usize; 0]);
-        state_run.progresses[2].ended = true;
-        assert_eq!(state_run.live_trials(&plan), [] as [usize; 0]);
-    }
-}

@@ -2,6 +2,7 @@
 //! write into one log, which lists the steps of the run. Only the script moves the sampler's clock.
 
 use super::{resume, run};
+use crate::counts::Counts;
 use crate::interface::{CleanUpError, Progress, SampleError, Sampler, Sink, Slot, Step, TrialEnd};
 pub(crate) use crate::plan::testing::{COLD, WARM, plan, rules_of_runs};
 use crate::plan::{Plan, Rules};
@@ -183,7 +184,7 @@ impl Sampler for ScriptedSampler {
         Ok(samples)
     }
 
-    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<Counts, TrialEnd>> {
         let mut longest_ns = 0;
         let mut counts = Vec::new();
         for &trial in trials {
@@ -200,7 +201,7 @@ impl Sampler for ScriptedSampler {
     }
 
     /// Each count is one more than the one before.
-    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<Counts, TrialEnd>> {
         self.now_ns += self.count_ns;
         let mut counts = Vec::new();
         for &trial in trials {
@@ -258,7 +259,7 @@ impl Sampler for ScriptedSampler {
     }
 }
 
-fn syscalls(value: u64) -> BTreeMap<String, Count> {
+fn syscalls(value: u64) -> Counts {
     [("syscalls".to_owned(), Count { value: Some(value), how: "scripted".to_owned() })].into()
 }
 

@@ -27,6 +27,7 @@ mod together;
 mod trials;
 mod warm_up;
 
+use super::counts::Counts;
 use super::interface::{CleanUpError, SampleError, Sampler, Slot, StartingGate, TrialEnd};
 use super::memory_bound::MemoryControl;
 use super::plan::Plan;
@@ -46,16 +47,17 @@ use readlab_model::sample::Sample;
 use readlab_model::trial::{Answer, CacheState, Params, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
-use readlab_record::{Count, EndReason, Fill, Line, Outcome, SettingsApplied, Start, Trial};
+use readlab_record::{EndReason, Fill, Line, Outcome, SettingsApplied, Start, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::session::Turn;
 use runtime_counters::RuntimeCounters;
 use session_pool::SessionPool;
 use single_reads::SingleReads;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use trials::Trials;
-use warm_up::{NextStep, WarmUpUntilSteady};
+use warm_up::WarmUpUntilSteady;
 
 pub struct ProcessSampler<'a> {
     /// Dropped first: control groups are removed when their processes have ended, and the folder in
@@ -301,8 +303,8 @@ impl<'a> ProcessSampler<'a> {
         let (began, mut warm_up) = (Instant::now(), WarmUpUntilSteady { walls_ns: first_ns, time_limit });
         loop {
             match warm_up.next_step(began.elapsed()) {
-                NextStep::Read(count) => warm_up.walls_ns.extend(self.untimed_turn(trial, count)?),
-                NextStep::End(end) => {
+                ControlFlow::Continue(count) => warm_up.walls_ns.extend(self.untimed_turn(trial, count)?),
+                ControlFlow::Break(end) => {
                     let warmed_up = warm_up.warmed_up(trial.index, began.elapsed(), end);
                     self.notes.add(Line::Warmup(warmed_up));
                     return Ok(());
@@ -394,11 +396,11 @@ impl Sampler for ProcessSampler<'_> {
         })
     }
 
-    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count(&mut self, trials: &[TrialIndex]) -> Vec<Result<Counts, TrialEnd>> {
         self.counters.count(trials, &self.trials)
     }
 
-    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<BTreeMap<String, Count>, TrialEnd>> {
+    fn count_again(&mut self, trials: &[TrialIndex]) -> Vec<Result<Counts, TrialEnd>> {
         runtime_counters::count_side_by_side(trials, &self.trials, |_| None)
     }
 

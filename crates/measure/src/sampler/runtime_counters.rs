@@ -7,7 +7,7 @@
 use super::observed_turn::MeteredTurn;
 use super::own_commands::run_prepare_hook;
 use super::trials::Trials;
-use crate::counts::{self, ArcCounting, Counting};
+use crate::counts::{self, ArcCounting, Counting, Counts};
 use crate::interface::TrialEnd;
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::{CountLine, TurnRequest};
@@ -20,8 +20,6 @@ use std::thread::{self, ScopedJoinHandle};
 /// A reading that takes longer than this while it is counted is counted only once: starting and
 /// answering hardly matter in it, and three more readings would cost too much time.
 const LONG_READING_NS: u64 = 500_000_000;
-
-type Counts = BTreeMap<String, Count>;
 
 /// Counts that a contender's runtime reported in all recorded turns of one trial.
 #[derive(Default)]

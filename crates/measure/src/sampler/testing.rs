@@ -8,7 +8,7 @@ use crate::meters::{MeterError, MeterReadings, WholeTurnCounts};
 use crate::plan::Plan;
 use crate::round::testing::{plan, rules_of_runs};
 use crate::target::{CacheControl, MeasuredTarget};
-use crate::testing::{disk_folder, target, truth};
+use crate::testing::{disk_folder, target, tree_target, truth};
 use readlab_corpus::oracle::Truth;
 use readlab_model::sample::Meter;
 use readlab_model::target::ServerOptions;
@@ -18,7 +18,6 @@ use readlab_record::Trial;
 use readlab_roster::discovery::Contenders;
 use readlab_roster::session::Turn;
 use readlab_targets::target::source::Source;
-use readlab_targets::target::tree::{ListSource, TreeRequest};
 use readlab_targets::target::web::RemoteTarget;
 use readlab_targets::target::{Place, Target};
 use std::fs;
@@ -56,8 +55,7 @@ impl Fixture {
     pub(super) fn with_files(count: usize, content: &[u8]) -> Fixture {
         let folder = disk_folder();
         (0..count).for_each(|number| fs::write(folder.path().join(number.to_string()), content).unwrap());
-        let source = ListSource::Folder(folder.path().to_owned());
-        let tree = Target::examine_tree(&TreeRequest::by_name(source)).unwrap();
+        let tree = tree_target(folder.path());
         Fixture { folder: Some(folder), ..Fixture::new(tree.place, (count * content.len()) as u64) }
     }
 

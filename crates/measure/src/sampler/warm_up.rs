@@ -6,6 +6,7 @@ use readlab_analysis::stats::{Steadiness, steadiness};
 use readlab_model::trial::TrialIndex;
 use readlab_model::units::Nanos;
 use readlab_record::{WarmedUp, WarmupEnd};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Longest time that a contender reads until it is steady, after each start.
@@ -28,13 +29,6 @@ pub(super) struct WarmUpUntilSteady {
     pub(super) time_limit: Duration,
 }
 
-#[derive(Debug, PartialEq)]
-pub(super) enum NextStep {
-    /// Take this many readings in one turn.
-    Read(u32),
-    End(WarmupEnd),
-}
-
 /// How long one of `contenders` contenders may take to become steady: five seconds, or its share of
 /// a twentieth of the run's time.
 pub(super) fn time_limit(run: Nanos, contenders: usize) -> Duration {
@@ -43,9 +37,9 @@ pub(super) fn time_limit(run: Nanos, contenders: usize) -> Duration {
 }
 
 impl WarmUpUntilSteady {
-    /// The next step after this time: another turn, unless the readings are steady, or time or
-    /// readings are used up.
-    pub(super) fn next_step(&self, elapsed: Duration) -> NextStep {
+    /// The number of readings in the next turn, unless the readings are steady after this time, or time
+    /// or readings are used up.
+    pub(super) fn next_step(&self, elapsed: Duration) -> ControlFlow<WarmupEnd, u32> {
         let end = match steadiness(&self.walls_ns) {
             Steadiness::Steady { .. } => WarmupEnd::Steady,
             Steadiness::NoSteadyState => WarmupEnd::NoSteadyState,
@@ -53,11 +47,11 @@ impl WarmUpUntilSteady {
         };
         let is_out = elapsed >= self.time_limit || self.walls_ns.len() >= WARMUP_READINGS_MAX;
         if end == WarmupEnd::Steady || is_out {
-            return NextStep::End(end);
+            return ControlFlow::Break(end);
         }
         let last_ns = self.walls_ns.last().copied().unwrap_or(0).max(1);
         let readings = (WARMUP_TURN_NS / last_ns).clamp(1, TURN_READINGS_MAX);
-        NextStep::Read(u32::try_from(readings).expect("at most ten"))
+        ControlFlow::Continue(u32::try_from(readings).expect("at most ten"))
     }
 
     /// The record's line about the warm-up when it has ended.
@@ -76,18 +70,18 @@ mod tests {
         let next_step = |last_ns| {
             WarmUpUntilSteady { walls_ns: vec![last_ns], time_limit: WARMUP_TIME }.next_step(Duration::ZERO)
         };
-        assert_eq!(next_step(1), NextStep::Read(10));
-        assert_eq!(next_step(50_000_000), NextStep::Read(4));
-        assert_eq!(next_step(900_000_000), NextStep::Read(1));
+        assert_eq!(next_step(1), ControlFlow::Continue(10));
+        assert_eq!(next_step(50_000_000), ControlFlow::Continue(4));
+        assert_eq!(next_step(900_000_000), ControlFlow::Continue(1));
     }
 
     #[test]
     fn a_warm_up_ends_when_the_time_or_the_readings_are_used_up() {
         let warm_up = WarmUpUntilSteady { walls_ns: vec![5; 3], time_limit: Duration::from_secs(1) };
-        assert_eq!(warm_up.next_step(Duration::from_secs(1)), NextStep::End(WarmupEnd::TooFewReadings));
+        assert_eq!(warm_up.next_step(Duration::from_secs(1)), ControlFlow::Break(WarmupEnd::TooFewReadings));
         let walls_ns = (0..300).map(|n| 1_000_000 - n * 3_000).collect();
         let warm_up = WarmUpUntilSteady { walls_ns, time_limit: WARMUP_TIME };
-        assert!(matches!(warm_up.next_step(Duration::ZERO), NextStep::End(_)));
+        assert!(matches!(warm_up.next_step(Duration::ZERO), ControlFlow::Break(_)));
         let warmed_up = warm_up.warmed_up(TrialIndex::new(4), Duration::ZERO, WarmupEnd::NoSteadyState);
         assert_eq!(warmed_up.readings, 300);
         // The time limit is a part of the run's time.

@@ -236,8 +236,7 @@ impl Run<'_> {
                 self.start(progress)?;
             }
             if !progress.ended {
-                self.sink.announce_step(Step::Turn { trial: progress.trial, round: rung, position, of });
-                self.take_turn(&Slot { position, ..begin }, progress)?;
+                self.take_turn(&Slot { position, ..begin }, of, progress)?;
             }
             self.report_turn(&mut searching.search, progress);
             self.close_after_turn(progress);

@@ -70,9 +70,7 @@ impl Run<'_> {
     fn take_only_turn(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> Result<(), RunStop> {
         self.start(progress)?;
         if !progress.ended {
-            let &Slot { round, position, .. } = slot;
-            self.sink.announce_step(Step::Turn { trial: progress.trial, round, position, of });
-            self.take_turn(slot, progress)?;
+            self.take_turn(slot, of, progress)?;
         }
         if !progress.ended {
             self.conclude_trial(progress, None)?;
