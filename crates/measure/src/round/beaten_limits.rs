@@ -6,7 +6,7 @@
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
-use super::{Run, RunStop};
+use super::{Run, RunResult};
 use crate::attempt;
 use crate::interface::{Slot, Step};
 use crate::plan::ROUNDS_MIN;
@@ -28,7 +28,7 @@ struct BeatenLimit {
 
 impl Run<'_> {
     /// Measures the controls again that a reading beats, while there is time.
-    pub(super) fn remeasure_beaten_limits(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+    pub(super) fn remeasure_beaten_limits(&mut self, state_run: &StateRun) -> RunResult {
         for beaten in self.beaten_limits(&state_run.progresses) {
             let is_up = self.is_firmly_up(&state_run.clock)?;
             let control = state_run.progresses[beaten.control].trial;
@@ -144,7 +144,7 @@ impl Run<'_> {
 
     /// Takes a few more turns of a control and records the limit that they show. Earlier readings
     /// of the control are kept.
-    fn measure_again(&mut self, beaten: &BeatenLimit, state_run: &StateRun) -> Result<(), RunStop> {
+    fn measure_again(&mut self, beaten: &BeatenLimit, state_run: &StateRun) -> RunResult {
         let (control, by) = (&state_run.progresses[beaten.control], &state_run.progresses[beaten.by]);
         let again = self.take_further_turns(control.trial)?;
         let Some(limit) = self.limit_of_control(beaten.kind, &again, by) else { return Ok(()) };
@@ -163,14 +163,13 @@ impl Run<'_> {
     }
 
     /// The readings of a few more turns of a control; fewer if a turn ends without samples.
-    fn take_further_turns(&mut self, control: TrialIndex) -> Result<TrialProgress, RunStop> {
+    fn take_further_turns(&mut self, control: TrialIndex) -> RunResult<TrialProgress> {
         let mut again = TrialProgress::new(control);
         let state = self.plan.planned_trial(control).trial.state;
         for round in 0..ROUNDS_MIN {
             self.sink.announce_step(Step::Turn { trial: control, round, position: 0, of: 1 });
             let slot = Slot { round, fill: round, ..Slot::unrecorded(state) };
-            let taken =
-                attempt::take_until_proven(self.sampler, control, &slot, |_, _| Ok::<(), RunStop>(()))?;
+            let taken = attempt::take_until_proven(self.sampler, control, &slot, |_, _| RunResult::Ok(()))?;
             match taken {
                 Ok(samples) => again.add_samples(&samples, &self.plan.rules),
                 Err(end) => {

@@ -3,7 +3,7 @@
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
-use super::{Run, RunStop};
+use super::{Run, RunResult};
 use crate::counts::Counts;
 use crate::interface::{Progress, Step, TrialEnd};
 use crate::plan::Budget;
@@ -29,8 +29,8 @@ impl Run<'_> {
     pub(super) fn finish_state(
         &mut self,
         state_run: &mut StateRun,
-        end: Result<EndReason, RunStop>,
-    ) -> Result<EndReason, RunStop> {
+        end: RunResult<EndReason>,
+    ) -> RunResult<EndReason> {
         let judged = end.and_then(|reason| Ok((self.find_refutations(state_run)?, reason)));
         let (refuted, end) = match judged {
             Ok((refuted, reason)) => (refuted, Ok(reason)),
@@ -47,7 +47,7 @@ impl Run<'_> {
 
     /// Why the numbers of each trial cannot be true, in order. Called while all contenders can
     /// still have further turns.
-    fn find_refutations(&mut self, state_run: &mut StateRun) -> Result<Vec<Option<String>>, RunStop> {
+    fn find_refutations(&mut self, state_run: &mut StateRun) -> RunResult<Vec<Option<String>>> {
         let mut refuted = Vec::new();
         for progress in &mut state_run.progresses {
             let has_numbers = !progress.ended && progress.fastest_ns.is_some();
@@ -64,7 +64,7 @@ impl Run<'_> {
         state_run: &mut StateRun,
         refuted: Vec<Option<String>>,
         end: Option<EndReason>,
-    ) -> Result<(), RunStop> {
+    ) -> RunResult {
         for (progress, refuted) in state_run.progresses.iter_mut().zip(refuted) {
             match end {
                 _ if progress.ended => {}
@@ -86,7 +86,7 @@ impl Run<'_> {
         &mut self,
         progress: &mut TrialProgress,
         refuted: Option<String>,
-    ) -> Result<(), RunStop> {
+    ) -> RunResult {
         let refuted = refuted.map(|reason| Outcome::Refused { reason });
         let refused = refuted.or_else(|| self.sampler.refusal(progress.trial));
         let outcome = refused.unwrap_or(Outcome::Measured);
@@ -96,7 +96,7 @@ impl Run<'_> {
 
     /// Counts what each measured contender does inside. If a count fails, the counts give the
     /// reason and the run goes on.
-    fn count_all(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+    fn count_all(&mut self, state_run: &StateRun) -> RunResult {
         let mut due = Vec::new();
         for progress in state_run.progresses.iter().filter(|it| it.measured && !it.counted) {
             match self.why_uncounted(state_run, progress) {
@@ -126,7 +126,7 @@ impl Run<'_> {
     /// Counts again as often as the rules say, all trials in turn, so that all have about the same
     /// number of counts if time runs out: after half of the time that the state has taken before,
     /// or at the end of a firm budget.
-    fn count_again(&mut self, state_run: &StateRun, counted: &[TrialIndex]) -> Result<(), RunStop> {
+    fn count_again(&mut self, state_run: &StateRun, counted: &[TrialIndex]) -> RunResult {
         let begun_ns = self.sampler.elapsed_ns();
         let time_ns = state_run.clock.since_start_ns(begun_ns) / RECOUNTING_PARTS;
         for _ in 1..self.plan.rules.counts {
@@ -148,12 +148,7 @@ impl Run<'_> {
     }
 
     /// Counts what these contenders do inside, while the state has time left.
-    fn count_chunk(
-        &mut self,
-        state_run: &StateRun,
-        chunk: &[&TrialProgress],
-        so_far: Progress,
-    ) -> Result<(), RunStop> {
+    fn count_chunk(&mut self, state_run: &StateRun, chunk: &[&TrialProgress], so_far: Progress) -> RunResult {
         let is_up = self.is_time_up(|now_ns| state_run.clock.is_counting_up(now_ns))?;
         let is_due = |trial: &TrialIndex| !is_up || self.sampler.is_counted(*trial);
         let (due, late): (Vec<_>, Vec<_>) = chunk.iter().map(|it| it.trial).partition(is_due);
@@ -170,7 +165,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn record_counts(&mut self, trial: TrialIndex, counts: Counts) -> Result<(), RunStop> {
+    fn record_counts(&mut self, trial: TrialIndex, counts: Counts) -> RunResult {
         self.sink.append(Line::Counts { trial, counts })?;
         self.measured.push(trial);
         Ok(())
@@ -179,7 +174,7 @@ impl Run<'_> {
     /// Inspects the measured trials, if inspections are enabled. Runs after all rounds of all
     /// states, so that no round loses time or has another cache state because of an inspection.
     /// Begins with the last state, because the cache is in that state.
-    pub(super) fn inspect_measured(&mut self) -> Result<(), RunStop> {
+    pub(super) fn inspect_measured(&mut self) -> RunResult {
         if !self.sampler.inspects() {
             return Ok(());
         }
@@ -209,7 +204,7 @@ fn outcome_without_reading(end: EndReason) -> Outcome {
     Outcome::Unavailable { reason: reason.to_owned() }
 }
 
-fn counts_or_reason(counts: Result<Counts, TrialEnd>) -> Result<Counts, RunStop> {
+fn counts_or_reason(counts: Result<Counts, TrialEnd>) -> RunResult<Counts> {
     counts.or_else(|end| Ok(missing_counts(end.outcome()?.reason().unwrap_or("it could not be counted"))))
 }
 

@@ -41,6 +41,8 @@ pub(super) enum RunStop {
     Record(RecordError),
 }
 
+pub(super) type RunResult<T = ()> = Result<T, RunStop>;
+
 impl From<EndReason> for RunStop {
     fn from(end: EndReason) -> RunStop {
         RunStop::Ended(end)
@@ -79,7 +81,7 @@ pub fn resume(
     Run::new(plan, ResumeState::from_record(record), sampler, sink).execute(Run::measure_state)
 }
 
-pub(super) fn end_reason(ended: Result<EndReason, RunStop>) -> Result<EndReason, RecordError> {
+pub(super) fn end_reason(ended: RunResult<EndReason>) -> Result<EndReason, RecordError> {
     match ended {
         Ok(reason) | Err(RunStop::Ended(reason)) => Ok(reason),
         Err(RunStop::Record(error)) => Err(error),
@@ -109,7 +111,7 @@ impl<'a> Run<'a> {
     /// record gets its last line in any case.
     pub(super) fn execute(
         mut self,
-        measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> Result<EndReason, RunStop>,
+        measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> RunResult<EndReason>,
     ) -> Result<EndReason, RecordError> {
         self.announce_absent()?;
         let settled = self.run_states(measure);
@@ -142,8 +144,8 @@ impl<'a> Run<'a> {
     /// Runs all states in order; returns whether time was up in one of them.
     fn run_states(
         &mut self,
-        mut measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> Result<EndReason, RunStop>,
-    ) -> Result<EndReason, RunStop> {
+        mut measure: impl FnMut(&mut Run<'a>, &mut StateRun) -> RunResult<EndReason>,
+    ) -> RunResult<EndReason> {
         let mut reason = EndReason::Settled;
         let states = &self.plan.states;
         for (done, &state) in states.iter().enumerate() {
@@ -178,7 +180,7 @@ impl<'a> Run<'a> {
         StateRun::new(state, progresses, clock)
     }
 
-    fn measure_state(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+    fn measure_state(&mut self, state_run: &mut StateRun) -> RunResult<EndReason> {
         let state = state_run.state;
         if let Some(reason) = self.resumed.rounds_ended(self.plan, state) {
             return Ok(reason);
@@ -194,7 +196,7 @@ impl<'a> Run<'a> {
     /// Records why each trial has no more readings. If the reason is that another trial is faster,
     /// it was recorded when the trial stopped; it is recorded again if the trial had more rounds
     /// since then.
-    fn record_stops(&mut self, state_run: &StateRun) -> Result<(), RunStop> {
+    fn record_stops(&mut self, state_run: &StateRun) -> RunResult {
         let read = state_run.progresses.iter().filter(|it| !it.ended && !it.walls.is_empty());
         let is_recorded = |it: &TrialProgress| it.stopped_after == Some(it.rounds());
         for progress in read.filter(|it| !is_recorded(it)) {
@@ -214,21 +216,17 @@ impl<'a> Run<'a> {
 
     /// Whether time is up: the user ended the run, or `is_up` holds for the time since the run
     /// began.
-    fn is_time_up(&mut self, is_up: impl FnOnce(u64) -> bool) -> Result<bool, RunStop> {
+    fn is_time_up(&mut self, is_up: impl FnOnce(u64) -> bool) -> RunResult<bool> {
         Ok(self.sink.wants_end()? || is_up(self.sampler.elapsed_ns()))
     }
 
     /// Whether a firm budget is used up, so that not even one more turn may begin.
-    pub(crate) fn is_firmly_up(&mut self, clock: &StateClock) -> Result<bool, RunStop> {
+    pub(crate) fn is_firmly_up(&mut self, clock: &StateClock) -> RunResult<bool> {
         self.is_time_up(|now_ns| clock.is_firmly_up(now_ns))
     }
 
     /// Writes the trial's line with the parameters in force, if it is not written yet.
-    pub(crate) fn announce_trial(
-        &mut self,
-        progress: &mut TrialProgress,
-        params: &Params,
-    ) -> Result<(), RunStop> {
+    pub(crate) fn announce_trial(&mut self, progress: &mut TrialProgress, params: &Params) -> RunResult {
         if progress.announced {
             return Ok(());
         }
@@ -238,7 +236,7 @@ impl<'a> Run<'a> {
         Ok(self.sink.append(Line::Trial(Box::new(trial)))?)
     }
 
-    fn handle_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> Result<(), RunStop> {
+    fn handle_end(&mut self, progress: &mut TrialProgress, end: TrialEnd) -> RunResult {
         match end {
             TrialEnd::Trial(outcome) => self.end_trial(progress, outcome),
             TrialEnd::Run(reason) => Err(reason.into()),
@@ -250,11 +248,7 @@ impl<'a> Run<'a> {
     }
 
     /// Writes the trial's outcome; the trial has no further turns.
-    pub(crate) fn end_trial(
-        &mut self,
-        progress: &mut TrialProgress,
-        outcome: Outcome,
-    ) -> Result<(), RunStop> {
+    pub(crate) fn end_trial(&mut self, progress: &mut TrialProgress, outcome: Outcome) -> RunResult {
         progress.ended = true;
         match outcome {
             Outcome::Measured => self.sampler.retire(progress.trial),
@@ -263,7 +257,7 @@ impl<'a> Run<'a> {
         Ok(self.sink.append(Line::Outcome { trial: progress.trial, outcome })?)
     }
 
-    fn write_notes(&mut self) -> Result<(), RunStop> {
+    fn write_notes(&mut self) -> RunResult {
         self.sampler.notes().into_iter().try_for_each(|line| Ok(self.sink.append(line)?))
     }
 }

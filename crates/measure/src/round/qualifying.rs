@@ -13,7 +13,7 @@
 
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
-use super::{Run, RunStop};
+use super::{Run, RunResult};
 use crate::plan::{Focus, Plan, ROUNDS_MIN, Role};
 use readlab_analysis::stats::{self, Confidence, Indifference, SharedVariance, Significance};
 use readlab_record::{Contest, Line, Outcome, StopReason};
@@ -87,7 +87,7 @@ impl<'a> ContestRivals<'a> {
 
 impl Run<'_> {
     /// Stops the trials that need no further round. Called after each round of a state.
-    pub(super) fn qualify(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+    pub(super) fn qualify(&mut self, state_run: &mut StateRun) -> RunResult {
         if self.plan.rules.focus != Focus::First {
             return Ok(());
         }
@@ -99,7 +99,7 @@ impl Run<'_> {
         contests.into_iter().try_for_each(|contest| self.qualify_in(state_run, contest))
     }
 
-    fn qualify_in(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<(), RunStop> {
+    fn qualify_in(&mut self, state_run: &mut StateRun, contest: Contest) -> RunResult {
         let Some(leader) = self.find_leader(state_run, contest)? else { return Ok(()) };
         let field = ContestRivals::new(state_run, self.plan, contest);
         let place = |it: usize| field.rivals[it].at;
@@ -132,7 +132,7 @@ impl Run<'_> {
 
     /// The fastest trial of a contest that can still have rounds. A leader whose numbers cannot be
     /// true is refused here.
-    fn find_leader(&mut self, state_run: &mut StateRun, contest: Contest) -> Result<Option<usize>, RunStop> {
+    fn find_leader(&mut self, state_run: &mut StateRun, contest: Contest) -> RunResult<Option<usize>> {
         loop {
             let Some(&at) = state_run.leaders(self.plan).get(&contest) else { return Ok(None) };
             match self.find_refutation(&mut state_run.progresses[at])? {
@@ -235,7 +235,7 @@ impl Run<'_> {
     }
 
     /// Stops a trial: it has no further round, and its process is ended.
-    fn stop_trial(&mut self, progress: &mut TrialProgress, why: StopReason) -> Result<(), RunStop> {
+    fn stop_trial(&mut self, progress: &mut TrialProgress, why: StopReason) -> RunResult {
         progress.stopped = Some(why);
         if why != StopReason::NotFirst {
             return Ok(());

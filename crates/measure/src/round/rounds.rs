@@ -7,7 +7,7 @@ use super::plausibility::why_window_is_zero;
 use super::resume_state::NextRound;
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
-use super::{Run, RunStop};
+use super::{Run, RunResult};
 use crate::attempt;
 use crate::interface::{Sampler, Sink, Slot, Step};
 use crate::plan::{Budget, FILLS_PER_START, Focus};
@@ -42,7 +42,7 @@ impl Run<'_> {
         &mut self,
         first: NextRound,
         state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
+    ) -> RunResult<EndReason> {
         let end = match state_run.state {
             CacheState::Cold | CacheState::Pressed | CacheState::Unknown => self
                 .run_span(&RoundSpan { fill: 0, spans_before: 0, rounds: first.round..u32::MAX }, state_run),
@@ -53,11 +53,7 @@ impl Run<'_> {
         Ok(end)
     }
 
-    fn measure_over_fills(
-        &mut self,
-        first: NextRound,
-        state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
+    fn measure_over_fills(&mut self, first: NextRound, state_run: &mut StateRun) -> RunResult<EndReason> {
         let rounds_per_fill = self.plan.rules.rounds_per_fill();
         for spans_before in 0_u32.. {
             let begin = first.round.saturating_add(spans_before.saturating_mul(rounds_per_fill));
@@ -83,7 +79,7 @@ impl Run<'_> {
 
     /// Fills the cache. If it cannot be filled, returns `false`, and that is the outcome of every
     /// trial without a sample.
-    pub(crate) fn try_fill(&mut self, fill: u32, state_run: &mut StateRun) -> Result<bool, RunStop> {
+    pub(crate) fn try_fill(&mut self, fill: u32, state_run: &mut StateRun) -> RunResult<bool> {
         self.sink.announce_step(Step::Fill(fill));
         match self.sampler.fill(fill) {
             Ok(fill) => {
@@ -96,12 +92,7 @@ impl Run<'_> {
 
     /// Ends every trial without a sample, because the cache could not be filled. Samples from
     /// earlier fills are kept.
-    fn end_unfilled(
-        &mut self,
-        fill: u32,
-        state_run: &mut StateRun,
-        outcome: &Outcome,
-    ) -> Result<(), RunStop> {
+    fn end_unfilled(&mut self, fill: u32, state_run: &mut StateRun, outcome: &Outcome) -> RunResult {
         if let (1.., Some(reason)) = (fill, outcome.reason()) {
             let text = format!("the cache could not be filled again after {fill} fills: {reason}");
             self.sink.append(Line::Warning { text })?;
@@ -118,7 +109,7 @@ impl Run<'_> {
     /// Starts the contenders that are due, then takes rounds until all trials are settled, the
     /// rounds of the span are done, or time is up. Contenders that a firm budget left unstarted
     /// are started when all others are settled.
-    fn run_span(&mut self, span: &RoundSpan, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+    fn run_span(&mut self, span: &RoundSpan, state_run: &mut StateRun) -> RunResult<EndReason> {
         if span.spans_before.is_multiple_of(FILLS_PER_START) {
             let mut due = state_run.live_trials(self.plan);
             due.retain(|&at| !self.is_waiting(&state_run.progresses[at]));
@@ -159,7 +150,7 @@ impl Run<'_> {
     /// Starts these trials in the order of the plan. With a firm budget, trials that the user named
     /// come first, as many as leave time for a turn of each. Other trials are started only as long
     /// as they leave time for the rounds, but at least one of them is started that is no control.
-    fn start_trials(&mut self, due: &[usize], state_run: &mut StateRun) -> Result<(), RunStop> {
+    fn start_trials(&mut self, due: &[usize], state_run: &mut StateRun) -> RunResult {
         if due.is_empty() {
             return Ok(());
         }
@@ -193,7 +184,7 @@ impl Run<'_> {
     }
 
     /// With a firm budget, starts trials that the user named and that are not started yet.
-    fn start_named_trials(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+    fn start_named_trials(&mut self, state_run: &mut StateRun) -> RunResult {
         if !matches!(self.plan.rules.budget, Budget::Firm(_)) {
             return Ok(());
         }
@@ -223,7 +214,7 @@ impl Run<'_> {
     /// Starts waiting trials in the order of the plan, as many as the turns so far leave time for.
     /// The reading on which the prediction was based may have been slower than readings of these
     /// trials.
-    fn start_waiting_trials(&mut self, state_run: &mut StateRun) -> Result<(), RunStop> {
+    fn start_waiting_trials(&mut self, state_run: &mut StateRun) -> RunResult {
         let mut waiting = self.waiting_trials(state_run);
         if waiting.is_empty() || state_run.turns == 0 {
             return Ok(());
@@ -253,7 +244,7 @@ impl Run<'_> {
 
     /// Starts a contender and makes it read untimed until it is warm. If that fails, the failure is
     /// the trial's outcome.
-    pub(crate) fn start(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
+    pub(crate) fn start(&mut self, progress: &mut TrialProgress) -> RunResult {
         self.sink.announce_step(Step::Start(progress.trial));
         let opened = self.sampler.open(progress.trial);
         let params = opened.as_ref().cloned().unwrap_or_default();
@@ -275,7 +266,7 @@ impl Run<'_> {
         begin: Slot,
         live: &[usize],
         state_run: &mut StateRun,
-    ) -> Result<Option<EndReason>, RunStop> {
+    ) -> RunResult<Option<EndReason>> {
         let block_of = |at: usize| self.planned_trial(&state_run.progresses[at]).block;
         let mut order = self.plan.order(begin.state, begin.round, live, block_of);
         let round_ns = state_run.longest_start_ns.saturating_mul(STARTS_PER_TURN * order.len() as u64);
@@ -310,7 +301,7 @@ impl Run<'_> {
 
     /// Applies the settings of the block whose first trial is at index `at`. In the warm state, fills
     /// the cache under these settings, and returns `false` if it cannot be filled.
-    fn begin_block(&mut self, slot: &Slot, at: usize, state_run: &mut StateRun) -> Result<bool, RunStop> {
+    fn begin_block(&mut self, slot: &Slot, at: usize, state_run: &mut StateRun) -> RunResult<bool> {
         let progress = &mut state_run.progresses[at];
         let applied = self.sampler.apply_settings(progress.trial);
         self.write_notes()?;
@@ -325,12 +316,7 @@ impl Run<'_> {
 
     /// Takes one turn of one trial in a round of `of` trials, repeated while its cache state cannot be
     /// proven.
-    pub(crate) fn take_turn(
-        &mut self,
-        slot: &Slot,
-        of: u32,
-        progress: &mut TrialProgress,
-    ) -> Result<(), RunStop> {
+    pub(crate) fn take_turn(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> RunResult {
         let (trial, &Slot { round, position, .. }) = (progress.trial, slot);
         self.sink.announce_step(Step::Turn { trial, round, position, of });
         let Run { sampler, sink, .. } = self;
@@ -352,7 +338,7 @@ impl Run<'_> {
         slot: &Slot,
         progress: &mut TrialProgress,
         samples: Vec<Sample>,
-    ) -> Result<(), RunStop> {
+    ) -> RunResult {
         let trial = &self.planned_trial(progress).trial;
         if let Some(reason) = why_window_is_zero(trial, &samples) {
             return self.end_trial(progress, Outcome::Refused { reason });
@@ -373,7 +359,7 @@ impl Run<'_> {
     }
 
     /// Records, once for each trial, the meters that could not be read.
-    fn record_missing(&mut self, progress: &mut TrialProgress) -> Result<(), RunStop> {
+    fn record_missing(&mut self, progress: &mut TrialProgress) -> RunResult {
         for (meter, reason) in self.sampler.missing_meters() {
             if progress.missing.insert(meter.clone()) {
                 self.sink.append(Line::Missing { trial: progress.trial, meter, reason })?;
@@ -394,7 +380,7 @@ fn block_fill_number(begin: &Slot, block: usize, blocks: usize) -> u32 {
 }
 
 /// Fills the cache again with the same fill number, because a part of the file was evicted.
-fn refill(fill: u32, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Result<(), RunStop> {
+fn refill(fill: u32, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> RunResult {
     match sampler.fill(fill) {
         Ok(fill) => Ok(sink.append(Line::Fill(fill))?),
         // On failure, the next try finds the state unproven again and gives the reason.

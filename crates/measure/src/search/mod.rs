@@ -16,7 +16,7 @@ use super::round::resume_state::NextRound;
 use super::round::state_clock::StateClock;
 use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
-use super::round::{ResumeState, Run, RunStop};
+use super::round::{ResumeState, Run, RunResult};
 use readlab_analysis::stats::{
     EXHAUSTIVE_READINGS, PredictedRatio, Search, SearchRules, Setting, float, median, whole,
 };
@@ -147,11 +147,7 @@ impl StateSearch {
 impl Run<'_> {
     /// Searches in one state: reads rungs until few candidates are left or the best are told apart,
     /// then measures the chosen candidates afresh.
-    fn search_and_measure(
-        &mut self,
-        tuning: &Tuning,
-        state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
+    fn search_and_measure(&mut self, tuning: &Tuning, state_run: &mut StateRun) -> RunResult<EndReason> {
         let state = state_run.state;
         let search = Search::new(tuning.settings(state), tuning.rules(state));
         let clock = state_run.clock.clock_of_first_part(SEARCH_SHARE);
@@ -165,11 +161,7 @@ impl Run<'_> {
         }
     }
 
-    fn read_rungs(
-        &mut self,
-        searching: &mut StateSearch,
-        state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
+    fn read_rungs(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> RunResult<EndReason> {
         while !searching.search.is_over() {
             if self.is_firmly_up(&searching.clock)? {
                 return Ok(EndReason::Budget);
@@ -199,7 +191,7 @@ impl Run<'_> {
         search: &Search<TrialIndex>,
         chosen: &BTreeSet<TrialIndex>,
         state_run: &mut StateRun,
-    ) -> Result<(), RunStop> {
+    ) -> RunResult {
         let is_unread = |it: &&mut TrialProgress| !it.announced && !chosen.contains(&it.trial);
         for progress in state_run.progresses.iter_mut().filter(is_unread) {
             let Some(PredictedRatio { ratio, ci95, model_error }) = search.ratio_to_leader(progress.trial)
@@ -214,11 +206,7 @@ impl Run<'_> {
     }
 
     /// Reads the candidates of a rung, and the controls, once in shuffled order.
-    fn read_rung(
-        &mut self,
-        searching: &mut StateSearch,
-        state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
+    fn read_rung(&mut self, searching: &mut StateSearch, state_run: &mut StateRun) -> RunResult<EndReason> {
         let (rung, left) = (searching.search.rung(), searching.search.remaining());
         let takes_part = |progress: &TrialProgress| {
             !progress.ended && (left.contains(&progress.trial) || self.plan.is_control(progress.trial))
@@ -270,7 +258,7 @@ impl Run<'_> {
         chosen: &BTreeSet<TrialIndex>,
         rung: u32,
         state_run: &mut StateRun,
-    ) -> Result<EndReason, RunStop> {
+    ) -> RunResult<EndReason> {
         if chosen.is_empty() {
             return Ok(EndReason::Settled);
         }

@@ -13,7 +13,7 @@ use super::interface::{Sampler, Sink, Slot, Step};
 use super::plan::Plan;
 use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
-use super::round::{ResumeState, Run, RunStop, end_reason};
+use super::round::{ResumeState, Run, RunResult, end_reason};
 use readlab_record::{EndReason, RecordError};
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub fn run(plan: &Plan, sampler: &mut dyn Sampler, sink: &mut dyn Sink) -> Resul
 
 impl Run<'_> {
     /// Reads each trial once, state by state, then records the trials that cannot be measured.
-    fn run_sequence(&mut self) -> Result<EndReason, RunStop> {
+    fn run_sequence(&mut self) -> RunResult<EndReason> {
         let states = &self.plan.states;
         for (done, &state) in states.iter().enumerate() {
             self.display.begin_state(done);
@@ -39,7 +39,7 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    fn read_each_once(&mut self, state_run: &mut StateRun) -> Result<EndReason, RunStop> {
+    fn read_each_once(&mut self, state_run: &mut StateRun) -> RunResult<EndReason> {
         let state = state_run.state;
         let targets: BTreeSet<usize> =
             state_run.progresses.iter().map(|it| self.plan.planned_trial(it.trial).trial.target).collect();
@@ -67,7 +67,7 @@ impl Run<'_> {
     /// Takes the only turn of a trial, in a round of `of` trials. Controls cannot refute the trial:
     /// one reading is too little for that, and a further reading would find its bytes in the caches
     /// below.
-    fn take_only_turn(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> Result<(), RunStop> {
+    fn take_only_turn(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> RunResult {
         self.start(progress)?;
         if !progress.ended {
             self.take_turn(slot, of, progress)?;

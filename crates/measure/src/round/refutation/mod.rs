@@ -6,7 +6,7 @@
 mod tests;
 
 use super::trial_progress::TrialProgress;
-use super::{Run, RunStop};
+use super::{Run, RunResult};
 use crate::interface::{Slot, TrialEnd};
 use readlab_model::sample::Sample;
 use readlab_model::trial::TrialIndex;
@@ -25,10 +25,7 @@ impl Run<'_> {
 
     /// Why the numbers of a trial cannot be true, after further turns of the controls and of the
     /// trial; `None` if they can.
-    pub(super) fn find_refutation(
-        &mut self,
-        progress: &mut TrialProgress,
-    ) -> Result<Option<String>, RunStop> {
+    pub(super) fn find_refutation(&mut self, progress: &mut TrialProgress) -> RunResult<Option<String>> {
         if self.why_implausible(progress).is_none() {
             return Ok(None);
         }
@@ -72,7 +69,7 @@ impl Run<'_> {
 
     /// Takes one more turn and learns from its samples, which are not recorded; `None` if the turn
     /// gave none.
-    fn further_turn(&mut self, trial: TrialIndex) -> Result<Option<Vec<Sample>>, RunStop> {
+    fn further_turn(&mut self, trial: TrialIndex) -> RunResult<Option<Vec<Sample>>> {
         let slot = Slot::unrecorded(self.plan.planned_trial(trial).trial.state);
         match self.sampler.turn(trial, &slot) {
             Ok(samples) => {
