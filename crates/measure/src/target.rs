@@ -11,12 +11,10 @@ use super::tree_cache::TreeCache;
 use readlab_corpus::oracle::Truth;
 use readlab_model::target::CACHE_UNKNOWN;
 use readlab_model::target::identity::Identity;
-use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::tree::Tree;
 use readlab_targets::target::{Place, Target};
 use std::collections::BTreeSet;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -40,7 +38,7 @@ pub struct SweepTarget {
 }
 
 impl SweepTarget {
-    pub(super) fn measured_target(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheControlError> {
+    pub(super) fn measured_target(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheError> {
         let cache_control = CacheControl::open(&self.target, Eviction::OfFile)?;
         Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
     }
@@ -72,17 +70,9 @@ pub struct TargetState {
     pub change: Option<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum CacheControlError {
-    #[error(transparent)]
-    Cache(#[from] CacheError),
-    #[error("{}: {cause}", display_path(.path))]
-    Identity { path: PathBuf, cause: io::Error },
-}
-
 impl CacheControl {
     /// The cache control of a target as it is now, before its expected answer is found.
-    pub fn open(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheControlError> {
+    pub fn open(target: &Target, eviction: Eviction) -> Result<CacheControl, CacheError> {
         let next_layer = NextLayer::find(&target.facts.layers);
         let copied = target.copies.as_ref().and_then(|copies| copies.all.tree());
         if let Some(tree) = copied.or(target.tree()) {
@@ -95,8 +85,8 @@ impl CacheControl {
             Some(_) => cache.limited_to_range(target.part),
             None => cache.limited_to_part(target.part),
         };
-        let identity = Identity::of_path(path)
-            .map_err(|cause| CacheControlError::Identity { path: path.to_owned(), cause })?;
+        let identity =
+            Identity::of_path(path).map_err(|cause| CacheError::Identity { path: path.to_owned(), cause })?;
         Ok(CacheControl::File { identity, cache, next_layer })
     }
 

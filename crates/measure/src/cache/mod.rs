@@ -63,10 +63,8 @@ impl Eviction {
 
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// The file exists in memory only, so its pages cannot be evicted.
     #[error("{}: cold is impossible on {filesystem}: the file lives in memory and nowhere else", display_path(.path))]
     RamBacked { path: PathBuf, filesystem: Filesystem },
-    /// The file system has a cache that readlab cannot inspect.
     #[error("{}: cold cannot be proven on {filesystem}: it has a cache of its own beside the page cache", display_path(.path))]
     OwnCache { path: PathBuf, filesystem: Filesystem },
     /// The page cache never holds bytes of the file.
@@ -78,7 +76,6 @@ pub enum CacheError {
     Uncached { path: PathBuf, filesystem: Filesystem },
     #[error("{}: not cold, {proof} after {tries} evictions: {}", display_path(.path), why_pages_remain(proof))]
     PagesRemain { path: PathBuf, proof: ResidencyProof, tries: u32 },
-    /// The file is larger than the memory, so it can never be cached as a whole.
     #[error(
         "{}: cannot be warm: its {} do not fit the {} of memory that there are",
         display_path(.path),
@@ -100,7 +97,6 @@ pub enum CacheError {
         /// Memory before the fill.
         memory: Memory,
     },
-    /// The file system drops the file's pages whenever the file is opened.
     #[error(
         "{}: cannot be warm: {filesystem} drops its pages from the cache at each open, as FUSE does unless it is mounted with kernel_cache or auto_cache",
         display_path(.path)
@@ -108,22 +104,21 @@ pub enum CacheError {
     DroppedAtOpen { path: PathBuf, filesystem: Filesystem },
     #[error("{cause}")]
     DropCaches { cause: io::Error },
-    /// The kernel still has the file's name (dentry) or inode in memory.
     #[error("{}: its name and inode are not cold: the kernel kept them", display_path(.path))]
     NameRemains { path: PathBuf },
-    /// Names can only be dropped with the caches of the whole machine, and only by root.
     #[error(
         "{}: names and inodes are cold only where the caches of the whole machine are dropped: --metadata cold (root only)",
         display_path(.path)
     )]
     NamesNeedRoot { path: PathBuf },
-    /// The kernel dropped names after the fill.
     #[error("{}: not warm, {proof} after each was asked for: the kernel dropped some", display_path(.path))]
     NamesNotKept { path: PathBuf, proof: ResidencyProof },
     #[error("{cause}")]
     List { cause: String },
     #[error(transparent)]
     Residency(#[from] ResidencyError),
+    #[error("{}: {cause}", display_path(.path))]
+    Identity { path: PathBuf, cause: io::Error },
     #[error("{}: {call}: {cause}", display_path(.path))]
     Io { path: PathBuf, call: &'static str, cause: io::Error },
 }
