@@ -26,16 +26,10 @@ pub enum NextLayer {
     /// of bytes received by network interfaces, because `rchar` does not include every kind of
     /// receiving.
     Program { pid: u32 },
-    /// `serverreadbytes` of the mounts of an NFS export.
-    Nfs { source: String },
-    /// `read_bytes` of the clients of Lustre's object storage.
-    Lustre,
-    /// Bytes that CephFS has read from its storage.
-    Ceph,
-    /// Another network file system, for which only the network interfaces count anything.
-    Network { source: String },
-    /// A layer with a cache but without counters that readlab can see.
-    Uncounted { name: String },
+    /// `serverreadbytes` of the mounts of an NFS export, `read_bytes` of the clients of Lustre's object
+    /// storage, or bytes that CephFS has read from its storage. For another layer with a cache, only the
+    /// network interfaces count anything, or nothing does.
+    Remote { counter: RemoteCounter, source: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,27 +55,24 @@ impl NextLayer {
             return Some(NextLayer::Program { pid });
         }
         let at = chain.iter().position(|it| matches!(it.kind, LayerKind::Program | LayerKind::Server))?;
-        let name = chain[at].name.clone();
         let filesystem = at.checked_sub(1).map_or("", |at| chain[at].name.as_str());
-        Some(match remote_counter(filesystem) {
-            Some(RemoteCounter::Nfs) => NextLayer::Nfs { source: name },
-            Some(RemoteCounter::Lustre) => NextLayer::Lustre,
-            Some(RemoteCounter::Ceph) => NextLayer::Ceph,
-            Some(RemoteCounter::Interfaces) => NextLayer::Network { source: name },
-            Some(RemoteCounter::Nothing) | None => NextLayer::Uncounted { name },
-        })
+        let counter = remote_counter(filesystem).unwrap_or(RemoteCounter::Nothing);
+        Some(NextLayer::Remote { counter, source: chain[at].name.clone() })
     }
 
     /// What the layer has counted until now; each missing count has its reason.
     pub fn count(&self) -> LayerBytes {
         let same = |read: Result<u64, String>| LayerBytes { arrived: read.clone(), read };
-        match self {
-            NextLayer::Program { pid } => count_program(*pid),
-            NextLayer::Nfs { source } => same(next_layer::sent_by_nfs_server(source)),
-            NextLayer::Lustre => with_received_estimate(next_layer::read_by_lustre()),
-            NextLayer::Ceph => with_received_estimate(next_layer::read_by_ceph()),
-            NextLayer::Network { source } => with_received_estimate(Err(no_counters(source))),
-            NextLayer::Uncounted { name } => same(Err(no_counters(name))),
+        let (counter, source) = match self {
+            NextLayer::Program { pid } => return count_program(*pid),
+            NextLayer::Remote { counter, source } => (counter, source),
+        };
+        match counter {
+            RemoteCounter::Nfs => same(next_layer::sent_by_nfs_server(source)),
+            RemoteCounter::Lustre => with_received_estimate(next_layer::read_by_lustre()),
+            RemoteCounter::Ceph => with_received_estimate(next_layer::read_by_ceph()),
+            RemoteCounter::Interfaces => with_received_estimate(Err(no_counters(source))),
+            RemoteCounter::Nothing => same(Err(no_counters(source))),
         }
     }
 
@@ -90,8 +81,8 @@ impl NextLayer {
     pub fn why_not_cold(&self, size_bytes: u64, counted: &LayerBytes) -> Option<String> {
         let least = match self {
             NextLayer::Program { .. } => size_bytes.div_ceil(PROGRAM_PARTS),
-            NextLayer::Uncounted { .. } => return None,
-            _ => least_fetched(size_bytes),
+            NextLayer::Remote { counter: RemoteCounter::Nothing, .. } => return None,
+            NextLayer::Remote { .. } => least_fetched(size_bytes),
         };
         let arrived = *counted.arrived.as_ref().ok()?;
         (arrived < least).then(|| match self {
@@ -154,6 +145,10 @@ mod tests {
         assert!(NextLayer::Program { pid: u32::MAX >> 1 }.count().arrived.is_err());
     }
 
+    fn remote(counter: RemoteCounter) -> NextLayer {
+        NextLayer::Remote { counter, source: "nas:/x".to_owned() }
+    }
+
     #[test]
     fn the_countable_layer_follows_from_the_chain() {
         let chain = |text: &str| serde_json::from_str::<Vec<Layer>>(text).unwrap();
@@ -163,14 +158,14 @@ mod tests {
             let below = format!(r#"{{"kind":"server","name":"nas:/x"{process}}}"#);
             NextLayer::find(&chain(&format!(r#"[{{"kind":"filesystem","name":"{filesystem}"}},{below}]"#)))
         };
-        assert_eq!(served("nfs", ""), Some(NextLayer::Nfs { source: "nas:/x".to_owned() }));
-        assert_eq!(served("lustre", ""), Some(NextLayer::Lustre));
-        assert_eq!(served("ceph", ""), Some(NextLayer::Ceph));
+        assert_eq!(served("nfs", ""), Some(remote(RemoteCounter::Nfs)));
+        assert_eq!(served("lustre", ""), Some(remote(RemoteCounter::Lustre)));
+        assert_eq!(served("ceph", ""), Some(remote(RemoteCounter::Ceph)));
         let cifs = served("cifs", "").unwrap().count();
         assert!(cifs.read.unwrap_err().starts_with("nas:/x counts nothing"));
         assert!(cifs.arrived.is_ok(), "interfaces count");
         // A virtiofs host is not reached by a network interface.
-        assert_eq!(served("virtiofs", ""), Some(NextLayer::Uncounted { name: "nas:/x".to_owned() }));
+        assert_eq!(served("virtiofs", ""), Some(remote(RemoteCounter::Nothing)));
         assert_eq!(served("fuse", r#","process":12"#), Some(NextLayer::Program { pid: 12 }));
     }
 
@@ -180,7 +175,7 @@ mod tests {
 
     #[test]
     fn too_few_cold_or_too_many_warm_bytes_are_reported_with_both_numbers() {
-        let nfs = NextLayer::Nfs { source: "nas:/x".to_owned() };
+        let nfs = remote(RemoteCounter::Nfs);
         assert_eq!(nfs.why_not_cold(1000, &counted(990)), None);
         let why = nfs.why_not_cold(1000, &counted(989)).unwrap();
         assert_eq!(why, "989 bytes of 1000 came over the network: the rest came from a cache");
@@ -188,7 +183,7 @@ mod tests {
         assert_eq!(program.why_not_cold(1000, &counted(10)), None, "it may decode what it reads");
         assert!(program.why_not_cold(1000, &counted(9)).unwrap().contains("it has a cache of its own"));
         let estimate = LayerBytes { read: Err(String::new()), ..counted(5) };
-        let network = NextLayer::Network { source: "nas".to_owned() };
+        let network = remote(RemoteCounter::Interfaces);
         assert!(network.why_not_cold(1000, &estimate).unwrap().contains("5 bytes of 1000 (an estimate)"));
         assert_eq!(program.why_not_warm(1000, &counted(499)), None);
         let why = program.why_not_warm(1000, &counted(500)).unwrap();

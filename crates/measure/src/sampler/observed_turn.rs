@@ -245,7 +245,7 @@ mod tests {
         let mut observed = observed_turn(&fixture.trials(&[(name, WARM)]), turn);
         observed.turn.request.lead = 1;
         let bytes = LayerBytes { read: Ok(3), arrived: Ok(3) };
-        observed.around.below = Some(LowerLayerBytes { layer: NextLayer::Lustre, bytes });
+        observed.around.below = Some(LowerLayerBytes { layer: NextLayer::Program { pid: 1 }, bytes });
         let mut notes = Notes::default();
         (observed.samples(&SLOT, &mut notes), notes.take_missing())
     }

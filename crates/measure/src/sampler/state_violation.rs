@@ -235,6 +235,7 @@ mod tests {
     use readlab_model::trial::Work;
     use readlab_record::Trial;
     use readlab_system::process::FamilyError;
+    use readlab_targets::target::filesystem::RemoteCounter;
 
     /// A turn that reads a file of ten pages, and one of its samples.
     struct Case {
@@ -291,7 +292,7 @@ mod tests {
             [observed.around.before, observed.around.after] = self.pages.map(|it| Some(proof(it)));
             observed.around.pressed = self.is_bounded.then(PressedTurn::default);
             observed.around.below = self.arrived.map(|bytes| LowerLayerBytes {
-                layer: NextLayer::Nfs { source: "nas:/x".to_owned() },
+                layer: NextLayer::Remote { counter: RemoteCounter::Nfs, source: "nas:/x".to_owned() },
                 bytes: LayerBytes { read: Ok(bytes), arrived: Ok(bytes) },
             });
             observed.state_violation(&[self.sample])
