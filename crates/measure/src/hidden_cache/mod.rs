@@ -39,13 +39,6 @@ pub const PROBE_TIME: Duration = Duration::from_secs(1);
 /// seldom slower, and a slightly faster one proves no cache.
 const CLAIMED_RATIO_MIN: f64 = 1.25;
 
-/// Reads places: from a device, or by a script in tests.
-pub trait PlaceReader {
-    /// Reads the place that begins at this byte from below the page cache; returns the time it
-    /// took.
-    fn read(&mut self, offset: u64) -> io::Result<Duration>;
-}
-
 /// Probes the file of a target that nothing in this run has read yet.
 pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     let facts = &target.facts;
@@ -64,24 +57,25 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     // cannot be evicted, a direct read gets no answer from the device.
     let _ = cache.evict();
     match DirectFile::open(path, PLACE_BYTES) {
-        Ok(file) => {
+        Ok(mut file) => {
             let start = target.part.map_or(0, |part| part.start_bytes);
             let offsets: Vec<u64> = offsets(facts.size_bytes, seed).iter().map(|at| start + at).collect();
-            measure(&mut DirectPlaceReader { file, cache }, &offsets)
+            measure(|offset| read_place(&mut file, cache, offset), &offsets)
         }
         Err(cause) => no_direct_reads(&cause),
     }
 }
 
-/// Reads the places in this order, and judges. The first and the last place are read only once: the
-/// first wakes the device, and the last separates the two readings of the place before it.
-fn measure(places: &mut dyn PlaceReader, offsets: &[u64]) -> HiddenCache {
+/// Reads the places that begin at these bytes in this order, and judges; `read` returns the time that one
+/// took. The first and the last place are read only once: the first wakes the device, and the last
+/// separates the two readings of the place before it.
+fn measure(mut read: impl FnMut(u64) -> io::Result<Duration>, offsets: &[u64]) -> HiddenCache {
     let begun = Instant::now();
     let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
     for (at, &offset) in offsets.iter().enumerate() {
-        let step = places.read(offset).and_then(|first| {
+        let step = read(offset).and_then(|first| {
             let before = at.checked_sub(1).filter(|&before| before > 0).map(|before| offsets[before]);
-            let second = before.map(|offset| places.read(offset)).transpose()?;
+            let second = before.map(&mut read).transpose()?;
             Ok((first, second))
         });
         let (first, second) = match step {
@@ -140,24 +134,18 @@ fn offsets(size_bytes: u64, seed: u64) -> Vec<u64> {
     offsets
 }
 
-struct DirectPlaceReader<'a> {
-    file: DirectFile,
-    cache: &'a PageCache,
-}
-
-impl PlaceReader for DirectPlaceReader<'_> {
-    fn read(&mut self, offset: u64) -> io::Result<Duration> {
-        // Evict the caches below that readlab can see, so that only hidden caches can answer.
-        self.cache.evict_below().map_err(io::Error::other)?;
-        let before = fetched_bytes();
-        let begun = Instant::now();
-        self.file.read(offset)?;
-        let time = begun.elapsed();
-        if fetched_bytes().saturating_sub(before) < PLACE_BYTES as u64 {
-            return Err(io::Error::other("not all that was read came from the device"));
-        }
-        Ok(time)
+/// Reads a place from below the page cache; returns the time that it took.
+fn read_place(file: &mut DirectFile, cache: &PageCache, offset: u64) -> io::Result<Duration> {
+    // Evict the caches below that readlab can see, so that only hidden caches can answer.
+    cache.evict_below().map_err(io::Error::other)?;
+    let before = fetched_bytes();
+    let begun = Instant::now();
+    file.read(offset)?;
+    let time = begun.elapsed();
+    if fetched_bytes().saturating_sub(before) < PLACE_BYTES as u64 {
+        return Err(io::Error::other("not all that was read came from the device"));
     }
+    Ok(time)
 }
 
 #[cfg(test)]

@@ -22,9 +22,7 @@ impl ScriptedDevice {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         ScriptedDevice { read: BTreeSet::new(), reread_speedup, noise, random, drift: 1.0, order: Vec::new() }
     }
-}
 
-impl PlaceReader for ScriptedDevice {
     fn read(&mut self, offset: u64) -> io::Result<Duration> {
         let times = if self.read.insert(offset) { 1.0 } else { self.reread_speedup };
         let drift = self.drift.powi(i32::try_from(self.order.len()).unwrap());
@@ -37,7 +35,7 @@ impl PlaceReader for ScriptedDevice {
 const FILE_SIZE: u64 = 64 << 20;
 
 fn probe_device(mut places: ScriptedDevice, seed: u64) -> HiddenCache {
-    measure(&mut places, &offsets(FILE_SIZE, seed))
+    measure(|offset| places.read(offset), &offsets(FILE_SIZE, seed))
 }
 
 #[test]
@@ -72,7 +70,7 @@ fn a_slightly_faster_second_reading_and_a_steady_drift_show_no_cache() {
 fn all_places_but_the_first_and_the_last_are_read_twice_with_another_between() {
     let mut places = ScriptedDevice::new(1.0, 0.0, 1);
     let offsets = offsets(FILE_SIZE, 1);
-    measure(&mut places, &offsets);
+    measure(|offset| places.read(offset), &offsets);
     let order = &places.order;
     for (at, offset) in offsets.iter().enumerate() {
         let visits: Vec<usize> = (0..order.len()).filter(|&it| order[it] == *offset).collect();
@@ -102,13 +100,8 @@ fn too_few_pairs_and_failed_readings_give_a_reason() {
     let pair = (Duration::from_millis(9), Duration::from_millis(1));
     let found = hidden_cache_from_pairs(&[pair; PLACES_MIN - 1]);
     assert_eq!(found, HiddenCache::NotProbed { why: NotProbed::SlowDevice });
-    struct BrokenDevice;
-    impl PlaceReader for BrokenDevice {
-        fn read(&mut self, _: u64) -> io::Result<Duration> {
-            Err(io::Error::other("no such thing"))
-        }
-    }
     let cause = "no such thing".to_owned();
     let expected = HiddenCache::NotProbed { why: NotProbed::NoDirectReads { cause } };
-    assert_eq!(measure(&mut BrokenDevice, &offsets(FILE_SIZE, 1)), expected);
+    let broken = |_| Err(io::Error::other("no such thing"));
+    assert_eq!(measure(broken, &offsets(FILE_SIZE, 1)), expected);
 }
