@@ -9,7 +9,7 @@ use readlab_system::memory_group::{GroupCounters, GroupMemory, MemoryGroup, Memo
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -107,18 +107,19 @@ impl ReaderGroups {
 
     /// Starts to watch the memory that the processes need beside the page cache.
     pub(crate) fn watch(&self) -> MemoryWatch {
-        let is_over = Arc::new(AtomicBool::new(false));
         let watched = ReaderGroups { groups: self.groups.clone() };
-        let stop = Arc::clone(&is_over);
+        let (watcher, end) = mpsc::channel();
         let most = move || {
-            let mut most_bytes = 0;
-            while !stop.load(Ordering::Relaxed) {
+            let mut most_bytes = watched.largest_need().unwrap_or_default();
+            loop {
+                let is_over = end.recv_timeout(WATCH_STEP) != Err(RecvTimeoutError::Timeout);
                 most_bytes = watched.largest_need().unwrap_or_default().max(most_bytes);
-                thread::sleep(WATCH_STEP);
+                if is_over {
+                    return most_bytes;
+                }
             }
-            watched.largest_need().unwrap_or_default().max(most_bytes)
         };
-        MemoryWatch { is_over, thread: Some(thread::spawn(most)) }
+        MemoryWatch { watcher, thread: thread::spawn(most) }
     }
 }
 
@@ -148,24 +149,18 @@ impl GroupState {
     }
 }
 
-/// A thread that reads the memory of groups until it is stopped.
+/// A thread that reads the memory of groups until its watcher is dropped.
 #[derive(Debug)]
 pub(crate) struct MemoryWatch {
-    is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<u64>>,
+    watcher: Sender<()>,
+    thread: JoinHandle<u64>,
 }
 
 impl MemoryWatch {
     /// The most memory beside the page cache that one of the groups had.
-    pub(crate) fn end(mut self) -> u64 {
-        self.is_over.store(true, Ordering::Relaxed);
-        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
-    }
-}
-
-impl Drop for MemoryWatch {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
+    pub(crate) fn end(self) -> u64 {
+        drop(self.watcher);
+        self.thread.join().unwrap_or_default()
     }
 }
 
