@@ -136,19 +136,20 @@ impl Residency {
 
     fn from_file(path: &Path, file: File) -> Result<Residency, ResidencyError> {
         let filesystem = Filesystem::read(&file).map_err(call_failed(path, "fstatfs"))?;
-        if filesystem.backing == Backing::Stacked {
-            return Residency::open_stacked(path, file, filesystem);
-        }
-        if filesystem.backing == Backing::Program && page_cache::mincore_is_true_of_fuse(&file) {
-            return Residency::open_with(path, file, filesystem, ResidencyMeans::Mincore);
-        }
-        let counted = page_cache::count(&file, &(0..1)).map_err(call_failed(path, "cachestat"))?;
-        let means = if counted.is_some() {
-            ResidencyMeans::Cachestat
-        } else if page_cache::mincore_is_true(&file, path) {
-            ResidencyMeans::Mincore
-        } else {
-            ResidencyMeans::Probe
+        let is_counted = || page_cache::count(&file, &(0..1)).map(|counted| counted.is_some());
+        let means = match filesystem.backing {
+            // A user who may only write the file cannot use mincore(2) here, because it checks the lower
+            // file.
+            Backing::Stacked if page_cache::mincore_is_true_of_lower_file(&file) => ResidencyMeans::Mincore,
+            Backing::Stacked => {
+                let reason =
+                    "the file system is a stack of others, and mincore reports it only to the file's owner";
+                return Err(ResidencyError::Unknown { path: path.to_owned(), reason });
+            }
+            Backing::Program if page_cache::mincore_is_true_of_fuse(&file) => ResidencyMeans::Mincore,
+            _ if is_counted().map_err(call_failed(path, "cachestat"))? => ResidencyMeans::Cachestat,
+            _ if page_cache::mincore_is_true(&file, path) => ResidencyMeans::Mincore,
+            _ => ResidencyMeans::Probe,
         };
         Residency::open_with(path, file, filesystem, means)
     }
@@ -180,16 +181,6 @@ impl Residency {
     /// The status of the file; for a file that is checked once, the status when it was opened.
     pub fn status(&self) -> io::Result<FileStatus> {
         self.opened.map_or_else(|| FileStatus::read(&self.file), Ok)
-    }
-
-    /// A user who may only write the file cannot use mincore(2) here, because it checks the lower
-    /// file.
-    fn open_stacked(path: &Path, file: File, filesystem: Filesystem) -> Result<Residency, ResidencyError> {
-        if page_cache::mincore_is_true_of_lower_file(&file) {
-            return Residency::open_with(path, file, filesystem, ResidencyMeans::Mincore);
-        }
-        let reason = "the file system is a stack of others, and mincore reports it only to the file's owner";
-        Err(ResidencyError::Unknown { path: path.to_owned(), reason })
     }
 
     /// Opens a file with a given means, even if a better means exists.
