@@ -154,13 +154,10 @@ pub enum Step {
     Start(TrialIndex),
     /// Counts what a contender does inside, untimed.
     Count(TrialIndex, Progress),
-    /// Inspects a contender, untimed.
     Inspect(TrialIndex),
     Turn {
         trial: TrialIndex,
-        /// The round, from 0.
         round: u32,
-        /// Position in the round, from 0.
         position: u32,
         /// Number of trials in the round.
         of: u32,

@@ -85,7 +85,6 @@ impl ReaderGroups {
         self.groups.get(reader % self.groups.len().max(1)).map(Arc::as_ref)
     }
 
-    /// Bounds the memory of each group.
     pub(crate) fn set_limit(&self, bytes: u64) -> io::Result<()> {
         self.groups.iter().try_for_each(|group| group.set_limit(bytes))
     }

@@ -125,7 +125,6 @@ fn count_program(pid: u32) -> LayerBytes {
     LayerBytes { read, arrived }
 }
 
-/// The difference of two counts.
 pub(super) fn difference(before: Result<u64, String>, after: Result<u64, String>) -> Result<u64, String> {
     Ok(after?.saturating_sub(before?))
 }

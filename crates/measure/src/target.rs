@@ -140,7 +140,6 @@ impl MeasuredTarget<'_> {
         }
     }
 
-    /// The layer below the target's file system, if that layer has a counter.
     pub fn next_layer(&self) -> Option<&NextLayer> {
         match &self.cache_control {
             CacheControl::File { next_layer, .. } | CacheControl::Tree { next_layer, .. } => {

@@ -25,7 +25,6 @@ const FILLING_THREADS: usize = 16;
 /// How often files are filled again that lost pages while others were filled.
 const REFILLS_MAX: usize = 3;
 
-/// Residency of no file.
 const EMPTY_PROOF: ResidencyProof =
     ResidencyProof { means: ResidencyMeans::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
 

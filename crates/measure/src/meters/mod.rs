@@ -35,7 +35,6 @@ pub enum MeterError {
     /// The high-water mark still includes the time before the turn.
     #[error("the high-water mark could not be reset: {0}")]
     NotReset(FamilyError),
-    /// The process ran other programs, but this meter counts only the process itself.
     #[error("it ran other programs, of which this meter knows nothing")]
     OtherPrograms,
     #[error("only {ticks} clock ticks passed: too few to split user from system time (at least {TICKS_MIN})")]
@@ -58,7 +57,6 @@ impl From<FamilyError> for MeterError {
     }
 }
 
-/// CPU time, split into user and system mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuSplit {
     pub user_ns: u64,

@@ -220,7 +220,6 @@ impl<'a> Run<'a> {
         Ok(self.sink.wants_end()? || is_up(self.sampler.elapsed_ns()))
     }
 
-    /// Whether a firm budget is used up, so that not even one more turn may begin.
     pub(crate) fn is_firmly_up(&mut self, clock: &StateClock) -> RunResult<bool> {
         self.is_time_up(|now_ns| clock.is_firmly_up(now_ns))
     }

@@ -189,7 +189,6 @@ impl TrialProgress {
             .max(self.share_of_minimum(rules).min(self.share_of_max_time(rules).max(by_precision)))
     }
 
-    /// Number of readings, as a share of the maximum.
     #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
     fn share_of_max_readings(&self, rules: &Rules) -> f64 {
         self.walls.len() as f64 / f64::from(rules.max_runs)

@@ -208,7 +208,6 @@ impl<'a> ProcessSampler<'a> {
         }
     }
 
-    /// Restores the settings that were found at the start.
     fn restore_settings(&mut self) -> Result<(), CleanUpError> {
         let (Some(settings), begun) = (&mut self.settings, Instant::now()) else { return Ok(()) };
         settings.restore().map_err(|error| {
@@ -324,7 +323,6 @@ impl<'a> ProcessSampler<'a> {
         Ok(first.map(|sample| sample.wall_ns).collect())
     }
 
-    /// Closes the session whose turn just ended if memory would run short.
     fn release_if_low_memory(&mut self, trial: TrialIndex) {
         self.pool.release_if_low_memory(trial, self.trials.bytes_to_keep_cached(trial));
     }

@@ -160,7 +160,6 @@ pub(super) struct PressedTurn {
     pub(super) counters: GroupCounters,
     /// Share of the working set in memory after the turn.
     pub(super) after_share: f64,
-    /// Share of the working set for which the bounds of all groups have room; may be above 1.
     pub(super) granted_share: f64,
     pub(super) elsewhere: Option<String>,
 }

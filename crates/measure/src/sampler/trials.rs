@@ -84,7 +84,6 @@ pub(super) struct Trials<'a> {
     change: OnceLock<String>,
 }
 
-/// Counters below the page cache.
 pub(super) struct BelowCounters {
     /// Bytes of the layer below the file system, if that layer has a counter.
     layer: Option<LayerBytes>,
@@ -119,7 +118,6 @@ impl<'a> Trials<'a> {
         self.readers.get(&trial).copied().unwrap_or(1)
     }
 
-    /// The bound on the memory of a trial; `None` if it has none.
     pub(super) fn memory_bound(&self, trial: TrialIndex) -> Option<&MemoryFacts> {
         self.memory.as_ref()?.bound(trial)
     }

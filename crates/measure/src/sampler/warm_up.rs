@@ -54,7 +54,6 @@ impl WarmUpUntilSteady {
         ControlFlow::Continue(u32::try_from(readings).expect("at most ten"))
     }
 
-    /// The record's line about the warm-up when it has ended.
     pub(super) fn warmed_up(&self, trial: TrialIndex, elapsed: Duration, end: WarmupEnd) -> WarmedUp {
         let readings = u32::try_from(self.walls_ns.len()).unwrap_or(u32::MAX);
         WarmedUp { trial, readings, wall_ns: Nanos::from(elapsed).0, end }

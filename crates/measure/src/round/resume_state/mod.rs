@@ -111,13 +111,12 @@ impl<'a> ResumeState<'a> {
         let measured =
             |trial: &TrialIndex| self.trial(*trial).is_some_and(|it| it.outcome == Some(Outcome::Measured));
         let measured: Vec<TrialIndex> = plan.trials_of(state).into_iter().filter(measured).collect();
-        let is_control = |trial: TrialIndex| plan.planned_trial(trial).trial.is_control();
         let is_stopped = |trial: TrialIndex| {
             let stopped = self.trial(trial).and_then(|it| it.stopped);
             stopped.is_some_and(|stopped| stopped.why != StopReason::Budget)
         };
         let is_settled = |&trial: &TrialIndex| {
-            let is_done = is_control(trial) || is_stopped(trial);
+            let is_done = plan.is_control(trial) || is_stopped(trial);
             is_done || self.progress_of_readings(trial, &plan.rules).is_settled(&plan.rules)
         };
         let why = if measured.iter().all(is_settled) { EndReason::Settled } else { EndReason::Budget };
@@ -135,8 +134,7 @@ impl<'a> ResumeState<'a> {
     }
 
     pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(TrialIndex, Vec<Sample>)> {
-        let controls =
-            plan.trials_of(state).into_iter().filter(|&it| plan.planned_trial(it).trial.is_control());
+        let controls = plan.trials_of(state).into_iter().filter(|&it| plan.is_control(it));
         let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
         controls.flat_map(of).collect()
     }
