@@ -1,7 +1,7 @@
 //! Notes of the sampler: lines for the record that are no samples, meters that could not be read in
 //! a turn, and which notes were made before, so that none is repeated.
 
-use readlab_model::trial::{TrialId, TrialIndex};
+use readlab_model::trial::TrialIndex;
 use readlab_record::{Line, OwnScheduling};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -13,8 +13,8 @@ const SCHEDULINGS_MAX: usize = 4;
 pub(super) struct Notes {
     lines: Vec<Line>,
     missing: Vec<(&'static str, String)>,
-    /// Trials for which it is noted that readlab adjusts their answers.
-    adjusted: BTreeSet<TrialId>,
+    /// Warnings that are noted only once.
+    warned: BTreeSet<String>,
     schedulings: BTreeMap<TrialIndex, Vec<OwnScheduling>>,
 }
 
@@ -41,9 +41,9 @@ impl Notes {
         reading.map_err(|reason| self.missing(meter, reason)).ok()
     }
 
-    pub(super) fn note_adjustment(&mut self, trial: &TrialId, how: &str) {
-        if self.adjusted.insert(trial.clone()) {
-            self.warn(format!("{trial} {how}"));
+    pub(super) fn warn_once(&mut self, text: String) {
+        if self.warned.insert(text.clone()) {
+            self.warn(text);
         }
     }
 
@@ -100,13 +100,11 @@ mod tests {
     }
 
     #[test]
-    fn an_adjusted_answer_is_noted_once_for_each_trial() {
+    fn a_warning_that_is_the_same_for_each_reading_is_noted_once() {
         let mut notes = Notes::default();
-        let [a, b]: [TrialId; 2] = ["rust/a", "rust/b"].map(|name| name.parse().unwrap());
-        for trial in [&a, &a, &b] {
-            notes.note_adjustment(trial, "counts newlines");
-        }
-        let text = |text: &str| Line::Warning { text: text.to_owned() };
-        assert_eq!(notes.take_lines(), [text("rust/a counts newlines"), text("rust/b counts newlines")]);
+        ["a", "a", "b"].into_iter().for_each(|text| notes.warn_once(text.to_owned()));
+        assert_eq!(notes.take_lines(), ["a", "b"].map(|text| Line::Warning { text: text.to_owned() }));
+        notes.warn_once("a".to_owned());
+        assert!(notes.take_lines().is_empty());
     }
 }

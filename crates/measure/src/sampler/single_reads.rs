@@ -12,7 +12,6 @@ use crate::warm_up_file::WarmUpFile;
 use readlab_model::trial::{Params, TrialIndex};
 use readlab_record::{EndReason, Outcome};
 use readlab_system::interrupt;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 
@@ -23,15 +22,13 @@ pub(super) struct SingleReads<'a> {
     is_warming_up: bool,
     /// Whether each file is read once untimed before the reading that counts.
     pub(super) is_primed: bool,
-    /// Warnings that were noted; a failure that occurs before every file is noted only once.
-    warned: BTreeSet<String>,
 }
 
 impl<'a> SingleReads<'a> {
     /// Single reads of these files, which are indexed by target number. Without a warm-up file,
     /// contenders are not warmed up.
     pub(super) fn new(files: &'a [SweepTarget], warm_up_file: Option<&'a WarmUpFile>) -> SingleReads<'a> {
-        SingleReads { files, warm_up_file, is_warming_up: false, is_primed: false, warned: BTreeSet::new() }
+        SingleReads { files, warm_up_file, is_warming_up: false, is_primed: false }
     }
 }
 
@@ -134,13 +131,10 @@ impl ProcessSampler<'_> {
         Ok(())
     }
 
-    /// Warns once that the contender of a trial reads its file without a warm-up.
+    /// Warns once that the contender of a trial reads its files without a warm-up.
     fn warn_not_warmed_up(&mut self, trial: TrialIndex, reason: &str) {
         let id = &self.trials.trial(trial).id;
-        let text = format!("{id} was not warmed up before its reading: {reason}");
-        if self.single_reads.as_mut().is_some_and(|reads| reads.warned.insert(text.clone())) {
-            self.notes.warn(text);
-        }
+        self.notes.warn_once(format!("{id} was not warmed up before its reading: {reason}"));
     }
 }
 
