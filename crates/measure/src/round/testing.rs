@@ -39,8 +39,6 @@ pub(crate) struct ScriptedSampler {
     pub(crate) alterations: BTreeMap<TrialIndex, Alteration>,
     pub(crate) counts: BTreeMap<TrialIndex, TrialEnd>,
     pub(crate) refusals: BTreeMap<TrialIndex, &'static str>,
-    /// Bytes that come from the device in a reading of a trial.
-    pub(crate) device_bytes: BTreeMap<TrialIndex, u64>,
     pub(crate) counted: BTreeSet<String>,
     pub(crate) counted_again: BTreeMap<TrialIndex, u64>,
     pub(crate) fills: VecDeque<Result<(), TrialEnd>>,
@@ -50,7 +48,6 @@ pub(crate) struct ScriptedSampler {
     pub(crate) start_ns: u64,
     /// Additional time of a count.
     pub(crate) count_ns: u64,
-    pub(crate) two_processor_trials: BTreeSet<TrialIndex>,
     /// Trials to start ahead, for each call.
     pub(crate) launches: Rc<RefCell<Vec<Vec<TrialIndex>>>>,
     /// The turn, from 0, before which the user ends the run; `None` if the user does not end it.
@@ -107,9 +104,9 @@ impl ScriptedSampler {
     }
 
     /// Makes `bytes` come from the device in each reading of these trials.
-    pub(crate) fn device_reads(mut self, bytes: u64, trials: impl IntoIterator<Item = usize>) -> Self {
-        self.device_bytes.extend(trials.into_iter().map(|trial| (TrialIndex::new(trial), bytes)));
-        self
+    pub(crate) fn device_reads(self, bytes: u64, trials: impl IntoIterator<Item = usize>) -> Self {
+        let read = move |sample: &mut Sample| sample.device_read_bytes = Some(bytes);
+        trials.into_iter().fold(self, |sampler, trial| sampler.altering(trial, read))
     }
 
     pub(crate) fn altering(mut self, trial: usize, alter: impl FnMut(&mut Sample) + 'static) -> Self {
@@ -169,11 +166,8 @@ impl Sampler for ScriptedSampler {
         self.now_ns += walls.iter().sum::<u64>();
         let visits = !["null", "device"].contains(&self.names[&trial].as_str());
         let sample = |(reading, wall_ns)| Sample {
-            cpu_user_ns: self.two_processor_trials.contains(&trial).then_some(wall_ns),
-            cpu_system_ns: self.two_processor_trials.contains(&trial).then_some(wall_ns),
             reading,
             wall_ns,
-            device_read_bytes: self.device_bytes.get(&trial).copied(),
             answer: Answer { newlines: visits.then_some(1), ..Answer::default() },
             ..slot.sample(trial)
         };
