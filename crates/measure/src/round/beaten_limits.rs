@@ -132,8 +132,7 @@ impl Run<'_> {
         }
         let trial = &self.planned_trial(it).trial;
         let Some(bytes) = self.sampler.bytes_per_reading(it.trial) else { return Vec::new() };
-        #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
-        let bytes = bytes.saturating_mul(trial.readers()) as f64;
+        let bytes = float(bytes.saturating_mul(trial.readers()));
         let rate = |wall: &Observation| Observation { value: bytes * 1e9 / wall.value.max(1.0), ..*wall };
         it.walls.iter().map(rate).collect()
     }

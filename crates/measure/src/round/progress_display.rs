@@ -6,6 +6,7 @@ use super::Run;
 use super::state_run::StateRun;
 use super::trial_progress::TrialProgress;
 use crate::interface::Progress;
+use readlab_analysis::stats::{count, float};
 
 /// Counting what a contender does inside takes about as long as this many of its readings.
 const COUNTING_READINGS: u64 = 4;
@@ -28,9 +29,8 @@ impl ProgressDisplay {
 
     /// The share of the whole run that is done, if `of_state` is the share of the current state
     /// that is done.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of states")]
     pub(crate) fn progress(&mut self, of_state: f64, elapsed_ns: u64) -> Progress {
-        let share = (self.states_done as f64 + of_state) / self.states.max(1) as f64;
+        let share = (count(self.states_done) + of_state) / count(self.states.max(1));
         // `share` is NaN if nothing was done in no time; `max` ignores NaN.
         self.share_shown = self.share_shown.max(share);
         Progress { share: self.share_shown, elapsed_ns }
@@ -39,24 +39,22 @@ impl ProgressDisplay {
 
 impl Run<'_> {
     /// The share of the whole run that is done after `rounds` rounds of a state.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of trials, and times below 104 days")]
     pub(super) fn progress(&mut self, state_run: &StateRun, rounds: u32) -> Progress {
         let (now_ns, progresses) = (self.sampler.elapsed_ns(), &state_run.progresses);
         let needed = progresses.iter().map(|it| it.share_done(&self.plan.rules).clamp(0.0, 1.0)).sum::<f64>();
-        let by_trials = needed / progresses.len().max(1) as f64;
+        let by_trials = needed / count(progresses.len().max(1));
         let of_rounds = by_trials.max(state_run.clock.share_done(rounds, now_ns));
-        let state_ns = state_run.clock.since_start_ns(now_ns) as f64;
-        let whole_ns = state_ns / of_rounds + self.counting_ns(progresses.iter()) as f64;
+        let state_ns = float(state_run.clock.since_start_ns(now_ns));
+        let whole_ns = state_ns / of_rounds + float(self.counting_ns(progresses.iter()));
         self.display.progress(state_ns / whole_ns, now_ns)
     }
 
     /// The share of the whole run that is done when the rounds of a state are over and the
     /// contenders of `left` are still to be counted.
-    #[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
     pub(super) fn progress_of_counting(&mut self, state_run: &StateRun, left: &[&TrialProgress]) -> Progress {
         let now_ns = self.sampler.elapsed_ns();
-        let state_ns = state_run.clock.since_start_ns(now_ns) as f64;
-        let left_ns = self.counting_ns(left.iter().copied()) as f64;
+        let state_ns = float(state_run.clock.since_start_ns(now_ns));
+        let left_ns = float(self.counting_ns(left.iter().copied()));
         self.display.progress(state_ns / (state_ns + left_ns), now_ns)
     }
 

@@ -2,6 +2,7 @@
 //! up. The callers pass the current time.
 
 use crate::plan::{Budget, Plan};
+use readlab_analysis::stats::float;
 use readlab_model::trial::CacheState;
 
 /// Divisor of the rest of a firm budget; starting contenders may take the quotient. A start takes
@@ -35,14 +36,9 @@ impl StateClock {
 
     /// The clock of the first part of this state; `share`, 0 to 1, is the part's share of the
     /// state's time.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a time that is exact up to 104 days"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a time")]
     pub(crate) fn clock_of_first_part(&self, share: f64) -> StateClock {
-        let part_ns = (self.end_ns.saturating_sub(self.start_ns) as f64 * share) as u64;
+        let part_ns = (float(self.end_ns.saturating_sub(self.start_ns)) * share) as u64;
         StateClock { end_ns: self.start_ns + part_ns, ..*self }
     }
 
@@ -101,9 +97,8 @@ impl StateClock {
     }
 
     /// The share of the state's time that is used up, 0 to 1.
-    #[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
     pub(crate) fn share_used(&self, now_ns: u64) -> f64 {
-        let whole = self.end_ns.saturating_sub(self.start_ns).max(1);
-        (now_ns.saturating_sub(self.start_ns) as f64 / whole as f64).min(1.0)
+        let whole_ns = self.end_ns.saturating_sub(self.start_ns).max(1);
+        (float(self.since_start_ns(now_ns)) / float(whole_ns)).min(1.0)
     }
 }

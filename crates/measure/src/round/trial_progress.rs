@@ -63,7 +63,6 @@ impl TrialProgress {
         TrialProgress { trial, ..TrialProgress::default() }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "rates have three digits")]
     pub(super) fn add_samples<S: Borrow<Sample>>(
         &mut self,
         samples: impl IntoIterator<Item = S>,
@@ -79,7 +78,7 @@ impl TrialProgress {
             let wall_ns = sample.wall_ns;
             let wall = Observation::from(sample);
             self.walls.push(wall);
-            let per_ns = |count: u64| count as f64 / wall.value.max(1.0);
+            let per_ns = |count: u64| stats::float(count) / wall.value.max(1.0);
             let device = sample.device_read_bytes.filter(|bytes| *bytes > 0);
             self.device_rates.extend(device.map(|bytes| Observation { value: per_ns(bytes) * 1e9, ..wall }));
             let cpu_ns = sample.cpu_user_ns.zip(sample.cpu_system_ns);
@@ -189,9 +188,8 @@ impl TrialProgress {
             .max(self.share_of_minimum(rules).min(self.share_of_max_time(rules).max(by_precision)))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
     fn share_of_max_readings(&self, rules: &Rules) -> f64 {
-        self.walls.len() as f64 / f64::from(rules.max_runs)
+        stats::count(self.walls.len()) / f64::from(rules.max_runs)
     }
 
     /// Total wall time of the readings, as a share of a trial's maximum time.
@@ -201,9 +199,8 @@ impl TrialProgress {
     }
 
     /// Number of readings and fills, as a share of the minimum of each; the smaller of the two.
-    #[expect(clippy::cast_precision_loss, reason = "numbers of readings")]
     fn share_of_minimum(&self, rules: &Rules) -> f64 {
-        let readings = self.walls.len() as f64 / f64::from(rules.min_runs);
+        let readings = stats::count(self.walls.len()) / f64::from(rules.min_runs);
         readings.min(f64::from(self.distinct_count(|wall| wall.fill)) / f64::from(rules.fills))
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! [`super::refutation`] decides what is done with a refused trial.
 
-use readlab_analysis::stats::quantile;
+use readlab_analysis::stats::{float, quantile};
 use readlab_model::sample::Sample;
 use readlab_record::Trial;
 
@@ -166,14 +166,9 @@ impl ReplyOverhead {
     }
 
     /// A quantile of the unexplained times of `null`; 0 before its first turn.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "times below 104 days"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a quantile of times")]
     fn left_out_quantile(&self, share: f64) -> u64 {
-        let mut sorted: Vec<f64> = self.left_out_ns.iter().map(|&ns| ns as f64).collect();
+        let mut sorted: Vec<f64> = self.left_out_ns.iter().map(|&ns| float(ns)).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         if sorted.is_empty() { 0 } else { quantile(&sorted, share) as u64 }
     }
@@ -182,7 +177,6 @@ impl ReplyOverhead {
 /// The smallest unexplained time of all turns of a trial, divided by the bound; a trial is refused
 /// above 1.0. `null` are the samples of the control that reads nothing in the same state. Both are
 /// in the order of the record.
-#[expect(clippy::cast_precision_loss, reason = "times below 104 days")]
 pub fn share_of_bound(
     null: impl Iterator<Item = Sample>,
     samples: impl Iterator<Item = Sample>,
@@ -196,7 +190,7 @@ pub fn share_of_bound(
         .into_iter()
         .filter_map(|turn| unexplained_ns(turn, CollectsGarbage(collects)))
         .min()?;
-    Some(least_ns as f64 / bound_ns as f64)
+    Some(float(least_ns) / float(bound_ns))
 }
 
 pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {

@@ -14,6 +14,7 @@ use super::plan::Plan;
 use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
 use super::round::{ResumeState, Run, RunResult, end_reason};
+use readlab_analysis::stats::count;
 use readlab_record::{EndReason, RecordError};
 use std::collections::BTreeSet;
 
@@ -58,9 +59,8 @@ impl Run<'_> {
         Ok(EndReason::Settled)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "numbers of trials")]
     fn show_progress(&mut self, done: u32, of: usize) {
-        let progress = self.display.progress(f64::from(done) / of as f64, self.sampler.elapsed_ns());
+        let progress = self.display.progress(f64::from(done) / count(of), self.sampler.elapsed_ns());
         self.sink.announce_step(Step::RoundOver(progress));
     }
 
