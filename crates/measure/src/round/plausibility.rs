@@ -155,23 +155,17 @@ impl Plausibility {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::testing::{WARM, plan, rules_of_runs};
     use readlab_model::trial::Answer;
-    use readlab_protocol::Cache;
-    use readlab_record::{Line, testing};
-
-    fn warm_trial(name: &str, cache: Cache) -> Trial {
-        let Line::Trial(trial) = testing::trial(0, name, CacheState::Warm, cache) else { panic!("a trial") };
-        *trial
-    }
 
     #[test]
     fn a_window_is_compared_with_visits_of_as_many_bytes_or_fewer() {
-        let control = warm_trial("rust/resident", Cache::None);
-        let method = warm_trial("rust/read", Cache::Through);
+        let plan = plan(rules_of_runs(1), &[("resident", WARM), ("read", WARM)]);
+        let (control, method) = (&plan.trials[0].trial, &plan.trials[1].trial);
         let answer = Answer { newlines: Some(1), ..Answer::default() };
         let mut plausibility = Plausibility::default();
         for (bytes, wall_ns) in [(1_000_000, 90_000), (1_000, 90), (1_000, 300)] {
-            plausibility.learn(&control, bytes, &[Sample { wall_ns, answer, ..Sample::default() }]);
+            plausibility.learn(control, bytes, &[Sample { wall_ns, answer, ..Sample::default() }]);
         }
         for (bytes, fastest_ns, is_beyond) in [
             (1_000_000, 29_999, true),
@@ -183,7 +177,7 @@ mod tests {
             (10, 1, false),
         ] {
             assert_eq!(
-                plausibility.is_beyond_ceiling(&method, bytes, fastest_ns),
+                plausibility.is_beyond_ceiling(method, bytes, fastest_ns),
                 is_beyond,
                 "{bytes} {fastest_ns}"
             );
