@@ -80,11 +80,7 @@ impl CacheControl {
             return Ok(CacheControl::Tree { cache, next_layer });
         }
         let Some(path) = target.file() else { return Ok(CacheControl::Web) };
-        let cache = PageCache::open(path, eviction)?.with_files_below(&target.evictable);
-        let cache = match target.facts.range {
-            Some(_) => cache.limited_to_range(target.part),
-            None => cache.limited_to_part(target.part),
-        };
+        let cache = PageCache::open_target(target, path, eviction)?;
         let identity =
             Identity::of_path(path).map_err(|cause| CacheError::Identity { path: path.to_owned(), cause })?;
         Ok(CacheControl::File { identity, cache, next_layer })

@@ -16,9 +16,9 @@ use readlab_system::machine::memory::Memory;
 use readlab_system::memory::page_bytes;
 use readlab_system::page_cache;
 use readlab_system::terminal::printable::display_path;
-use readlab_targets::target::TargetError;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use readlab_targets::target::part::open_part;
+use readlab_targets::target::{Target, TargetError};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -197,22 +197,18 @@ impl PageCache {
         PageCache { residency, eviction, evicted_part: None, below: Vec::new() }
     }
 
-    /// Adds files below, which [`PageCache::evict`] makes cold too.
-    pub fn with_files_below(self, below: &[PathBuf]) -> PageCache {
-        PageCache { below: below.to_vec(), ..self }
-    }
-
-    /// Restricts the cache to the part of one of several readers. Pages outside of the part are in the
-    /// page cache for the other readers, so they are not evicted.
-    pub fn limited_to_part(self, part: Option<Part>) -> PageCache {
-        PageCache { evicted_part: part, ..self.limited_to_range(part) }
-    }
-
-    /// Restricts the cache to a part outside of which no reader reads. The whole file is evicted,
-    /// because pages that the kernel read ahead behind the part must not be in the page cache before
-    /// the next cold reading.
-    pub fn limited_to_range(self, part: Option<Part>) -> PageCache {
-        PageCache { residency: self.residency.limited_to_part(part), ..self }
+    /// Opens the file of a target, of which the target may be a part. Outside of a range no reader reads:
+    /// the whole file is evicted, because pages that the kernel read ahead behind the range must not be in
+    /// the page cache before the next cold reading. Pages outside of the part of one of several readers
+    /// are there for the others, so they are not evicted.
+    pub(super) fn open_target(
+        target: &Target,
+        path: &Path,
+        eviction: Eviction,
+    ) -> Result<PageCache, CacheError> {
+        let residency = Residency::open(path)?.limited_to_part(target.part);
+        let evicted_part = target.part.filter(|_| target.facts.range.is_none());
+        Ok(PageCache { residency, eviction, evicted_part, below: target.evictable.clone() })
     }
 
     /// Makes the files below cold, the nearest first, because what one file writes back becomes

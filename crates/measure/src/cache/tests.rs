@@ -2,7 +2,7 @@
 //! users who do not own the file.
 
 use super::{CacheError, Eviction, PageCache, TargetCache};
-use crate::residency::ResidencyMeans;
+use crate::residency::{Residency, ResidencyMeans};
 use crate::testing;
 use readlab_protocol::Part;
 use readlab_system::memory::page_bytes;
@@ -43,7 +43,8 @@ fn a_range_is_filled_alone_and_evicted_with_the_whole_file() {
     let page = page_bytes();
     let range = Part { start_bytes: 4 * page, length_bytes: 8 * page };
     let whole = PageCache::open(&path, Eviction::OfFile).unwrap();
-    let cache = PageCache::open(&path, Eviction::OfFile).unwrap().limited_to_range(Some(range));
+    let residency = Residency::open(&path).unwrap().limited_to_part(Some(range));
+    let cache = PageCache::new(residency, Eviction::OfFile);
     whole.refill().unwrap();
     assert!(cache.evict().unwrap().is_cold());
     assert!(whole.residency().unwrap().is_cold());
