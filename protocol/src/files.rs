@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The name of the setting that marks the target as a list.
-const LIST_SETTING: &str = "list";
+pub(crate) const LIST_SETTING: &str = "list";
 
 /// Modulus for bytes and values: the largest prime below 2^16, so that their product fits in 32
 /// bits.
@@ -121,15 +121,10 @@ pub fn list_word() -> String {
     format!("{LIST_SETTING}=1")
 }
 
-/// Whether the settings mark the target as a list. The setting is removed from them.
-pub(crate) fn take_list(settings: &mut Vec<(&str, u64)>) -> bool {
-    take_word(settings, LIST_SETTING)
-}
-
-/// Whether the setting of this name is present with the value 1. It is removed from the settings.
-pub(crate) fn take_word(settings: &mut Vec<(&str, u64)>, name: &str) -> bool {
-    let Some(at) = settings.iter().position(|(word, _)| *word == name) else { return false };
-    settings.remove(at).1 == 1
+/// The value of the setting of this name, which is removed from the settings.
+pub(crate) fn take_setting(settings: &mut Vec<(&str, u64)>, name: &str) -> Option<u64> {
+    let at = settings.iter().position(|(word, _)| *word == name)?;
+    Some(settings.remove(at).1)
 }
 
 #[cfg(test)]
@@ -167,9 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn the_list_setting_is_removed_from_the_settings() {
+    fn a_setting_that_is_taken_is_removed_from_the_settings() {
         let mut settings = vec![("depth", 2), ("list", 1)];
-        assert!(take_list(&mut settings) && !take_list(&mut settings));
+        assert_eq!(take_setting(&mut settings, LIST_SETTING), Some(1));
+        assert_eq!(take_setting(&mut settings, LIST_SETTING), None);
         assert_eq!((settings, list_word().as_str()), (vec![("depth", 2)], "list=1"));
     }
 }

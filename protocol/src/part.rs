@@ -3,6 +3,7 @@
 //! Methods that can read a part say so in their `method` line. The lab decides which parts are
 //! read.
 
+use crate::files::take_setting;
 use std::ops::Range;
 
 /// The name of the setting with the first byte.
@@ -37,11 +38,7 @@ impl Part {
     /// # Errors
     /// If only one of the two settings is present.
     pub(crate) fn take_from(settings: &mut Vec<(&str, u64)>) -> Result<Option<Part>, String> {
-        let mut take = |name| {
-            let at = settings.iter().position(|(word, _)| *word == name)?;
-            Some(settings.remove(at).1)
-        };
-        match (take(START_SETTING), take(LENGTH_SETTING)) {
+        match (take_setting(settings, START_SETTING), take_setting(settings, LENGTH_SETTING)) {
             (None, None) => Ok(None),
             (Some(start_bytes), Some(length_bytes)) => Ok(Some(Part { start_bytes, length_bytes })),
             _ => Err(format!("a part needs both {START_SETTING} and {LENGTH_SETTING}")),
@@ -58,9 +55,7 @@ mod tests {
         let part = Part { start_bytes: 4096, length_bytes: 10 };
         assert_eq!(part.range(), 4096..4106);
         let words = part.words();
-        let setting = |word: &'static str, value| (word, value);
-        let mut settings =
-            vec![setting("length_bytes", 10), setting("depth", 2), setting("start_bytes", 4096)];
+        let mut settings = vec![("length_bytes", 10), ("depth", 2), ("start_bytes", 4096)];
         assert_eq!(Part::take_from(&mut settings), Ok(Some(part)));
         assert_eq!(
             (settings, words.join(" ")),

@@ -4,7 +4,7 @@
 //! Methods that read places say so in their `method` line. The lab decides which places are read,
 //! and in which order. The ranges that a method reads from a server come as such a list, too.
 
-use crate::files::{product, take_word};
+use crate::files::product;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub const RANGES_VARIABLE: &str = "READLAB_RANGES";
 
 /// The name of the setting that marks the target as a list of places.
-const PLACES_SETTING: &str = "places";
+pub(crate) const PLACES_SETTING: &str = "places";
 
 /// Bytes of a number in the list.
 const NUMBER_BYTES: usize = 8;
@@ -207,11 +207,6 @@ pub fn places_word() -> String {
     format!("{PLACES_SETTING}=1")
 }
 
-/// Whether the settings mark the target as a list of places. The setting is removed from them.
-pub(crate) fn take_places(settings: &mut Vec<(&str, u64)>) -> bool {
-    take_word(settings, PLACES_SETTING)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -276,12 +271,5 @@ mod tests {
         assert_eq!(proof(&[7, 65_521]), BlockProof { blocks: 2, products: 8 + 2 });
         assert_ne!(proof(&[1, 3]), proof(&[2, 2]));
         assert_ne!(proof(&[1, 3]), proof(&[3, 1]));
-    }
-
-    #[test]
-    fn the_places_setting_is_removed_from_the_settings() {
-        let mut settings = vec![("depth", 2), ("places", 1)];
-        assert!(take_places(&mut settings) && !take_places(&mut settings));
-        assert_eq!((settings, places_word().as_str()), (vec![("depth", 2)], "places=1"));
     }
 }

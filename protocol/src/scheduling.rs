@@ -67,16 +67,10 @@ impl Policy {
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Policy::Other => "SCHED_OTHER",
-            Policy::Fifo => "SCHED_FIFO",
-            Policy::RoundRobin => "SCHED_RR",
-            Policy::Batch => "SCHED_BATCH",
-            Policy::Idle => "SCHED_IDLE",
-            Policy::Deadline => "SCHED_DEADLINE",
-            Policy::Ext => "SCHED_EXT",
-            Policy::Unknown => "an unknown scheduling policy",
-        })
+        match self {
+            Policy::Unknown => f.write_str("an unknown scheduling policy"),
+            known => known.serialize(f),
+        }
     }
 }
 
@@ -114,11 +108,10 @@ mod tests {
 
     #[test]
     fn a_policy_is_displayed_by_its_kernel_name() {
-        for number in 0..9 {
-            let policy = Policy::from_number(number);
-            if policy != Policy::Unknown {
-                assert_eq!(serde_json::to_value(policy).unwrap(), policy.to_string());
-            }
-        }
+        let shown = [0, 1, 2, 3, 4, 5, 6, 7].map(|number| Policy::from_number(number).to_string());
+        let unknown = "an unknown scheduling policy";
+        let default = ["SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH", unknown];
+        assert_eq!(shown[..5], default);
+        assert_eq!(shown[5..], ["SCHED_IDLE", "SCHED_DEADLINE", "SCHED_EXT"]);
     }
 }

@@ -4,8 +4,8 @@
 //! of PROTOCOL.md are implemented here. Input and output are parameters, so that a test can run a
 //! session.
 
-use crate::files::take_list;
-use crate::places::take_places;
+use crate::files::{LIST_SETTING, take_setting};
+use crate::places::PLACES_SETTING;
 use crate::remote::VariableError;
 use crate::{
     LINE_BYTES_MAX, LatenciesLine, Message, MethodLine, Part, Reads, SampleLine, TurnRequest, VERSION,
@@ -240,7 +240,8 @@ impl<'a> Request<'a> {
         };
         let mut settings = settings.iter().map(|word| parse_setting(word)).collect::<Result<_, _>>()?;
         let part = Part::take_from(&mut settings).map_err(|why| Refusal::Failed(format!("read: {why}")))?;
-        let (is_list, is_places) = (take_list(&mut settings), take_places(&mut settings));
+        let mut is_set = |name| take_setting(&mut settings, name) == Some(1);
+        let (is_list, is_places) = (is_set(LIST_SETTING), is_set(PLACES_SETTING));
         let (method, scan, work) = (utf8_word(method)?, utf8_word(scan)?, utf8_word(work)?);
         Ok(Request { method, scan, work, target, part, is_list, is_places, settings })
     }
