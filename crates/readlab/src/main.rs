@@ -86,7 +86,7 @@ fn report_error(error: &anyhow::Error) -> ExitCode {
 
 /// Reports a file whose file system no longer answers.
 fn report_no_answer(path: PathBuf) -> u8 {
-    notice::show(TargetError::NoAnswer { path, limit: ANSWER_LIMIT });
+    notice::show(TargetError::no_answer(&path));
     EXIT_USAGE
 }
 

@@ -9,6 +9,7 @@ use super::tree::{ListSource, TreeRequest};
 use super::{Target, TargetError};
 use readlab_corpus::archive::read_pieces;
 use readlab_model::target::tree::TreeOrder;
+use readlab_model::units::Bytes;
 use readlab_system::filesystem::free_bytes;
 use readlab_system::folder::scratch::Scratch;
 use readlab_system::open_file;
@@ -74,7 +75,8 @@ pub(super) fn check_space(below: &Path, bytes: u64) -> Result<(), TargetError> {
     let needed_bytes = bytes.saturating_add(bytes / MARGIN_PART);
     let free_bytes = free_bytes(below).map_err(TargetError::io(below))?;
     if free_bytes < needed_bytes {
-        return Err(TargetError::NoRoom { folder: below.to_owned(), needed_bytes, free_bytes });
+        let why = format!("{} are needed for copies and {} are free", Bytes(needed_bytes), Bytes(free_bytes));
+        return Err(TargetError::about(below, why));
     }
     Ok(())
 }

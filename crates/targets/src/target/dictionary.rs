@@ -25,7 +25,10 @@ pub fn examine(named: &Path) -> Result<Dictionary, TargetError> {
     // The record stores the path as text and reads the dictionary from it again, so the path must
     // be UTF-8.
     let text = path.to_str().filter(|_| is_whole);
-    let Some(text) = text else { return Err(TargetError::NoDictionary(path)) };
+    let Some(text) = text else {
+        let why = "no dictionary: it is empty or larger than 64 MiB, or its name is not UTF-8";
+        return Err(TargetError::about(&path, why));
+    };
     let (path, size_bytes, digest) = (text.to_owned(), bytes.len() as u64, digest(&bytes));
     let id = zstd::zstd_safe::get_dict_id_from_dict(&bytes).map(Into::into);
     Ok(Dictionary { path, size_bytes, digest, id })
@@ -43,8 +46,8 @@ pub fn bytes(dictionary: &Dictionary) -> io::Result<Vec<u8>> {
 /// The content of a file; for a file larger than a dictionary its beginning.
 fn read(path: &Path) -> Result<Vec<u8>, TargetError> {
     let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
-    let io = |cause| TargetError::Io { path: path.to_owned(), cause };
-    check_kind(path, FileStatus::read(&file).map_err(io)?.kind, AcceptedKinds::Files)?;
+    let io = TargetError::io(path);
+    check_kind(path, FileStatus::read(&file).map_err(&io)?.kind, AcceptedKinds::Files)?;
     let mut bytes = Vec::new();
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(io)?;
     Ok(bytes)

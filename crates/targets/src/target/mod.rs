@@ -37,6 +37,7 @@ use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::layers::io_quotas;
 use readlab_model::target::range::{FileRange, RangeFacts};
 use readlab_model::target::{Http, ServerOptions, TargetFacts, TargetKind};
+use readlab_model::units::Bytes;
 use readlab_protocol::{Archive, Part, Reads};
 pub use readlab_system::file_status::size_bytes as size_of;
 use readlab_system::file_status::{FileKind, FileStatus};
@@ -118,7 +119,7 @@ pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
 
 fn check_responses(words: &[&Path], asked: Probe) -> Result<(), TargetError> {
     match silent::first_unresponsive(words, asked, ANSWER_LIMIT) {
-        Some(at) => Err(TargetError::NoAnswer { path: words[at].to_owned(), limit: ANSWER_LIMIT }),
+        Some(at) => Err(TargetError::no_answer(words[at])),
         None => Ok(()),
     }
 }
@@ -142,17 +143,17 @@ impl Target {
     }
 
     pub fn examine_as(path: &Path, accept: AcceptedKinds) -> Result<Target, TargetError> {
-        let io = |cause| TargetError::Io { path: path.to_owned(), cause };
         let word = path;
-        let path = &path::stable_path(path).map_err(io)?;
+        let path = &path::stable_path(word).map_err(TargetError::io(word))?;
+        let io = TargetError::io(word);
         let named = fs::metadata(path).map_err(|cause| refusal_of_word(word, path, cause))?;
         check_kind(path, FileStatus::from(&named).kind, accept)?;
         let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
         // The open file is checked again, because its name may mean another file by now.
-        let status = FileStatus::read(&file).map_err(io)?;
+        let status = FileStatus::read(&file).map_err(&io)?;
         check_kind(path, status.kind, accept)?;
-        let size_bytes = size_of(&file).map_err(io)?;
-        let filesystem = Filesystem::read(&file).map_err(io)?;
+        let size_bytes = size_of(&file).map_err(&io)?;
+        let filesystem = Filesystem::read(&file).map_err(&io)?;
         check_size(path, &file, size_bytes, filesystem)?;
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         let extents = extents::read(&file).ok();
@@ -166,7 +167,10 @@ impl Target {
     pub fn split(&mut self, reader: u32, readers: NonZero<u32>) -> Result<(), TargetError> {
         let Place::File(path) = &self.place else { return Ok(()) };
         let size_bytes = self.facts.size_bytes;
-        let too_small = || TargetError::TooSmall { path: path.clone(), size_bytes, readers };
+        let too_small = || {
+            let size = Bytes(size_bytes).binary();
+            TargetError::about(path, format!("{size} is too small to be split by {readers}"))
+        };
         let part = part::part_of(size_bytes, reader, readers).ok_or_else(too_small)?;
         self.restrict_to_part(part)
     }
@@ -175,15 +179,14 @@ impl Target {
     /// must declare the size of the content, and that it answers requests for ranges.
     pub fn restrict_to_range(&mut self, range: FileRange) -> Result<(), TargetError> {
         let file_bytes = self.facts.size_bytes;
-        let path = match &self.place {
-            Place::File(path) => path.clone(),
-            Place::Web(remote) if remote.has_ranges && file_bytes > 0 => PathBuf::from(self.name()),
-            Place::Web(remote) => return Err(TargetError::NoServedRanges(remote.source.to_string())),
-            Place::Tree(_) | Place::Blocks(_) | Place::Served { .. } => return Ok(()),
-        };
+        let Some(path) = self.path_of_ranges()? else { return Ok(()) };
         let asked =
             range.bytes_in_file(file_bytes).filter(|asked| asked.end <= file_bytes && !asked.is_empty());
-        let asked = asked.ok_or(TargetError::NoRange { path, size_bytes: file_bytes, range })?;
+        let outside = || {
+            let has = format!("it has {file_bytes} bytes, and a range has at least one");
+            TargetError::about(&path, format!("--range {range} is not within it: {has}"))
+        };
+        let asked = asked.ok_or_else(outside)?;
         let part = part::part_from_page_start(&asked);
         let before_bytes = asked.start - part.start_bytes;
         if before_bytes > 0 {
@@ -195,6 +198,23 @@ impl Target {
         let Part { start_bytes, length_bytes } = part;
         self.facts.range = Some(RangeFacts { start_bytes, length_bytes, file_bytes });
         self.restrict_to_part(part)
+    }
+
+    /// The file, or the name of the content on another server, of which ranges can be read; `None` for
+    /// other targets.
+    fn path_of_ranges(&self) -> Result<Option<PathBuf>, TargetError> {
+        match &self.place {
+            Place::File(path) => Ok(Some(path.clone())),
+            Place::Web(remote) if remote.has_ranges && self.facts.size_bytes > 0 => {
+                Ok(Some(self.name().into()))
+            }
+            Place::Web(remote) => Err(TargetError::Refused(format!(
+                "{}: --range and --ranges need a server that declares the size of the content (Content-Length) and that it \
+                 answers requests for ranges (Accept-Ranges)",
+                remote.source
+            ))),
+            Place::Tree(_) | Place::Blocks(_) | Place::Served { .. } => Ok(None),
+        }
     }
 
     pub fn restrict_to_recorded_range(&mut self, range: RangeFacts) -> Result<(), TargetError> {
@@ -218,13 +238,14 @@ impl Target {
     }
 
     pub fn decode_with(&mut self, dictionary: &Path) -> Result<(), TargetError> {
-        let Some(path) = self.file() else { return Err(TargetError::NoZstd(self.name().into())) };
+        let no_zstd = |path: &Path| TargetError::about(path, "--dictionary decodes a zstd, and this is none");
+        let Some(path) = self.file() else { return Err(no_zstd(Path::new(&self.name()))) };
         let mut head = Vec::new();
         let file = open_file::open_without_waiting(path).map_err(|cause| refusal(path, cause))?;
         let read = file.take(HEAD_BYTES).read_to_end(&mut head);
-        read.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })?;
+        read.map_err(TargetError::io(path))?;
         if Archive::by_magic(&head) != Some(Archive::Zstd) {
-            return Err(TargetError::NoZstd(path.to_owned()));
+            return Err(no_zstd(path));
         }
         self.facts.dictionary = Some(dictionary::examine(dictionary)?);
         Ok(())
@@ -340,7 +361,7 @@ fn check_kind(path: &Path, found: FileKind, accept: AcceptedKinds) -> Result<(),
         FileKind::CharacterDevice => "a character device, which has no size",
         FileKind::Other => "something unknown",
     };
-    Err(TargetError::NotAFile { path: path.to_owned(), kind })
+    Err(TargetError::about(path, format!("{kind}, not a file")))
 }
 
 /// Most bytes that are read to check the size of a file that the kernel generates.
@@ -352,12 +373,15 @@ fn check_size(path: &Path, file: &File, size_bytes: u64, filesystem: Filesystem)
     if size_bytes > 0 && filesystem.backing != Backing::Kernel {
         return Ok(());
     }
-    let refuse = |read| Err(TargetError::NoTrueSize { path: path.to_owned(), size_bytes, read });
+    let refuse = |read: &str| {
+        let sizes = format!("its size is {size_bytes} bytes but reading gives {read}");
+        Err(TargetError::about(path, format!("{sizes}: the kernel makes it up while it is read")))
+    };
     if size_bytes > CHECK_BYTES_MAX {
         return refuse("perhaps no end");
     }
     let given = io::copy(&mut file.take(size_bytes + 1), &mut io::sink());
-    match given.map_err(|cause| TargetError::Io { path: path.to_owned(), cause })? {
+    match given.map_err(TargetError::io(path))? {
         read if read > size_bytes => refuse("more"),
         read if read < size_bytes => refuse("less"),
         _ => Ok(()),

@@ -14,6 +14,7 @@ use super::{Place, Target, TargetError};
 pub use ranges::RangesRequest;
 use readlab_model::target::TargetKind;
 use readlab_model::target::places::{Pattern, PlacesFacts};
+use readlab_model::units::Bytes;
 use readlab_protocol::places::RANGES_VARIABLE;
 use readlab_protocol::{BlockBytes, Places};
 use readlab_system::folder::scratch::Scratch;
@@ -49,7 +50,8 @@ impl Target {
         let file_bytes = self.facts.size_bytes;
         let blocks = file_bytes / block_bytes.max(1);
         if blocks == 0 {
-            return Err(TargetError::NoBlock { path: file.clone(), size_bytes: file_bytes, block_bytes });
+            let (size, block) = (Bytes(file_bytes).binary(), Bytes(block_bytes).exact());
+            return Err(TargetError::about(file, format!("{size} has no block of {block}")));
         }
         let offsets: Vec<u64> = pattern::blocks(pattern, blocks, reads, request.seed)
             .into_iter()

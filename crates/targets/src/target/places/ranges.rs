@@ -7,7 +7,7 @@ use crate::target::{Place, Target, TargetError};
 use readlab_model::target::places::RangesFacts;
 use readlab_model::units::Bytes;
 use readlab_protocol::{BlockBytes, Places};
-use readlab_system::memory::page_bytes;
+use readlab_system::terminal::printable::display_path;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
@@ -47,7 +47,7 @@ impl RangesRequest {
             parse_ranges(list, BufReader::new(File::open(list).map_err(failed)?))?
         };
         if ranges.is_empty() {
-            return Err(TargetError::NoRanges(list.to_owned()));
+            return Err(TargetError::about(list, "no range in it: offset and length a line"));
         }
         if is_sorted {
             ranges.sort_unstable();
@@ -58,7 +58,8 @@ impl RangesRequest {
     /// Reads the list of a record again, if it still exists.
     pub fn of_facts(facts: &RangesFacts) -> Result<RangesRequest, TargetError> {
         if facts.list == STANDARD_INPUT {
-            return Err(TargetError::RangesOfInput);
+            let why = "its ranges came from standard input, which does not have them again: begin anew";
+            return Err(TargetError::Refused(why.to_owned()));
         }
         RangesRequest::read(Path::new(&facts.list), facts.is_sorted)
     }
@@ -69,16 +70,12 @@ impl Target {
     /// that it answers requests for ranges.
     pub fn restrict_to_ranges(&mut self, request: &RangesRequest) -> Result<(), TargetError> {
         let (file_bytes, ranges) = (self.facts.size_bytes, &request.ranges);
-        let file = match &self.place {
-            Place::File(file) => file.clone(),
-            Place::Web(remote) if remote.has_ranges && file_bytes > 0 => PathBuf::from(self.name()),
-            Place::Web(remote) => return Err(TargetError::NoServedRanges(remote.source.to_string())),
-            Place::Tree(_) | Place::Blocks(_) | Place::Served { .. } => return Ok(()),
-        };
+        let Some(file) = self.path_of_ranges()? else { return Ok(()) };
         let mut beyond = ranges.iter().filter(|range| range.end().is_none_or(|end| end > file_bytes));
         if let Some(&ListedRange { offset, bytes }) = beyond.next() {
-            let (path, list) = (file, request.list.clone());
-            return Err(TargetError::RangeBeyond { path, list, size_bytes: file_bytes, offset, bytes });
+            let file = format!("{}, which has {file_bytes} bytes", display_path(&file));
+            let why = format!("{bytes} bytes from byte {offset} end behind {file}");
+            return Err(TargetError::about(&request.list, why));
         }
         let lengths: Vec<u64> = ranges.iter().map(|range| range.bytes).collect();
         let size_bytes: u64 = lengths.iter().sum();
@@ -144,8 +141,11 @@ fn parse_ranges(list: &Path, mut lines: impl BufRead) -> Result<Vec<ListedRange>
         let text = String::from_utf8_lossy(&line);
         let text = text.trim();
         if !text.is_empty() {
-            let shown = || text.chars().take(SHOWN_CHARS_MAX).flat_map(char::escape_debug).collect();
-            let wrong = || TargetError::NoRangeInLine { list: list.to_owned(), line: number, text: shown() };
+            let wrong = || {
+                let shown: String = text.chars().take(SHOWN_CHARS_MAX).flat_map(char::escape_debug).collect();
+                let form = "offset and length in bytes, from 1 byte to 1 GiB";
+                TargetError::about(list, format!("line {number}: '{shown}' is no range: {form}"))
+            };
             ranges.push(parse_range(text).ok_or_else(wrong)?);
         }
     }

@@ -169,8 +169,8 @@ impl Tree {
         for path in self.paths()? {
             let path = path?;
             let file = open_file::open_without_waiting(&path).map_err(|cause| refusal(&path, cause))?;
-            let io = |cause| TargetError::Io { path: path.clone(), cause };
-            let status = FileStatus::read(&file).map_err(io)?;
+            let io = TargetError::io(&path);
+            let status = FileStatus::read(&file).map_err(&io)?;
             super::check_kind(&path, status.kind, super::AcceptedKinds::Files)?;
             let first = first.get_or_insert_with(|| FirstFile {
                 path: path.clone(),
@@ -178,7 +178,10 @@ impl Tree {
                 mount: file_status::mount(&file),
             });
             if !first.shares_filesystem(&file, &status) {
-                return Err(TargetError::OtherFilesystem { path, first: first.path.clone() });
+                let first = display_path(&first.path);
+                let why =
+                    format!("on another file system than {first}: readlab reads the files of one at a time");
+                return Err(TargetError::about(&path, why));
             }
             let may_be_repeated = status.names > 1 || request.follows_links;
             if may_be_repeated && !seen.insert((status.device, status.inode)) {
@@ -191,7 +194,7 @@ impl Tree {
         let is_accepted = found.facts.files > 0 || request.may_have_no_file && found.facts.folders > 1;
         if !is_accepted {
             let skipped = walked.skipped.words_instead_of_files(request.follows_links);
-            return Err(TargetError::NoFiles { path: walked.place, skipped });
+            return Err(TargetError::about(&walked.place, format!("no file in it{skipped}")));
         }
         let digest = |path: Result<PathBuf, TargetError>| digest_of_folder(&path?, &self.own);
         self.folders = self.folder_paths()?.map(digest).collect::<Result<_, _>>()?;
@@ -258,7 +261,7 @@ impl Tree {
         if let Some(folder) = &self.folder {
             return Ok(folder.clone());
         }
-        let nothing = || TargetError::NoFiles { path: self.list(), skipped: String::new() };
+        let nothing = || TargetError::about(&self.list(), "no file in it");
         let first = self.paths()?.next().ok_or_else(nothing)??;
         Ok(first.parent().unwrap_or(&first).to_owned())
     }
@@ -339,8 +342,8 @@ fn digest_of(identity: &Identity) -> u64 {
 /// entries. If readlab itself writes entries there, the names of the other entries count instead of
 /// the time.
 fn digest_of_folder(path: &Path, own: &OwnPaths) -> Result<u64, TargetError> {
-    let io = |cause| TargetError::Io { path: path.to_owned(), cause };
-    let status = fs::metadata(path).map(|meta| FileStatus::from(&meta)).map_err(io)?;
+    let io = TargetError::io(path);
+    let status = fs::metadata(path).map(|meta| FileStatus::from(&meta)).map_err(&io)?;
     let is_folder = status.kind == FileKind::Folder;
     let (seconds, nanos) = match own.any_directly_in(path) && is_folder {
         true => (digest_of_names(path, own).map_err(io)?, 0),

@@ -65,7 +65,7 @@ impl Tree {
             let of_group = sizes.iter().enumerate().filter(|(rank, _)| group_of(*rank) == group);
             of_group.map(|(_, (size, _))| size).sum()
         };
-        let refuse = |why| Err(TargetError::NoGroups { name: name.to_owned(), why });
+        let refuse = |why: &str| Err(TargetError::Refused(format!("{name}: {why}")));
         if count < FILES_MIN * SIZE_GROUPS.len() {
             return refuse("too few files to be grouped by size");
         }

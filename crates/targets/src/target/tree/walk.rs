@@ -109,15 +109,15 @@ fn not_walked(folder: &Path, error: walkdir::Error) -> TargetError {
 /// Repeated names are dropped.
 pub(super) fn read_list(source: &ListSource, names: &mut Names) -> Result<WalkResult, TargetError> {
     let place = source.path().to_owned();
-    let failed = |cause| TargetError::Io { path: place.clone(), cause };
+    let failed = TargetError::io(source.path());
     let mut reader: Box<dyn BufRead> = match source {
         ListSource::List(list) => Box::new(BufReader::new(File::open(list).map_err(|it| refusal(list, it))?)),
         _ => Box::new(io::stdin().lock()),
     };
-    let end = end_of_names(&mut *reader).map_err(failed)?;
+    let end = end_of_names(&mut *reader).map_err(&failed)?;
     let (mut seen, mut duplicates) = (HashSet::new(), 0);
     loop {
-        let some = next_names(&mut *reader, end).map_err(failed)?;
+        let some = next_names(&mut *reader, end).map_err(&failed)?;
         if some.is_empty() {
             break;
         }
