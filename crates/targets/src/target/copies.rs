@@ -97,12 +97,7 @@ fn write_copy(file: &Path, copy: &Path, check: CopyCheck) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A folder on the file system of the test programs, because copies are not possible in memory
-    /// (tmpfs).
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap()
-    }
+    use crate::target::tests::folder;
 
     fn entries(folder: &Path) -> usize {
         fs::read_dir(folder).unwrap().count()

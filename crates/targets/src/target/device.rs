@@ -13,7 +13,7 @@ pub fn below_file(mount: Option<&Mount>, number: DeviceNumber) -> Option<Device>
     find(&SystemRoot::default(), mount, number).map(|device| device.facts())
 }
 
-fn find(root: &SystemRoot, mount: Option<&Mount>, number: DeviceNumber) -> Option<BlockDevice> {
+pub(super) fn find(root: &SystemRoot, mount: Option<&Mount>, number: DeviceNumber) -> Option<BlockDevice> {
     let own = BlockDevice::find(root, number);
     own.or_else(|| BlockDevice::find(root, mount?.source_device()?))
 }

@@ -5,6 +5,7 @@
 //! ends where a layer is not visible, with the reason; nothing is guessed. Files behind loop
 //! devices are opened only for reading, to find out whether they can be evicted.
 
+use crate::target::device;
 use crate::target::filesystem::{Backing, Filesystem};
 use readlab_model::target::layers::{Layer, LayerKind};
 use readlab_system::block_device::{BlockDevice, Composition, LoopDevice};
@@ -158,9 +159,7 @@ impl Walk<'_> {
 
     /// Adds the devices of a file system.
     fn add_devices_of_filesystem(&mut self, number: DeviceNumber, mount: Option<&Mount>) {
-        let own = BlockDevice::find(self.system, number);
-        let mounted = || BlockDevice::find(self.system, mount?.source_device()?);
-        let Some(device) = own.or_else(mounted) else {
+        let Some(device) = device::find(self.system, mount, number) else {
             return mount.map_or((), |mount| self.add_mounted_file(mount));
         };
         self.add_device(&device);

@@ -1,6 +1,7 @@
 //! Tests of the walk over a simulated /proc and /sys, one for each kind of layer below a file.
 
 use super::*;
+use crate::target::tests::folder;
 use readlab_model::target::layers::{LayerCache, cold_above};
 use std::os::unix::fs::symlink;
 
@@ -14,8 +15,7 @@ struct ScriptedKernel {
 
 impl ScriptedKernel {
     fn new() -> Option<ScriptedKernel> {
-        let program = std::env::current_exe().unwrap();
-        let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
+        let folder = folder();
         let image = folder.path().join("image");
         fs::write(&image, vec![b'x'; usize::try_from(IMAGE_BYTES).unwrap()]).unwrap();
         if Filesystem::read(&File::open(&image).unwrap()).unwrap().backing != Backing::Device {
