@@ -92,10 +92,19 @@ fn pack(
 /// the archive, if there is one. Also returns errors of `take`.
 pub(super) fn decode(packed: &PackedFile, take: PieceConsumer) -> io::Result<()> {
     let file = BufReader::new(File::open(packed.path)?);
-    match packed.archive {
+    decode_from(file, packed.archive, packed.dictionary, take)
+}
+
+pub(super) fn decode_from(
+    file: impl BufRead + Seek,
+    archive: Archive,
+    dictionary: &[u8],
+    take: PieceConsumer,
+) -> io::Result<()> {
+    match archive {
         Archive::Zip => unzip(file, take),
         Archive::Gzip => gunzip(file, take),
-        Archive::Zstd => compressed::zstd(file, packed.dictionary, take),
+        Archive::Zstd => compressed::zstd(file, dictionary, take),
         Archive::Lz4 => compressed::lz4(file, take),
         Archive::Xz => compressed::xz(file, take),
         Archive::Bzip2 => compressed::bzip2(file, take),
@@ -133,15 +142,15 @@ fn zip_error(error: ZipError) -> io::Error {
 }
 
 fn gunzip(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> {
+    let is_no_gzip =
+        |at: u64| invalid_archive(format!("what follows its last member, from byte {at} on, is no gzip"));
     loop {
         let at = file.stream_position()?;
         let mut member = GzDecoder::new(&mut file);
         let drained = drain(&mut member, take);
         let is_gzip = member.header().is_some();
         drained.map_err(|cause| match cause.kind() {
-            _ if !is_gzip && at > 0 => {
-                invalid_archive(format!("what follows its last member, from byte {at} on, is no gzip"))
-            }
+            _ if !is_gzip && at > 0 => is_no_gzip(at),
             ErrorKind::UnexpectedEof => invalid_archive("it ends too early"),
             _ => cause,
         })?;
@@ -149,11 +158,7 @@ fn gunzip(mut file: impl BufRead + Seek, take: PieceConsumer) -> io::Result<()> 
         let is_padded = skip_zeros(&mut file)? > 0;
         match file.fill_buf()?.is_empty() {
             true => return Ok(()),
-            false if is_padded => {
-                return Err(invalid_archive(format!(
-                    "what follows its last member, from byte {end} on, is no gzip"
-                )));
-            }
+            false if is_padded => return Err(is_no_gzip(end)),
             false => {}
         }
     }
@@ -195,7 +200,7 @@ pub(super) fn invalid_archive(reason: impl Into<String>) -> io::Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use readlab_model::corpus::CorpusKind;
     use std::io::Cursor;
@@ -209,11 +214,13 @@ mod tests {
     }
 
     fn decoded(archive: Archive, bytes: &[u8]) -> Result<Vec<u8>, String> {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), bytes).unwrap();
+        decoded_with(&[], archive, bytes)
+    }
+
+    /// The content of an archive, or the error of decoding it with this dictionary.
+    pub(crate) fn decoded_with(dictionary: &[u8], archive: Archive, bytes: &[u8]) -> Result<Vec<u8>, String> {
         let mut content = Vec::new();
-        let packed = PackedFile { path: file.path(), archive, dictionary: &[] };
-        let done = decode(&packed, &mut |piece| {
+        let done = decode_from(Cursor::new(bytes), archive, dictionary, &mut |piece| {
             content.extend_from_slice(piece);
             Ok(())
         });

@@ -4,7 +4,6 @@
 use super::oracle::{ContinueCheck, Tally, Truth, error_at_byte};
 use super::products::Products;
 use readlab_model::trial::Answer;
-use readlab_model::units::Nanos;
 use readlab_protocol::Places;
 use std::fs::File;
 use std::io;
@@ -32,9 +31,7 @@ pub fn truth_of_blocks(places: &Places, check: ContinueCheck) -> io::Result<Trut
     let (answer, digest) = all.finish();
     // A line may extend over several blocks, so lines are not counted.
     let answer = Answer { lines: None, blocks: Some(places.offsets.len() as u64), ..answer };
-    let wall_ns = Nanos::from(start.elapsed()).0;
-    let products = Some(products);
-    Ok(Truth { answer, products, digest, text: false, archive: None, tar_files: None, wall_ns })
+    Ok(Truth { products: Some(products), ..Truth::new(answer, digest, start.elapsed()) })
 }
 
 #[cfg(test)]

@@ -36,13 +36,15 @@ pub fn count_other_line_ends(path: &Path) -> io::Result<OtherLineEnds> {
 mod tests {
     use super::*;
 
+    fn count(content: &[u8]) -> OtherLineEnds {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content).unwrap();
+        count_other_line_ends(file.path()).unwrap()
+    }
+
     #[test]
     fn a_carriage_return_is_lone_unless_a_newline_follows_even_in_the_next_read() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let count = |content: &[u8]| {
-            std::fs::write(file.path(), content).unwrap();
-            count_other_line_ends(file.path()).unwrap().lone_returns
-        };
+        let count = |content: &[u8]| count(content).lone_returns;
         assert_eq!(count(b""), 0);
         assert_eq!(count(b"a\r\nb\r\n"), 0);
         assert_eq!(count(b"a\rb\r\nc\r\r"), 3);
@@ -53,11 +55,6 @@ mod tests {
 
     #[test]
     fn separators_of_lines_are_counted_even_across_reads() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let count = |content: &[u8]| {
-            std::fs::write(file.path(), content).unwrap();
-            count_other_line_ends(file.path()).unwrap()
-        };
         let found = count("a\u{2028}b\u{2029}c\u{85}d\u{2027}e\u{b}\r".as_bytes());
         assert_eq!(found, OtherLineEnds { lone_returns: 1, separators: 3 });
         let before = vec![b'x'; BUFFER_BYTES - 1];

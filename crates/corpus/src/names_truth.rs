@@ -4,10 +4,8 @@
 //! This walk shares no code with the contenders that it judges. It uses the standard library and
 //! requests the status of each name, while contenders may trust the kind that a folder lists.
 
-use super::oracle::{ContinueCheck, Truth};
+use super::oracle::{ContinueCheck, Truth, error_of_path};
 use readlab_model::trial::Answer;
-use readlab_model::units::Nanos;
-use readlab_system::terminal::printable::display_path;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -32,10 +30,10 @@ pub fn truth_of_names(folder: &Path, check: ContinueCheck) -> io::Result<Truth> 
     let mut found = NameSums::default();
     let mut open = vec![folder.to_owned()];
     while let Some(place) = open.pop() {
-        let entries = fs::read_dir(&place).map_err(|cause| path_error(&place, &cause))?;
+        let entries = fs::read_dir(&place).map_err(|cause| error_of_path(&place, &cause))?;
         for entry in entries {
-            let path = entry.map_err(|cause| path_error(&place, &cause))?.path();
-            if found.add(folder, &path).map_err(|cause| path_error(&path, &cause))? {
+            let path = entry.map_err(|cause| error_of_path(&place, &cause))?.path();
+            if found.add(folder, &path).map_err(|cause| error_of_path(&path, &cause))? {
                 open.push(path);
             }
         }
@@ -77,20 +75,8 @@ impl NameSums {
             names: Some(self.name_count()),
             ..Answer::default()
         };
-        Truth {
-            answer,
-            products: None,
-            digest: format!("{:016x}", self.digest),
-            text: false,
-            archive: None,
-            tar_files: None,
-            wall_ns: Nanos::from(start.elapsed()).0,
-        }
+        Truth::new(answer, format!("{:016x}", self.digest), start.elapsed())
     }
-}
-
-fn path_error(path: &Path, cause: &io::Error) -> io::Error {
-    io::Error::new(cause.kind(), format!("{}: {cause}", display_path(path)))
 }
 
 #[cfg(test)]

@@ -9,10 +9,11 @@ use super::tar_files::TarFiles;
 use readlab_model::trial::Answer;
 use readlab_model::units::Nanos;
 use readlab_protocol::Archive;
+use readlab_system::terminal::printable::display_path;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Bytes that are read at once; large enough that the oracle reads a large file in seconds.
@@ -84,6 +85,14 @@ struct TruthBuilder {
     tar: TarFiles,
 }
 
+impl Truth {
+    /// The truth about a target that is neither a text nor an archive, and was read within this time.
+    pub fn new(answer: Answer, digest: String, wall: Duration) -> Truth {
+        let wall_ns = Nanos::from(wall).0;
+        Truth { answer, products: None, digest, text: false, archive: None, tar_files: None, wall_ns }
+    }
+}
+
 impl TruthBuilder {
     fn take(&mut self, piece: &[u8]) {
         self.tally.take(piece);
@@ -95,8 +104,7 @@ impl TruthBuilder {
         let (answer, digest) = self.tally.finish();
         let (text, archive) = (is_text(&self.head), Archive::by_magic(&self.head));
         let tar_files = self.tar.finish(&answer);
-        let wall_ns = Nanos::from(start.elapsed()).0;
-        Truth { answer, products: None, digest, text, archive, tar_files, wall_ns }
+        Truth { text, archive, tar_files, ..Truth::new(answer, digest, start.elapsed()) }
     }
 }
 
@@ -128,6 +136,11 @@ pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCh
 /// Adds the offset at which a read failed to its error.
 pub fn error_at_byte(at: u64, cause: &io::Error) -> io::Error {
     io::Error::new(cause.kind(), format!("{cause} at byte {at}"))
+}
+
+/// Adds the path of a file or folder to an error about it.
+pub(super) fn error_of_path(path: &Path, cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("{}: {cause}", display_path(path)))
 }
 
 /// The truth about the content of an archive, which is decoded once.

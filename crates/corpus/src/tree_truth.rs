@@ -1,10 +1,9 @@
 //! The true answers about the files of a tree: the sum of the oracle's answers about each file, and
 //! a proof for each file.
 
-use super::oracle::{ContinueCheck, Truth, truth_of};
+use super::oracle::{ContinueCheck, Truth, error_of_path, truth_of};
 use super::products::Products;
 use readlab_model::trial::Answer;
-use readlab_model::units::Nanos;
 use readlab_system::visit::{processors, visit};
 use std::fs::File;
 use std::io;
@@ -71,7 +70,7 @@ where
     let read = |path: &Path| {
         let go_on =
             |_| if is_stopped.load(Relaxed) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
-        let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| error_of_file(path, &cause))?;
+        let truth = truth_of(|| File::open(path), &go_on).map_err(|cause| error_of_path(path, &cause))?;
         bytes.fetch_add(truth.answer.bytes.unwrap_or_default(), Relaxed);
         Ok::<_, io::Error>(Sums::from_truth(&truth))
     };
@@ -88,22 +87,9 @@ where
         reading.join().unwrap_or_else(|panic| resume_unwind(panic))
     })?;
     let Sums { answer, products, digest, text_bytes } = sums.unwrap_or_default();
-    Ok(Truth {
-        products: Some(products),
-        digest: format!("{digest:016x}"),
-        text: text_bytes * 2 >= answer.bytes.unwrap_or_default(),
-        answer,
-        archive: None,
-        tar_files: None,
-        wall_ns: Nanos::from(start.elapsed()).0,
-    })
-}
-
-fn error_of_file(path: &Path, cause: &io::Error) -> io::Error {
-    io::Error::new(
-        cause.kind(),
-        format!("{}: {cause}", readlab_system::terminal::printable::display_path(path)),
-    )
+    let text = text_bytes * 2 >= answer.bytes.unwrap_or_default();
+    let truth = Truth::new(answer, format!("{digest:016x}"), start.elapsed());
+    Ok(Truth { products: Some(products), text, ..truth })
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use readlab_targets::target::tree::{ListSource, TreeRequest};
 use readlab_targets::target::{Place, Target};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A folder beside this program, on a device. A temporary folder may be on a file system in memory,
@@ -50,8 +51,7 @@ pub(crate) fn tree_target(folder: &Path) -> Target {
 }
 
 pub(crate) fn truth(answer: Answer, wall_ns: u64) -> Truth {
-    let (products, archive, tar_files) = (None, None, None);
-    Truth { answer, products, digest: String::new(), text: true, archive, tar_files, wall_ns }
+    Truth { text: true, ..Truth::new(answer, String::new(), Duration::from_nanos(wall_ns)) }
 }
 
 pub(crate) fn sweep_target(file: &Path, size_bytes: u64) -> SweepTarget {

@@ -265,15 +265,7 @@ fn make_warm_up_file(parent: &Path, of: &SweepFolder) -> anyhow::Result<(SweepFo
 fn truth(file: &WrittenFile) -> Truth {
     const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
     let wall_ns = file.recipe.size_bytes.saturating_mul(1_000_000_000 / SLOW_BYTES_PER_SECOND);
-    Truth {
-        answer: file.answer,
-        products: None,
-        digest: file.digest.clone(),
-        text: false,
-        archive: None,
-        tar_files: None,
-        wall_ns,
-    }
+    Truth::new(file.answer, file.digest.clone(), Duration::from_nanos(wall_ns))
 }
 
 /// The methods that read each file, as a plan for a single file.
