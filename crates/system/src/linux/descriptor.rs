@@ -3,6 +3,7 @@
 
 use super::process::FileId;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io;
@@ -24,6 +25,16 @@ pub(super) fn is_readable(from: &impl AsFd, deadline: Instant) -> io::Result<boo
             Err(Errno::INTR) => {}
             ready => return Ok(ready? > 0),
         }
+    }
+}
+
+/// Replaces the standard streams by /dev/null, with system calls only, so that signal handlers may call
+/// it.
+pub(super) fn replace_streams() {
+    if let Ok(null) = rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
     }
 }
 

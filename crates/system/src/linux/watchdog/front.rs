@@ -5,10 +5,10 @@
 //! Both are in the same process group, so signals from the terminal reach both. Signals that are
 //! sent only to the process in front are passed on to the lab.
 
+use crate::descriptor::replace_streams;
 use crate::interrupt;
 use crate::process::threads;
 use crate::silent::close_all_but;
-use rustix::fs::{Mode, OFlags};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, setrlimit,
     waitpid,
@@ -87,11 +87,7 @@ pub(in super::super) fn leave(code: u8) {
     if front == 0 {
         return;
     }
-    if let Ok(null) = rustix::fs::open(c"/dev/null", OFlags::RDWR, Mode::empty()) {
-        let _ = rustix::stdio::dup2_stdin(&null);
-        let _ = rustix::stdio::dup2_stdout(&null);
-        let _ = rustix::stdio::dup2_stderr(&null);
-    }
+    replace_streams();
     let value = libc::sigval { sival_ptr: std::ptr::without_provenance_mut(usize::from(code)) };
     // SAFETY: this process does nothing with its files any more; the value is a number.
     unsafe {
