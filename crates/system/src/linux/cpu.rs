@@ -89,6 +89,7 @@ fn field_of(text: &str, field: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::process::testing::use_one_processor;
     use super::*;
     use std::path::Path;
 
@@ -122,10 +123,7 @@ mod tests {
     #[test]
     fn only_processors_that_this_thread_may_use_are_counted() {
         let counted = std::thread::spawn(|| {
-            let mut one = rustix::thread::CpuSet::new();
-            let all = rustix::thread::sched_getaffinity(None).unwrap();
-            one.set((0..1024).find(|&cpu| all.is_set(cpu)).unwrap());
-            rustix::thread::sched_setaffinity(None, &one).unwrap();
+            use_one_processor(None);
             allowed_processors()
         });
         assert_eq!(counted.join().unwrap(), 1);

@@ -2,6 +2,8 @@
 //! calls only; and access to the memory of the test itself.
 
 use super::counters::cpu_ns;
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -146,6 +148,14 @@ fn burn_cpu() {
             std::hint::black_box(step);
         }
     }
+}
+
+/// Restricts a process, or this thread, to the first processor of this thread's affinity mask.
+pub fn use_one_processor(process: Option<Pid>) {
+    let allowed = sched_getaffinity(None).unwrap();
+    let mut one = CpuSet::new();
+    one.set((0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).unwrap());
+    sched_setaffinity(process, &one).unwrap();
 }
 
 pub fn read_own_memory(address: u64, into: &mut [u8]) {

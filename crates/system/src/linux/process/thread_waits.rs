@@ -129,23 +129,17 @@ fn delay_ns(schedstat: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Deed, ForkedProcess};
+    use super::super::testing::{Deed, ForkedProcess, use_one_processor};
     use super::*;
+    use rustix::process::Pid;
     use std::path::Path;
-
-    /// Restricts a process to the first processor of this process's affinity mask.
-    fn use_one_processor(pid: u32) {
-        let allowed = rustix::thread::sched_getaffinity(None).unwrap();
-        let mut one = rustix::thread::CpuSet::new();
-        one.set((0..1024).find(|&cpu| allowed.is_set(cpu)).unwrap());
-        rustix::thread::sched_setaffinity(rustix::process::Pid::from_raw(pid.cast_signed()), &one).unwrap();
-    }
 
     #[test]
     fn a_process_that_shares_its_processor_waits_and_is_preempted() {
         let mut process = ForkedProcess::start(Path::new("/dev/null"));
         let mut neighbour = ForkedProcess::start(Path::new("/dev/null"));
-        [&process, &neighbour].iter().for_each(|it| use_one_processor(it.pid()));
+        let ids = [&process, &neighbour].map(|it| Pid::from_raw(it.pid().cast_signed()));
+        ids.into_iter().for_each(use_one_processor);
         let before = ThreadWaits::read(process.pid()).unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| neighbour.perform(Deed::Burn));

@@ -6,6 +6,7 @@
 //! process become children of the subreaper. [`super::supervisor`] and [`super::launcher`] are
 //! subreapers.
 
+use super::running::Leftovers;
 use crate::process::{all, process};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 use std::collections::BTreeSet;
@@ -20,10 +21,8 @@ const WAIT_MAX: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct EndedProcesses {
-    /// Processes that were still running and were killed, descendants included.
-    pub(super) ended: u32,
-    /// Processes that could not be ended in time.
-    pub(super) remaining: u32,
+    /// All processes below this one but the spared child.
+    pub(super) leftovers: Leftovers,
     /// The exit status of the watched child.
     pub(super) status: Option<i32>,
 }
@@ -89,12 +88,12 @@ pub(super) fn end_children(
                 outcome.status = status.filter(|_| Some(child) == watched).or(outcome.status);
             }
         }
-        outcome.ended = u32::try_from(killed.len()).unwrap_or(u32::MAX);
+        outcome.leftovers.ended = u32::try_from(killed.len()).unwrap_or(u32::MAX);
         if children.is_empty() {
             return outcome;
         }
         if Instant::now() >= deadline {
-            outcome.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
+            outcome.leftovers.remaining = u32::try_from(reap(spared).len()).unwrap_or(u32::MAX);
             return outcome;
         }
         std::thread::sleep(step);

@@ -230,8 +230,7 @@ fn end_leftovers(program: u32) -> Report {
     while !reap(Some(program)).is_empty() && began.elapsed() < LEFTOVER_GRACE {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let outcome = end_children(Some(program), None, END_LIMIT);
-    Report::LeftoversEnded(Leftovers { ended: outcome.ended, remaining: outcome.remaining })
+    Report::LeftoversEnded(end_children(Some(program), None, END_LIMIT).leftovers)
 }
 
 fn end(program: u32, lab: &UnixStream) {
@@ -241,7 +240,7 @@ fn end(program: u32, lab: &UnixStream) {
         outcome = end_children(None, Some(program), LAST_END_LIMIT);
     }
     send(lab, Report::Ended { status: outcome.status.unwrap_or(Signal::KILL.as_raw()) });
-    if outcome.remaining > 0 {
+    if outcome.leftovers.remaining > 0 {
         end_children(None, None, LAST_END_LIMIT);
     }
 }
@@ -253,9 +252,17 @@ fn send(mut lab: &UnixStream, report: Report) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{ReadError, run_to_end};
     use super::*;
     use std::ffi::OsString;
+    use std::fs::File;
     use std::io::Seek;
+    use std::path::Path;
+    use std::process::ExitStatus;
+
+    fn run(line: &CommandLine, output: &File) -> Result<ExitStatus, ReadError> {
+        run_to_end(line, Path::new("/"), output, Duration::from_secs(60))
+    }
 
     /// When a control group runs out of memory, the kernel must kill the contender and not the lab.
     #[test]
@@ -268,8 +275,7 @@ mod tests {
             args: vec!["/proc/self/oom_score_adj".into()],
             ..CommandLine::default()
         };
-        let limit = Duration::from_secs(60);
-        super::super::run_to_end(&line, std::path::Path::new("/"), &output, limit).unwrap();
+        run(&line, &output).unwrap();
         output.rewind().unwrap();
         let mut shown = String::new();
         output.read_to_string(&mut shown).unwrap();
@@ -288,10 +294,7 @@ mod tests {
             creates: Some(NumberedFile { before: before.clone(), after: ".map".into() }),
             ..CommandLine::default()
         };
-        let run = |line: &CommandLine| {
-            let output = tempfile::tempfile().unwrap();
-            super::super::run_to_end(line, std::path::Path::new("/"), &output, Duration::from_secs(60))
-        };
+        let run = |line: &CommandLine| run(line, &tempfile::tempfile().unwrap());
         run(&line(&before)).unwrap();
         let made: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
         assert_eq!(made.len(), 1);
@@ -308,9 +311,8 @@ mod tests {
     fn a_program_enters_its_group_before_it_runs_or_is_not_started() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let run = |enters: OsString| {
-            let output = tempfile::tempfile().unwrap();
             let line = CommandLine { program: "true".into(), enters: Some(enters), ..CommandLine::default() };
-            super::super::run_to_end(&line, std::path::Path::new("/"), &output, Duration::from_secs(60))
+            run(&line, &tempfile::tempfile().unwrap())
         };
         run(file.path().into()).unwrap();
         assert_eq!(std::fs::read(file.path()).unwrap(), b"0");
