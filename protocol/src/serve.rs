@@ -138,21 +138,12 @@ impl From<VariableError> for Refusal {
 }
 
 /// The reason why a session ended before the end of its input.
+#[derive(Debug, thiserror::Error)]
 enum SessionFailure {
-    Refused(Refusal),
-    LabIo(io::Error),
-}
-
-impl From<Refusal> for SessionFailure {
-    fn from(refusal: Refusal) -> SessionFailure {
-        SessionFailure::Refused(refusal)
-    }
-}
-
-impl From<io::Error> for SessionFailure {
-    fn from(error: io::Error) -> SessionFailure {
-        SessionFailure::LabIo(error)
-    }
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    LabIo(#[from] io::Error),
 }
 
 /// Runs one session on standard input and output. `words` are the arguments after the contender's
