@@ -12,7 +12,7 @@ use std::io;
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// A file that is read in the fastest safe way.
 ///
@@ -187,11 +187,11 @@ impl Auto {
         let visitor = || {
             move |offset: u64, bytes: &[u8]| {
                 let made = map(offset, bytes);
-                ordered::locked(waiting).put(offset, bytes.len() as u64, made)
+                waiting.lock().unwrap_or_else(PoisonError::into_inner).put(offset, bytes.len() as u64, made)
             }
         };
         in_pieces::read(&source, self.maps, self.workers, &visitor)?;
-        Ok(queue.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).broke())
+        Ok(queue.into_inner().unwrap_or_else(PoisonError::into_inner).broke())
     }
 
     /// Appends the whole content to a buffer. Returns the number of bytes.

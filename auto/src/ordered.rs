@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The results that wait for their turn, and the function that takes them.
 pub(crate) struct Queue<T, B, F> {
@@ -40,11 +39,6 @@ impl<T, B, F: FnMut(T) -> ControlFlow<B>> Queue<T, B, F> {
     pub(crate) fn broke(self) -> Option<B> {
         self.broke
     }
-}
-
-/// Locks the queue, even if a thread panicked with the lock.
-pub(crate) fn locked<Q>(queue: &Mutex<Q>) -> MutexGuard<'_, Q> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

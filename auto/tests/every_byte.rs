@@ -15,9 +15,13 @@ use tempfile::NamedTempFile;
 
 const MIB: usize = 1 << 20;
 
+pub(crate) fn content(len: usize) -> Vec<u8> {
+    (0..len as u64).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 13) as u8).collect()
+}
+
 /// A file of this size, synced to its device, so that its pages can be evicted.
 fn file(len: usize) -> (NamedTempFile, Vec<u8>) {
-    let bytes: Vec<u8> = (0..len as u64).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 13) as u8).collect();
+    let bytes = content(len);
     let mut file = NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     file.write_all(&bytes).unwrap();
     file.as_file().sync_all().unwrap();

@@ -2,6 +2,7 @@
 //! system: past the page cache if the lower one can, else through it. Needs root to mount.
 //! Otherwise it is skipped with a message.
 
+use crate::every_byte::content;
 use readlab_auto::{Auto, Strategy};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ impl Overlay {
         let parts = tempfile::tempdir_in(folder).map_err(|cause| cause.to_string())?;
         let part = |name: &str| parts.path().join(name);
         ["lower", "upper", "work", "merged"].iter().try_for_each(|name| fs::create_dir(part(name))).unwrap();
-        fs::write(part("lower").join("file"), content()).unwrap();
+        fs::write(part("lower").join("file"), content(FILE_BYTES)).unwrap();
         let [lower, upper, work] = ["lower", "upper", "work"].map(|name| part(name).display().to_string());
         let layers = format!("lowerdir={lower},upperdir={upper},workdir={work}");
         let mut mount = Command::new("mount");
@@ -52,10 +53,6 @@ impl Drop for Overlay {
     }
 }
 
-fn content() -> Vec<u8> {
-    (0..FILE_BYTES as u64).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 13) as u8).collect()
-}
-
 #[test]
 fn a_cold_file_of_an_overlay_is_read_as_the_file_system_underneath_allows() {
     for folder in [env!("CARGO_TARGET_TMPDIR"), "/dev/shm"] {
@@ -73,6 +70,6 @@ fn a_cold_file_of_an_overlay_is_read_as_the_file_system_underneath_allows() {
         assert_eq!(cached, Strategy::Copied, "{folder}: all of it is cached");
         let mut bytes = Vec::new();
         Auto::open(overlay.file()).unwrap().read_to_end(&mut bytes).unwrap();
-        assert!(bytes == content(), "{folder}: other bytes");
+        assert!(bytes == content(FILE_BYTES), "{folder}: other bytes");
     }
 }

@@ -21,6 +21,17 @@ fn empty_file() -> File {
     File::open("/dev/null").unwrap()
 }
 
+/// A ring, unless the kernel allows none.
+fn ring(entries: u32) -> Option<Ring> {
+    Ring::new(entries).inspect_err(|cause| eprintln!("SKIPPED: io_uring: {cause}")).ok()
+}
+
+fn file_of(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    io::Write::write_all(&mut file, bytes).unwrap();
+    file
+}
+
 #[test]
 fn a_short_read_is_continued_where_it_stopped() {
     let file = empty_file();
@@ -55,8 +66,7 @@ fn a_temporary_error_is_retried_and_another_error_has_its_offset() {
 #[cfg_attr(miri, ignore = "Miri has no io_uring_setup(2)")]
 fn the_rest_of_a_short_read_is_placed_behind_its_bytes() {
     let bytes: Vec<u8> = (0..4096u32).map(|i| (i / 7) as u8).collect();
-    let mut file = tempfile::tempfile().unwrap();
-    io::Write::write_all(&mut file, &bytes).unwrap();
+    let file = file_of(&bytes);
     for (vectored, registered) in [
         (false, Registered::No),
         (false, Registered::Yes),
@@ -64,10 +74,7 @@ fn the_rest_of_a_short_read_is_placed_behind_its_bytes() {
         (true, Registered::No),
     ] {
         let plan = Plan { vectored, registered, ..PLAN };
-        let ring = match Ring::new(1) {
-            Ok(ring) => ring,
-            Err(cause) => return eprintln!("SKIPPED: io_uring: {cause}"),
-        };
+        let Some(ring) = ring(1) else { return };
         let mut reads = InFlight::prepare(ring, &plan, 1).unwrap();
         (reads.slots[0].job, reads.slots[0].filled) = (Some(job(&file, 0..4096, 1)), 1500);
         reads.queue(0).unwrap();
@@ -81,13 +88,9 @@ fn the_rest_of_a_short_read_is_placed_behind_its_bytes() {
 #[cfg_attr(miri, ignore = "Miri has no io_uring_setup(2)")]
 fn reads_are_delivered_in_order_of_submission_and_other_work_is_done_before() {
     let bytes: Vec<u8> = (0..64 * 1024u32).map(|i| (i / 11) as u8).collect();
-    let mut file = tempfile::tempfile().unwrap();
-    io::Write::write_all(&mut file, &bytes).unwrap();
+    let file = file_of(&bytes);
     let plan = Plan { buffers: 1, depth: 5, entries: 8, vectored: false, ..PLAN };
-    let ring = match Ring::new(8) {
-        Ok(ring) => ring,
-        Err(cause) => return eprintln!("SKIPPED: io_uring: {cause}"),
-    };
+    let Some(ring) = ring(8) else { return };
     let mut starts = (0..bytes.len() as u64).step_by(1024);
     let mut jobs = || starts.next().map(|start| job(&file, start..start + 1024, 1));
     let (seen, worked) = (std::cell::RefCell::new(Vec::new()), std::cell::Cell::new(0));

@@ -89,6 +89,7 @@ pub struct FilesInFlight {
 }
 
 /// One file in flight.
+#[derive(Default)]
 struct Slot {
     /// The slot's part of the memory.
     part: Range<usize>,
@@ -274,10 +275,7 @@ impl FilesInFlight {
 impl Slot {
     fn new(number: usize, plan: &Plan) -> Slot {
         let part = number * plan.buffer_bytes..(number + 1) * plan.buffer_bytes;
-        let path = CString::default();
-        let (index, open_error, read_error, at, filled, is_at_end, ended_at, pending) =
-            (0, 0, 0, 0, 0, false, 0, 0);
-        Slot { part, path, index, open_error, read_error, at, filled, is_at_end, ended_at, pending }
+        Slot { part, ..Slot::default() }
     }
 
     /// Sets the offset in the file from which the part is filled. The part is empty then.
