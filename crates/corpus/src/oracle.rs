@@ -41,18 +41,30 @@ pub struct Truth {
 
 #[derive(Default)]
 pub struct Tally {
-    bytes: u64,
-    newlines: u64,
-    sum: u8,
+    sums: Sums,
     last: Option<u8>,
     digest: Xxh3,
 }
 
-impl Tally {
-    pub fn take(&mut self, piece: &[u8]) {
+/// What is counted without regard to the order of the bytes.
+#[derive(Default)]
+pub(super) struct Sums {
+    pub(super) bytes: u64,
+    pub(super) newlines: u64,
+    pub(super) sum: u8,
+}
+
+impl Sums {
+    pub(super) fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.newlines += newlines(piece);
         self.sum = piece.iter().fold(self.sum, |sum, &byte| sum.wrapping_add(byte));
+    }
+}
+
+impl Tally {
+    pub fn take(&mut self, piece: &[u8]) {
+        self.sums.take(piece);
         self.last = piece.last().copied().or(self.last);
         self.digest.update(piece);
     }
@@ -60,20 +72,16 @@ impl Tally {
     /// Returns the answers, and the digest of all bytes.
     pub fn finish(self) -> (Answer, String) {
         let unterminated = u64::from(self.last.is_some_and(|byte| byte != b'\n'));
-        let answer = Answer {
-            bytes: Some(self.bytes),
-            newlines: Some(self.newlines),
-            lines: Some(self.newlines + unterminated),
-            sum: Some(self.sum.into()),
-            ..Answer::default()
-        };
+        let Sums { bytes, newlines, sum } = self.sums;
+        let [bytes, newlines, lines, sum] = [bytes, newlines, newlines + unterminated, sum.into()].map(Some);
+        let answer = Answer { bytes, newlines, lines, sum, ..Answer::default() };
         (answer, format!("{:016x}", self.digest.digest()))
     }
 }
 
 /// Counts newlines in runs whose count fits into a byte, which lets the compiler vectorise the
 /// loop. Users wait for this count, and its time is used to predict the time of other readings.
-pub(super) fn newlines(piece: &[u8]) -> u64 {
+fn newlines(piece: &[u8]) -> u64 {
     let runs = piece.chunks(usize::from(u8::MAX));
     runs.map(|run| u64::from(run.iter().fold(0_u8, |count, &byte| count + u8::from(byte == b'\n')))).sum()
 }
@@ -123,12 +131,12 @@ pub fn truth_of<R: Read>(open: impl FnOnce() -> io::Result<R>, check: ContinueCh
     let mut chunk = vec![0_u8; CHUNK_BYTES];
     let mut truth = TruthBuilder::default();
     loop {
-        check(truth.tally.bytes)?;
+        check(truth.tally.sums.bytes)?;
         match source.read(&mut chunk) {
             Ok(0) => return Ok(truth.finish(start)),
             Ok(got) => truth.take(&chunk[..got]),
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(error_at_byte(truth.tally.bytes, &cause)),
+            Err(cause) => return Err(error_at_byte(truth.tally.sums.bytes, &cause)),
         }
     }
 }
@@ -149,7 +157,7 @@ pub fn truth_of_content(packed: &PackedFile, check: ContinueCheck) -> io::Result
     let mut truth = TruthBuilder::default();
     archive::decode(packed, &mut |piece| {
         truth.take(piece);
-        check(truth.tally.bytes)
+        check(truth.tally.sums.bytes)
     })?;
     Ok(truth.finish(start))
 }

@@ -5,7 +5,7 @@
 //! the files are those about all bytes without these. The formats are ustar, pax and GNU. A tar with
 //! sparse files, or with a file of 8 GiB and more in the format pax, is not understood.
 
-use super::oracle::newlines;
+use super::oracle::Sums;
 use readlab_model::trial::Answer;
 
 /// Headers and the data behind them fill whole blocks of this size.
@@ -28,26 +28,11 @@ pub(super) struct TarFiles {
     other_left_bytes: u64,
     /// Number of files.
     files: u64,
-    others: OtherBytes,
+    /// Sums over the bytes that belong to no file.
+    others: Sums,
     /// A block of zeros has passed, which ends the tar.
     has_ended: bool,
     is_no_tar: bool,
-}
-
-/// Sums over the bytes that belong to no file.
-#[derive(Default)]
-struct OtherBytes {
-    bytes: u64,
-    newlines: u64,
-    sum: u8,
-}
-
-impl OtherBytes {
-    fn take(&mut self, piece: &[u8]) {
-        self.bytes += piece.len() as u64;
-        self.newlines += newlines(piece);
-        self.sum = piece.iter().fold(self.sum, |sum, &byte| sum.wrapping_add(byte));
-    }
 }
 
 impl TarFiles {
@@ -120,7 +105,7 @@ impl TarFiles {
         if self.is_no_tar || !is_whole || self.files == 0 {
             return None;
         }
-        let OtherBytes { bytes, newlines, sum } = self.others;
+        let Sums { bytes, newlines, sum } = self.others;
         Some(Answer {
             bytes: all.bytes?.checked_sub(bytes),
             newlines: all.newlines?.checked_sub(newlines),

@@ -267,22 +267,11 @@ impl MemoryGroup {
 
     /// Bounds the memory of the group; the kernel reclaims what exceeds the limit.
     pub fn set_limit(&self, bytes: u64) -> io::Result<()> {
-        self.write_limit(&bytes.to_string())
-    }
-
-    pub fn remove_limit(&self) -> io::Result<()> {
-        self.write_limit(match self.version {
-            GroupVersion::One => "-1",
-            GroupVersion::Two => "max",
-        })
-    }
-
-    fn write_limit(&self, value: &str) -> io::Result<()> {
         let file = match self.version {
             GroupVersion::One => "memory.limit_in_bytes",
             GroupVersion::Two => "memory.max",
         };
-        fs::write(self.folder.join(file), value)
+        fs::write(self.folder.join(file), bytes.to_string())
     }
 
     pub fn memory(&self) -> io::Result<GroupMemory> {
@@ -615,9 +604,9 @@ mod tests {
         let since = later.since(GroupCounters { refaults: Some(10), ..counted });
         assert_eq!((since.refaults, since.pages_scanned, since.oom_kills), (Some(20), Some(0), 0));
         newer.set_limit(1 << 20).unwrap();
-        older.remove_limit().unwrap();
+        older.set_limit(1 << 21).unwrap();
         let text = |name: &str| fs::read_to_string(machine.folder.path().join("group").join(name)).unwrap();
-        assert_eq!((text("memory.max"), text("memory.limit_in_bytes")), ("1048576".into(), "-1".into()));
+        assert_eq!((text("memory.max"), text("memory.limit_in_bytes")), ("1048576".into(), "2097152".into()));
     }
 
     #[test]

@@ -63,7 +63,12 @@ impl Family {
     pub fn look(&mut self) {
         let mut order = Vec::new();
         let mut seen = BTreeSet::from([self.program]);
-        self.listed = list_descendants(self.program, self.supervisor, &mut seen, &mut order);
+        self.listed = children().map(|children| {
+            for parent in self.supervisor.into_iter().chain([self.program]) {
+                add_descendants(parent, &children, &mut seen, &mut order);
+            }
+            order.push(self.program);
+        });
         let is_open =
             |counters: &ProcessCounters| !matches!(counters.activity(), Err(Unavailable::Ended { .. }));
         // A process id may have been reused for another process.
@@ -130,23 +135,7 @@ impl FamilyCounts {
     }
 }
 
-/// Lists all processes below a program and its supervisor, children before parents, and the program
-/// last.
-fn list_descendants(
-    program: u32,
-    supervisor: Option<u32>,
-    seen: &mut BTreeSet<u32>,
-    order: &mut Vec<u32>,
-) -> Result<(), String> {
-    let children = children()?;
-    if let Some(supervisor) = supervisor {
-        add_descendants(supervisor, &children, seen, order);
-    }
-    add_descendants(program, &children, seen, order);
-    order.push(program);
-    Ok(())
-}
-
+/// Adds all processes below a parent that were not seen yet, children before their parents.
 fn add_descendants(parent: u32, children: &Children, seen: &mut BTreeSet<u32>, order: &mut Vec<u32>) {
     for child in children.children_of(parent) {
         if seen.insert(child) {

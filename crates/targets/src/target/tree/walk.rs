@@ -6,7 +6,7 @@ use super::TreeRequest;
 use super::list::{ListSource, Names};
 use crate::target::{TargetError, check_answers, check_responses, path, refusal};
 use readlab_model::target::tree::{Skipped, TreeOrder};
-use readlab_system::file_status::{FileKind, FileStatus};
+use readlab_system::file_status::FileStatus;
 use readlab_system::folder::own_paths::OwnPaths;
 use readlab_system::mounts::Mount;
 use readlab_system::silent::Probe;
@@ -16,8 +16,9 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use walkdir::{DirEntry, DirEntryExt, WalkDir};
+use walkdir::{DirEntryExt, WalkDir};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Number of names of a list whose file systems are checked by one child process.
@@ -59,39 +60,28 @@ pub(super) fn walk(
             }
             entry => entry.map_err(|error| not_walked(&folder, error))?,
         };
-        match kind(&entry)? {
-            FileKind::Regular => {
-                names.add(entry.path(), entry.ino())?;
-                if let Some(point) = points.iter().rev().find(|point| entry.path().starts_with(point)) {
-                    first_files.entry(point).or_insert_with(|| entry.path().to_owned());
-                }
+        let kind = entry.file_type();
+        if kind.is_file() {
+            names.add(entry.path(), entry.ino())?;
+            if let Some(point) = points.iter().rev().find(|point| entry.path().starts_with(point)) {
+                first_files.entry(point).or_insert_with(|| entry.path().to_owned());
             }
-            FileKind::Folder => {
-                walked.folders += 1;
-                names.add_folder(entry.path())?;
-            }
-            _ if entry.path_is_symlink() => walked.skipped.links += 1,
-            FileKind::Pipe => walked.skipped.pipes += 1,
-            FileKind::Socket => walked.skipped.sockets += 1,
-            _ => walked.skipped.devices += 1,
+        } else if kind.is_dir() {
+            walked.folders += 1;
+            names.add_folder(entry.path())?;
+        } else if entry.path_is_symlink() {
+            walked.skipped.links += 1;
+        } else if kind.is_fifo() {
+            walked.skipped.pipes += 1;
+        } else if kind.is_socket() {
+            walked.skipped.sockets += 1;
+        } else {
+            walked.skipped.devices += 1;
         }
     }
     // These files are opened next, and rejected if they are on different file systems.
     check_responses(&first_files.values().map(PathBuf::as_path).collect::<Vec<_>>(), Probe::Status)?;
     Ok(walked)
-}
-
-/// The kind of an entry; a symbolic link is its own kind, whatever it points to.
-fn kind(entry: &DirEntry) -> Result<FileKind, TargetError> {
-    let found = entry.file_type();
-    if found.is_file() {
-        return Ok(FileKind::Regular);
-    }
-    if found.is_dir() {
-        return Ok(FileKind::Folder);
-    }
-    let status = fs::symlink_metadata(entry.path()).map(|meta| FileStatus::from(&meta));
-    Ok(status.map_err(|cause| refusal(entry.path(), cause))?.kind)
 }
 
 /// True if the error is about a symbolic link to nothing, or to a folder that contains the link.
