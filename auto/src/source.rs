@@ -78,7 +78,8 @@ impl<'a> Source<'a> {
     pub(crate) fn new(file: &'a File, is_own: bool, range: Option<Range<u64>>) -> io::Result<Source<'a>> {
         let (size_bytes, seeks) = size(file, is_own)?;
         if range.is_some() && !seeks {
-            return Err(not_seekable());
+            let why = "a range of what cannot be read at any offset";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
         let extent = Extent::new(NonZero::new(size_bytes), range);
         Ok(Source { file, extent, seeks, facts: SystemFacts::default() })
@@ -113,10 +114,6 @@ impl<'a> Source<'a> {
     pub(crate) fn cached_of(&self, range: Range<u64>) -> CachedShare {
         self.facts.cached_of(self.file, range)
     }
-}
-
-fn not_seekable() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "a range of what cannot be read at any offset")
 }
 
 /// The size of a file, and whether its bytes can be read at any offset. For pipes and the like the

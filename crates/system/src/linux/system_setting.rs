@@ -95,7 +95,7 @@ impl SettingFiles {
         };
         let files: BTreeSet<PathBuf> = match setting {
             SystemSetting::ReadAhead => of_targets(read_ahead_file)?,
-            SystemSetting::Scheduler => of_targets(scheduler_file)?,
+            SystemSetting::Scheduler => of_targets(|root, facts| queue_file(root, facts, "scheduler"))?,
             SystemSetting::TransparentHugePages => {
                 [root.join("sys/kernel/mm/transparent_hugepage/enabled")].into()
             }
@@ -186,10 +186,6 @@ fn read_ahead_file(root: &SystemRoot, facts: &TargetFacts) -> Result<PathBuf, St
         Some(own) => Ok(own.setting.clone().into()),
         None => queue_file(root, facts, "read_ahead_kb"),
     }
-}
-
-fn scheduler_file(root: &SystemRoot, facts: &TargetFacts) -> Result<PathBuf, String> {
-    queue_file(root, facts, "scheduler")
 }
 
 /// The file of this name in the folder of the queue of a target's device.

@@ -15,13 +15,6 @@ pub fn owns(file: &Metadata) -> bool {
     file.uid() == geteuid().as_raw()
 }
 
-/// The ids of the user: the user of this process, and the user who became root by sudo.
-fn user_ids() -> Vec<u32> {
-    let by_sudo = || std::env::var("SUDO_UID").ok()?.parse().ok();
-    let invoker: Option<u32> = if is_root() { by_sudo() } else { None };
-    std::iter::once(geteuid().as_raw()).chain(invoker).collect()
-}
-
 /// True if only these users are in a group, by the group and passwd files. Accounts that neither
 /// file lists are unknown, so the group may then have other members.
 pub fn is_alone_in_group(group: u32, users: &[u32]) -> bool {
@@ -55,7 +48,9 @@ fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
 /// The users that are trusted like the user: root, the user, and the user who became root by sudo.
 pub fn trusted() -> Vec<u32> {
     const ROOT: u32 = 0;
-    user_ids().into_iter().chain([ROOT]).collect()
+    let by_sudo = || std::env::var("SUDO_UID").ok()?.parse().ok();
+    let invoker: Option<u32> = if is_root() { by_sudo() } else { None };
+    [ROOT, geteuid().as_raw()].into_iter().chain(invoker).collect()
 }
 
 /// Checks whether the user may write to a file, or create files in a folder.

@@ -104,7 +104,8 @@ pub(super) fn read_list(source: &ListSource, names: &mut Names) -> Result<WalkRe
         ListSource::List(list) => Box::new(BufReader::new(File::open(list).map_err(|it| refusal(list, it))?)),
         _ => Box::new(io::stdin().lock()),
     };
-    let end = end_of_names(&mut *reader).map_err(&failed)?;
+    // The first piece is longer than any path.
+    let end = if reader.fill_buf().map_err(&failed)?.contains(&0) { 0 } else { b'\n' };
     let (mut seen, mut duplicates) = (HashSet::new(), 0);
     loop {
         let some = next_names(&mut *reader, end).map_err(&failed)?;
@@ -140,13 +141,6 @@ fn next_names(reader: &mut dyn BufRead, end: u8) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(names)
-}
-
-/// The byte that ends names in a list, determined from its first piece, which is longer than any
-/// path.
-fn end_of_names(reader: &mut dyn BufRead) -> io::Result<u8> {
-    let begin = reader.fill_buf()?;
-    Ok(if begin.contains(&0) { 0 } else { b'\n' })
 }
 
 #[cfg(test)]
