@@ -1,10 +1,14 @@
-//! The processors: model, number, CPU quota, clock rate and governor, from /proc/cpuinfo,
-//! /sys/devices/system/cpu and control groups.
+//! The processors: model, number, CPU quota, clock rate, governor and hypervisor, from /proc/cpuinfo,
+//! /sys/devices/system/cpu, control groups and the firmware.
 
 use super::control_group::{self, GroupFolder};
 use super::kernel_file::{line, number};
 use super::system_root::SystemRoot;
 use std::fs;
+
+/// Names of hypervisors as the firmware reports them.
+const HYPERVISOR_NAMES: [&str; 9] =
+    ["QEMU", "KVM", "VMware", "VirtualBox", "innotek", "Xen", "Bochs", "Parallels", "Firecracker"];
 
 pub fn model() -> Option<String> {
     cpuinfo(&["model name", "Model", "cpu model", "uarch", "Hardware"]).or_else(|| {
@@ -71,9 +75,20 @@ pub fn turbo() -> Option<bool> {
     intel.or_else(|| line("/sys/devices/system/cpu/cpufreq/boost").map(|on| on != "0"))
 }
 
-/// True if the processor reports that it is virtual (the flag `hypervisor` of x86).
-pub(super) fn is_guest() -> bool {
-    cpuinfo(&["flags"]).is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
+/// The name of the hypervisor, from Xen, the firmware and the flags of the processor; `unnamed` if it has
+/// none, and `None` if the machine is not a virtual machine.
+pub fn hypervisor() -> Option<String> {
+    if let Some(kind) = line("/sys/hypervisor/type") {
+        return Some(kind);
+    }
+    let files = ["/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"];
+    let firmware = files.into_iter().filter_map(line).collect::<Vec<_>>().join(" ");
+    let has_flag = || cpuinfo(&["flags"]).is_some_and(|flags| flags.split(' ').any(|it| it == "hypervisor"));
+    // ARM processors have no flag for virtual machines, so there only the firmware's name shows
+    // one.
+    let is_guest = has_flag() || HYPERVISOR_NAMES.iter().any(|name| firmware.contains(name));
+    let name = if firmware.is_empty() { "unnamed".to_owned() } else { firmware };
+    is_guest.then_some(name)
 }
 
 /// The value of the first of these fields in /proc/cpuinfo; x86 and ARM name them differently.

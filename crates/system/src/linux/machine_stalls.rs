@@ -42,7 +42,8 @@ fn steal_ns(stat: &str) -> Option<u64> {
     ticks.checked_mul(tick_ns())
 }
 
-/// The total of the line that begins with `some` in a file of pressure, which counts in microseconds.
+/// The total of the line that begins with `some`, in a file of pressure of the machine or of a
+/// control group.
 pub(super) fn pressure_ns(pressure: &str) -> Option<u64> {
     let some = pressure.lines().find_map(|line| line.strip_prefix("some "))?;
     let total_us: u64 = some.split_once("total=")?.1.trim().parse().ok()?;

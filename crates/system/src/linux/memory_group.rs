@@ -10,7 +10,7 @@
 use super::control_group::{GroupFolder, folders_in};
 use super::cpu;
 use super::instance::SettingsLock;
-use super::kernel_file::{field, line, number};
+use super::kernel_file::{field, number};
 use super::machine_stalls::pressure_ns;
 use super::memory::page_bytes;
 use super::process;

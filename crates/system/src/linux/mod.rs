@@ -15,7 +15,6 @@ pub mod file_size_limit;
 pub mod file_status;
 pub mod filesystem;
 pub mod fuse;
-pub mod hypervisor;
 pub mod instance;
 pub mod interface;
 pub mod interrupt;

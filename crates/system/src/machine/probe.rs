@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::memory::Memory;
-use crate::{clock, cpu, hypervisor, io_uring, system, user};
+use crate::{clock, cpu, io_uring, system, user};
 
 impl Machine {
     /// Collects every fact; an unknown fact is `None`.
@@ -24,7 +24,7 @@ impl Machine {
             memory_limit_bytes: memory.limit_bytes,
             page_bytes: crate::memory::page_bytes(),
             transparent_huge_pages: crate::memory::transparent_huge_pages(),
-            hypervisor: hypervisor::name(),
+            hypervisor: cpu::hypervisor(),
             load_1min: system::load_1min(),
             proactive_reclaim: crate::memory::is_reclaimed_proactively(),
             swap: crate::memory::is_swap_on(),

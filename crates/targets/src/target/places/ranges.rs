@@ -6,7 +6,8 @@ use crate::target::error::refusal;
 use crate::target::{Place, Target, TargetError};
 use readlab_model::target::places::RangesFacts;
 use readlab_model::units::Bytes;
-use readlab_protocol::{BlockBytes, Places};
+use readlab_protocol::{BlockBytes, Part, Places};
+use readlab_system::memory::page_bytes;
 use readlab_system::terminal::printable::display_path;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -22,19 +23,12 @@ const RANGE_BYTES_MAX: u64 = 1 << 30;
 /// Number of characters of a malformed line that are shown.
 const SHOWN_CHARS_MAX: usize = 40;
 
-/// One range of a file, as a line of a list names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct ListedRange {
-    offset: u64,
-    bytes: u64,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangesRequest {
     list: PathBuf,
     /// Whether the ranges are read in the order of the file.
     is_sorted: bool,
-    ranges: Arc<Vec<ListedRange>>,
+    ranges: Arc<Vec<Part>>,
 }
 
 impl RangesRequest {
@@ -50,7 +44,7 @@ impl RangesRequest {
             return Err(TargetError::about(list, "no range in it: offset and length a line"));
         }
         if is_sorted {
-            ranges.sort_unstable();
+            ranges.sort_unstable_by_key(|range| (range.start_bytes, range.length_bytes));
         }
         Ok(RangesRequest { list: list.to_owned(), is_sorted, ranges: Arc::new(ranges) })
     }
@@ -71,13 +65,13 @@ impl Target {
     pub fn restrict_to_ranges(&mut self, request: &RangesRequest) -> Result<(), TargetError> {
         let (file_bytes, ranges) = (self.facts.size_bytes, &request.ranges);
         let Some(file) = self.path_of_ranges()? else { return Ok(()) };
-        let mut beyond = ranges.iter().filter(|range| range.end().is_none_or(|end| end > file_bytes));
-        if let Some(&ListedRange { offset, bytes }) = beyond.next() {
+        if let Some(beyond) = ranges.iter().find(|range| range.range().end > file_bytes) {
+            let Part { start_bytes, length_bytes } = beyond;
             let file = format!("{}, which has {file_bytes} bytes", display_path(&file));
-            let why = format!("{bytes} bytes from byte {offset} end behind {file}");
+            let why = format!("{length_bytes} bytes from byte {start_bytes} end behind {file}");
             return Err(TargetError::about(&request.list, why));
         }
-        let lengths: Vec<u64> = ranges.iter().map(|range| range.bytes).collect();
+        let lengths: Vec<u64> = ranges.iter().map(|range| range.length_bytes).collect();
         let size_bytes: u64 = lengths.iter().sum();
         let list = if request.list.as_os_str() == STANDARD_INPUT {
             request.list.clone()
@@ -85,7 +79,7 @@ impl Target {
             std::path::absolute(&request.list).unwrap_or_else(|_| request.list.clone())
         };
         let (shortest, longest) = (lengths.iter().min().copied(), lengths.iter().max().copied());
-        let offsets = ranges.iter().map(|range| range.offset).collect();
+        let offsets = ranges.iter().map(|range| range.start_bytes).collect();
         let places = Places { file, block_bytes: BlockBytes::Each(lengths), offsets };
         let covered = places.covered_ranges();
         let useful_bytes: u64 = covered.iter().map(|range| range.end - range.start).sum();
@@ -110,13 +104,6 @@ impl Target {
     }
 }
 
-impl ListedRange {
-    /// The offset after the last byte; `None` if no file can have it.
-    fn end(&self) -> Option<u64> {
-        self.offset.checked_add(self.bytes)
-    }
-}
-
 /// Bytes of the pages that these ranges are in. The ranges are in the order of the file and do not
 /// overlap; a page that several of them are in counts once.
 fn bytes_of_pages(covered: &[Range<u64>], page_bytes: u64) -> u64 {
@@ -131,7 +118,7 @@ fn bytes_of_pages(covered: &[Range<u64>], page_bytes: u64) -> u64 {
 }
 
 /// Parses the ranges of all lines. Blank lines are ignored.
-fn parse_ranges(list: &Path, mut lines: impl BufRead) -> Result<Vec<ListedRange>, TargetError> {
+fn parse_ranges(list: &Path, mut lines: impl BufRead) -> Result<Vec<Part>, TargetError> {
     let (mut ranges, mut line) = (Vec::new(), Vec::new());
     for number in 1_u64.. {
         line.clear();
@@ -153,12 +140,12 @@ fn parse_ranges(list: &Path, mut lines: impl BufRead) -> Result<Vec<ListedRange>
 }
 
 /// Parses an offset and a length, which blanks or a comma separate.
-fn parse_range(text: &str) -> Option<ListedRange> {
+fn parse_range(text: &str) -> Option<Part> {
     let mut words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
     let mut next = || words.next()?.parse::<Bytes>().ok().map(|bytes| bytes.0);
-    let (offset, bytes) = (next()?, next()?);
-    let is_range = words.next().is_none() && (1..=RANGE_BYTES_MAX).contains(&bytes);
-    is_range.then_some(ListedRange { offset, bytes })
+    let (start_bytes, length_bytes) = (next()?, next()?);
+    let is_range = words.next().is_none() && (1..=RANGE_BYTES_MAX).contains(&length_bytes);
+    is_range.then_some(Part { start_bytes, length_bytes })
 }
 
 #[cfg(test)]
@@ -171,7 +158,7 @@ mod tests {
 
     fn parsed_ranges(list: &str) -> Result<Vec<(u64, u64)>, String> {
         let found = parse_ranges(Path::new("l"), list.as_bytes()).map_err(|error| error.to_string())?;
-        Ok(found.into_iter().map(|range| (range.offset, range.bytes)).collect())
+        Ok(found.into_iter().map(|range| (range.start_bytes, range.length_bytes)).collect())
     }
 
     #[test]
