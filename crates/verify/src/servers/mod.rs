@@ -12,11 +12,11 @@ mod reading;
 
 pub(super) use listening::Servers;
 
-use super::check::{Check, ReadWords, WorkScan, is_control, work_scans};
+use super::check::{Check, ReadWords, is_control, work_scans};
 use super::places::{RangeCase, range_cases};
 use super::settings::{self, DataAmount};
 use super::stage::{Case, Stage};
-use answers::Misbehaviour;
+use answers::Misbehaviour::{self, *};
 use listening::ServerKind;
 use pages::{Access, credentials};
 use reading::{Etag, ServerReadSpec, Trust};
@@ -49,48 +49,29 @@ const AWKWARD_KEY: &str = "folder/a b+c %41 \"d\" ä€&=;@:,?x=y#z.txt";
 const RANGE_PARAMETERS: [&str; 5] = ["part_", "block_", "chunk_", "range", "concurrency"];
 
 /// Misbehaviours that are tested with every method.
-const FOR_ALL_METHODS: [Misbehaviour; 7] = [
-    Misbehaviour::NotFound,
-    Misbehaviour::CutShort,
-    Misbehaviour::Encoded,
-    Misbehaviour::OtherVersion,
-    Misbehaviour::OtherRange,
-    Misbehaviour::ShorterRange,
-    Misbehaviour::BytesBehind,
-];
+const FOR_ALL_METHODS: [Misbehaviour; 7] =
+    [NotFound, CutShort, Encoded, OtherVersion, OtherRange, ShorterRange, BytesBehind];
 
 /// Misbehaviours that are tested with one method of each client, because methods of a client share
 /// this code.
 const FOR_FIRST_OF_CLIENT: [Misbehaviour; 9] = [
-    Misbehaviour::Forbidden,
-    Misbehaviour::InternalError,
-    Misbehaviour::Busy,
-    Misbehaviour::BusyTwice,
-    Misbehaviour::Redirect,
-    Misbehaviour::Reset,
-    Misbehaviour::ChunksWithoutEnd,
-    Misbehaviour::SilentBeforeHead,
-    Misbehaviour::SilentAfterHead,
+    Forbidden,
+    InternalError,
+    Busy,
+    BusyTwice,
+    Redirect,
+    Reset,
+    ChunksWithoutEnd,
+    SilentBeforeHead,
+    SilentAfterHead,
 ];
 
 /// Misbehaviours that only affect range requests.
-const FOR_RANGE_METHODS: [Misbehaviour; 5] = [
-    Misbehaviour::ChangedVersion,
-    Misbehaviour::Whole,
-    Misbehaviour::WrongContentRange,
-    Misbehaviour::ShorterPart,
-    Misbehaviour::LongerPart,
-];
+const FOR_RANGE_METHODS: [Misbehaviour; 5] =
+    [ChangedVersion, Whole, WrongContentRange, ShorterPart, LongerPart];
 
 /// Misbehaviours that are tested with methods that read the ranges of a list.
-const FOR_LISTED_RANGES: [Misbehaviour; 6] = [
-    Misbehaviour::NotFound,
-    Misbehaviour::Redirect,
-    Misbehaviour::CutShort,
-    Misbehaviour::Encoded,
-    Misbehaviour::OtherVersion,
-    Misbehaviour::Whole,
-];
+const FOR_LISTED_RANGES: [Misbehaviour; 6] = [NotFound, Redirect, CutShort, Encoded, OtherVersion, Whole];
 
 const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 const TWO_READINGS: TurnRequest = TurnRequest { lead: 0, count: 2 };
@@ -109,7 +90,7 @@ pub(super) fn why_left_out(method: &MethodLine) -> Option<String> {
 
 /// A request that the method can answer, for checks that need any valid target.
 pub(super) fn plain_words(stage: &Stage, method: &MethodLine) -> Option<ReadWords> {
-    let reading = reading(stage, method, work_scans(method).first()?)?.with_key("any", "a file");
+    let reading = first_reading(stage, method)?.with_key("any", "a file");
     if method.ranges {
         let RangeCase { list, case } = range_cases(stage).ok()?.into_iter().next()?;
         return ServerReadSpec { ranges: Some(list), ..reading }.words(stage, &case).ok();
@@ -117,24 +98,24 @@ pub(super) fn plain_words(stage: &Stage, method: &MethodLine) -> Option<ReadWord
     reading.words(stage, stage.file(SEVERAL_PARTS_FILE)).ok()
 }
 
-fn reading<'s>(stage: &'s Stage, method: &MethodLine, visit: &WorkScan) -> Option<ServerReadSpec<'s>> {
-    Some(ServerReadSpec::new(stage.servers.as_ref()?, method, visit))
+/// A reading for the first work and scan of a method that reads from servers.
+fn first_reading<'s>(stage: &'s Stage, method: &MethodLine) -> Option<ServerReadSpec<'s>> {
+    let visit = work_scans(method).into_iter().next().filter(|_| are_read_by(method))?;
+    Some(ServerReadSpec::new(stage.servers.as_ref()?, method, &visit))
 }
 
 pub(super) fn checks<'s>(stage: &'s Stage, method: &MethodLine) -> Vec<Check<'s>> {
-    let work_scans = work_scans(method);
-    let first = work_scans.first().and_then(|visit| reading(stage, method, visit));
-    let Some(first) = first.filter(|_| are_read_by(method)) else { return Vec::new() };
+    let Some(first) = first_reading(stage, method) else { return Vec::new() };
     if param(method, "http").is_some_and(|param| param.min >= 2) {
         return vec![without_encryption(first)];
     }
     let mut checks = Vec::new();
-    for visit in &work_scans {
+    for visit in work_scans(method) {
         let key = format!("{} by {}", visit.work, visit.scan);
-        let reading = first.clone().for_visit(visit.clone()).with_kept(1).with_key(&key, "");
         // Only one scan reads the large file of 4 MiB, because in some languages other scans would
         // take seconds.
-        let large = (*visit == first.visit).then_some(&stage.large);
+        let large = (visit == first.visit).then_some(&stage.large);
+        let reading = first.clone().for_visit(visit).with_kept(1).with_key(&key, "");
         checks.push(right_check(reading, contents(stage, method).chain(large).collect(), TWO_READINGS));
     }
     let small = first.clone().set("part_bytes", SMALL_PART_BYTES);
@@ -164,9 +145,7 @@ pub(super) fn part_checks<'s>(
 ) -> Vec<Check<'s>> {
     // The servers speak no HTTP/2.
     let needs_2 = param(method, "http").is_some_and(|param| param.min >= 2);
-    let work_scans = work_scans(method);
-    let first = work_scans.first().and_then(|visit| reading(stage, method, visit));
-    let Some(first) = first.filter(|_| !needs_2) else { return Vec::new() };
+    let Some(first) = first_reading(stage, method).filter(|_| !needs_2) else { return Vec::new() };
     let check = |(part, case): (Part, Arc<Case>)| {
         let key = format!("part-{}-{}", part.start_bytes, part.length_bytes);
         let reading = first.clone().set("part_bytes", SMALL_PART_BYTES).with_key(&key, "a part");
@@ -179,8 +158,7 @@ pub(super) fn part_checks<'s>(
 /// every setting, a session without a list, and servers that misbehave.
 pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[RangeCase]) -> Vec<Check<'s>> {
     let work_scans = work_scans(method);
-    let first = work_scans.first().and_then(|visit| reading(stage, method, visit));
-    let (Some(first), Some(several)) = (first.filter(|_| are_read_by(method)), cases.first()) else {
+    let (Some(first), Some(several)) = (first_reading(stage, method), cases.first()) else {
         return Vec::new();
     };
     let reading_of = |listed: &RangeCase, key: &str, what: &str| {
@@ -197,9 +175,7 @@ pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[R
         checks.push(right_check(reading, Arc::clone(&listed.case)));
     }
     for setting in settings::for_load(method, DataAmount::Kilobytes) {
-        let (name, value) = setting.split_once('=').expect("a setting is a name and a value");
-        let value = value.parse().expect("it was a number");
-        let reading = reading_of(several, &setting, "ranges").set(name, value);
+        let reading = reading_of(several, &setting, "ranges").set_as(&setting);
         checks.push(right_check(reading, Arc::clone(&several.case)).or_refused(vec![setting]));
     }
     let without_list = ServerReadSpec { ranges: None, ..reading_of(several, "no list", "ranges") };
@@ -259,14 +235,13 @@ fn connection_checks<'s>(stage: &'s Stage, small: &ServerReadSpec<'s>) -> Vec<Ch
 fn setting_checks<'s>(stage: &'s Stage, method: &MethodLine, small: &ServerReadSpec<'s>) -> Vec<Check<'s>> {
     let is_own = |setting: &String| !setting.starts_with("http=") && !setting.starts_with("kept=");
     let with = |setting: String| {
-        let (name, value) = setting.split_once('=').expect("a setting is a name and a value");
-        let reading = small.clone().with_kept(1).set(name, value.parse().expect("it was a number"));
+        let divides = ["part_bytes=", "concurrency="].iter().any(|name| setting.starts_with(name));
         // A buffer may be as small as one byte.
-        let cases: Vec<&Case> = match name {
-            "part_bytes" | "concurrency" => contents(stage, method).chain([&stage.large]).collect(),
-            _ => settings::SETTING_CASES.iter().map(|name| stage.file(name)).collect(),
+        let cases: Vec<&Case> = match divides {
+            true => contents(stage, method).chain([&stage.large]).collect(),
+            false => settings::SETTING_CASES.iter().map(|name| stage.file(name)).collect(),
         };
-        let reading = reading.with_key(&setting, "");
+        let reading = small.clone().with_kept(1).set_as(&setting).with_key(&setting, "");
         right_check(reading, cases, TWO_READINGS).or_refused(vec![setting])
     };
     settings::for_load(method, DataAmount::Kilobytes).into_iter().filter(is_own).map(with).collect()

@@ -127,6 +127,12 @@ impl<'s> ServerReadSpec<'s> {
         self
     }
 
+    /// Sets a parameter as a setting `name=value` says.
+    pub(super) fn set_as(self, setting: &str) -> ServerReadSpec<'s> {
+        let (name, value) = setting.split_once('=').expect("a setting is a name and a value");
+        self.set(name, value.parse().expect("it was a number"))
+    }
+
     pub(super) fn with_kept(self, kept: u64) -> ServerReadSpec<'s> {
         self.set("kept", kept)
     }

@@ -1,5 +1,6 @@
 //! HTTP/1.1 responses byte by byte: correct ones, and those of misbehaving servers.
 
+use Misbehaviour::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use readlab_roster::server::Status;
@@ -89,27 +90,27 @@ impl Misbehaviour {
     /// The description of such a server in a report.
     pub(super) fn words(self) -> &'static str {
         match self {
-            Misbehaviour::Forbidden => "a server that answers 403",
-            Misbehaviour::NotFound => "a server that answers 404",
-            Misbehaviour::InternalError => "a server that answers 500",
-            Misbehaviour::Busy => "a server that answers 503",
-            Misbehaviour::BusyTwice => "a server that answers 503 twice",
-            Misbehaviour::Redirect => "a server that redirects",
-            Misbehaviour::CutShort => "a server that ends the connection within a body",
-            Misbehaviour::Reset => "a server that resets the connection within a body",
-            Misbehaviour::ChunksWithoutEnd => "a server that does not end its chunks",
-            Misbehaviour::SilentBeforeHead => "a server that is silent",
-            Misbehaviour::SilentAfterHead => "a server that is silent after the head",
-            Misbehaviour::BytesBehind => "a server that sends more than it promised",
-            Misbehaviour::Encoded => "a server that encodes its answer",
-            Misbehaviour::OtherVersion => "a server that sends another version",
-            Misbehaviour::ChangedVersion => "a server whose version changes after the first request",
-            Misbehaviour::Whole => "a server that sends the whole for a range",
-            Misbehaviour::OtherRange => "a server that sends another range",
-            Misbehaviour::ShorterRange => "a server that sends a shorter range",
-            Misbehaviour::WrongContentRange => "a server that says another range than it sends",
-            Misbehaviour::ShorterPart => "a server that sends fewer bytes than the range has",
-            Misbehaviour::LongerPart => "a server that sends more bytes than the range has",
+            Forbidden => "a server that answers 403",
+            NotFound => "a server that answers 404",
+            InternalError => "a server that answers 500",
+            Busy => "a server that answers 503",
+            BusyTwice => "a server that answers 503 twice",
+            Redirect => "a server that redirects",
+            CutShort => "a server that ends the connection within a body",
+            Reset => "a server that resets the connection within a body",
+            ChunksWithoutEnd => "a server that does not end its chunks",
+            SilentBeforeHead => "a server that is silent",
+            SilentAfterHead => "a server that is silent after the head",
+            BytesBehind => "a server that sends more than it promised",
+            Encoded => "a server that encodes its answer",
+            OtherVersion => "a server that sends another version",
+            ChangedVersion => "a server whose version changes after the first request",
+            Whole => "a server that sends the whole for a range",
+            OtherRange => "a server that sends another range",
+            ShorterRange => "a server that sends a shorter range",
+            WrongContentRange => "a server that says another range than it sends",
+            ShorterPart => "a server that sends fewer bytes than the range has",
+            LongerPart => "a server that sends more bytes than the range has",
         }
     }
 
@@ -128,35 +129,34 @@ impl Misbehaviour {
             _ if !matches!(answer.status, Status::Ok | Status::PartialContent) => {
                 answer.reply(request, false)
             }
-            Misbehaviour::ChangedVersion if earlier == 0 => answer.reply(request, false),
-            Misbehaviour::OtherVersion | Misbehaviour::ChangedVersion => {
+            ChangedVersion if earlier == 0 => answer.reply(request, false),
+            OtherVersion | ChangedVersion => {
                 let other = Resource { etag: OTHER_ETAG, ..resource };
                 right_answer(&request.clone().without("if-match"), other).reply(request, true)
             }
-            Misbehaviour::CutShort | Misbehaviour::Reset => {
+            CutShort | Reset => {
                 let half = answer.body.len().div_ceil(2);
                 let mut reply = wrong(answer);
                 reply.bytes.truncate(reply.bytes.len() - half);
-                let end =
-                    if self == Misbehaviour::Reset { ConnectionEnd::Resets } else { ConnectionEnd::Closes };
+                let end = if self == Reset { ConnectionEnd::Resets } else { ConnectionEnd::Closes };
                 Reply { end, ..reply }
             }
-            Misbehaviour::ChunksWithoutEnd => answer.without_last_chunk(),
-            Misbehaviour::SilentBeforeHead => {
+            ChunksWithoutEnd => answer.without_last_chunk(),
+            SilentBeforeHead => {
                 Reply { bytes: Vec::new(), end: ConnectionEnd::ClosesAfter(SILENCE_TIME), is_wrong: true }
             }
-            Misbehaviour::SilentAfterHead => {
+            SilentAfterHead => {
                 let length = answer.body.len();
                 let mut reply = wrong(answer);
                 reply.bytes.truncate(reply.bytes.len() - length);
                 Reply { end: ConnectionEnd::ClosesAfter(SILENCE_TIME), ..reply }
             }
-            Misbehaviour::BytesBehind => {
+            BytesBehind => {
                 let mut reply = wrong(answer);
                 reply.bytes.extend(std::iter::repeat_n(b'\n', EXTRA_BYTES));
                 Reply { end: ConnectionEnd::Closes, ..reply }
             }
-            Misbehaviour::Encoded => wrong(answer.encoded()),
+            Encoded => wrong(answer.encoded()),
             _ => self.range_reply(answer, request, resource),
         }
     }
@@ -166,24 +166,20 @@ impl Misbehaviour {
         let (is_range, size) = (answer.status == Status::PartialContent, resource.content.len());
         let wrong = |answer: Answer| answer.reply(request, true);
         match self {
-            Misbehaviour::Whole if is_range => {
+            Whole if is_range => {
                 right_answer(&request.clone().without("range"), resource).reply(request, true)
             }
-            Misbehaviour::OtherRange => {
-                wrong(answer.of_range(resource, |range| neighbouring_range(range, size)))
-            }
-            Misbehaviour::ShorterRange => {
-                wrong(answer.of_range(resource, |range| range.start..range.end - 1))
-            }
-            Misbehaviour::WrongContentRange if is_range => {
+            OtherRange => wrong(answer.of_range(resource, |range| neighbouring_range(range, size))),
+            ShorterRange => wrong(answer.of_range(resource, |range| range.start..range.end - 1)),
+            WrongContentRange if is_range => {
                 let body = answer.body.clone();
                 wrong(Answer { body, ..answer.of_range(resource, |range| neighbouring_range(range, size)) })
             }
-            Misbehaviour::ShorterPart if is_range => {
+            ShorterPart if is_range => {
                 let body = answer.body[..answer.body.len() - 1].to_vec();
                 wrong(Answer { body, ..answer })
             }
-            Misbehaviour::LongerPart if is_range => {
+            LongerPart if is_range => {
                 let body = [&answer.body[..], b"\n"].concat();
                 wrong(Answer { body, ..answer })
             }
@@ -193,12 +189,12 @@ impl Misbehaviour {
 
     fn error_status_answer(self, resource: Resource<'_>, earlier: usize) -> Option<Answer> {
         match self {
-            Misbehaviour::Forbidden => Some(error_answer(Status::Forbidden, "AccessDenied")),
-            Misbehaviour::NotFound => Some(error_answer(Status::NotFound, "NoSuchKey")),
-            Misbehaviour::InternalError => Some(error_answer(Status::InternalServerError, "InternalError")),
-            Misbehaviour::Busy => Some(error_answer(Status::Busy, "SlowDown")),
-            Misbehaviour::BusyTwice if earlier < 2 => Some(error_answer(Status::Busy, "SlowDown")),
-            Misbehaviour::Redirect => Some(Answer {
+            Forbidden => Some(error_answer(Status::Forbidden, "AccessDenied")),
+            NotFound => Some(error_answer(Status::NotFound, "NoSuchKey")),
+            InternalError => Some(error_answer(Status::InternalServerError, "InternalError")),
+            Busy => Some(error_answer(Status::Busy, "SlowDown")),
+            BusyTwice if earlier < 2 => Some(error_answer(Status::Busy, "SlowDown")),
+            Redirect => Some(Answer {
                 fields: vec![("Location", resource.elsewhere.to_owned())],
                 ..error_answer(Status::TemporaryRedirect, "TemporaryRedirect")
             }),
