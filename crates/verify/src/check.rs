@@ -5,6 +5,7 @@ use super::stage::{Case, Stage};
 use readlab_model::trial::{Answer, Work};
 use readlab_protocol::{Cache, MethodLine, SampleLine, TurnRequest};
 use readlab_roster::session::{Session, SessionError, Turn};
+use serde::Serialize;
 use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fmt;
@@ -19,7 +20,7 @@ const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 pub type CheckResult = Result<u32, Fault>;
 
 /// A violation of the protocol by a contender.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// The request in words, for example `newlines of no-final-newline`.
     pub request: String,

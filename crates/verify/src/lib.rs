@@ -45,13 +45,11 @@ pub struct Verification<'a> {
     pub jobs: usize,
 }
 
-/// The checks of one method, or the checks that do not depend on a method.
+/// The checks of one method, or the checks that do not depend on a method, with the report before
+/// they run.
 struct CheckGroup<'a> {
-    /// `None` for the checks that do not depend on a method.
-    method: Option<MethodLine>,
+    report: MethodReport,
     checks: Vec<Check<'a>>,
-    /// Why there are no checks, or fewer than expected.
-    verdict: Option<Verdict>,
 }
 
 struct QueuedCheck<'a> {
@@ -66,7 +64,7 @@ impl Verification<'_> {
     pub fn run(&self, mut report: impl FnMut(&MethodReport)) -> io::Result<Vec<MethodReport>> {
         let stage = Stage::make(self.contender, self.folder, self.deadline, self.again)?;
         let subjects = self.check_groups(&stage)?;
-        let mut reports: Vec<MethodReport> = subjects.iter().map(MethodReport::from).collect();
+        let mut reports: Vec<MethodReport> = subjects.iter().map(|subject| subject.report.clone()).collect();
         let mut left: Vec<usize> = subjects.iter().map(|subject| subject.checks.len()).collect();
         let first_faults = Mutex::new(vec![usize::MAX; subjects.len()]);
         let queue = Mutex::new(queue_checks(subjects));
@@ -99,60 +97,57 @@ impl Verification<'_> {
 
     fn check_groups<'s>(&'s self, stage: &'s Stage<'s>) -> io::Result<Vec<CheckGroup<'s>>> {
         let selected = self.contender.methods.iter().filter(|method| (self.is_selected)(&method.method));
-        let mut subjects = vec![CheckGroup { method: None, checks: protocol::checks(stage), verdict: None }];
+        let report = MethodReport::of_all_methods(Verdict::Ok);
+        let mut subjects = vec![CheckGroup { report, checks: protocol::checks(stage) }];
         for method in selected {
-            let verified =
-                subjects.iter().filter(|subject| subject.method.is_some() && !subject.checks.is_empty());
-            let number = verified.count();
-            subjects.push(check_group(stage, method.clone(), number)?);
+            let number = subjects[1..].iter().filter(|subject| !subject.checks.is_empty()).count();
+            subjects.push(check_group(stage, method, number)?);
         }
         Ok(subjects)
     }
 }
 
-fn check_group<'s>(stage: &'s Stage<'s>, method: MethodLine, number: usize) -> io::Result<CheckGroup<'s>> {
+fn check_group<'s>(stage: &'s Stage<'s>, method: &MethodLine, number: usize) -> io::Result<CheckGroup<'s>> {
+    let group =
+        |verdict, checks| CheckGroup { report: MethodReport::of_method(&method.method, verdict), checks };
     if method.method == ANY_METHOD {
         let reason = "it takes any command; a race checks each".to_owned();
-        let verdict = Some(Verdict::NotVerified { reason });
-        return Ok(CheckGroup { method: Some(method), checks: Vec::new(), verdict });
+        return Ok(group(Verdict::NotVerified { reason }, Vec::new()));
     }
-    if let Some(reason) = &method.unavailable {
-        let verdict = Some(Verdict::Unavailable { reason: reason.clone() });
-        return Ok(CheckGroup { method: Some(method), checks: Vec::new(), verdict });
+    if let Some(reason) = method.unavailable.clone() {
+        return Ok(group(Verdict::Unavailable { reason }, Vec::new()));
     }
     let mut checks = Vec::new();
     let reads_files = matches!(method.reads, Reads::File | Reads::Both);
     match method.reads {
-        _ if !method.decodes.is_empty() => checks.extend(archives::checks(stage, &method)?),
-        Reads::File | Reads::Both => checks.extend(files::checks(stage, &method)?),
-        Reads::Folder => checks.extend(several::folder_checks(stage, &method)?),
-        Reads::Places => checks.extend(places::checks(stage, &method)?),
+        _ if !method.decodes.is_empty() => checks.extend(archives::checks(stage, method)?),
+        Reads::File | Reads::Both => checks.extend(files::checks(stage, method)?),
+        Reads::Folder => checks.extend(several::folder_checks(stage, method)?),
+        Reads::Places => checks.extend(places::checks(stage, method)?),
         Reads::Url | Reads::Object if method.ranges => {
-            checks.extend(servers::range_checks(stage, &method, &places::range_cases(stage)?));
+            checks.extend(servers::range_checks(stage, method, &places::range_cases(stage)?));
         }
-        Reads::Url | Reads::Object => checks.extend(servers::checks(stage, &method)),
+        Reads::Url | Reads::Object => checks.extend(servers::checks(stage, method)),
         Reads::List => {}
     }
     if reads_files && method.parts && method.decodes.is_empty() {
-        checks.extend(places::part_checks(stage, &method)?);
+        checks.extend(places::part_checks(stage, method)?);
     }
-    if servers::are_read_by(&method) && method.parts {
-        checks.extend(servers::part_checks(stage, &method, places::parts(stage)?));
+    if servers::are_read_by(method) && method.parts {
+        checks.extend(servers::part_checks(stage, method, places::parts(stage)?));
     }
     if method.lists || method.reads == Reads::List {
-        checks.extend(several::list_checks(stage, &method)?);
+        checks.extend(several::list_checks(stage, method)?);
     }
-    let verdict = checks.is_empty().then(|| {
-        let reason = "a control, which need not prove what it reads".to_owned();
-        Verdict::NotVerified { reason }
-    });
-    if let Some(reason) = servers::why_left_out(&method) {
+    if let Some(reason) = servers::why_left_out(method) {
         stage.leave_out(&method.method, &reason);
     }
-    if !checks.is_empty() {
-        checks.extend(protocol::misuse_checks(stage, &method, number));
+    if checks.is_empty() {
+        let reason = "a control, which need not prove what it reads".to_owned();
+        return Ok(group(Verdict::NotVerified { reason }, checks));
     }
-    Ok(CheckGroup { method: Some(method), checks, verdict })
+    checks.extend(protocol::misuse_checks(stage, method, number));
+    Ok(group(Verdict::Ok, checks))
 }
 
 /// All checks, method by method.

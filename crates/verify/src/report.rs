@@ -1,6 +1,5 @@
 //! The results of a verification, for each method.
 
-use super::CheckGroup;
 use super::check::{CheckResult, Fault};
 use readlab_record::Receipt;
 use serde::Serialize;
@@ -10,12 +9,7 @@ use serde::Serialize;
 pub enum Verdict {
     Ok,
     /// The first violation.
-    Failed {
-        request: String,
-        reason: String,
-        /// A shell command that repeats the violation.
-        repeat: String,
-    },
+    Failed(Fault),
     /// The method does not work on this machine.
     Unavailable {
         reason: String,
@@ -57,29 +51,17 @@ pub struct ContenderReport {
     pub methods: Vec<MethodReport>,
 }
 
-impl From<&CheckGroup<'_>> for MethodReport {
-    fn from(subject: &CheckGroup) -> MethodReport {
-        let of_all = MethodReport::of_all_methods(subject.verdict.clone().unwrap_or(Verdict::Ok));
-        match &subject.method {
-            Some(method) => MethodReport { method: method.method.clone(), ..of_all },
-            None => of_all,
-        }
-    }
-}
-
 /// The name of the report on checks that do not depend on a method.
 const ALL_METHODS: &str = "(protocol)";
 
 impl MethodReport {
+    pub(super) fn of_method(method: &str, verdict: Verdict) -> MethodReport {
+        let (method, left_out) = (method.to_owned(), Vec::new());
+        MethodReport { method, verdict, sessions: 0, answers: 0, left_out, fault_at: None }
+    }
+
     pub fn of_all_methods(verdict: Verdict) -> MethodReport {
-        MethodReport {
-            method: ALL_METHODS.to_owned(),
-            verdict,
-            sessions: 0,
-            answers: 0,
-            left_out: Vec::new(),
-            fault_at: None,
-        }
+        MethodReport::of_method(ALL_METHODS, verdict)
     }
 
     /// True for the report on checks that do not depend on a method.
@@ -94,9 +76,9 @@ impl MethodReport {
                 self.sessions += 1;
                 self.answers += answers;
             }
-            Err(Fault { request, reason, repeat }) if self.fault_at.is_none_or(|first| number < first) => {
+            Err(fault) if self.fault_at.is_none_or(|first| number < first) => {
                 self.fault_at = Some(number);
-                self.verdict = Verdict::Failed { request, reason, repeat };
+                self.verdict = Verdict::Failed(fault);
             }
             Err(_) => {}
         }
@@ -110,11 +92,13 @@ mod tests {
     #[test]
     fn every_verdict_is_serialized_with_the_name_of_its_method() {
         let words = |word: &str| word.to_owned();
-        let failed =
-            Verdict::Failed { request: words("newlines"), reason: words("wrong"), repeat: words("again") };
+        let fault = Fault { request: words("newlines"), reason: words("wrong"), repeat: words("again") };
         for (verdict, written) in [
             (Verdict::Ok, r#""verdict":"ok""#),
-            (failed, r#""verdict":"failed","request":"newlines","reason":"wrong","repeat":"again""#),
+            (
+                Verdict::Failed(fault),
+                r#""verdict":"failed","request":"newlines","reason":"wrong","repeat":"again""#,
+            ),
             (
                 Verdict::Unavailable { reason: words("no ring") },
                 r#""verdict":"unavailable","reason":"no ring""#,
@@ -124,8 +108,7 @@ mod tests {
                 r#""verdict":"not_verified","reason":"a control""#,
             ),
         ] {
-            let report = MethodReport { method: words("read"), ..MethodReport::of_all_methods(verdict) };
-            let text = serde_json::to_string(&report).unwrap();
+            let text = serde_json::to_string(&MethodReport::of_method("read", verdict)).unwrap();
             assert_eq!(text, format!(r#"{{"method":"read",{written},"sessions":0,"answers":0}}"#));
         }
     }

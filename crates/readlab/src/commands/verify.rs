@@ -15,7 +15,7 @@ use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::terminal::printable::printable;
 use readlab_system::visit::processors;
-use readlab_verify::{ContenderReport, MethodReport, Verdict, Verification};
+use readlab_verify::{ContenderReport, Fault, MethodReport, Verdict, Verification};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -165,7 +165,7 @@ fn verify(
         }
     })?;
     lines?;
-    if methods.iter().any(|report| matches!(report.verdict, Verdict::Failed { .. })) {
+    if methods.iter().any(|report| matches!(report.verdict, Verdict::Failed(_))) {
         scratch.keep();
         let folder = display_path(scratch.path());
         let remove = shell_words::join(["rm", "-r", &folder]);
@@ -181,12 +181,12 @@ fn broken_receipt(
     error: &SessionError,
 ) -> anyhow::Result<ContenderReport> {
     let command = entry.command()?;
-    let verdict = Verdict::Failed {
+    let fault = Fault {
         request: "methods".to_owned(),
         reason: error.to_string(),
         repeat: format!("{} methods", command.shell_line()),
     };
-    let report = MethodReport::of_all_methods(verdict);
+    let report = MethodReport::of_all_methods(Verdict::Failed(fault));
     show(args, &method_line(&entry.name, &report))?;
     Ok(ContenderReport { contender: entry.name.clone(), receipt: None, reason: None, methods: vec![report] })
 }
@@ -224,7 +224,7 @@ fn method_line(contender: &str, report: &MethodReport) -> String {
                 printable(&left_out)
             )
         }
-        Verdict::Failed { request, reason, repeat } => format!(
+        Verdict::Failed(Fault { request, reason, repeat }) => format!(
             "{name:<40} FAILED  {}: {}\n    to repeat it: {}",
             printable(request),
             printable(reason),
@@ -239,7 +239,7 @@ fn method_line(contender: &str, report: &MethodReport) -> String {
 /// named could not be verified.
 fn exit_code(args: &VerifyArgs, reports: &[ContenderReport]) -> ExitCode {
     let methods = || reports.iter().flat_map(|report| &report.methods);
-    if methods().any(|report| matches!(report.verdict, Verdict::Failed { .. })) {
+    if methods().any(|report| matches!(report.verdict, Verdict::Failed(_))) {
         return ExitCode::from(EXIT_FAILED);
     }
     let is_missing = !args.all && reports.iter().any(|report| report.reason.is_some());
