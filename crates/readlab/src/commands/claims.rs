@@ -95,19 +95,11 @@ impl ClaimsArgs {
     }
 
     fn exports(&self) -> Exports<'_, Vec<JudgedClaims>> {
+        let json = |judged: &Vec<JudgedClaims>| report::claims_json(judged);
+        let markdown = |judged: &Vec<JudgedClaims>| report::claims_markdown(judged);
         Exports::new([
-            Export::given(
-                EXPORT_JSON,
-                &self.export_json,
-                report::is_claims_json,
-                |judged: &Vec<JudgedClaims>, out| out.write_all(report::claims_json(judged).as_bytes()),
-            ),
-            Export::given(
-                EXPORT_MARKDOWN,
-                &self.export_markdown,
-                report::is_markdown,
-                |judged: &Vec<JudgedClaims>, out| out.write_all(report::claims_markdown(judged).as_bytes()),
-            ),
+            Export::of_text(EXPORT_JSON, &self.export_json, report::is_claims_json, json),
+            Export::of_text(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown, markdown),
         ])
     }
 }

@@ -186,44 +186,17 @@ impl CompareArgs {
     }
 
     fn exports<'d>(&self) -> Exports<'_, ComparisonExport<'d>> {
+        let json = |it: &ComparisonExport| report::comparison_json(it.comparison, it.fit, it.worse);
+        let markdown = |it: &ComparisonExport| report::comparison_markdown(it.comparison, it.fit);
+        let html = |it: &ComparisonExport| report::comparison_html(it.comparison, it.fit);
+        let bencher = |it: &ComparisonExport| report::bencher(it.last);
+        let github = |it: &ComparisonExport| report::github(it.last);
         Exports::new([
-            Export::given(
-                EXPORT_JSON,
-                &self.export_json,
-                report::is_comparison_json,
-                |it: &ComparisonExport, out| {
-                    let json = report::comparison_json(it.comparison, it.fit, it.worse);
-                    out.write_all(json.as_bytes())
-                },
-            ),
-            Export::given(
-                EXPORT_MARKDOWN,
-                &self.export_markdown,
-                report::is_markdown,
-                |it: &ComparisonExport, out| {
-                    out.write_all(report::comparison_markdown(it.comparison, it.fit).as_bytes())
-                },
-            ),
-            Export::given(
-                "--export-html",
-                &self.export_html,
-                markup::is_page,
-                |it: &ComparisonExport, out| {
-                    out.write_all(report::comparison_html(it.comparison, it.fit).as_bytes())
-                },
-            ),
-            Export::given(
-                "--export-bmf",
-                &self.export_bmf,
-                report::is_bencher,
-                |it: &ComparisonExport, out| out.write_all(report::bencher(it.last).as_bytes()),
-            ),
-            Export::given(
-                "--export-github",
-                &self.export_github,
-                report::is_github,
-                |it: &ComparisonExport, out| out.write_all(report::github(it.last).as_bytes()),
-            ),
+            Export::of_text(EXPORT_JSON, &self.export_json, report::is_comparison_json, json),
+            Export::of_text(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown, markdown),
+            Export::of_text("--export-html", &self.export_html, markup::is_page, html),
+            Export::of_text("--export-bmf", &self.export_bmf, report::is_bencher, bencher),
+            Export::of_text("--export-github", &self.export_github, report::is_github, github),
         ])
     }
 }

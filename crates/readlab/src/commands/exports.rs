@@ -12,26 +12,50 @@ use std::path::PathBuf;
 pub(super) const EXPORT_JSON: &str = "--export-json";
 pub(super) const EXPORT_MARKDOWN: &str = "--export-markdown";
 
-/// Writes one document from data of type `D`.
-type Writer<D> = fn(&D, &mut dyn Write) -> io::Result<()>;
-
 /// A document from data of type `D`, and its file.
 pub(super) struct Export<'a, D> {
     file: OutputFile<'a>,
-    write: Writer<D>,
+    document: Document<D>,
+}
+
+/// How a document is made from data of type `D`.
+enum Document<D> {
+    Text(fn(&D) -> String),
+    /// A document that may be long, and is written piece by piece.
+    Written(fn(&D, &mut dyn Write) -> io::Result<()>),
 }
 
 pub(super) struct Exports<'a, D>(Vec<Export<'a, D>>);
 
 impl<'a, D> Export<'a, D> {
     /// The export that an option requests; `None` if the option was not given.
-    pub(super) fn given(
+    pub(super) fn of_text(
         option: &'static str,
         file: &'a Option<PathBuf>,
         is_earlier: IsOutput,
-        write: Writer<D>,
+        text: fn(&D) -> String,
     ) -> Option<Export<'a, D>> {
-        Some(Export { file: OutputFile::given(option, file, is_earlier)?, write })
+        Some(Export { file: OutputFile::given(option, file, is_earlier)?, document: Document::Text(text) })
+    }
+
+    /// Like `of_text`, for a document that is written piece by piece.
+    pub(super) fn written(
+        option: &'static str,
+        file: &'a Option<PathBuf>,
+        is_earlier: IsOutput,
+        write: fn(&D, &mut dyn Write) -> io::Result<()>,
+    ) -> Option<Export<'a, D>> {
+        Some(Export {
+            file: OutputFile::given(option, file, is_earlier)?,
+            document: Document::Written(write),
+        })
+    }
+
+    fn write(&self, about: &D, inputs: &Inputs) -> Result<(), OutputError> {
+        self.file.write(inputs, |out| match self.document {
+            Document::Text(text) => out.write_all(text(about).as_bytes()),
+            Document::Written(write) => write(about, out),
+        })
     }
 }
 
@@ -45,7 +69,7 @@ impl<'a, D> Exports<'a, D> {
     }
 
     pub(super) fn write(&self, about: &D, inputs: &Inputs) -> Result<(), OutputError> {
-        self.0.iter().try_for_each(|export| export.file.write(inputs, |out| (export.write)(about, out)))
+        self.0.iter().try_for_each(|export| export.write(about, inputs))
     }
 
     /// Whether a document goes to standard output, where no table may be mixed into it.

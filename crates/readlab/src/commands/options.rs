@@ -268,18 +268,15 @@ pub(super) struct ShownRun<'a> {
 impl OutputOptions {
     pub(super) fn exports<'d>(&self) -> Exports<'_, ShownRun<'d>> {
         Exports::new([
-            Export::given(EXPORT_JSON, &self.export_json, report::is_json, |run: &ShownRun, out| {
+            Export::written(EXPORT_JSON, &self.export_json, report::is_json, |run: &ShownRun, out| {
                 report::json_with(run.record, &run.page.judged_claims, out)
             }),
-            Export::given("--export-csv", &self.export_csv, report::is_csv, |run: &ShownRun, out| {
+            Export::written("--export-csv", &self.export_csv, report::is_csv, |run: &ShownRun, out| {
                 report::csv(run.record, out)
             }),
-            Export::given(
-                EXPORT_MARKDOWN,
-                &self.export_markdown,
-                report::is_markdown,
-                |run: &ShownRun, out| out.write_all(report::markdown(run.page).as_bytes()),
-            ),
+            Export::of_text(EXPORT_MARKDOWN, &self.export_markdown, report::is_markdown, |run: &ShownRun| {
+                report::markdown(run.page)
+            }),
         ])
     }
 
