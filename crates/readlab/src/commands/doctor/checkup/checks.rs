@@ -46,20 +46,20 @@ pub(super) const ALL_CHECKS: [MachineCheck; 24] = [
     target_cautions,
 ];
 
-fn spoiling_finding(what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
+fn spoiling_finding(what: impl Into<String>, why: &str, mend: Option<&str>) -> Vec<Finding> {
     finding(FindingLevel::Spoils, what, why, mend)
 }
 
-fn limiting_finding(what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
+fn limiting_finding(what: impl Into<String>, why: &str, mend: Option<&str>) -> Vec<Finding> {
     finding(FindingLevel::Note, what, why, mend)
 }
 
-fn helpful_finding(what: String, why: &str) -> Vec<Finding> {
+fn helpful_finding(what: impl Into<String>, why: &str) -> Vec<Finding> {
     finding(FindingLevel::Helps, what, why, None)
 }
 
-fn finding(level: FindingLevel, what: String, why: &str, mend: Option<&str>) -> Vec<Finding> {
-    vec![Finding { level, what, why: why.to_owned(), mend: mend.map(str::to_owned) }]
+fn finding(level: FindingLevel, what: impl Into<String>, why: &str, mend: Option<&str>) -> Vec<Finding> {
+    vec![Finding { level, what: what.into(), why: why.to_owned(), mend: mend.map(str::to_owned) }]
 }
 
 fn other_lab(facts: &CheckupFacts) -> Vec<Finding> {
@@ -124,22 +124,21 @@ fn proactive_reclaim(facts: &CheckupFacts) -> Vec<Finding> {
     let why = "the kernel takes pages that were not used for a while out of the cache: a warm file does not stay warm";
     let mend = "as root: echo N > /sys/module/damon_reclaim/parameters/enabled; \
                 for state in /sys/kernel/mm/damon/admin/kdamonds/*/state; do echo off > $state; done";
-    spoiling_finding("proactive reclaim (DAMON) is on".to_owned(), why, Some(mend))
+    spoiling_finding("proactive reclaim (DAMON) is on", why, Some(mend))
 }
 
 fn frequency_governor(facts: &CheckupFacts) -> Vec<Finding> {
     match facts.machine.governor.as_deref() {
-        Some("performance") => helpful_finding(
-            "frequency governor: performance".to_owned(),
-            "the clock does not fall between turns",
-        ),
+        Some("performance") => {
+            helpful_finding("frequency governor: performance", "the clock does not fall between turns")
+        }
         Some(other) => {
             let why = "the clock falls between turns and rises within them: short readings look slower than they are";
             let mend = "as root: cpupower frequency-set -g performance";
             spoiling_finding(format!("frequency governor: {other}"), why, Some(mend))
         }
         None => limiting_finding(
-            "frequency governor: unknown".to_owned(),
+            "frequency governor: unknown",
             "who sets the clock cannot be seen from here, as usual in a guest; drift shows in the rounds",
             None,
         ),
@@ -152,9 +151,9 @@ fn turbo_state(facts: &CheckupFacts) -> Vec<Finding> {
             let why = "a processor runs faster while it is cool and its neighbours rest: rounds drift with the warmth";
             let mend = "as root, while measuring: echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo; \
                         elsewhere: echo 0 > /sys/devices/system/cpu/cpufreq/boost";
-            limiting_finding("turbo is on".to_owned(), why, Some(mend))
+            limiting_finding("turbo is on", why, Some(mend))
         }
-        Some(false) => helpful_finding("turbo is off".to_owned(), "the clock does not depend on the warmth"),
+        Some(false) => helpful_finding("turbo is off", "the clock does not depend on the warmth"),
         None => Vec::new(),
     }
 }
@@ -164,11 +163,7 @@ fn single_processor(facts: &CheckupFacts) -> Vec<Finding> {
         return Vec::new();
     }
     let why = "the lab, the reader and the kernel's workers take turns on it, and methods with threads gain nothing";
-    spoiling_finding(
-        "one processor only".to_owned(),
-        why,
-        Some("allow more: taskset, or the control group's cpuset"),
-    )
+    spoiling_finding("one processor only", why, Some("allow more: taskset, or the control group's cpuset"))
 }
 
 fn clock_precision(facts: &CheckupFacts) -> Vec<Finding> {
@@ -252,7 +247,7 @@ fn swap_use(facts: &CheckupFacts) -> Vec<Finding> {
         return Vec::new();
     }
     let why = "buffers of a waiting reader may be written out, and come back inside its window";
-    limiting_finding("swap is on".to_owned(), why, Some("as root, while measuring: swapoff -a"))
+    limiting_finding("swap is on", why, Some("as root, while measuring: swapoff -a"))
 }
 
 fn hypervisor(facts: &CheckupFacts) -> Vec<Finding> {
@@ -267,11 +262,11 @@ fn huge_page_setting(facts: &CheckupFacts) -> Vec<Finding> {
         Some("never") => {
             let why = "the memory limit is measured on pages of 4 KiB and comes out lower than the machine could do";
             let mend = "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
-            spoiling_finding("transparent huge pages: never".to_owned(), why, Some(mend))
+            spoiling_finding("transparent huge pages: never", why, Some(mend))
         }
         Some("always") => {
             let why = "every program gets them unasked: peak memory grows in steps of 2 MiB";
-            limiting_finding("transparent huge pages: always".to_owned(), why, None)
+            limiting_finding("transparent huge pages: always", why, None)
         }
         Some(mode) => {
             helpful_finding(format!("transparent huge pages: {mode}"), "programs that ask get them")
@@ -298,7 +293,7 @@ fn missing_meters(facts: &CheckupFacts) -> Vec<Finding> {
 
 fn syscall_counts(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.syscalls else {
-        return helpful_finding("system calls can be counted".to_owned(), "by the kernel's own tracepoint");
+        return helpful_finding("system calls can be counted", "by the kernel's own tracepoint");
     };
     let mend = "run as root, or as root, with the group of the user: sysctl kernel.perf_event_paranoid=1; \
                 mount -t tracefs nodev /sys/kernel/tracing; mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing";
@@ -311,10 +306,7 @@ fn syscall_counts(facts: &CheckupFacts) -> Vec<Finding> {
 
 fn right_to_drop_caches(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.drop_caches else {
-        return helpful_finding(
-            "the page cache of the machine can be emptied".to_owned(),
-            "with --drop-caches",
-        );
+        return helpful_finding("the page cache of the machine can be emptied", "with --drop-caches");
     };
     let why = "a file is made cold by posix_fadvise alone, which skips pages that another program has mapped";
     limiting_finding(
@@ -327,7 +319,7 @@ fn right_to_drop_caches(facts: &CheckupFacts) -> Vec<Finding> {
 fn right_to_bound_memory(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.bound_memory else {
         return helpful_finding(
-            "control groups can bound memory".to_owned(),
+            "control groups can bound memory",
             "--memory reads files as if they were larger than memory",
         );
     };
@@ -336,10 +328,7 @@ fn right_to_bound_memory(facts: &CheckupFacts) -> Vec<Finding> {
 
 fn cachestat_support(facts: &CheckupFacts) -> Vec<Finding> {
     let Err(reason) = &facts.rights.cachestat else {
-        return helpful_finding(
-            "cachestat is there".to_owned(),
-            "what is cached is asked of the kernel in one call",
-        );
+        return helpful_finding("cachestat is there", "what is cached is asked of the kernel in one call");
     };
     limiting_finding(
         reason.clone(),
@@ -359,7 +348,7 @@ fn unknown_turbo(facts: &CheckupFacts) -> Vec<Finding> {
         return Vec::new();
     }
     let why = "comparing machines by their clock (compare --fit) leaves this one out";
-    limiting_finding("the highest clock of the processor is unknown".to_owned(), why, None)
+    limiting_finding("the highest clock of the processor is unknown", why, None)
 }
 
 fn target_cautions(facts: &CheckupFacts) -> Vec<Finding> {
