@@ -5,6 +5,7 @@
 //! Readlab's own limits are controls of a plan, measured in the same rounds as the other trials;
 //! [`readlab_analysis::verdict::limits`] interprets their samples.
 
+use anyhow::{Context, anyhow, bail, ensure};
 use readlab_model::units::Bytes;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 use readlab_system::interface;
@@ -13,7 +14,7 @@ use readlab_targets::target::http::RequestVerb;
 use readlab_targets::target::web::RemoteTarget;
 use serde_json::{Deserializer, Value};
 use std::ffi::OsString;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::net::ToSocketAddrs;
 use std::path::Path;
 use std::time::Duration;
@@ -30,20 +31,6 @@ const FIO_READING_TIME_MAX: Duration = Duration::from_secs(60);
 /// How long fio may take beyond its reading. A device that does not answer keeps it for ever.
 const FIO_GRACE: Duration = Duration::from_secs(5);
 
-#[derive(Debug, thiserror::Error)]
-pub(super) enum FioError {
-    #[error("fio cannot be started: {0}")]
-    NotStarted(std::io::Error),
-    #[error("fio: {0}")]
-    NotEnded(ReadError),
-    #[error("fio: {0}")]
-    Failed(String),
-    #[error("the time for the whole run was used up")]
-    NoTime,
-    #[error("fio's output has no read rate: {0}")]
-    NoRate(String),
-}
-
 /// How fio reads: the block size and the queue depth.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FioPoint {
@@ -59,16 +46,15 @@ pub(super) fn fio_limit(
     target: usize,
     point: FioPoint,
     time: Option<Duration>,
-) -> Result<Limit, FioError> {
+) -> anyhow::Result<Limit> {
     let each = time.map(|time| time / FIO_READINGS as u32);
-    if each.is_some_and(|each| each < FIO_READING_TIME_MIN) {
-        return Err(FioError::NoTime);
-    }
+    let is_too_short = each.is_some_and(|each| each < FIO_READING_TIME_MIN);
+    ensure!(!is_too_short, "the time for the whole run was used up");
     // Fio's own start and end belong to the time of each reading.
     let reading = each.map_or(FIO_READING_TIME_MAX, |each| each - FIO_READING_TIME_MIN / 2);
     let FioPoint { block_bytes, depth } = point;
-    let samples =
-        (0..FIO_READINGS).map(|_| read_rate_once(path, point, reading)).collect::<Result<Vec<u64>, _>>()?;
+    let rates = (0..FIO_READINGS).map(|_| read_rate_once(path, point, reading));
+    let samples = rates.collect::<anyhow::Result<Vec<u64>>>()?;
     let mut sorted = samples.clone();
     sorted.sort_unstable();
     let name = format!("fio@buffer={},depth={depth}", Bytes(block_bytes).exact());
@@ -98,7 +84,7 @@ fn limit_without_rate(kind: LimitKind, name: String, target: usize, how: &str) -
 }
 
 /// Reads the whole file once, or as much as the time allows; returns bytes per second.
-fn read_rate_once(path: &Path, point: FioPoint, time: Duration) -> Result<u64, FioError> {
+fn read_rate_once(path: &Path, point: FioPoint, time: Duration) -> anyhow::Result<u64> {
     let FioPoint { block_bytes, depth } = point;
     let fixed = ["--name=readlab", "--readonly", "--rw=read", "--direct=1", "--ioengine=io_uring"];
     let fixed = fixed.into_iter().chain(["--output-format=json", "--allow_file_create=0"]);
@@ -112,27 +98,26 @@ fn read_rate_once(path: &Path, point: FioPoint, time: Duration) -> Result<u64, F
     ];
     let args = fixed.map(OsString::from).chain(set.map(OsString::from)).collect();
     let line = CommandLine { program: "fio".into(), args, ..CommandLine::default() };
-    let mut printed = tempfile::tempfile().map_err(FioError::NotStarted)?;
-    let status =
-        program::run_to_end(&line, Path::new("."), &printed, time + FIO_GRACE).map_err(
-            |error| match error {
-                ReadError::Io(cause) => FioError::NotStarted(cause),
-                error => FioError::NotEnded(error),
-            },
-        )?;
+    let not_started = |cause: io::Error| anyhow!("fio cannot be started: {cause}");
+    let mut printed = tempfile::tempfile().map_err(not_started)?;
+    let ended = program::run_to_end(&line, Path::new("."), &printed, time + FIO_GRACE);
+    let status = ended.map_err(|error| match error {
+        ReadError::Io(cause) => not_started(cause),
+        error => anyhow!("fio: {error}"),
+    })?;
     if !status.success() {
         let last = program::last_line(printed);
-        return Err(FioError::Failed(last.unwrap_or_else(|| "it failed in silence".to_owned())));
+        bail!("fio: {}", last.as_deref().unwrap_or("it failed in silence"));
     }
     let mut said = Vec::new();
     let read = printed.rewind().and_then(|()| printed.read_to_end(&mut said));
-    read.map_err(|cause| FioError::NotEnded(cause.into()))?;
+    read.map_err(|cause| anyhow!("fio: {}", ReadError::Io(cause)))?;
     parse_read_rate(&String::from_utf8_lossy(&said))
 }
 
 /// The read rate of the first job in fio's JSON, which other messages may precede and follow.
-fn parse_read_rate(said: &str) -> Result<u64, FioError> {
-    let no_rate = |why: &str| FioError::NoRate(why.to_owned());
+fn parse_read_rate(said: &str) -> anyhow::Result<u64> {
+    let no_rate = |why: &str| anyhow!("fio's output has no read rate: {why}");
     let start = said.find('{').ok_or_else(|| no_rate("no JSON"))?;
     let first = Deserializer::from_str(&said[start..]).into_iter::<Value>().next();
     let value = first.transpose().map_err(|error| no_rate(&error.to_string()))?.unwrap_or_default();
@@ -140,30 +125,21 @@ fn parse_read_rate(said: &str) -> Result<u64, FioError> {
     rate.filter(|rate| *rate > 0).ok_or_else(|| no_rate("no jobs[0].read.bw_bytes"))
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(super) enum LinkError {
-    #[error("{0}")]
-    NoAddress(String),
-    #[error("{0}")]
-    Unreachable(std::io::Error),
-    #[error(
-        "nothing says how fast {0} is: its driver does not know, as those of virtual machines, or no device is behind it, as in containers"
-    )]
-    SpeedUnknown(String),
-}
-
 /// The limit by the link's speed; `None` for a server on this machine, because no link leads there.
-pub(super) fn link_limit(remote: &RemoteTarget, target: usize) -> Result<Option<Limit>, LinkError> {
-    let url =
-        remote.source.url(RequestVerb::Head).map_err(|error| LinkError::NoAddress(error.to_string()))?;
-    let mut addresses = url.address().to_socket_addrs().map_err(LinkError::Unreachable)?;
-    let address =
-        addresses.next().ok_or_else(|| LinkError::NoAddress("its server has no address".to_owned()))?;
-    let found = interface::on_route_to(address).map_err(LinkError::Unreachable)?;
+pub(super) fn link_limit(remote: &RemoteTarget, target: usize) -> anyhow::Result<Option<Limit>> {
+    let url = remote.source.url(RequestVerb::Head)?;
+    let address = url.address().to_socket_addrs()?.next().context("its server has no address")?;
+    let found = interface::on_route_to(address)?;
     if found.is_loopback {
         return Ok(None);
     }
-    let bits_per_s = found.bits_per_s.ok_or_else(|| LinkError::SpeedUnknown(found.name.clone()))?;
+    let bits_per_s = found.bits_per_s.with_context(|| {
+        format!(
+            "nothing says how fast {} is: its driver does not know, as those of virtual machines, or no device is \
+             behind it, as in containers",
+            found.name
+        )
+    })?;
     let how = "the speed that the driver of the interface says, not measured";
     let of_link = limit_without_rate(LimitKind::Link, found.name, target, how);
     let value = bits_per_s / 8;
@@ -178,7 +154,7 @@ mod tests {
     fn without_time_fio_is_not_started() {
         let point = FioPoint { block_bytes: 4096, depth: 1 };
         let found = fio_limit(Path::new("/no/such/file"), 0, point, Some(Duration::from_secs(1)));
-        assert!(matches!(found, Err(FioError::NoTime)), "{found:?}");
+        assert_eq!(found.unwrap_err().to_string(), "the time for the whole run was used up");
     }
 
     #[test]
