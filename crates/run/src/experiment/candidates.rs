@@ -36,7 +36,7 @@ impl Candidates<'_> {
     pub fn find(self, globs: &[String]) -> Result<Vec<TrialId>, PlanError> {
         let mut found = CandidateSet::new(self.space);
         if globs.is_empty() {
-            self.add_default_methods(&mut found);
+            self.add_default_methods(&mut found)?;
         }
         for glob in globs {
             let before = found.ids.len();
@@ -53,7 +53,7 @@ impl Candidates<'_> {
     }
 
     /// Adds the methods that are searched if none is named.
-    fn add_default_methods(self, found: &mut CandidateSet) {
+    fn add_default_methods(self, found: &mut CandidateSet) -> Result<(), PlanError> {
         let is_asked = |contender: &str| match self.languages.names() {
             [] => DEFAULT_CONTENDERS.contains(&contender),
             _ => self.languages.admits(contender),
@@ -61,9 +61,10 @@ impl Candidates<'_> {
         let of_usual = self.offered_methods().filter(|(contender, _)| is_asked(contender));
         for (contender, method) in of_usual.filter(|(_, method)| self.space.sets_any_of(method)) {
             for id in best_scans(contender, method, self.work) {
-                found.add(&id, method);
+                found.add(&id, method, &Params::default())?;
             }
         }
+        Ok(())
     }
 
     fn add_matching(self, glob: &str, found: &mut CandidateSet) -> Result<(), PlanError> {
@@ -79,7 +80,7 @@ impl Candidates<'_> {
                 ids
             };
             for id in ids {
-                found.add_with_fixed_params(&id, method, &kept)?;
+                found.add(&id, method, &kept)?;
             }
         }
         Ok(())
@@ -118,39 +119,21 @@ impl CandidateSet<'_> {
         CandidateSet { space, ids: Vec::new(), seen: BTreeSet::new(), set_names: BTreeSet::new() }
     }
 
-    fn add(&mut self, method: &MethodId, line: &MethodLine) {
-        self.set_names.extend(self.space.settable_params(line).map(str::to_owned));
-        // A method that is unavailable here is reported once, and not for each of its settings.
-        let is_available = line.unavailable.is_none();
-        let settings = if is_available { self.space.settings(line) } else { vec![Params::default()] };
-        self.add_settings(method, settings);
-    }
-
-    fn add_with_fixed_params(
-        &mut self,
-        method: &MethodId,
-        line: &MethodLine,
-        kept: &Params,
-    ) -> Result<(), PlanError> {
-        if kept.0.is_empty() {
-            self.add(method, line);
-            return Ok(());
-        }
+    /// Adds a method with each of its settings in the space; the `kept` ones stay fixed.
+    fn add(&mut self, method: &MethodId, line: &MethodLine, kept: &Params) -> Result<(), PlanError> {
         let kept = kept.resolve(line)?;
         self.set_names.extend(self.space.settable_params(line).map(str::to_owned));
-        let mut settings = self.space.settings(line);
-        settings.iter_mut().for_each(|setting| setting.0.extend(kept.0.clone()));
-        self.add_settings(method, settings);
-        Ok(())
-    }
-
-    fn add_settings(&mut self, method: &MethodId, settings: Vec<Params>) {
-        for params in settings {
+        // A method that is unavailable here is reported once, and not for each of its settings.
+        let is_listed_once = line.unavailable.is_some() && kept.0.is_empty();
+        let settings = if is_listed_once { vec![Params::default()] } else { self.space.settings(line) };
+        for mut params in settings {
+            params.0.extend(kept.0.clone());
             let id = TrialId::new(method.clone(), &params);
             if self.seen.insert(id.clone()) {
                 self.ids.push(id);
             }
         }
+        Ok(())
     }
 }
 
