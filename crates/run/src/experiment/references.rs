@@ -4,7 +4,7 @@
 
 use super::config::RunConfig;
 use super::options::OwnCommand;
-use readlab_catalog::language::{LanguageChoice, Languages};
+use readlab_catalog::language::Languages;
 use readlab_catalog::roster::Roster;
 use readlab_catalog::snippet;
 use readlab_measure::plan::Plan;
@@ -16,72 +16,61 @@ use std::cmp::Reverse;
 pub(super) fn candidates(config: &RunConfig, named: Option<TrialId>, plan: &Plan) -> Vec<ReferenceCandidate> {
     let read = plan.trials.iter().map(|planned| &planned.trial).filter(|trial| !trial.is_control());
     let read: Vec<TrialId> = read.map(|trial| trial.id.clone()).collect();
-    let (commands, languages) = (config.user.selection.commands.clone(), config.languages.clone());
-    ReferenceOptions { named, commands, languages }.candidates_among(&read)
+    candidates_among(&read, named, &config.user.selection.commands, config.languages.names())
 }
 
-/// Options of the user and the suite that affect the choice of the reference.
-struct ReferenceOptions {
+/// The candidates, where the user has these commands and requests these languages.
+fn candidates_among(
+    read: &[TrialId],
     named: Option<TrialId>,
-    commands: Vec<OwnCommand>,
-    languages: LanguageChoice,
-}
-
-impl ReferenceOptions {
-    fn candidates_among(self, read: &[TrialId]) -> Vec<ReferenceCandidate> {
-        let built_in = Roster::built_in();
-        let ids = |fits: &dyn Fn(&TrialId) -> bool| -> Vec<TrialId> {
-            read.iter().filter(|id| fits(id)).cloned().collect()
-        };
-        let commands = self.commands.iter();
-        let commands = commands.filter_map(|command| command.trial().parse().ok());
-        let own: Vec<TrialId> = commands.filter(|id| read.contains(id)).collect();
-        let programs = ids(&|id| built_in.entry(&id.method.contender).is_none());
-        let independent = ids(&|id| INDEPENDENT_READERS.contains(&id.to_string().as_str()));
-        let usual = self.usual_methods(&built_in, read);
-        let mut all = CandidateList::default();
-        all.add(self.named, ReferenceReason::Named);
-        all.add(own, ReferenceReason::Own);
-        all.add(programs, ReferenceReason::Own);
-        all.add(independent, ReferenceReason::Independent);
-        all.add(usual, ReferenceReason::Usual);
-        all.0
-    }
-
-    /// The usual methods: of the requested languages in their order, then of the language with the
-    /// most trials.
-    fn usual_methods(&self, roster: &Roster, read: &[TrialId]) -> Vec<TrialId> {
-        let languages = Languages::of_roster(roster);
-        let language = |id: &TrialId| languages.language_of(&id.method.contender).to_owned();
-        let all: Vec<String> = read.iter().map(language).collect();
-        let usual = read.iter().filter(|id| snippet::is_usual(&id.method));
-        let mut usual: Vec<TrialId> = usual.cloned().collect();
-        usual.sort_by_cached_key(|id| {
-            let own = language(id);
-            let asked = self.languages.names().iter().position(|name| *name == own).unwrap_or(usize::MAX);
-            (asked, Reverse(all.iter().filter(|it| **it == own).count()), own)
-        });
-        usual
-    }
-}
-
-/// Candidates in order, without duplicates.
-#[derive(Default)]
-struct CandidateList(Vec<ReferenceCandidate>);
-
-impl CandidateList {
-    fn add(&mut self, trials: impl IntoIterator<Item = TrialId>, why: ReferenceReason) {
+    commands: &[OwnCommand],
+    asked: &[String],
+) -> Vec<ReferenceCandidate> {
+    let built_in = Roster::built_in();
+    let ids = |fits: &dyn Fn(&TrialId) -> bool| -> Vec<TrialId> {
+        read.iter().filter(|id| fits(id)).cloned().collect()
+    };
+    let commands = commands.iter().filter_map(|command| command.trial().parse().ok());
+    let own: Vec<TrialId> = commands.filter(|id| read.contains(id)).collect();
+    let programs = ids(&|id| built_in.entry(&id.method.contender).is_none());
+    let independent = ids(&|id| INDEPENDENT_READERS.contains(&id.to_string().as_str()));
+    let mut all: Vec<ReferenceCandidate> = Vec::new();
+    for (trials, why) in [
+        (Vec::from_iter(named), ReferenceReason::Named),
+        (own, ReferenceReason::Own),
+        (programs, ReferenceReason::Own),
+        (independent, ReferenceReason::Independent),
+        (usual_methods(&built_in, read, asked), ReferenceReason::Usual),
+    ] {
         for trial in trials {
-            if !self.0.iter().any(|had| had.trial == trial) {
-                self.0.push(ReferenceCandidate { trial, why });
+            if !all.iter().any(|had| had.trial == trial) {
+                all.push(ReferenceCandidate { trial, why });
             }
         }
     }
+    all
+}
+
+/// The usual methods: of the requested languages in their order, then of the language with the
+/// most trials.
+fn usual_methods(roster: &Roster, read: &[TrialId], asked: &[String]) -> Vec<TrialId> {
+    let languages = Languages::of_roster(roster);
+    let language = |id: &TrialId| languages.language_of(&id.method.contender).to_owned();
+    let all: Vec<String> = read.iter().map(language).collect();
+    let usual = read.iter().filter(|id| snippet::is_usual(&id.method));
+    let mut usual: Vec<TrialId> = usual.cloned().collect();
+    usual.sort_by_cached_key(|id| {
+        let own = language(id);
+        let asked = asked.iter().position(|name| *name == own).unwrap_or(usize::MAX);
+        (asked, Reverse(all.iter().filter(|it| **it == own).count()), own)
+    });
+    usual
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_catalog::language::LanguageChoice;
 
     fn ids(names: &[&str]) -> Vec<TrialId> {
         names.iter().map(|name| name.parse().unwrap()).collect()
@@ -100,12 +89,11 @@ mod tests {
                 "rust/read",
             ]);
             let words: Vec<String> = languages.iter().map(|&word| word.to_owned()).collect();
-            let asked = ReferenceOptions {
-                named: named.map(|name| name.parse().unwrap()),
-                commands: commands.iter().map(|line| OwnCommand::without_rules(line)).collect(),
-                languages: LanguageChoice::parse(&words, &Roster::built_in()).unwrap(),
-            };
-            asked.candidates_among(&planned).into_iter().map(|it| it.trial.to_string()).collect()
+            let asked = LanguageChoice::parse(&words, &Roster::built_in()).unwrap();
+            let commands: Vec<_> = commands.iter().map(|line| OwnCommand::without_rules(line)).collect();
+            let named = named.map(|name| name.parse().unwrap());
+            let found = candidates_among(&planned, named, &commands, asked.names());
+            found.into_iter().map(|it| it.trial.to_string()).collect()
         };
         let wc = "command/wc -l";
         assert_eq!(order(None, &[], &[]), ["mine/fast", wc, "rust/lines", "python/lines"]);
