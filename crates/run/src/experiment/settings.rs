@@ -3,7 +3,7 @@
 
 use super::command_parameters;
 use super::template::check_line;
-use super::together::ArrangedTargets;
+use super::together::{ArrangedTargets, repeat_trials};
 use crate::experiment::targets::KnownTarget;
 use anyhow::{Context, anyhow, ensure};
 use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
@@ -172,11 +172,7 @@ fn plan_under_points(plan: Plan, targets: usize, points: usize) -> Plan {
         let on = planned.on_target(point * targets + planned.trial.target);
         PlannedTrial { block: point, ..on }
     };
-    let under_each = |planned: &PlannedTrial| (0..points).map(|it| under(planned, it)).collect::<Vec<_>>();
-    let trials = plan.trials.iter().flat_map(under_each).collect();
-    let mut plan = Plan { trials, rules: Rules { budget, ..plan.rules }, ..plan };
-    plan.number_trials();
-    plan
+    repeat_trials(Plan { rules: Rules { budget, ..plan.rules }, ..plan }, points, under)
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl ReaderGroup {
         };
         let own = targets.iter().map(|known| &known.target.facts);
         let facts = own.flat_map(|facts| counts.iter().map(move |&count| read_by(facts, count))).collect();
-        let plan = plan_on_each(plan, counts.len());
+        let plan = repeat_trials(plan, counts.len(), PlannedTrial::on_target);
         Ok(ArrangedTargets { targets, caches, facts, plan, settings: None })
     }
 }
@@ -158,13 +158,18 @@ fn with_copies(
         caches.push(CacheControl::open(&target, eviction)?);
         targets.push(KnownTarget { target, expected: expected.clone() });
     }
-    Ok(ArrangedTargets { targets, caches, facts, plan: plan_on_each(plan, counts.len()), settings: None })
+    let plan = repeat_trials(plan, counts.len(), PlannedTrial::on_target);
+    Ok(ArrangedTargets { targets, caches, facts, plan, settings: None })
 }
 
-fn plan_on_each(plan: Plan, targets: usize) -> Plan {
-    let on_each =
-        |planned: &PlannedTrial| (0..targets).map(|target| planned.on_target(target)).collect::<Vec<_>>();
-    let mut plan = Plan { trials: plan.trials.iter().flat_map(on_each).collect(), ..plan };
+/// The plan with `count` trials for each; `nth` makes the trial of a number from 0.
+pub(super) fn repeat_trials(
+    plan: Plan,
+    count: usize,
+    nth: impl Fn(&PlannedTrial, usize) -> PlannedTrial,
+) -> Plan {
+    let repeated = |planned: &PlannedTrial| (0..count).map(|number| nth(planned, number)).collect::<Vec<_>>();
+    let mut plan = Plan { trials: plan.trials.iter().flat_map(repeated).collect(), ..plan };
     plan.number_trials();
     plan
 }

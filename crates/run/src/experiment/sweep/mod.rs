@@ -132,18 +132,15 @@ impl SweepFolder {
     /// Reads every file and compares its content with what was written. This fills the page cache
     /// and every cache below it, so it runs after all measurements.
     pub fn check_content(&self) -> Result<(), SweepError> {
+        let not_kept = |cause: String| SweepError::NotKept { folder: self.path().to_owned(), cause };
         for file in &self.files {
             if interrupt::requested() {
                 return Err(SweepError::Interrupted);
             }
             let path = self.path().join(&file.name);
-            let found = oracle::truth(&path).map_err(|cause| SweepError::NotKept {
-                folder: self.path().to_owned(),
-                cause: cause.to_string(),
-            })?;
+            let found = oracle::truth(&path).map_err(|cause| not_kept(cause.to_string()))?;
             if found.digest != file.digest {
-                let cause = format!("{} holds other bytes than were written", file.name);
-                return Err(SweepError::NotKept { folder: self.path().to_owned(), cause });
+                return Err(not_kept(format!("{} holds other bytes than were written", file.name)));
             }
         }
         Ok(())

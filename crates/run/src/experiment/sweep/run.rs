@@ -18,14 +18,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_catalog::roster::Roster;
 use readlab_corpus::oracle::Truth;
 use readlab_measure::interface::Sink;
-use readlab_measure::plan::{Plan, PlannedTrial, Rules};
+use readlab_measure::plan::{Plan, Rules};
 use readlab_measure::sampler::{InspectPlan, ProcessSampler};
 use readlab_measure::sequence;
 use readlab_measure::target::SweepTarget;
 use readlab_measure::warm_up_file::WarmUpFile;
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
-use readlab_model::trial::{CacheState, TrialIndex};
+use readlab_model::trial::CacheState;
 use readlab_model::units::Nanos;
 use readlab_record::{EndReason, Line, RunKind, WriteWay};
 use readlab_roster::discovery::Contenders;
@@ -284,18 +284,14 @@ fn plan_for_one_file(config: &SweepConfig, contenders: &Contenders) -> Result<Pl
 fn plan_for_all_files(config: &SweepConfig, folder: &SweepFolder, methods: Plan) -> Result<Plan, SweepError> {
     let order = reading_order(config, folder)?;
     let passes = methods.trials.len();
-    let turns = (0..passes).flat_map(|pass| (0..order.len()).map(move |position| (pass, position)));
-    let mut trials: Vec<PlannedTrial> = Vec::new();
-    for (pass, position) in turns {
-        let mut planned = methods.trials[(position + pass) % passes].clone();
-        (planned.trial.index, planned.trial.target) = (TrialIndex::new(trials.len()), order[position]);
-        trials.push(planned);
+    let mut trials = Vec::new();
+    for pass in 0..passes {
+        let turns = order.iter().enumerate();
+        trials.extend(turns.map(|(at, &file)| methods.trials[(at + pass) % passes].on_target(file)));
     }
-    let mut absent = methods.absent;
-    for (index, (trial, _)) in (trials.len()..).zip(&mut absent) {
-        trial.index = TrialIndex::new(index);
-    }
-    Ok(Plan { trials, absent, ..methods })
+    let mut plan = Plan { trials, ..methods };
+    plan.number_trials();
+    Ok(plan)
 }
 
 fn reading_order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<usize>, SweepError> {
