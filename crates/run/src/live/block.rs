@@ -166,17 +166,23 @@ impl RankingRow {
         !self.is_not_measured && !self.walls.is_empty()
     }
 
+    fn walls(&self, of_search: bool) -> &[Observation] {
+        if of_search { &self.searched } else { &self.walls }
+    }
+
     /// Median of the row's readings, in nanoseconds; `None` if no reading counts.
     fn median_ns(&self, of_search: bool) -> Option<f64> {
-        let walls = if of_search { &self.searched } else { &self.walls };
-        stats::median(walls.iter().map(|wall| wall.value)).filter(|_| !self.is_not_measured)
+        let walls = self.walls(of_search).iter().map(|wall| wall.value);
+        stats::median(walls).filter(|_| !self.is_not_measured)
     }
 
     /// Figures of the row's readings; `None` if no reading counts.
     fn figures(&self, of_search: bool) -> Option<RowFigures> {
-        let median_ns = self.median_ns(of_search)?;
-        let walls = if of_search { &self.searched } else { &self.walls };
-        Some(self.figures_with_time(median_ns, stats::precision(walls)))
+        let time = nanos(self.median_ns(of_search)?);
+        let precision = stats::precision(self.walls(of_search));
+        let has_rate = self.bytes_each > 0 && time.0 > 0;
+        let rate = has_rate.then(|| Throughput::per(Bytes(self.bytes_each), time));
+        Some(RowFigures { name: self.name.clone(), time, precision, rate, metered: self.medians() })
     }
 
     /// Joint figures of the row's readings of different files; `None` if no reading counts.
@@ -190,13 +196,6 @@ impl RankingRow {
             metered: self.medians(),
         };
         (!self.walls.is_empty()).then_some(figures)
-    }
-
-    fn figures_with_time(&self, time_ns: f64, precision: Option<f64>) -> RowFigures {
-        let time = nanos(time_ns);
-        let is_rate = self.bytes_each > 0 && time.0 > 0;
-        let rate = is_rate.then(|| Throughput::per(Bytes(self.bytes_each), time));
-        RowFigures { name: self.name.clone(), time, precision, rate, metered: self.medians() }
     }
 
     fn medians(&self) -> BTreeMap<Meter, f64> {

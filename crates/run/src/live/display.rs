@@ -14,7 +14,7 @@ use readlab_system::terminal::printable::printable;
 use readlab_system::terminal::screen::Screen;
 use readlab_system::tty::Size;
 use std::cell::{RefCell, RefMut};
-use std::fmt::{self, Debug, Formatter};
+use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ pub enum ShownProgress {
 }
 
 /// A terminal to draw on: the real one, or a scripted one in tests.
-pub(super) trait Surface {
+pub(super) trait Surface: Debug {
     fn size(&self) -> Size;
     fn has_keys(&self) -> bool;
     fn pressed_keys(&mut self) -> Vec<u8>;
@@ -47,6 +47,7 @@ pub(super) trait Surface {
     fn now(&self) -> Instant;
 }
 
+#[derive(Debug)]
 enum DisplayOutput {
     Nowhere,
     /// One line after each round, on standard error; rounds that take little time share a line.
@@ -245,16 +246,6 @@ impl Surface for Screen {
 
     fn now(&self) -> Instant {
         Instant::now()
-    }
-}
-
-impl Debug for DisplayOutput {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            DisplayOutput::Nowhere => "Nowhere",
-            DisplayOutput::Plain => "Plain",
-            DisplayOutput::Surface(_) => "Surface",
-        })
     }
 }
 

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+#[derive(Debug)]
 struct TerminalScript {
     now: Instant,
     draw_time: Duration,
@@ -24,7 +25,7 @@ struct TerminalScript {
     lines: Vec<String>,
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct ScriptedSurface(Rc<RefCell<TerminalScript>>);
 
 impl Surface for ScriptedSurface {
