@@ -87,7 +87,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         check_options(options, &inputs)?;
         output_file::check(&[page_beside(&path.with_file_name(REPORT))], &inputs)?;
         save_record(options, &path)?;
-        experiment.write_first_lines(&mut recorder)?;
+        experiment.write_first_lines(None, &mut recorder)?;
         execute_and_show(experiment, recorder, options)
     })
 }
@@ -193,7 +193,7 @@ fn begin_and_execute(
     mut recorder: Recorder,
     options: &OutputOptions,
 ) -> anyhow::Result<u8> {
-    experiment.write_first_lines(&mut recorder)?;
+    experiment.write_first_lines(None, &mut recorder)?;
     recorder.publish()?;
     if let Err(error) = save_record(options, recorder.path()) {
         recorder.withdraw()?;

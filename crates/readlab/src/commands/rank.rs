@@ -272,7 +272,7 @@ impl PreparingRank<'_> {
         };
         let mut recorder = begun.recorder;
         let fleet = JoinedFleet { agreement: &agreement, hidden: self.hidden.as_deref() };
-        experiment.write_first_lines_of_fleet(&fleet, &mut recorder)?;
+        experiment.write_first_lines(Some(&fleet), &mut recorder)?;
         recorder.publish()?;
         save_record(options, recorder.path())?;
         let requested = experiment.requested();

@@ -174,6 +174,10 @@ mod tests {
         Ok(expand_parameters(commands, parameters)?.into_iter().map(|own| own.line).collect())
     }
 
+    fn expanded(line: &str, rules: CommandRules, parameters: &[Parameter]) -> Vec<OwnCommand> {
+        expand_parameters(vec![OwnCommand { line: line.to_owned(), rules }], parameters).unwrap()
+    }
+
     fn scanned_values(first: &str, last: &str, step: Option<&str>) -> Vec<String> {
         Parameter::of_range("n", [first, last], step).unwrap().values
     }
@@ -198,16 +202,9 @@ mod tests {
     #[test]
     fn each_command_has_a_name_of_its_own() {
         let ahead = Parameter::of_list("ra", "32,256").unwrap();
-        let with_prepare = |line: &str| {
-            let prepare = Some("echo {ra} {n}".to_owned());
-            OwnCommand { line: line.to_owned(), rules: CommandRules { prepare, ..CommandRules::default() } }
-        };
         let named = |line: &str, parameters: &[Parameter]| -> Vec<String> {
-            expand_parameters(vec![with_prepare(line)], parameters)
-                .unwrap()
-                .into_iter()
-                .map(|own| own.line)
-                .collect()
+            let rules = CommandRules { prepare: Some("echo {ra} {n}".to_owned()), ..CommandRules::default() };
+            expanded(line, rules, parameters).into_iter().map(|own| own.line).collect()
         };
         let one = std::slice::from_ref(&ahead);
         assert_eq!(named("wc -l", one), ["wc -l # ra=32", "wc -l # ra=256"]);
@@ -238,25 +235,14 @@ mod tests {
                 "dd bs=1M"
             ]
         );
-        let rules = CommandRules { prepare: Some("touch {threads}".to_owned()), ..CommandRules::default() };
-        let both = expand_parameters(
-            vec![OwnCommand { rules, ..OwnCommand::without_rules("x {threads}") }],
-            &[threads],
-        )
-        .unwrap();
+        let prepare = Some("touch {threads}".to_owned());
+        let check = Check::Accepted { by: "test $(wc -l) = {threads}".to_owned() };
+        let rules = CommandRules { prepare, check, ..CommandRules::default() };
+        let both = expanded("x {threads}", rules, &[threads]);
         let prepared: Vec<_> = both.iter().map(|own| own.rules.prepare.as_deref().unwrap()).collect();
         assert_eq!(prepared, ["touch 1", "touch 2"]);
-        let check = Check::Accepted { by: "test $(wc -l) = {n}".to_owned() };
-        let rules = CommandRules { check, ..CommandRules::default() };
-        let n = Parameter::of_list("n", "1,2").unwrap();
-        let both = expand_parameters(
-            vec![OwnCommand { rules, ..OwnCommand::without_rules("head -n {n} {}") }],
-            &[n],
-        )
-        .unwrap();
-        let by = |own: &OwnCommand| own.rules.check.clone();
-        let right = |n| Check::Accepted { by: format!("test $(wc -l) = {n}") };
-        assert_eq!(both.iter().map(by).collect::<Vec<_>>(), [right(1), right(2)]);
+        let checked: Vec<_> = both.into_iter().map(|own| own.rules.check).collect();
+        assert_eq!(checked, [1, 2].map(|n| Check::Accepted { by: format!("test $(wc -l) = {n}") }));
     }
 
     #[test]

@@ -109,19 +109,11 @@ impl Experiment {
 
     /// Writes the lines that come before anything is measured. Refuses flame graphs that would
     /// replace a file that is read, or a file that readlab did not write.
-    pub fn write_first_lines(&mut self, recorder: &mut Recorder) -> anyhow::Result<()> {
-        self.write_opening(None, recorder)
-    }
-
-    pub fn write_first_lines_of_fleet(
+    pub fn write_first_lines(
         &mut self,
-        fleet: &JoinedFleet,
+        fleet: Option<&JoinedFleet>,
         recorder: &mut Recorder,
     ) -> anyhow::Result<()> {
-        self.write_opening(Some(fleet), recorder)
-    }
-
-    fn write_opening(&mut self, fleet: Option<&JoinedFleet>, recorder: &mut Recorder) -> anyhow::Result<()> {
         self.check_flame_graphs()?;
         let mut lines = self.opening.lines(fleet, &self.plan.states).into_iter();
         Ok(lines.try_for_each(|line| recorder.append(line))?)

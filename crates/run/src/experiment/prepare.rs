@@ -8,7 +8,7 @@ use super::header_lines::{NewRecord, OpeningLines};
 use super::options::InspectOptions;
 use super::probe::probe_hidden_caches;
 use super::recorder::Recorder;
-use super::target_spec::{ExaminedTarget, ExaminedTargets};
+use super::target_spec::ExaminedTargets;
 use super::targets::{ExpectedAnswers, OpenTarget, serve, split_known_targets};
 use super::together::{ArrangedTargets, ReaderGroup};
 use super::{Experiment, Procedure, Rounds, header_lines, memory, participants, references};
@@ -52,7 +52,8 @@ impl Experiment {
         let (user, drop_caches) = (&config.user, config.user.sampling.drop_caches);
         let ExaminedTargets { targets: mut examined, settings, .. } = examined;
         let servers = serve(&mut examined, &user.server)?;
-        let mut targets = open_all(examined, drop_caches, config.finds_names())?;
+        let open = |target| OpenTarget::open(target, drop_caches, config.finds_names());
+        let mut targets = examined.into_iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
         // Hidden caches are probed before the first full reading, which would fill them.
         probe_hidden_caches(config, &mut targets, recorder);
         let reading = FirstReading { deadline: Deadline::of_reading(config, begun), recorder };
@@ -119,14 +120,6 @@ impl Experiment {
             earlier: Duration::ZERO,
         })
     }
-}
-
-fn open_all(
-    examined: Vec<ExaminedTarget>,
-    drop_caches: bool,
-    finds_names: bool,
-) -> anyhow::Result<Vec<OpenTarget>> {
-    examined.into_iter().map(|target| OpenTarget::open(target, drop_caches, finds_names)).collect()
 }
 
 /// The trials to measure, and how they are measured.
@@ -208,22 +201,15 @@ impl<'a> PlanInputs<'a> {
         let mut planning = PlanInputs { config, contenders, group, readable, states, candidates };
         for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
             let work = planning.work_on(&target.target.facts, None, expected.is_text());
-            let is_part = target.target.part.is_some();
-            let is_encrypted = target.target.is_encrypted();
-            let remote = target.target.remote();
-            let has_ranges = remote.is_none_or(|remote| remote.has_ranges);
-            let is_ranges_only = remote.is_some_and(|remote| remote.ranges.is_some());
-            let plain = ReadableTarget::plain(group.first + index, work);
-            let other_walk = target.target.tree().and_then(|tree| tree.other_walk());
-            let files = target.target.tree().map_or(1, |tree| tree.len() as u64);
+            let (remote, tree) = (target.target.remote(), target.target.tree());
             let found = ReadableTarget {
-                is_part,
-                is_ranges_only,
-                is_encrypted,
-                has_ranges,
-                other_walk,
-                files,
-                ..plain
+                is_part: target.target.part.is_some(),
+                is_ranges_only: remote.is_some_and(|remote| remote.ranges.is_some()),
+                is_encrypted: target.target.is_encrypted(),
+                has_ranges: remote.is_none_or(|remote| remote.has_ranges),
+                other_walk: tree.and_then(|tree| tree.other_walk()),
+                files: tree.map_or(1, |tree| tree.len() as u64),
+                ..ReadableTarget::plain(group.first + index, work)
             };
             planning.readable.insert(target.form, found);
         }

@@ -188,20 +188,19 @@ fn walked_tree(target: &Target) -> anyhow::Result<&Arc<Tree>> {
     let Some(tree) = target.tree() else {
         bail!("{path}: --work names and stat are about what is below a folder, and this is none");
     };
-    match tree.other_walk() {
-        None => Ok(tree),
+    let why = match tree.other_walk() {
+        None => return Ok(tree),
         Some(OtherWalk::Listed) => {
-            bail!("{path}: --work names and stat are about what is below a folder, and this is a list")
+            "--work names and stat are about what is below a folder, and this is a list"
         }
         Some(OtherWalk::FollowedLinks) => {
-            bail!("{path}: --work names and stat find links and follow none: leave --follow out")
+            "--work names and stat find links and follow none: leave --follow out"
         }
         Some(OtherWalk::LeftOut) => {
-            bail!(
-                "{path}: readlab writes below it, and --work names and stat count every name: write elsewhere (--output)"
-            )
+            "readlab writes below it, and --work names and stat count every name: write elsewhere (--output)"
         }
-    }
+    };
+    bail!("{path}: {why}")
 }
 
 /// The expected answers about names. Writing dirty data may change the sizes that `du` adds up, so

@@ -192,12 +192,10 @@ impl RunConfig {
     /// Refuses an option that demands a cache state for a target whose cache readlab cannot
     /// control.
     pub fn check_state_option(&self, target: &TargetFacts) -> anyhow::Result<()> {
-        match self.state_option.filter(|_| target.is_foreign()) {
-            Some(option) => {
-                bail!("{}: {CACHE_UNKNOWN}, and it cannot be made: leave {option} out", target.path)
-            }
-            None => Ok(()),
+        if let Some(option) = self.state_option.filter(|_| target.is_foreign()) {
+            bail!("{}: {CACHE_UNKNOWN}, and it cannot be made: leave {option} out", target.path);
         }
+        Ok(())
     }
 
     pub fn states_of(&self, target: &TargetFacts) -> Vec<CacheState> {
