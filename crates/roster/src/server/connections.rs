@@ -217,6 +217,19 @@ mod tests {
     use std::io::Read;
     use std::net::Ipv4Addr;
 
+    /// A client with its admitted connection.
+    fn admitted(connections: &Arc<Connections>) -> (TcpStream, Connection) {
+        let (client, server) = connected();
+        (client, connections.admit(server).unwrap())
+    }
+
+    /// A client with its connection, which has requested the file.
+    fn reader(connections: &Arc<Connections>) -> (TcpStream, Connection) {
+        let (client, connection) = admitted(connections);
+        connection.claim().unwrap();
+        (client, connection)
+    }
+
     /// Starts a thread that holds a connection until its stream ends.
     fn hold_until_end(connection: Connection) {
         std::thread::spawn(move || while (&*connection.stream).read(&mut [0; 64]).is_ok_and(|n| n > 0) {});
@@ -238,8 +251,8 @@ mod tests {
         let connections = Arc::new(Connections::default());
         let mut clients = Vec::new();
         for _ in 0..2 * CONNECTIONS_MAX {
-            let (client, server) = connected();
-            hold_until_end(connections.admit(server).unwrap());
+            let (client, connection) = admitted(&connections);
+            hold_until_end(connection);
             clients.push(client);
             assert!(connections.lock().all.len() <= CONNECTIONS_MAX);
         }
@@ -254,15 +267,8 @@ mod tests {
     #[test]
     fn active_readers_are_kept_and_the_next_one_is_turned_away() {
         let connections = Arc::new(Connections::default());
-        let mut readers = Vec::new();
-        for _ in 0..CONNECTIONS_MAX {
-            let (client, server) = connected();
-            let connection = connections.admit(server).unwrap();
-            connection.claim().unwrap();
-            readers.push((client, connection));
-        }
-        let (_client, server) = connected();
-        let another = connections.admit(server).unwrap();
+        let mut readers: Vec<_> = (0..CONNECTIONS_MAX).map(|_| reader(&connections)).collect();
+        let (_client, another) = admitted(&connections);
         assert_eq!(another.claim(), Err(RejectReason::Full));
         readers.pop();
         assert_eq!(another.claim(), Ok(()), "there is room again");
@@ -273,9 +279,7 @@ mod tests {
         let connections = Arc::new(Connections::default());
         let mut clients = Vec::new();
         for nth in 0..CONNECTIONS_MAX {
-            let (client, server) = connected();
-            let connection = connections.admit(server).unwrap();
-            connection.claim().unwrap();
+            let (client, connection) = reader(&connections);
             if nth == 2 {
                 connection.become_idle();
             }
@@ -285,29 +289,21 @@ mod tests {
         assert!(!connections.end_stranger(), "no reader is ended in place of a stranger");
         let mut strangers = Vec::new();
         for _ in 0..CONNECTIONS_MAX + 1 {
-            let (client, server) = connected();
-            hold_until_end(connections.admit(server).unwrap());
+            let (client, connection) = admitted(&connections);
+            hold_until_end(connection);
             strangers.push(client);
         }
         assert_eq!(connections.lock().reader_count(), CONNECTIONS_MAX, "no stranger ended a reader");
-        let (_client, server) = connected();
-        let reader = connections.admit(server).unwrap();
-        assert_eq!(reader.claim(), Ok(()));
+        let (_client, _reader) = reader(&connections);
         assert_eq!(clients[2].read(&mut [0]).unwrap(), 0, "the idle one was ended");
-        let (_client, server) = connected();
-        assert_eq!(connections.admit(server).unwrap().claim(), Err(RejectReason::Full), "no other is idle");
+        let (_client, another) = admitted(&connections);
+        assert_eq!(another.claim(), Err(RejectReason::Full), "no other is idle");
     }
 
     #[test]
     fn the_reader_that_is_idle_longest_is_closed_first() {
         let connections = Arc::new(Connections::default());
-        let admit = || {
-            let (client, server) = connected();
-            let connection = connections.admit(server).unwrap();
-            connection.claim().unwrap();
-            (client, connection)
-        };
-        let ((_one, first), (_other, second)) = (admit(), admit());
+        let ((_one, first), (_other, second)) = (reader(&connections), reader(&connections));
         second.become_idle();
         first.become_idle();
         assert_eq!(connections.lock().longest_idle(), Some(second.number));
@@ -319,8 +315,7 @@ mod tests {
     #[test]
     fn a_closed_connection_gets_no_answer_to_a_late_request() {
         let connections = Arc::new(Connections::default());
-        let (_client, server) = connected();
-        let connection = connections.admit(server).unwrap();
+        let (_client, connection) = admitted(&connections);
         let number = connection.number;
         connections.lock().all.get_mut(&number).unwrap().state = ConnectionState::Leaving;
         assert_eq!(connection.claim(), Err(RejectReason::Ended));
