@@ -100,14 +100,6 @@ pub struct Turn {
     pub seen_ns: u64,
 }
 
-/// The contender's own statements about a turn.
-#[derive(Default)]
-struct TurnReply {
-    samples: Vec<SampleLine>,
-    counts: Vec<CountLine>,
-    latencies: Option<Latencies>,
-}
-
 /// A contender whose program was started, but whose hello has not been received.
 #[derive(Debug)]
 pub struct LaunchedSession(Session);
@@ -203,9 +195,13 @@ impl Session {
     /// Sends `go`, and returns the time at which it was sent.
     pub fn begin_turn(&mut self, request: TurnRequest) -> Result<Instant, SessionError> {
         let start = Instant::now();
-        let said = self.process.write_line(&request.to_string());
-        said.map_err(|error| self.silence_error(ReadError::Io(error)))?;
+        self.send(&request.to_string())?;
         Ok(start)
+    }
+
+    fn send(&mut self, line: &str) -> Result<(), SessionError> {
+        let said = self.process.write_line(line);
+        said.map_err(|error| self.silence_error(ReadError::Io(error)))
     }
 
     /// Receives the answer to a `go` that was sent at `start`.
@@ -217,17 +213,17 @@ impl Session {
     ) -> Result<Turn, SessionError> {
         let first = self.receive(timeout.saturating_sub(start.elapsed()).max(ANSWER_TIMEOUT_MIN))?;
         let seen_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let TurnReply { samples, counts, latencies } = self.collect(request, first)?;
-        let claimed_ns = samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
+        let turn = self.collect(request, first, seen_ns)?;
+        let claimed_ns = turn.samples.iter().fold(0_u64, |sum, sample| sum.saturating_add(sample.wall_ns));
         if claimed_ns > seen_ns {
             return Err(SessionError::ClaimsTooMuchTime { claimed_ns, seen_ns });
         }
-        Ok(Turn { samples, counts, latencies, seen_ns })
+        Ok(turn)
     }
 
     /// Collects the answer to a turn, beginning with its first line.
-    fn collect(&mut self, request: TurnRequest, first: Message) -> Result<TurnReply, SessionError> {
-        let TurnReply { mut samples, mut counts, mut latencies } = TurnReply::default();
+    fn collect(&mut self, request: TurnRequest, first: Message, seen_ns: u64) -> Result<Turn, SessionError> {
+        let (mut samples, mut counts, mut latencies) = (Vec::new(), Vec::<CountLine>::new(), None);
         let mut message = first;
         loop {
             match message {
@@ -247,7 +243,7 @@ impl Session {
                 Message::Done { count }
                     if count == request.count && samples.len() as u64 == u64::from(count) =>
                 {
-                    return Ok(TurnReply { samples, counts, latencies });
+                    return Ok(Turn { samples, counts, latencies, seen_ns });
                 }
                 Message::Done { .. } => {
                     let got = u32::try_from(samples.len()).unwrap_or(u32::MAX);
@@ -261,8 +257,7 @@ impl Session {
 
     /// Sends a line that does not begin a turn, and returns the answer.
     pub fn answer_to(&mut self, line: &str) -> Result<Message, SessionError> {
-        let said = self.process.write_line(line);
-        said.map_err(|error| self.silence_error(ReadError::Io(error)))?;
+        self.send(line)?;
         self.receive(self.time_limit)
     }
 
@@ -330,10 +325,7 @@ impl Session {
 
     /// Receives the next message. A message with which the contender ends the session is an error.
     fn receive(&mut self, timeout: Duration) -> Result<Message, SessionError> {
-        let line = match self.process.read_line(timeout) {
-            Ok(line) => line,
-            Err(cause) => return Err(self.silence_error(cause)),
-        };
+        let line = self.process.read_line(timeout).map_err(|cause| self.silence_error(cause))?;
         match Message::parse(&line)? {
             Message::Unavailable { reason } => Err(SessionError::Unavailable(reason)),
             Message::Failed { reason } => {
