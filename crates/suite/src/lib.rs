@@ -191,25 +191,28 @@ impl Suite {
         BUILT_IN_SUITES.iter().map(|(name, _)| *name).collect()
     }
 
+    fn built_in(name: &str) -> Suite {
+        Suite::find(name).expect("the built-in suites are checked by a test")
+    }
+
     pub fn race() -> Suite {
-        Suite::find("race").expect("the built-in suites are checked by a test")
+        Suite::built_in("race")
     }
 
     /// The suite of a race of the user's own commands: only the controls that show limits.
     pub fn commands() -> Suite {
-        Suite::find("commands").expect("the built-in suites are checked by a test")
+        Suite::built_in("commands")
     }
 
     /// The suite of a race for a work that finds names, in which nothing reads bytes; `None` for
     /// other works.
     pub fn for_names(work: Work) -> Option<Suite> {
-        let suite = || Suite::find(work.word()).expect("the built-in suites are checked by a test");
-        work.finds_names().then(suite)
+        work.finds_names().then(|| Suite::built_in(work.word()))
     }
 
     /// The suite of `readlab fleet scale`: a few trials, each read by every number of ranks.
     pub fn scale() -> Suite {
-        Suite::find("scale").expect("the built-in suites are checked by a test")
+        Suite::built_in("scale")
     }
 
     /// Finds a built-in suite by name, or any suite by its file's path.

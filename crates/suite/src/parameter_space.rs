@@ -29,16 +29,6 @@ const DEFAULT_IN_FLIGHT_BYTES: u64 = 64 << 20;
 /// Parameters whose product is the memory in flight.
 const IN_FLIGHT_FACTORS: [&str; 6] = ["buffer", "buffers", "depth", "threads", "part", "concurrency"];
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SpaceError {
-    #[error("'{0}' is no space: expected name=low..high or name=value|value, separated by commas")]
-    Shape(String),
-    #[error("'{text}': {cause}")]
-    Value { text: String, cause: String },
-    #[error("'{0}': the range ends before it begins")]
-    Backwards(String),
-}
-
 impl Space {
     pub fn default_space() -> Space {
         let space: Space = DEFAULT_SPACE.parse().expect("the usual space is checked by a test");
@@ -102,15 +92,17 @@ impl Space {
 }
 
 impl FromStr for Space {
-    type Err = SpaceError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Space, SpaceError> {
+    fn from_str(text: &str) -> Result<Space, String> {
         let mut space = BTreeMap::new();
         for part in text.split(',') {
-            let (name, values) = part.split_once('=').ok_or_else(|| SpaceError::Shape(part.to_owned()))?;
-            if name.trim().is_empty() {
-                return Err(SpaceError::Shape(part.to_owned()));
-            }
+            let named = part.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+            let (name, values) = named.ok_or_else(|| {
+                format!(
+                    "'{part}' is no space: expected name=low..high or name=value|value, separated by commas"
+                )
+            })?;
             let values =
                 values.split('|').map(|span| values_in_range(part, span)).collect::<Result<Vec<_>, _>>()?;
             space.insert(name.trim().to_owned(), values.into_iter().flatten().collect());
@@ -128,24 +120,22 @@ fn in_flight_bytes(method: &MethodLine, settings: &Params) -> u64 {
 
 /// A single value; or both ends of a range and the values between them, doubling from the lower
 /// end.
-fn values_in_range(part: &str, span: &str) -> Result<Vec<u64>, SpaceError> {
+fn values_in_range(part: &str, span: &str) -> Result<Vec<u64>, String> {
     let Some((low, high)) = span.split_once("..") else { return Ok(vec![value(part, span)?]) };
     let (low, high) = (value(part, low)?, value(part, high)?);
     if high < low {
-        return Err(SpaceError::Backwards(part.to_owned()));
+        return Err(format!("'{part}': the range ends before it begins"));
     }
     let doubled = |last: &u64| Some(last.saturating_mul(2).max(1)).filter(|next| next < &high && next > last);
     Ok(std::iter::successors(Some(low), doubled).chain([high]).collect())
 }
 
-fn value(part: &str, text: &str) -> Result<u64, SpaceError> {
+fn value(part: &str, text: &str) -> Result<u64, String> {
     if text.trim() == "all" {
         return Ok(std::thread::available_parallelism().map_or(1, usize::from) as u64);
     }
-    let bytes: Result<Bytes, readlab_model::units::UnitError> = text.trim().parse();
-    bytes
-        .map(|bytes| bytes.0)
-        .map_err(|cause| SpaceError::Value { text: part.to_owned(), cause: cause.to_string() })
+    let bytes = text.trim().parse::<Bytes>().map_err(|cause| format!("'{part}': {cause}"))?;
+    Ok(bytes.0)
 }
 
 #[cfg(test)]
