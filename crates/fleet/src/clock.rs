@@ -49,29 +49,23 @@ impl Clock {
     pub fn bound_ns(&self, own_ns: u64) -> u64 {
         let Some(last) = self.last else { return 0 };
         let age_ns = own_ns.abs_diff(last.at_ns);
-        let of_drift_ns = match self.before.map(|before| last.at_ns.saturating_sub(before.at_ns)) {
+        let bound_ns = |it: ClockComparison| it.offset.bound_ns.unsigned_abs();
+        let span_and_bound_ns = |it: ClockComparison| (last.at_ns.saturating_sub(it.at_ns), bound_ns(it));
+        let of_drift_ns = match self.before.map(span_and_bound_ns) {
             // Both comparisons may be wrong in opposite directions.
-            Some(span_ns @ 1..) => {
-                let wrong_ns = u128::from(self.last_bound_ns()) + u128::from(self.bound_before_ns());
+            Some((span_ns @ 1.., before_ns)) => {
+                let wrong_ns = u128::from(bound_ns(last)) + u128::from(before_ns);
                 u64::try_from(wrong_ns * u128::from(age_ns) / u128::from(span_ns)).unwrap_or(u64::MAX)
             }
             _ => age_ns / (1_000_000 / DRIFT_MAX_PPM),
         };
-        self.last_bound_ns().saturating_add(of_drift_ns)
+        bound_ns(last).saturating_add(of_drift_ns)
     }
 
     /// The clock's entry in the record.
     pub fn report(&self) -> RankClock {
-        let offset_ns = self.last.map_or(0, |it| it.offset.offset_ns);
-        RankClock { offset_ns, bound_ns: self.last_bound_ns(), drift_ppm: self.drift() * 1e6 }
-    }
-
-    fn last_bound_ns(&self) -> u64 {
-        self.last.map_or(0, |it| it.offset.bound_ns.unsigned_abs())
-    }
-
-    fn bound_before_ns(&self) -> u64 {
-        self.before.map_or(0, |it| it.offset.bound_ns.unsigned_abs())
+        let ClockOffset { offset_ns, bound_ns } = self.last.map(|it| it.offset).unwrap_or_default();
+        RankClock { offset_ns, bound_ns: bound_ns.unsigned_abs(), drift_ppm: self.drift() * 1e6 }
     }
 
     /// Increase of the offset in nanoseconds for each nanosecond of this rank's clock.
