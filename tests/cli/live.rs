@@ -4,7 +4,7 @@
 use crate::home::{Home, READLAB};
 use crate::pseudo_terminal::{PseudoTerminal, command};
 use readlab_record::EndReason;
-use readlab_system::terminal::screen::Screen;
+use readlab_system::terminal::screen::{Screen, Surface};
 use rustix::process::Signal;
 
 /// The arguments of a race of two methods, so that a round is short.

@@ -11,10 +11,9 @@ use readlab_record::{Line, Record};
 use readlab_system::interrupt;
 use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::printable;
-use readlab_system::terminal::screen::Screen;
+use readlab_system::terminal::screen::{Screen, Surface};
 use readlab_system::tty::Size;
 use std::cell::{RefCell, RefMut};
-use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -32,19 +31,6 @@ pub enum ShownProgress {
         /// Whether text on standard error may be bold or dim.
         has_styles: bool,
     },
-}
-
-/// A terminal to draw on: the real one, or a scripted one in tests.
-pub(super) trait Surface: Debug {
-    fn size(&self) -> Size;
-    fn has_keys(&self) -> bool;
-    fn pressed_keys(&mut self) -> Vec<u8>;
-    /// Whether the last drawing is still on the terminal.
-    fn is_drawn(&self) -> bool;
-    fn draw(&mut self, lines: &[String]);
-    fn draw_first(&mut self, line: &str);
-    fn give_back(&mut self);
-    fn now(&self) -> Instant;
 }
 
 #[derive(Debug)]
@@ -154,7 +140,7 @@ impl Display {
 
     /// Whether the user has pressed the key that ends the run.
     pub(crate) fn wants_end(&mut self) -> bool {
-        let DisplayOutput::Surface(surface) = &mut self.output else { return false };
+        let DisplayOutput::Surface(surface) = &self.output else { return false };
         self.view.is_ending |= surface.pressed_keys().iter().any(|key| ENDING_KEYS.contains(key));
         self.view.is_ending
     }
@@ -213,40 +199,6 @@ impl Display {
 /// The size and abilities of the terminal now.
 fn terminal_style(surface: &dyn Surface, has_styles: bool) -> TerminalStyle {
     TerminalStyle { size: surface.size(), has_styles, has_keys: surface.has_keys() }
-}
-
-impl Surface for Screen {
-    fn size(&self) -> Size {
-        Screen::size(self)
-    }
-
-    fn has_keys(&self) -> bool {
-        Screen::has_keys(self)
-    }
-
-    fn pressed_keys(&mut self) -> Vec<u8> {
-        Screen::pressed_keys(self)
-    }
-
-    fn is_drawn(&self) -> bool {
-        Screen::is_drawn(self)
-    }
-
-    fn draw(&mut self, lines: &[String]) {
-        Screen::draw(self, lines);
-    }
-
-    fn draw_first(&mut self, line: &str) {
-        Screen::draw_first(self, line);
-    }
-
-    fn give_back(&mut self) {
-        Screen::give_back(self);
-    }
-
-    fn now(&self) -> Instant {
-        Instant::now()
-    }
 }
 
 /// Ratio of the pause after a drawing to the time of the drawing, so that drawing takes 0.5 % of

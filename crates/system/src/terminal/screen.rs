@@ -9,10 +9,11 @@
 
 use crate::terminal_mode;
 use crate::tty::{self, Size};
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::io::{IsTerminal, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// Erases the lines, shows the cursor where the first line was, and enables wrapping again.
 const FAREWELL: &str = "\r\x1b[J\x1b[?7h\x1b[?25h";
@@ -29,6 +30,25 @@ const ERASE_LINE: &str = "\x1b[K";
 
 static IS_DRAWN: AtomicBool = AtomicBool::new(false);
 
+/// A terminal to draw on: [`Screen`], or a scripted one in tests.
+pub trait Surface: Debug {
+    fn size(&self) -> Size;
+    fn has_keys(&self) -> bool;
+    fn pressed_keys(&self) -> Vec<u8>;
+    /// True if the last drawing is still visible; notices and Ctrl-Z remove it.
+    fn is_drawn(&self) -> bool;
+    /// Draws these lines in place of the previous ones. They must fit the terminal. Nothing is
+    /// drawn while another program is in the foreground.
+    fn draw(&mut self, lines: &[String]);
+    fn draw_first(&mut self, line: &str);
+    /// Erases the lines and restores the terminal, until lines are drawn again.
+    fn give_back(&mut self);
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+}
+
 /// The terminal on standard error. It is restored when this value is dropped.
 #[derive(Debug)]
 pub struct Screen(());
@@ -43,36 +63,34 @@ impl Screen {
         give_back_at_panic();
         Some(Screen(()))
     }
+}
 
-    pub fn size(&self) -> Size {
+impl Surface for Screen {
+    fn size(&self) -> Size {
         tty::size_of_stderr()
     }
 
-    /// Draws these lines in place of the previous ones. They must fit the terminal. Nothing is
-    /// drawn while another program is in the foreground.
-    pub fn draw(&mut self, lines: &[String]) {
-        write(&frame(lines));
-    }
-
-    pub fn draw_first(&mut self, line: &str) {
-        write(&frame_of_first_line(line));
-    }
-
-    pub fn pressed_keys(&self) -> Vec<u8> {
-        tty::pressed_keys()
-    }
-
-    pub fn has_keys(&self) -> bool {
+    fn has_keys(&self) -> bool {
         tty::has_keys()
     }
 
-    /// True if the last drawing is still visible; notices and Ctrl-Z remove it.
-    pub fn is_drawn(&self) -> bool {
+    fn pressed_keys(&self) -> Vec<u8> {
+        tty::pressed_keys()
+    }
+
+    fn is_drawn(&self) -> bool {
         IS_DRAWN.load(Ordering::Relaxed) && terminal_mode::is_taken()
     }
 
-    /// Erases the lines and restores the terminal, until lines are drawn again.
-    pub fn give_back(&mut self) {
+    fn draw(&mut self, lines: &[String]) {
+        write(&frame(lines));
+    }
+
+    fn draw_first(&mut self, line: &str) {
+        write(&frame_of_first_line(line));
+    }
+
+    fn give_back(&mut self) {
         IS_DRAWN.store(false, Ordering::Relaxed);
         terminal_mode::give_back();
     }

@@ -1,11 +1,12 @@
 //! Tests of when the view is drawn: never during a turn, and only for a small share of the time.
 
-use super::super::display::{Display, Surface};
+use super::super::display::Display;
 use super::{WARM, sample, target};
 use readlab_measure::interface::{Progress, Step};
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::Cache;
 use readlab_record::testing::trial;
+use readlab_system::terminal::screen::Surface;
 use readlab_system::tty::Size;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -37,7 +38,7 @@ impl Surface for ScriptedSurface {
         true
     }
 
-    fn pressed_keys(&mut self) -> Vec<u8> {
+    fn pressed_keys(&self) -> Vec<u8> {
         std::mem::take(&mut self.0.borrow_mut().keys)
     }
 
