@@ -2,7 +2,7 @@
 //! that its contender offers here. If a method needs only the language's standard library, its
 //! fastest scan with the same property is a candidate, too.
 
-use crate::experiment::planner::{PlanError, no_match_error, scans_for};
+use crate::experiment::planner::{PlanError, ReadableTarget, no_match_error, scans_for};
 use globset::Glob;
 use readlab_catalog::language::LanguageChoice;
 use readlab_catalog::snippet::is_easy;
@@ -21,12 +21,8 @@ pub struct Candidates<'a> {
     pub contenders: &'a Contenders,
     pub space: &'a Space,
     pub languages: &'a LanguageChoice,
-    pub work: Work,
+    pub readable: &'a ReadableTarget,
     pub over: Transport,
-    /// Whether only a part of the file is read.
-    pub is_part: bool,
-    /// Whether only the ranges of a list are read from a server.
-    pub is_ranges_only: bool,
 }
 
 impl Candidates<'_> {
@@ -42,7 +38,7 @@ impl Candidates<'_> {
             let before = found.ids.len();
             self.add_matching(glob, &mut found)?;
             if found.ids.len() == before {
-                return Err(no_match_error(self.contenders, glob, self.languages, self.work));
+                return Err(no_match_error(self.contenders, glob, self.languages, self.readable.work));
             }
         }
         let is_set = |name: &&str| found.set_names.contains(Params::short(name));
@@ -60,7 +56,7 @@ impl Candidates<'_> {
         };
         let of_usual = self.offered_methods().filter(|(contender, _)| is_asked(contender));
         for (contender, method) in of_usual.filter(|(_, method)| self.space.sets_any_of(method)) {
-            for id in best_scans(contender, method, self.work) {
+            for id in best_scans(contender, method, self.readable.work) {
                 found.add(&id, method, &Params::default())?;
             }
         }
@@ -73,9 +69,9 @@ impl Candidates<'_> {
         let asked = self.offered_methods().filter(|(contender, _)| self.languages.admits(contender));
         for (contender, method) in asked {
             let ids = if matcher.is_match(format!("{contender}/{}", method.method)) {
-                best_scans(contender, method, self.work)
+                best_scans(contender, method, self.readable.work)
             } else {
-                let mut ids = scans_for(contender, method, self.work);
+                let mut ids = scans_for(contender, method, self.readable.work);
                 ids.retain(|id| matcher.is_match(id.to_string()));
                 ids
             };
@@ -96,8 +92,8 @@ impl<'a> Candidates<'a> {
                 line.cache != Cache::None
                     && line.decodes.is_empty()
                     && self.over.suits(line)
-                    && (line.parts || !self.is_part)
-                    && line.ranges == self.is_ranges_only
+                    && (line.parts || !self.readable.is_part)
+                    && line.ranges == self.readable.is_ranges_only
             };
             let methods = contender.methods.iter().filter(reads_bytes).filter(|line| line.method != "*");
             methods.map(|method| (contender.receipt.contender.as_str(), method))

@@ -153,9 +153,7 @@ impl RunConfig {
         over: Transport,
     ) -> Result<Vec<TrialId>, PlanError> {
         let Some(space) = &self.user.space else { return Ok(Vec::new()) };
-        let &ReadableTarget { work, is_part, is_ranges_only, .. } = readable;
-        let languages = &self.languages;
-        let candidates = Candidates { contenders, space, languages, work, over, is_part, is_ranges_only };
+        let candidates = Candidates { contenders, space, languages: &self.languages, readable, over };
         candidates.find(&self.user.selection.methods)
     }
 
