@@ -146,6 +146,12 @@ fn write_list(
     Ok(Case { name: name.to_owned(), path, truth, useful_bytes })
 }
 
+/// Writes a list of ranges, each with its offset and its length.
+fn write_ranges(folder: &Path, name: &str, file: &Path, ranges: Vec<(u64, u64)>) -> io::Result<Case> {
+    let (offsets, lengths): (Vec<u64>, Vec<u64>) = ranges.into_iter().unzip();
+    write_list(folder, name, file, BlockBytes::Each(lengths), &offsets)
+}
+
 /// A path in the folder that does not exist yet.
 fn unused_path(folder: &Path, name: &str) -> PathBuf {
     let numbered = (2..).map(|number| folder.join(format!("{number}-{name}")));
@@ -173,11 +179,11 @@ fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
         let case = Arc::new(write_list(folder, name, data, BlockBytes::Same(block_bytes), &offsets)?);
         Ok(PlaceList { case, is_aligned, is_long: offsets.len() > 1000 })
     };
-    let of_each = |(name, blocks): (&str, Vec<(u64, u64)>)| {
-        let (offsets, lengths): (Vec<u64>, Vec<u64>) = blocks.into_iter().unzip();
-        let case = Arc::new(write_list(folder, name, data, BlockBytes::Each(lengths), &offsets)?);
+    let of_each = |(name, ranges): (&str, Vec<(u64, u64)>)| {
+        let is_long = ranges.len() > 1000;
+        let case = Arc::new(write_ranges(folder, name, data, ranges)?);
         // Methods past the page cache read such blocks with the bytes around them.
-        Ok(PlaceList { case, is_aligned: true, is_long: offsets.len() > 1000 })
+        Ok(PlaceList { case, is_aligned: true, is_long })
     };
     let ranges: [(&str, Vec<(u64, u64)>); 3] = [
         ("one-range.list", vec![(1, end - 1)]),
@@ -295,8 +301,7 @@ pub(super) fn range_cases(stage: &Stage) -> io::Result<Vec<RangeCase>> {
         ("hundreds-of-ranges", (0..700).map(|number| (number * 4099 % (end - 9), number % 9 + 1)).collect()),
     ];
     let case = |(name, ranges): (&str, Vec<(u64, u64)>)| {
-        let (offsets, lengths): (Vec<u64>, Vec<u64>) = ranges.into_iter().unzip();
-        let listed = write_list(&folder, name, &files.data, BlockBytes::Each(lengths), &offsets)?;
+        let listed = write_ranges(&folder, name, &files.data, ranges)?;
         let list = listed.path.clone();
         Ok(RangeCase { list, case: Arc::new(Case { path: files.data.clone(), ..listed }) })
     };
