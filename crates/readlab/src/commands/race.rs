@@ -110,6 +110,10 @@ impl RaceArgs {
     pub(super) fn output_options(&self) -> OutputOptions {
         OutputOptions { lists_all: self.all, ..self.output.clone() }
     }
+
+    fn target_count(&self) -> usize {
+        self.targets.len() + usize::from(self.tree.files_from.is_some())
+    }
 }
 
 pub fn run(args: &RaceArgs) -> anyhow::Result<ExitCode> {
@@ -171,8 +175,7 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
 
 /// How several targets are compared; `None` if each run has only one target.
 fn compared_locations(args: &RaceArgs) -> anyhow::Result<Option<Locations>> {
-    let targets = args.targets.len() + usize::from(args.tree.files_from.is_some());
-    if targets < 2 || args.apart {
+    if args.target_count() < 2 || args.apart {
         return Ok(None);
     }
     for (option, is_given) in [("--readers", !args.readers.is_empty()), ("--per-file", args.tree.per_file)] {
@@ -224,13 +227,12 @@ fn reader_group(args: &RaceArgs) -> anyhow::Result<ReaderGroup> {
     }
     let settings_group = args.setting.reader_group()?;
     if settings_group.is_some() {
-        let targets = args.targets.len() + args.tree.files_from.iter().len();
         ensure!(
             args.readers.is_empty() && !args.tree.per_file,
             "--setting: not with --readers or --per-file"
         );
         ensure!(
-            targets == 1,
+            args.target_count() == 1,
             "--setting: not with several targets, nor with --apart: race each target in a run of its own"
         );
     }
@@ -242,7 +244,7 @@ fn reader_group(args: &RaceArgs) -> anyhow::Result<ReaderGroup> {
 /// a server has memory of its own.
 fn memory_bounds(args: &RaceArgs) -> anyhow::Result<MemoryBounds> {
     let bounds = args.memory.bounds(args.memory_shared)?;
-    let several = args.targets.len() + usize::from(args.tree.files_from.is_some()) > 1 && !args.apart;
+    let several = args.target_count() > 1 && !args.apart;
     for (option, is_given) in [
         ("--http", args.http),
         ("--s3", args.s3),
@@ -358,16 +360,18 @@ mod tests {
     use super::*;
     use clap::{Command, FromArgMatches};
 
-    /// The group of readers of a race with these words, separated by spaces.
-    fn reader_group_of(words: &str) -> anyhow::Result<ReaderGroup> {
+    /// The options of these words, separated by spaces.
+    fn parsed(words: &str) -> Result<RaceArgs, clap::Error> {
         let matches = RaceArgs::augment_args(Command::new("race")).try_get_matches_from(words.split(' '));
-        reader_group(&RaceArgs::from_arg_matches(&matches.unwrap()).unwrap())
+        RaceArgs::from_arg_matches(&matches?)
     }
 
-    /// The bounds of a race with these words, separated by spaces.
+    fn reader_group_of(words: &str) -> anyhow::Result<ReaderGroup> {
+        reader_group(&parsed(words)?)
+    }
+
     fn bounds_of(words: &str) -> anyhow::Result<MemoryBounds> {
-        let matches = RaceArgs::augment_args(Command::new("race")).try_get_matches_from(words.split(' '));
-        memory_bounds(&RaceArgs::from_arg_matches(&matches?)?)
+        memory_bounds(&parsed(words)?)
     }
 
     #[test]
