@@ -2,7 +2,7 @@
 
 use super::other_limits::{self, FioPoint, fio_limit};
 use super::recorder::Recorder;
-use super::targets::KnownTarget;
+use super::targets::{KnownTarget, measured_targets};
 use super::together::for_measured_targets;
 use super::{Experiment, Procedure, Rounds};
 use readlab_measure::interface::Sink;
@@ -49,14 +49,12 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
     if !matches!(rounds, Rounds::Rest(_)) {
         record_link_speeds(kind, &targets, recorder)?;
     }
-    let measured = targets.iter().zip(caches).enumerate();
-    let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
     // If each reader has a separate copy, there is a target for each number of copies.
     let shares_file = !readers.is_empty() && targets.len() == 1;
     let is_shared = shares_file || settings.is_some() || memory.is_some();
     let shared = is_shared.then(|| for_measured_targets(&plan, targets.len()));
     let sampled = shared.as_ref().unwrap_or(&plan);
-    let mut sampler = ProcessSampler::new(sampled, &contenders, measured)
+    let mut sampler = ProcessSampler::new(sampled, &contenders, measured_targets(&targets, caches))
         .with_readers(readers)
         .with_inspections(inspect)
         .with_settings(settings)

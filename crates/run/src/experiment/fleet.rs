@@ -4,6 +4,7 @@
 
 use super::execute::ExecuteError;
 use super::recorder::Recorder;
+use super::targets::measured_targets;
 use super::together::for_measured_targets;
 use super::{Experiment, Procedure, Rounds};
 use anyhow::Context;
@@ -111,10 +112,8 @@ impl Experiment {
         }
         let simplest_ns = targets.iter().map(|it| it.expected.truth.wall_ns).max().unwrap_or(0);
         job.set_time_limit(RANK_TIMEOUT_MIN + Duration::from_nanos(simplest_ns) * RANK_TIMEOUT_FACTOR);
-        let measured = targets.iter().zip(caches).enumerate();
-        let measured = measured.map(|(index, (target, cache))| target.measured(index, cache)).collect();
         let own = for_measured_targets(&plan, 1);
-        let sampler = ProcessSampler::new(&own, &contenders, measured)
+        let sampler = ProcessSampler::new(&own, &contenders, measured_targets(&targets, caches))
             .with_inspections(inspect)
             .with_earlier_time(before);
         let together = FleetPlan { plan: &plan, rank_counts: &shape.counts() };

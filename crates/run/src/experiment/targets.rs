@@ -146,12 +146,17 @@ impl OpenTarget {
     }
 }
 
-impl KnownTarget {
-    /// The target for the sampler, with its number in the record.
-    pub(super) fn measured(&self, index: usize, cache: CacheControl) -> MeasuredTarget<'_> {
-        let ExpectedAnswers { truth, decoded } = &self.expected;
-        MeasuredTarget { index, target: &self.target, truth, decoded: decoded.as_ref(), cache_control: cache }
-    }
+/// The targets for the sampler, each with its number in the record and its cache control.
+pub(super) fn measured_targets(
+    targets: &[KnownTarget],
+    caches: Vec<CacheControl>,
+) -> Vec<MeasuredTarget<'_>> {
+    let known = targets.iter().zip(caches).enumerate();
+    let measured = known.map(|(index, (KnownTarget { target, expected }, cache_control))| {
+        let decoded = expected.decoded.as_ref();
+        MeasuredTarget { index, target, truth: &expected.truth, decoded, cache_control }
+    });
+    measured.collect()
 }
 
 /// Splits open targets into targets with their expected answers, and their cache controls, which

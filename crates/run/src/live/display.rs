@@ -3,7 +3,7 @@
 
 use super::now;
 use super::render::{self, TerminalStyle};
-use super::view::{Activity, ActivityProgress, CurrentWork, View};
+use super::view::{ActivityProgress, CurrentWork, View};
 use readlab_measure::interface::Step;
 use readlab_measure::plan::Plan;
 use readlab_model::units::Bytes;
@@ -99,16 +99,16 @@ impl Display {
     }
 
     pub(crate) fn show_activity(&mut self, text: &str) {
-        self.view.now = CurrentWork::Activity(Activity { text: printable(text), done: None });
+        self.view.now = CurrentWork::Activity { text: printable(text), done: None };
         self.draw();
     }
 
     pub(crate) fn show_activity_done(&mut self, bytes: u64, of: u64) {
         let (bytes, of) = (Bytes(bytes), Bytes(of));
-        if let CurrentWork::Activity(activity) = &mut self.view.now {
+        if let CurrentWork::Activity { done, .. } = &mut self.view.now {
             // Bytes never decrease on the display, although waiting for a server counts from 0.
-            let bytes = activity.done.map_or(bytes, |done| done.bytes.max(bytes));
-            activity.done = Some(ActivityProgress { bytes, of });
+            let bytes = done.map_or(bytes, |done| done.bytes.max(bytes));
+            *done = Some(ActivityProgress { bytes, of });
             self.draw_first();
         }
     }

@@ -2,7 +2,7 @@
 //! that is done and the time left; and the line after each round where nothing can be drawn, for
 //! example in pipes and files.
 
-use super::view::{Activity, ActivityProgress, CurrentWork, StateProgress, View};
+use super::view::{ActivityProgress, CurrentWork, StateProgress, View};
 use readlab_measure::interface::Step;
 use readlab_model::trial::TrialIndex;
 use readlab_model::units::Nanos;
@@ -54,7 +54,7 @@ fn width_of_parts(parts: &[LinePart]) -> usize {
 fn line_parts(view: &View) -> Vec<LinePart> {
     let text = |importance, text: String| LinePart { text, importance, is_name: false };
     let step = match &view.now {
-        CurrentWork::Activity(Activity { text: activity, done }) => {
+        CurrentWork::Activity { text: activity, done } => {
             let done = done.map_or_else(String::new, share_of_activity);
             return vec![LinePart { text: activity.clone(), importance: 8, is_name: true }, text(9, done)];
         }

@@ -15,14 +15,8 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum CurrentWork {
-    Activity(Activity),
+    Activity { text: String, done: Option<ActivityProgress> },
     Step(Step),
-}
-
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Activity {
-    pub(super) text: String,
-    pub(super) done: Option<ActivityProgress>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +65,7 @@ pub(super) struct View {
 impl View {
     pub(super) fn new() -> View {
         View {
-            now: CurrentWork::Activity(Activity::default()),
+            now: CurrentWork::Activity { text: String::new(), done: None },
             state: None,
             progress: None,
             blocks: Vec::new(),

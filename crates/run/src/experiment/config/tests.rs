@@ -11,6 +11,15 @@ fn suite_with(head: &str) -> Suite {
     Suite { own_file: Some("x.toml".into()), ..Suite::parse(Path::new("x.toml"), &text).unwrap() }
 }
 
+/// Options of a user who only sets these.
+fn sampled(sampling: SamplingOptions) -> UserOptions {
+    UserOptions { sampling, ..UserOptions::default() }
+}
+
+fn refusal(kind: RunKind, head: &str, user: UserOptions) -> String {
+    format!("{:#}", RunConfig::merge(kind, suite_with(head), user).unwrap_err())
+}
+
 fn merged_race(head: &str, user: UserOptions) -> RunConfig {
     RunConfig::merge(RunKind::Suite, suite_with(head), user).unwrap()
 }
@@ -60,7 +69,7 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
 fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
     let of = |head: &str, min_runs, max_runs| {
         let sampling = SamplingOptions { min_runs, max_runs, ..SamplingOptions::default() };
-        let rules = merged_race(head, UserOptions { sampling, ..UserOptions::default() }).rules;
+        let rules = merged_race(head, sampled(sampling)).rules;
         (rules.min_runs, rules.max_runs)
     };
     let head = "min_runs = 10\nmax_runs = 12";
@@ -76,16 +85,15 @@ fn the_user_s_number_of_readings_takes_precedence_over_the_suite_s() {
 #[test]
 fn more_readings_at_least_than_at_most_are_refused() {
     let sampling = SamplingOptions { min_runs: Some(10), max_runs: Some(3), ..SamplingOptions::default() };
-    let user = UserOptions { sampling, ..UserOptions::default() };
-    let refusal = RunConfig::merge(RunKind::Suite, suite_with(""), user).err().unwrap();
-    assert_eq!(refusal.to_string(), "--min-runs 10 is more than --max-runs 3");
+    let refused = refusal(RunKind::Suite, "", sampled(sampling));
+    assert_eq!(refused, "--min-runs 10 is more than --max-runs 3");
 }
 
 #[test]
 fn only_a_race_has_an_indifference_zone_and_none_with_a_number_of_readings() {
     let of = |head: &str, runs, min_runs| {
         let sampling = SamplingOptions { runs, min_runs, indifference: 0.05, ..SamplingOptions::default() };
-        merged_race(head, UserOptions { sampling, ..UserOptions::default() }).rules.indifference
+        merged_race(head, sampled(sampling)).rules.indifference
     };
     let race = "focus = \"first\"";
     let none = [of("", None, None), of(race, Some(12), None), of(race, None, Some(12))];
@@ -106,10 +114,8 @@ fn trials_of_a_suite_file_count_as_named_unless_methods_are_named() {
 
 #[test]
 fn a_malformed_time_or_reference_is_an_error_that_names_it() {
-    let error = |head, selection| {
-        let user = UserOptions { selection, ..UserOptions::default() };
-        format!("{:#}", RunConfig::merge(RunKind::Suite, suite_with(head), user).unwrap_err())
-    };
+    let error =
+        |head, selection| refusal(RunKind::Suite, head, UserOptions { selection, ..UserOptions::default() });
     assert!(error("max_time = \"soon\"", SelectionOptions::default()).starts_with("x: max_time: "));
     let selection = SelectionOptions { reference: Some("rust".to_owned()), ..SelectionOptions::default() };
     assert!(error("", selection).contains("'rust' is not a trial"));
@@ -145,17 +151,14 @@ fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
     assert_eq!(states(RunKind::Tune, Some(StateChoice::Cold)), [cold, pressed]);
     assert_eq!(states(RunKind::Race, Some(StateChoice::Pressed)), [pressed]);
     let sampling = SamplingOptions { state: Some(StateChoice::Pressed), ..SamplingOptions::default() };
-    let unbounded = UserOptions { sampling, ..UserOptions::default() };
-    let said = RunConfig::merge(RunKind::Race, suite_with(""), unbounded).unwrap_err().to_string();
+    let said = refusal(RunKind::Race, "", sampled(sampling));
     assert_eq!(said, "--state pressed is about bounds on memory, and none is given: --memory");
     let of_suite = merged_race("memory = [\"25%\", \"1MiB\"]", UserOptions::default());
     assert_eq!(of_suite.memory.bounds.len(), 2);
-    let twice =
-        RunConfig::merge(RunKind::Suite, suite_with("memory = [\"25%\", \"25%\"]"), UserOptions::default());
-    assert_eq!(twice.unwrap_err().to_string(), "--memory: 25% is given twice");
+    let twice = refusal(RunKind::Suite, "memory = [\"25%\", \"25%\"]", UserOptions::default());
+    assert_eq!(twice, "--memory: 25% is given twice");
     let head = "memory = [\"25%\"]\nread_ahead_bytes = 65536";
     assert_eq!(merged_race(head, user(None)).memory.read_ahead_bytes, Some(64 << 10));
-    let alone = suite_with("read_ahead_bytes = 65536");
-    let said = RunConfig::merge(RunKind::Suite, alone, UserOptions::default()).unwrap_err().to_string();
+    let said = refusal(RunKind::Suite, "read_ahead_bytes = 65536", UserOptions::default());
     assert!(said.starts_with("read_ahead_bytes of the suite is for bounds on memory"), "{said}");
 }

@@ -13,7 +13,7 @@ use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::testing::{self, header, trial};
-use readlab_record::{Header, Line, Outcome, RunKind};
+use readlab_record::{Header, Line, Outcome, RunKind, Trial};
 use readlab_report::{LiveColumn, LiveWidth};
 use readlab_system::terminal::cells::width;
 use readlab_system::tty::Size;
@@ -36,14 +36,16 @@ fn target(index: usize, path: &str) -> Line {
 }
 
 fn sample(trial: usize, round: u32, wall_ms: u64) -> Line {
-    let wall_ns = wall_ms * 1_000_000;
-    Line::Sample(Box::new(Sample {
-        trial: TrialIndex::new(trial),
-        round,
-        fill: round,
-        wall_ns,
-        ..Sample::default()
-    }))
+    let (trial, wall_ns) = (TrialIndex::new(trial), wall_ms * 1_000_000);
+    Line::Sample(Box::new(Sample { trial, round, fill: round, wall_ns, ..Sample::default() }))
+}
+
+/// The line of a trial that reads through the page cache, with a change.
+fn changed_trial(index: usize, name: &str, state: CacheState, change: impl FnOnce(&mut Trial)) -> Line {
+    let mut line = trial(index, name, state, Cache::Through);
+    let Line::Trial(trial) = &mut line else { unreachable!() };
+    change(trial);
+    line
 }
 
 /// A race in the middle of its warm rounds, after ten cold and three warm rounds.
@@ -182,9 +184,7 @@ fn methods_of_a_sweep_are_compared_over_all_files() {
     view.announce_step(Step::State(COLD, 4));
     for (index, name) in ["rust/read", "rust/mmap", "rust/mmap", "rust/read"].into_iter().enumerate() {
         view.take(&target(index, &format!("file {index}")));
-        let Line::Trial(mut announced) = trial(index, name, COLD, Cache::Through) else { unreachable!() };
-        announced.target = index;
-        view.take(&Line::Trial(announced));
+        view.take(&changed_trial(index, name, COLD, |trial| trial.target = index));
         view.take(&sample(index, 0, if name == "rust/mmap" { 500 } else { 250 }));
     }
     let lines = screen_text(&view, 80, 24);
@@ -201,11 +201,7 @@ fn a_command_that_may_read_a_part_has_no_rate() {
         view.take(&Line::Header(Box::new(Header { kind, ..header() })));
         view.take(&target(0, "f"));
         view.announce_step(Step::State(COLD, 1));
-        let Line::Trial(mut announced) = trial(0, "command/head {}", COLD, Cache::Through) else {
-            unreachable!()
-        };
-        announced.work = Work::Output;
-        view.take(&Line::Trial(announced));
+        view.take(&changed_trial(0, "command/head {}", COLD, |trial| trial.work = Work::Output));
         view.take(&sample(0, 0, 250));
         let lines = screen_text(&view, 80, 24);
         assert!(lines.contains("command/head") && !lines.contains("B/s"), "{lines}");
@@ -260,10 +256,7 @@ fn the_line_after_a_round_names_the_bound_of_its_ranking() {
     let facts = TargetFacts { path: "/data/a".into(), memory: Some(memory), ..TargetFacts::default() };
     view.take(&testing::target(1, TargetFacts { size_bytes: 100, ..facts }));
     view.announce_step(Step::State(CacheState::Pressed, 1));
-    let mut line = trial(0, "rust/read", CacheState::Pressed, Cache::Through);
-    let Line::Trial(trial) = &mut line else { panic!("no trial") };
-    trial.target = 1;
-    view.take(&line);
+    view.take(&changed_trial(0, "rust/read", CacheState::Pressed, |trial| trial.target = 1));
     view.announce_step(Step::Turn { trial: TrialIndex::new(0), round: 0, position: 0, of: 1 });
     view.take(&sample(0, 0, 10));
     let said = now::line_after_round(&view).unwrap();
