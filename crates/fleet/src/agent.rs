@@ -2,6 +2,7 @@
 //! its first use, with this machine's `mpicc`. Every answer has a deadline, because a rank that
 //! hangs keeps all others waiting.
 
+use super::job::JobError;
 use super::message::{HEADER_BYTES, MessageKind, body_bytes, message};
 use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_roster::build::{Build, BuildError};
@@ -9,27 +10,9 @@ use readlab_roster::discovery::Query;
 use readlab_system::program::CommandLine;
 use readlab_system::program::inheriting::InheritingProgram;
 use readlab_system::terminal::notice;
+use std::fmt::Display;
 use std::io;
 use std::time::{Duration, Instant};
-
-#[derive(Debug, thiserror::Error)]
-pub enum AgentError {
-    #[error("the fleet's agent: {cause}{hint}")]
-    NotBuilt {
-        cause: BuildError,
-        /// How to install what is missing, after a semicolon.
-        hint: String,
-    },
-    #[error("the fleet's agent: {0}")]
-    NotStarted(io::Error),
-    /// The agent has ended: MPI or another rank ended the job.
-    #[error("the MPI job ended: {0}")]
-    Ended(io::Error),
-    #[error("not all ranks came within {} s: one hangs or is stopped", .0.as_secs())]
-    Late(Duration),
-    #[error("the fleet's agent: {0}")]
-    Wrong(String),
-}
 
 #[derive(Debug)]
 pub(super) struct Agent {
@@ -38,9 +21,9 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Builds the program if necessary, and starts it.
-    pub(super) fn start() -> Result<Agent, AgentError> {
-        let line = command().map_err(|cause| AgentError::NotBuilt { cause, hint: hint() })?;
-        Ok(Agent { process: InheritingProgram::start(&line).map_err(AgentError::NotStarted)? })
+    pub(super) fn start() -> Result<Agent, JobError> {
+        let line = command().map_err(|cause| agent_error(format!("{cause}{}", hint())))?;
+        Ok(Agent { process: InheritingProgram::start(&line).map_err(agent_error)? })
     }
 
     /// Sends a message, and returns the body of the answer. Keeps waiting even if the user wants to
@@ -50,16 +33,19 @@ impl Agent {
         kind: MessageKind,
         body: &[u8],
         time_limit: Duration,
-    ) -> Result<Vec<u8>, AgentError> {
-        self.process.write(&message(kind, body)).map_err(AgentError::Ended)?;
+    ) -> Result<Vec<u8>, JobError> {
+        self.process.write(&message(kind, body)).map_err(end_of_job)?;
         let deadline = Instant::now() + time_limit;
         let failed = |cause: io::Error| match cause.kind() {
-            io::ErrorKind::TimedOut => AgentError::Late(time_limit),
-            _ => AgentError::Ended(cause),
+            io::ErrorKind::TimedOut => {
+                let seconds = time_limit.as_secs();
+                JobError(format!("not all ranks came within {seconds} s: one hangs or is stopped"))
+            }
+            _ => end_of_job(cause),
         };
         let mut head = [0; HEADER_BYTES];
         self.process.read(&mut head, deadline).map_err(failed)?;
-        let mut answer = vec![0; body_bytes(head, kind).map_err(AgentError::Wrong)?];
+        let mut answer = vec![0; body_bytes(head, kind).map_err(agent_error)?];
         self.process.read(&mut answer, deadline).map_err(failed)?;
         Ok(answer)
     }
@@ -79,6 +65,15 @@ impl Agent {
         let _ = self.process.write(&message(kind, reason.as_bytes()));
         self.process.await_end();
     }
+}
+
+fn agent_error(why: impl Display) -> JobError {
+    JobError(format!("the fleet's agent: {why}"))
+}
+
+/// The error if the agent has ended: MPI or another rank ended the job.
+pub(super) fn end_of_job(cause: io::Error) -> JobError {
+    JobError(format!("the MPI job ended: {cause}"))
 }
 
 /// The roster entry by which the agent is built and started.

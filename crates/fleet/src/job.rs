@@ -4,7 +4,7 @@
 //! Every rank must make the same calls in the same order; each call returns when all ranks have
 //! made it.
 
-use super::agent::{Agent, AgentError};
+use super::agent::{Agent, end_of_job};
 use super::clock::Clock;
 use super::message::{ClockOffset, JobFacts, MessageKind, split_gathered};
 use readlab_record::RankClock;
@@ -12,6 +12,7 @@ use readlab_system::clock::monotonic_ns;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
+use std::fmt::Display;
 use std::num::NonZero;
 use std::time::Duration;
 
@@ -30,20 +31,10 @@ const ROUND_TRIPS: u32 = 64;
 /// support PMI; Slurm.
 const SIZE_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"];
 
+/// Why the job cannot go on, in one line.
 #[derive(Debug, thiserror::Error)]
-pub enum JobError {
-    #[error(transparent)]
-    Agent(#[from] AgentError),
-    #[error("no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun")]
-    NoLauncher,
-    #[error(
-        "the launcher started {expected} ranks ({variable}), and the agent, built with {library}, sees {found}: build it \
-             with the mpicc of that launcher first on the PATH, or tell srun by --mpi which PMI it speaks"
-    )]
-    Alone { variable: &'static str, expected: u32, found: u32, library: String },
-    #[error("what another rank said cannot be read: {0}")]
-    Garbled(String),
-}
+#[error("{0}")]
+pub struct JobError(pub(super) String);
 
 #[derive(Debug)]
 pub struct Job {
@@ -67,13 +58,20 @@ pub enum Role {
 impl Job {
     /// Joins the job for which a launcher started this process.
     pub fn join() -> Result<Job, JobError> {
-        let told = announced_size(|name| std::env::var(name).ok()).ok_or(JobError::NoLauncher)?;
+        let told = announced_size(|name| std::env::var(name).ok()).ok_or_else(|| {
+            JobError(
+                "no MPI launcher started this: use 'mpirun -n 2 readlab fleet race FILE', or srun".to_owned(),
+            )
+        })?;
         let mut agent = Agent::start()?;
         let body = agent.ask(MessageKind::Ranks, b"", JOIN_TIMEOUT)?;
-        let ranks = JobFacts::parse(&body).ok_or_else(|| JobError::Garbled("its number".to_owned()))?;
+        let ranks = JobFacts::parse(&body).ok_or_else(|| unreadable("its number"))?;
         if told.ranks != ranks.ranks {
-            let (variable, expected, found) = (told.variable, told.ranks, ranks.ranks);
-            return Err(JobError::Alone { variable, expected, found, library: ranks.library });
+            return Err(JobError(format!(
+                "the launcher started {} ranks ({}), and the agent, built with {}, sees {}: build it with the mpicc \
+                 of that launcher first on the PATH, or tell srun by --mpi which PMI it speaks",
+                told.ranks, told.variable, ranks.library, ranks.ranks
+            )));
         }
         agent.ask(MessageKind::Barrier, b"", JOIN_TIMEOUT)?;
         let (agent, clock) = (RefCell::new(Some(agent)), Cell::default());
@@ -119,7 +117,7 @@ impl Job {
             return Ok(None);
         }
         let parts = split_gathered(&body, self.ranks.ranks as usize);
-        let parts = parts.ok_or_else(|| JobError::Garbled("the lengths of what was gathered".to_owned()))?;
+        let parts = parts.ok_or_else(|| unreadable("the lengths of what was gathered"))?;
         parts.iter().map(|part| from_json(part)).collect::<Result<_, _>>().map(Some)
     }
 
@@ -132,7 +130,7 @@ impl Job {
     pub fn compare_clocks(&self) -> Result<RankClock, JobError> {
         let time_limit = self.time_limit.get() + CLOCKS_TIMEOUT * self.ranks.ranks;
         let body = self.ask(MessageKind::Clocks, &ROUND_TRIPS.to_le_bytes(), time_limit)?;
-        let offset = ClockOffset::parse(&body).ok_or_else(|| JobError::Garbled("an offset".to_owned()))?;
+        let offset = ClockOffset::parse(&body).ok_or_else(|| unreadable("an offset"))?;
         let mut clock = self.clock.get();
         // Rank 0 is compared with itself, so its offset is exact.
         if !self.is_leader() {
@@ -163,8 +161,8 @@ impl Job {
 
     fn ask(&self, kind: MessageKind, body: &[u8], time_limit: Duration) -> Result<Vec<u8>, JobError> {
         let mut agent = self.agent.borrow_mut();
-        let left = || AgentError::Ended(std::io::ErrorKind::NotConnected.into());
-        Ok(agent.as_mut().ok_or_else(left)?.ask(kind, body, time_limit)?)
+        let left = || end_of_job(std::io::ErrorKind::NotConnected.into());
+        agent.as_mut().ok_or_else(left)?.ask(kind, body, time_limit)
     }
 }
 
@@ -196,7 +194,12 @@ fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
 }
 
 fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JobError> {
-    serde_json::from_slice(bytes).map_err(|error| JobError::Garbled(error.to_string()))
+    serde_json::from_slice(bytes).map_err(unreadable)
+}
+
+/// The error if a message of another rank cannot be read.
+fn unreadable(why: impl Display) -> JobError {
+    JobError(format!("what another rank said cannot be read: {why}"))
 }
 
 #[cfg(test)]
