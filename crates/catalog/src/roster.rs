@@ -84,13 +84,10 @@ pub enum Warmup {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum RosterError {
-    #[error("{path}: {cause}")]
-    Io { path: PathBuf, cause: std::io::Error },
-    #[error("{path}: {cause}")]
-    Malformed { path: PathBuf, cause: String },
-    #[error("{path}: contender {name:?}: readlab or another roster has one of that name")]
-    NameTaken { path: PathBuf, name: String },
+#[error("{path}: {cause}")]
+pub struct RosterError {
+    path: PathBuf,
+    cause: String,
 }
 
 impl Roster {
@@ -99,12 +96,9 @@ impl Roster {
     }
 
     pub fn load(path: &Path) -> Result<Roster, RosterError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|cause| RosterError::Io { path: path.to_owned(), cause })?;
-        let mut roster: Roster = toml::from_str(&text).map_err(|error| RosterError::Malformed {
-            path: path.to_owned(),
-            cause: toml_cause(&text, &error),
-        })?;
+        let refused = |cause: String| RosterError { path: path.to_owned(), cause };
+        let text = std::fs::read_to_string(path).map_err(|cause| refused(cause.to_string()))?;
+        let mut roster: Roster = toml::from_str(&text).map_err(|error| refused(toml_cause(&text, &error)))?;
         roster.entries.iter_mut().for_each(|entry| entry.file = Some(path.to_owned()));
         Ok(roster)
     }
@@ -114,8 +108,10 @@ impl Roster {
         let mut roster = Roster::built_in();
         for path in rosters {
             for entry in Roster::load(path)?.entries {
-                if roster.entry(&entry.name).is_some() {
-                    return Err(RosterError::NameTaken { path: path.clone(), name: entry.name });
+                let name = &entry.name;
+                if roster.entry(name).is_some() {
+                    let cause = format!("contender {name:?}: readlab or another roster has one of that name");
+                    return Err(RosterError { path: path.clone(), cause });
                 }
                 roster.entries.push(entry);
             }

@@ -179,11 +179,11 @@ pub enum StateChoice {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum SuiteError {
-    #[error("{name}: no suite of this name and no such file (suites: {known})")]
-    Unknown { name: String, known: String },
-    #[error("{path}: {cause}")]
-    Malformed { path: PathBuf, cause: String },
+#[error("{path}: {cause}")]
+pub struct SuiteError {
+    /// The name of the suite, which may be the path of its file.
+    path: PathBuf,
+    cause: String,
 }
 
 impl Suite {
@@ -221,8 +221,11 @@ impl Suite {
         if let Some((_, text)) = BUILT_IN_SUITES.iter().find(|(built_in, _)| *built_in == name) {
             return Suite::parse(path, text);
         }
-        let text = std::fs::read_to_string(path)
-            .map_err(|_| SuiteError::Unknown { name: name.to_owned(), known: Suite::names().join(", ") })?;
+        let text = std::fs::read_to_string(path).map_err(|_| {
+            let known = Suite::names().join(", ");
+            let cause = format!("no suite of this name and no such file (suites: {known})");
+            SuiteError { path: path.to_owned(), cause }
+        })?;
         Ok(Suite { own_file: Some(path.to_owned()), ..Suite::parse(path, &text)? })
     }
 
@@ -230,7 +233,7 @@ impl Suite {
         let suite: Result<Suite, _> = toml::from_str(text);
         suite
             .map(Suite::with_controls)
-            .map_err(|error| SuiteError::Malformed { path: path.to_owned(), cause: toml_cause(text, &error) })
+            .map_err(|error| SuiteError { path: path.to_owned(), cause: toml_cause(text, &error) })
     }
 
     /// Adds the controls that the suite lacks. Leaves out controls with all threads if every trial

@@ -27,11 +27,10 @@ const PUBLISHED_TABLES: [(&str, &str); 6] = [
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PublishedError {
-    #[error("{PUBLISHED_PREFIX}{name}: nothing of this name is published here (known: {known})")]
-    Unknown { name: String, known: String },
-    #[error("{PUBLISHED_PREFIX}{name}: no machine is called '{machine}' (known: {known})")]
-    NoMachine { name: String, machine: String, known: String },
+#[error("{PUBLISHED_PREFIX}{name}: {cause}")]
+pub struct PublishedError {
+    name: String,
+    cause: String,
 }
 
 #[derive(Deserialize)]
@@ -116,19 +115,18 @@ pub fn names() -> Vec<String> {
 /// name contains M.
 pub fn sides(name: &str) -> Result<Vec<Side>, PublishedError> {
     let (name, machine) = name.split_once('/').map_or((name, None), |(name, machine)| (name, Some(machine)));
-    let publication =
-        index().into_iter().find(|it| it.name == name).ok_or_else(|| PublishedError::Unknown {
-            name: name.to_owned(),
-            known: index().iter().map(|it| it.name.clone()).collect::<Vec<_>>().join(", "),
-        })?;
+    let unknown = |cause: String| PublishedError { name: name.to_owned(), cause };
+    let publication = index().into_iter().find(|it| it.name == name).ok_or_else(|| {
+        let known = index().into_iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
+        unknown(format!("nothing of this name is published here (known: {known})"))
+    })?;
     let all = publication.sides();
     let Some(machine) = machine else { return Ok(all) };
     let known = all.iter().map(|side| side.name.clone()).collect::<Vec<_>>().join(", ");
     let holds = |side: &Side| side.name.to_lowercase().contains(&machine.to_lowercase());
     let found: Vec<Side> = all.into_iter().filter(holds).collect();
     if found.is_empty() {
-        let (name, machine) = (name.to_owned(), machine.to_owned());
-        return Err(PublishedError::NoMachine { name, machine, known });
+        return Err(unknown(format!("no machine is called '{machine}' (known: {known})")));
     }
     Ok(found)
 }
