@@ -60,19 +60,9 @@ enum FolderOrigin {
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     #[error("{}: {cause}", display_path(.path))]
-    Io { path: PathBuf, cause: io::Error },
+    At { path: PathBuf, cause: String },
     #[error("the files would hold {}, --max-bytes allows {}", Bytes(*wanted_bytes), Bytes(*allowed_bytes))]
     TooMany { wanted_bytes: u64, allowed_bytes: u64 },
-    #[error("{}: {} are needed, with a margin, and {} are free", display_path(.folder), Bytes(*needed_bytes), Bytes(*free_bytes))]
-    NoSpace {
-        folder: PathBuf,
-        /// Total size of all files, plus the margin.
-        needed_bytes: u64,
-        /// Free space of the file system for ordinary users.
-        free_bytes: u64,
-    },
-    #[error("{}: {cause}", display_path(.folder))]
-    NotKept { folder: PathBuf, cause: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -99,7 +89,7 @@ impl SweepFolder {
     }
 
     pub fn open_kept_folder(path: &Path) -> Result<SweepFolder, SweepError> {
-        let not_kept = |cause: String| SweepError::NotKept { folder: path.to_owned(), cause };
+        let not_kept = |cause: String| SweepError::At { path: path.to_owned(), cause };
         let text = fs::read(path.join(MANIFEST_FILE))
             .map_err(|cause| not_kept(format!("no folder that a sweep kept: {MANIFEST_FILE}: {cause}")))?;
         let manifest: Manifest =
@@ -132,15 +122,15 @@ impl SweepFolder {
     /// Reads every file and compares its content with what was written. This fills the page cache
     /// and every cache below it, so it runs after all measurements.
     pub fn check_content(&self) -> Result<(), SweepError> {
-        let not_kept = |cause: String| SweepError::NotKept { folder: self.path().to_owned(), cause };
+        let changed = |cause: String| SweepError::At { path: self.path().to_owned(), cause };
         for file in &self.files {
             if interrupt::requested() {
                 return Err(SweepError::Interrupted);
             }
             let path = self.path().join(&file.name);
-            let found = oracle::truth(&path).map_err(|cause| not_kept(cause.to_string()))?;
+            let found = oracle::truth(&path).map_err(|cause| changed(cause.to_string()))?;
             if found.digest != file.digest {
-                return Err(not_kept(format!("{} holds other bytes than were written", file.name)));
+                return Err(changed(format!("{} holds other bytes than were written", file.name)));
             }
         }
         Ok(())
@@ -187,7 +177,9 @@ fn check_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {
     let free_bytes = filesystem::free_bytes(folder).map_err(io_error_at(folder))?;
     let needed_bytes = total_bytes.saturating_add(total_bytes / 20).saturating_add(FREE_MARGIN_BYTES_MIN);
     if free_bytes < needed_bytes {
-        return Err(SweepError::NoSpace { folder: folder.to_owned(), needed_bytes, free_bytes });
+        let (needed, free) = (Bytes(needed_bytes), Bytes(free_bytes));
+        let cause = format!("{needed} are needed, with a margin, and {free} are free");
+        return Err(SweepError::At { path: folder.to_owned(), cause });
     }
     Ok(())
 }
@@ -198,7 +190,7 @@ fn file_names(folder: &Path) -> Result<Vec<OsString>, SweepError> {
 }
 
 pub(crate) fn io_error_at(path: &Path) -> impl FnOnce(io::Error) -> SweepError {
-    move |cause| SweepError::Io { path: path.to_owned(), cause }
+    move |cause| SweepError::At { path: path.to_owned(), cause: cause.to_string() }
 }
 
 #[cfg(test)]
@@ -275,7 +267,8 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let make = |total, allowed| SweepFolder::make(parent.path(), total, allowed).map(drop).unwrap_err();
         assert!(matches!(make(11, Some(10)), SweepError::TooMany { .. }));
-        assert!(matches!(make(1 << 60, None), SweepError::NoSpace { .. }));
+        let said = make(1 << 60, None).to_string();
+        assert!(said.contains(" are needed, with a margin, and "), "{said}");
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 }

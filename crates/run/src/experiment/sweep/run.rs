@@ -216,15 +216,12 @@ fn probe_hidden_cache(
     seed: u64,
     recorder: &Recorder,
 ) -> HiddenCache {
-    match unread {
-        Ok(unread) => {
-            recorder.display().show_activity(
-                "reading parts of a file of readlab's own twice, about 1 s, for a cache below",
-            );
-            unread.probe(seed)
-        }
-        Err(why) => HiddenCache::NotProbed { why },
-    }
+    let probed = unread.and_then(|unread| {
+        let activity = "reading parts of a file of readlab's own twice, about 1 s, for a cache below";
+        recorder.display().show_activity(activity);
+        unread.probe(seed)
+    });
+    probed.unwrap_or_else(|why| HiddenCache::NotProbed { why })
 }
 
 /// Records every file as a target, with its expected answers. The first target names the hidden

@@ -57,21 +57,14 @@ impl CacheProbeFile {
     }
 
     /// Reads parts of the file twice.
-    pub(super) fn probe(self, seed: u64) -> HiddenCache {
-        let why = |why| HiddenCache::NotProbed { why };
-        if let Err(cause) = write::write_back(&self.folder) {
-            return why(without_own_file(cause));
-        }
-        let target = match Target::examine(&self.path) {
-            Ok(target) => target,
-            Err(cause) => return why(without_own_file(cause)),
-        };
-        match CacheControl::open(&target, Eviction::OfFile) {
-            Ok(CacheControl::File { cache, .. }) => probe(&target, &cache, seed),
-            Ok(CacheControl::Web | CacheControl::Names { .. } | CacheControl::Tree { .. }) => {
-                why(NotProbed::NotPlain)
+    pub(super) fn probe(self, seed: u64) -> Result<HiddenCache, NotProbed> {
+        write::write_back(&self.folder).map_err(without_own_file)?;
+        let target = Target::examine(&self.path).map_err(without_own_file)?;
+        match CacheControl::open(&target, Eviction::OfFile).map_err(without_own_file)? {
+            CacheControl::File { cache, .. } => Ok(probe(&target, &cache, seed)),
+            CacheControl::Web | CacheControl::Names { .. } | CacheControl::Tree { .. } => {
+                Err(NotProbed::NotPlain)
             }
-            Err(cause) => why(without_own_file(cause)),
         }
     }
 }
@@ -126,9 +119,8 @@ mod tests {
             Err(why) => return eprintln!("SKIPPED: {why}"),
         };
         assert_eq!(fs::metadata(&probe_file.path).unwrap().len(), FILE_BYTES_MIN);
-        let found = probe_file.probe(1);
         let small = HiddenCache::NotProbed { why: NotProbed::SmallFile };
-        assert_ne!(found, small);
+        assert_ne!(probe_file.probe(1), Ok(small));
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "it was removed");
     }
 
