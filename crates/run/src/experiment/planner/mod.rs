@@ -20,7 +20,7 @@ use readlab_protocol::{Archive, Cache, MethodLine, ParamLine, Reads};
 use readlab_record::{LimitKind, Outcome, Trial};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::methods::{Contender, ResolveError, ResolvedMethod};
-use readlab_suite::NamedBy;
+use readlab_suite::{NamedBy, SuiteEntry};
 use readlab_targets::target::tree::OtherWalk;
 pub(super) use resolve::{ResolvedTrial, resolve};
 use selection::TrialSpec;
@@ -463,50 +463,46 @@ impl Planner<'_> {
         if self.contenders.contender(&spec.id.method.contender).is_none() {
             return Err(ResolveError::NoContender(spec.id.method.contender.clone()));
         }
-        if let Some(reason) = self.why_unreadable(spec, work, readable) {
-            return Err(ResolveError::Unavailable(reason));
-        }
+        let readable = self.readable_by(spec, work, readable).map_err(ResolveError::Unavailable)?;
         let requested = spec.entry.command.requested_work(work);
         let resolved = resolve(self.contenders, &spec.id.method, &spec.id.params, requested)?;
         check_can_read(&resolved.choice, spec.form.over, readable)?;
         Ok(resolved)
     }
 
-    /// Why a trial cannot read the target, or cannot do this work on it.
-    fn why_unreadable(
+    /// The target, or why a trial cannot read it or cannot do this work on it.
+    fn readable_by<'t>(
         &self,
         spec: &TrialSpec,
         work: Work,
-        readable: Option<&ReadableTarget>,
-    ) -> Option<String> {
+        readable: Option<&'t ReadableTarget>,
+    ) -> Result<&'t ReadableTarget, String> {
         let TargetForm { archive, over } = spec.form;
         let noun = archive.map(Archive::noun).unwrap_or_default();
         let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
-        match readable {
-            None if over != Transport::File => {
-                Some(format!("it reads what comes out of {noun}, and only files are decoded"))
+        let SuiteEntry { answers, has_dictionary, files_max, .. } = &spec.entry;
+        Err(match (readable, *files_max) {
+            (None, _) if over != Transport::File => {
+                format!("it reads what comes out of {noun}, and only files are decoded")
             }
-            None => Some(format!("it reads what comes out of {noun}, and the target is none")),
-            Some(ReadableTarget { broken: Some(reason), .. }) => Some(reason.clone()),
-            Some(readable) if is_for_other_dictionary(spec, readable) => {
-                Some(match spec.entry.has_dictionary {
-                    true => "it decodes with a dictionary, and --dictionary names none".to_owned(),
-                    false => "it decodes without a dictionary".to_owned(),
-                })
+            (None, _) => format!("it reads what comes out of {noun}, and the target is none"),
+            (Some(ReadableTarget { broken: Some(reason), .. }), _) => reason.clone(),
+            (Some(readable), _) if is_for_other_dictionary(spec, readable) => match has_dictionary {
+                true => "it decodes with a dictionary, and --dictionary names none".to_owned(),
+                false => "it decodes without a dictionary".to_owned(),
+            },
+            _ if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
+                format!("it does not decode {noun}")
             }
-            Some(_) if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
-                Some(format!("it does not decode {noun}"))
+            _ if !answers.is_empty() && !answers.contains(&work) => {
+                let words: Vec<&str> = answers.iter().map(|work| work.word()).collect();
+                format!("it answers {}, and never {work}", words.join(" or "))
             }
-            Some(_) if !spec.entry.answers.is_empty() && !spec.entry.answers.contains(&work) => {
-                let words: Vec<&str> = spec.entry.answers.iter().map(|work| work.word()).collect();
-                Some(format!("it answers {}, and never {work}", words.join(" or ")))
+            (Some(readable), Some(most)) if readable.files > most => {
+                format!("of more than {most} files only with --all, or if its method is named")
             }
-            Some(readable) if spec.entry.files_max.is_some_and(|most| readable.files > most) => {
-                let most = spec.entry.files_max.unwrap_or_default();
-                Some(format!("of more than {most} files only with --all, or if its method is named"))
-            }
-            Some(_) => None,
-        }
+            (Some(readable), _) => return Ok(readable),
+        })
     }
 }
 
@@ -529,31 +525,25 @@ fn reads_extent(method: &MethodLine, over: Transport, readable: &ReadableTarget)
 fn check_can_read(
     choice: &ResolvedMethod,
     over: Transport,
-    readable: Option<&ReadableTarget>,
+    readable: &ReadableTarget,
 ) -> Result<(), ResolveError> {
-    let is_part = readable.is_some_and(|readable| readable.is_part);
-    let has_dictionary = readable.is_some_and(|readable| readable.has_dictionary);
-    let decodes = !choice.method.decodes.is_empty();
-    let is_encrypted = readable.is_some_and(|readable| readable.is_encrypted);
-    let reads = choice.method.reads;
-    let needs_ranges =
-        choice.method.ranges || choice.method.params.iter().any(|param| param.name == PART_PARAMETER);
-    let lacks_ranges = needs_ranges && readable.is_some_and(|readable| !readable.has_ranges);
-    let other_walk = readable.and_then(|readable| readable.other_walk).filter(|_| reads == Reads::Folder);
-    let lacks_extent = readable.is_some_and(|readable| !reads_extent(&choice.method, over, readable));
-    let lacks_tls = is_encrypted && !choice.method.tls && reads != Reads::Object;
+    let method = &choice.method;
+    let (reads, decodes, is_suited) = (method.reads, !method.decodes.is_empty(), over.suits(method));
+    let needs_ranges = method.ranges || method.params.iter().any(|param| param.name == PART_PARAMETER);
+    let lacks_ranges = needs_ranges && !readable.has_ranges;
+    let other_walk = readable.other_walk.filter(|_| reads == Reads::Folder);
+    let lacks_extent = !reads_extent(method, over, readable);
+    let lacks_tls = readable.is_encrypted && !method.tls && reads != Reads::Object;
     let what = match over {
-        _ if has_dictionary && decodes && !choice.method.dictionary => "it decodes without a dictionary",
-        _ if is_part && !choice.method.parts => "it reads whole files, and only a part of one is read",
-        _ if over.suits(&choice.method) && lacks_extent && choice.method.ranges => {
+        _ if readable.has_dictionary && decodes && !method.dictionary => "it decodes without a dictionary",
+        _ if readable.is_part && !method.parts => "it reads whole files, and only a part of one is read",
+        _ if is_suited && lacks_extent && method.ranges => {
             "it reads the ranges of a list, which --ranges names, and the whole is read"
         }
-        _ if over.suits(&choice.method) && lacks_extent => {
+        _ if is_suited && lacks_extent => {
             "it reads the whole content, and only the ranges of a list are read"
         }
-        _ if over.suits(&choice.method) && lacks_tls => {
-            "it does not read with encryption, and the server's URL is https"
-        }
+        _ if is_suited && lacks_tls => "it does not read with encryption, and the server's URL is https",
         Transport::Tree if other_walk == Some(OtherWalk::Listed) => {
             "it walks a folder, and the files are from a list"
         }
@@ -563,10 +553,10 @@ fn check_can_read(
         Transport::Tree if other_walk == Some(OtherWalk::LeftOut) => {
             "it walks the folder, and would also read what readlab writes there"
         }
-        _ if over.suits(&choice.method) && lacks_ranges => {
+        _ if is_suited && lacks_ranges => {
             "it requests ranges, and the server does not say that it answers them (Accept-Ranges)"
         }
-        _ if over.suits(&choice.method) => return Ok(()),
+        _ if is_suited => return Ok(()),
         _ if reads == Reads::Places => "it reads places of a file, which --pattern picks or --ranges names",
         Transport::Places => "it reads whole files, and only places of one are read",
         Transport::Tree => "it reads single files, and the target is a folder or a list",
