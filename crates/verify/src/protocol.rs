@@ -34,7 +34,7 @@ pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
         checks.push(Check::new(move |stage| check_invalid_words(stage, words)));
     }
     let reads_files = |method: &&MethodLine| method.reads == Reads::File && method.decodes.is_empty();
-    let available = || stage.contender().methods.iter().filter(|method| method.unavailable.is_none());
+    let available = || stage.contender.methods.iter().filter(|method| method.unavailable.is_none());
     let found =
         available().find(reads_files).or_else(|| available().find(|method| servers::are_read_by(method)));
     let Some(words) = found.and_then(|it| valid_words(stage, it)) else { return checks };
@@ -75,7 +75,7 @@ pub(super) fn checks<'s>(stage: &'s Stage) -> Vec<Check<'s>> {
 }
 
 fn command_with(stage: &Stage, words: &[&str]) -> CommandLine {
-    stage.contender().command_with(words.iter().map(OsString::from))
+    stage.contender.command_with(words.iter().map(OsString::from))
 }
 
 fn fault(request: &str, command: &CommandLine, reason: &dyn std::fmt::Display) -> Fault {

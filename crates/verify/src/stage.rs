@@ -55,7 +55,7 @@ impl Case {
 }
 
 pub(super) struct Stage<'a> {
-    contender: &'a Contender,
+    pub contender: &'a Contender,
     folder: &'a Path,
     pub deadline: Duration,
     slots: AtomicU32,
@@ -145,10 +145,6 @@ impl<'a> Stage<'a> {
                 .transpose()?,
             left_out: Mutex::default(),
         })
-    }
-
-    pub(super) fn contender(&self) -> &Contender {
-        self.contender
     }
 
     /// A shell command that verifies this method again.

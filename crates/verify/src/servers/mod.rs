@@ -318,5 +318,5 @@ fn is_first_method_of_client(stage: &Stage, method: &MethodLine) -> bool {
     let is_same = |other: &&MethodLine| {
         are_read_by(other) && other.unavailable.is_none() && client(other) == client(method)
     };
-    stage.contender().methods.iter().find(is_same).is_none_or(|first| first.method == method.method)
+    stage.contender.methods.iter().find(is_same).is_none_or(|first| first.method == method.method)
 }
