@@ -249,10 +249,8 @@ impl Build for RosterEntry {
                 Err(error) => return Some(error),
             };
             let said = dependency_error(&line, place.sources())?;
-            Some(BuildError::Missing {
-                program: words.first().map(|word| last_component(word)).unwrap_or_default(),
-                said,
-            })
+            let program = words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+            Some(BuildError::Missing { program: program.to_owned(), said })
         })
     }
 }
@@ -328,10 +326,6 @@ fn find_program(program: &OsStr) -> Option<PathBuf> {
     }
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).find_map(|folder| folder.join(program).canonicalize().ok())
-}
-
-fn last_component(word: &str) -> String {
-    word.rsplit('/').next().unwrap_or(word).to_owned()
 }
 
 /// The reason why the command that checks a dependency fails; `None` if it succeeds.

@@ -39,13 +39,6 @@ fn violation(lines: &[&str]) -> SessionError {
     converse(lines, TIMEOUT).expect_err("this contender breaks the contract")
 }
 
-#[test]
-fn a_contender_that_keeps_the_protocol_gives_a_turn() {
-    let turn = converse(&[HELLO, READY, "go", SAMPLE, DONE], TIMEOUT).unwrap();
-    assert_eq!(turn.samples.len(), 1);
-    assert!(turn.seen_ns > turn.samples[0].wall_ns);
-}
-
 fn count(of: &str) -> String {
     format!(r#"echo '{{"say":"count","of":"{of}","value":7,"how":"beans"}}'"#)
 }
@@ -101,8 +94,10 @@ fn every_breach_of_the_protocol_is_an_error_of_its_own() {
 }
 
 #[test]
-fn counts_of_a_runtime_come_after_the_samples() {
+fn a_contender_that_keeps_the_protocol_gives_a_turn_with_counts_after_its_samples() {
     let turn = converse(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), DONE], TIMEOUT).unwrap();
+    assert_eq!(turn.samples.len(), 1);
+    assert!(turn.seen_ns > turn.samples[0].wall_ns);
     assert_eq!((turn.counts[0].of.as_str(), turn.counts[0].value), ("gc_ns", Some(7)));
 }
 
