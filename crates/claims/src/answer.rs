@@ -2,6 +2,8 @@
 
 use readlab_analysis::compare::Unit;
 use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -13,22 +15,27 @@ pub enum Verdict {
     CannotBeTold(String),
 }
 
-/// A number with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     pub value: f64,
-    /// The 95 % interval of the value; `None` where it is not known.
+    // `None` where it is not known.
+    #[serde(serialize_with = "Interval::serialize_ends")]
+    #[schemars(with = "Option<[f64; 2]>")]
     pub ci95: Option<Interval>,
-    /// The rule by which the interval was computed, if it comes from a trial or a pair of trials of
-    /// one record.
+    // Known if the interval comes from a trial or a pair of trials of one record.
+    #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Number")]
 pub struct ClaimNumber {
+    /// The trials that the number is about.
     pub trials: String,
     /// The machine, or the record.
+    #[serde(rename = "machine")]
     pub side: String,
+    #[serde(flatten)]
     pub estimate: Estimate,
 }
 

@@ -5,6 +5,8 @@ use super::bounds::Bounds;
 use super::metric::Metric;
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::CacheState;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::ops::RangeInclusive;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -29,17 +31,19 @@ pub enum AnsweredBy {
     Anything,
 }
 
-/// One claim, or one possible answer to an open question.
-#[derive(Debug, Clone, PartialEq)]
+// One claim, or one possible answer to an open question.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Claim {
-    /// The claim, in our own words.
+    // In our own words.
     pub says: String,
     /// The part of the publication that contains the claim.
+    #[serde(rename = "where")]
     pub place: String,
     /// The open question that the claim may answer.
     pub question: Option<String>,
+    #[serde(skip)]
     pub expression: Expression,
-    /// The values for which the claim holds; orders have no bounds.
+    // Orders have no bounds.
     pub bounds: Bounds,
 }
 

@@ -8,6 +8,7 @@
 use super::answer::{Answer, ClaimNumber, Estimate, ShownNumbers, Verdict};
 use super::bounds::{Bounds, Position};
 use super::claim::{Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
+use super::export::AnswerExport;
 use super::figures::{Dataset, MissingFigure};
 use super::metric::Metric;
 use super::operand::Operand;
@@ -15,22 +16,30 @@ use super::{machines, order};
 use readlab_analysis::compare::Measure;
 use readlab_analysis::stats::Interval;
 use readlab_record::Record;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// The claims of one publication with their answers.
-#[derive(Debug, Clone, PartialEq)]
+/// The claims of one publication.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Claims")]
 pub struct JudgedClaims {
     pub name: String,
+    /// The publication, in one line.
     pub source: String,
-    /// The judged claims, in the order of their file.
+    // In the order of their file.
     pub claims: Vec<JudgedClaim>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Claim")]
 pub struct JudgedClaim {
+    #[serde(flatten)]
     pub claim: Claim,
-    /// The answer by the publication's own figures.
+    #[serde(rename = "by_its_own_figures")]
+    #[schemars(with = "AnswerExport<'static>")]
     pub own: Answer,
-    /// The answer by a record; `None` without one.
+    /// The answer by a record.
+    #[schemars(with = "Option<AnswerExport<'static>>")]
     pub here: Option<Answer>,
 }
 
@@ -157,7 +166,7 @@ fn tally_values(mut tally: Tally, all: &[Quantity], sides: &[Dataset]) -> Tally 
 }
 
 /// Collects the numbers of a claim with their positions, until the claim is decided.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tally {
     bounds: Bounds,
     is_record: bool,
@@ -172,16 +181,7 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn new(bounds: Bounds, is_record: bool) -> Tally {
-        Tally {
-            bounds,
-            is_record,
-            found: Vec::new(),
-            outside: 0,
-            beyond: None,
-            straddling: 0,
-            without_interval: 0,
-            lacks: Vec::new(),
-        }
+        Tally { bounds, is_record, ..Tally::default() }
     }
 
     /// Adds the number of each side that has it. If no side has it, the reason is added once.

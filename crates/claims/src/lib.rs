@@ -9,6 +9,7 @@
 mod answer;
 mod bounds;
 mod claim;
+mod export;
 mod figures;
 mod file;
 mod judge;

@@ -7,7 +7,6 @@
 use super::advice::{Advice, AdviceAgainst, CheaperTrial, LanguageAdvice};
 use super::archives::ArchiveRatio;
 use super::break_even::BreakEven;
-use super::claims::ClaimsExport;
 use super::escaped::{self, Document};
 use super::file_cost::FileCostExport;
 use super::fleet::FleetExport;
@@ -115,8 +114,8 @@ struct RunExport<'a> {
     /// The targets as places of the same content, each compared with the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     locations: Option<LocationsExport<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    claims: Vec<ClaimsExport<'a>>,
+    #[serde(skip_serializing_if = "<[JudgedClaims]>::is_empty")]
+    claims: &'a [JudgedClaims],
     #[serde(skip_serializing_if = "Option::is_none")]
     fleet: Option<FleetExport<'a>>,
 }
@@ -367,7 +366,7 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         settings: SettingEffectExport::all(record),
         per_file: FileCostExport::all(record),
         locations: LocationsExport::from_record(record),
-        claims: judged.iter().map(ClaimsExport::new).collect(),
+        claims: judged,
         fleet: record.fleet.as_ref().map(|fleet| FleetExport::new(fleet, record)),
     });
     let content = Content { fields, trials: TrialList { record, rankings } };

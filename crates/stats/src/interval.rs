@@ -3,7 +3,7 @@
 use crate::number::count;
 use crate::quantile;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// With more comparisons than this, the share of trials that are called slower by chance hardly
 /// grows.
@@ -59,6 +59,11 @@ impl Interval {
     /// Maps both ends by an increasing function.
     pub fn map(self, f: impl Fn(f64) -> f64) -> Interval {
         Interval { low: f(self.low), high: f(self.high) }
+    }
+
+    /// Serializes an interval as the list of its ends.
+    pub fn serialize_ends<S: Serializer>(ends: &Option<Interval>, serializer: S) -> Result<S::Ok, S::Error> {
+        ends.map(|it| [it.low, it.high]).serialize(serializer)
     }
 
     pub(crate) fn hull_with(self, other: Interval) -> Interval {

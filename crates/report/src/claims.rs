@@ -1,19 +1,26 @@
 //! The claims of publications as text: a table for each publication, with the answer by its own
-//! figures, the answer by a record, and the verdict; as Markdown, as aligned text for a terminal, and
-//! as a section of a page.
-
-mod json;
-
-pub(super) use json::{ClaimsExport, schema};
-pub use json::{claims_json, is_claims_json};
+//! figures, the answer by a record, and the verdict; as Markdown, as aligned text for a terminal, as
+//! a section of a page, and as JSON with all numbers and their intervals.
 
 use super::document::{Column, Section};
+use super::escaped::{self, Document};
 use super::markdown::{marked_text, text};
 use super::table::{Cell, Table};
 use super::terminal::Style;
 use super::words::{self, NONE, capital, unbroken};
 use readlab_analysis::stats::Ratio;
 use readlab_claims::{Answer, ClaimNumber, Estimate, HERE, JudgedClaim, JudgedClaims, ShownNumbers, Verdict};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::json;
+
+const SCHEMA: &str = "readlab.claims";
+const VERSION: u32 = 1;
+
+#[derive(Serialize, JsonSchema)]
+struct Content<'a> {
+    claims: &'a [JudgedClaims],
+}
 
 /// The titles of the columns, without and with a record.
 const TITLES: [&str; 3] = ["claim", "by its own figures", "verdict"];
@@ -97,6 +104,18 @@ fn ratio_text(it: &Estimate) -> String {
 
 fn with_ends(it: &Estimate, number: impl Fn(f64) -> String) -> String {
     words::with_ends(it.value, it.ci95.filter(|ends| ends.low < ends.high), number)
+}
+
+pub fn claims_json(all: &[JudgedClaims]) -> String {
+    escaped::text(&Document { schema: SCHEMA, version: VERSION, content: json!(Content { claims: all }) })
+}
+
+pub(super) fn schema(generator: SchemaGenerator) -> Schema {
+    escaped::schema::<Content>(generator, SCHEMA, VERSION)
+}
+
+pub fn is_claims_json(head: &str) -> bool {
+    escaped::is_document(head, SCHEMA)
 }
 
 pub fn claims_markdown(all: &[JudgedClaims]) -> String {
