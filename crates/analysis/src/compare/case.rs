@@ -4,11 +4,14 @@
 use super::measure::{Measure, Unit};
 use crate::noise::SharedNoise;
 use crate::stats::{
-    self, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedRatio, UnpairedRatio,
+    self, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedRatio, Significance,
+    UnpairedRatio,
 };
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::{CacheState, Params, Transport, TrialIndex, Work};
 use readlab_record::Outcome;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -70,24 +73,32 @@ impl Case {
 }
 
 /// What must agree before numbers are compared; a field that is `None` is not known.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonKey {
+    /// The path or URL of the target.
+    #[serde(rename = "target")]
     pub path: Option<String>,
     /// The transport: files, HTTP or another.
+    #[serde(skip)]
     pub over: Option<Transport>,
     pub digest: Option<String>,
     pub size_bytes: Option<u64>,
     pub work: Option<Work>,
     pub state: Option<CacheState>,
     /// The bound on memory under which the target was read; `None` in other states than pressed.
+    #[serde(skip)]
     pub memory: Option<MemoryBound>,
     /// Number of readers that each read the whole target in one reading.
+    #[serde(skip)]
     pub readers: Option<u64>,
+    #[serde(skip)]
     pub together: Option<ReadTogether>,
     /// Whether cold means cold above a cache; `None` for another state, and where no layers are
     /// known.
+    #[serde(skip)]
     pub is_above_cache: Option<bool>,
     /// The values of all parameters, defaults included.
+    #[serde(skip)]
     pub params: Option<Params>,
 }
 
@@ -145,7 +156,7 @@ pub enum Center {
 }
 
 /// Which statistic a number without samples is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
     Mean,
@@ -220,24 +231,58 @@ impl Figure {
     }
 }
 
-/// One number of one side.
-#[derive(Debug, Clone, Copy, PartialEq)]
+// One number of one side. A field that is `None` is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Cell {
-    /// The median or mean of the samples, or the published number.
+    // The median or mean of the samples, or the published number.
     pub value: f64,
+    #[serde(serialize_with = "Interval::serialize_ends")]
+    #[schemars(with = "Option<[f64; 2]>")]
     pub ci95: Option<Interval>,
+    #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
-    /// Number of readings; `None` where not known.
+    /// Number of readings.
     pub n: Option<usize>,
-    /// Standard deviation of the readings, beside a mean; `None` where not known.
+    // Standard deviation of the readings, beside a mean.
     pub sd: Option<f64>,
-    /// The statistic, where the number is not a median of samples.
-    pub statistic: Option<Statistic>,
-    /// Percentiles of the readings; `None` where not known.
+    /// Percentiles by names such as `p50`.
+    #[serde(serialize_with = "serialize_percentiles")]
+    #[schemars(with = "Option<BTreeMap<String, f64>>")]
     pub percentiles: Option<Percentiles>,
-    /// How many times as good as the first side the number is. `None` on the first side, where the
-    /// first side lacks the number, and between a mean and a median.
+    // Known where the number is not a median of samples.
+    #[serde(serialize_with = "serialize_statistic")]
+    #[schemars(with = "Statistic")]
+    pub statistic: Option<Statistic>,
+    // `None` on the first side, where the first side lacks the number, and between a mean and a
+    // median.
+    #[serde(serialize_with = "serialize_ratio")]
+    #[schemars(with = "Option<CellRatio>")]
     pub ratio: Option<UnpairedRatio>,
+}
+
+/// How many times as good as the first side the number is.
+#[derive(Serialize, JsonSchema)]
+struct CellRatio {
+    estimate: f64,
+    #[serde(serialize_with = "Interval::serialize_ends")]
+    #[schemars(with = "Option<[f64; 2]>")]
+    ci95: Option<Interval>,
+    clear: Option<Significance>,
+}
+
+fn serialize_percentiles<S: Serializer>(all: &Option<Percentiles>, serializer: S) -> Result<S::Ok, S::Error> {
+    let names = PERCENTS.iter().map(|percent| format!("p{percent}"));
+    all.map(|values| names.zip(values).collect::<BTreeMap<_, _>>()).serialize(serializer)
+}
+
+fn serialize_statistic<S: Serializer>(it: &Option<Statistic>, serializer: S) -> Result<S::Ok, S::Error> {
+    it.unwrap_or(Statistic::Median).serialize(serializer)
+}
+
+fn serialize_ratio<S: Serializer>(it: &Option<UnpairedRatio>, serializer: S) -> Result<S::Ok, S::Error> {
+    let ratio =
+        |it: UnpairedRatio| CellRatio { estimate: it.estimate, ci95: it.ci95, clear: it.significance() };
+    it.map(ratio).serialize(serializer)
 }
 
 impl Cell {

@@ -65,20 +65,21 @@ pub struct DifferingFact {
 }
 
 /// One measure of all cases.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
     pub measure: Measure,
     pub rows: Vec<ComparisonRow>,
 }
 
-/// One case with its numbers on all sides.
-#[derive(Debug, Clone, PartialEq)]
+/// One case on all sides. The target, work and state are those of the first side.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Row")]
 pub struct ComparisonRow {
-    /// The name of the case on the first side.
+    // On the first side.
     pub name: String,
-    /// The comparison key of the case on the first side.
+    #[serde(flatten)]
     pub key: ComparisonKey,
-    /// One cell for each side; `None` where the side lacks this number.
+    /// One cell for each side; `null` where the side lacks this number.
     pub cells: Vec<Option<Cell>>,
 }
 

@@ -10,21 +10,25 @@ use clap::ValueEnum;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{Record, Start, TrialRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A machine and what was measured on it.
-#[derive(Debug, Clone, PartialEq)]
+// A machine and what was measured on it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
-    /// The given name of the side, or the machine's name in a publication.
+    // As it was given, or the machine's name in a publication.
     pub name: String,
-    /// One line that says where the side was measured, and where that is written.
+    /// One line that says where the side was measured.
     pub about: String,
     /// The known facts of the machine, by the names of the record's `machine`.
+    #[serde(rename = "machine")]
     pub facts: BTreeMap<String, Value>,
-    /// Notes for the reader of the side's numbers.
+    // For the reader of the side's numbers.
     pub notes: Vec<String>,
+    #[serde(skip)]
     pub cases: Vec<Case>,
 }
 
