@@ -2,16 +2,20 @@
 
 use crate::stats::{Confidence, Interval, count, float, mean_interval, median};
 use readlab_record::TrialRecord;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// With fewer rounds, no interval is reported.
 pub(crate) const ROUNDS_MIN: usize = 3;
 
-/// A number with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
+    #[serde(rename = "estimate")]
     pub value: f64,
-    /// The 95 % interval; `None` with too few rounds.
+    // `None` with too few rounds.
+    #[serde(rename = "ci95", serialize_with = "Interval::serialize_ends")]
+    #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
 }
 

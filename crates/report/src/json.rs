@@ -4,7 +4,7 @@
 //! field `missing` of the same trial gives the reason by the field's name. The words are those of
 //! the record.
 
-use super::advice::{Advice, AdviceAgainst, CheaperTrial, LanguageAdvice};
+use super::advice::Advice;
 use super::archives::ArchiveRatio;
 use super::break_even::BreakEven;
 use super::escaped::{self, Document};
@@ -21,7 +21,6 @@ use super::sweep::SweepView;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::stats::{FillSpread, IntervalRule, SharedRatio, Significance, Summary, whole};
 use readlab_analysis::verdict::{self, Diagnosis, Parts, Verdict};
-use readlab_catalog::snippet::Snippet;
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
 use readlab_model::target::places::{PlacesFacts, RangesFacts};
@@ -310,16 +309,8 @@ struct AdviceExport<'a> {
     target: &'a str,
     work: Work,
     state: CacheState,
-    sentence: &'a str,
-    /// Index of the trial to use.
-    trial: Option<TrialIndex>,
-    id: Option<&'a str>,
-    /// Names of the trials that tie with the advised one.
-    tied: &'a [String],
-    against: Option<&'a AdviceAgainst>,
-    cheaper: Option<&'a CheaperTrial>,
-    code: &'a [Snippet],
-    by_language: &'a [LanguageAdvice],
+    #[serde(flatten)]
+    advice: &'a Advice,
     /// The caches that still hold the target when it is cold.
     #[serde(skip_serializing_if = "Option::is_none")]
     cold_above: Option<&'a str>,
@@ -561,20 +552,8 @@ pub(super) fn serialize_optional_factor<S: Serializer>(
 }
 
 fn advice<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {
-    AdviceExport {
-        target: &ranking.path,
-        work: ranking.work,
-        state: ranking.state,
-        sentence: &advice.sentence,
-        trial: advice.uses,
-        id: advice.uses.map(|_| advice.name.as_str()),
-        tied: &advice.tied,
-        against: advice.against.as_ref(),
-        cheaper: advice.cheaper.as_ref(),
-        code: &advice.code,
-        by_language: &advice.by_language,
-        cold_above: ranking.cold_above.as_deref(),
-    }
+    let Ranking { path: target, work, state, cold_above, .. } = ranking;
+    AdviceExport { target, work: *work, state: *state, advice, cold_above: cold_above.as_deref() }
 }
 
 /// Why a command that is run as it is has no rate.

@@ -50,31 +50,22 @@ pub(super) struct ReadersExport<'a> {
     readers: u64,
     bytes_per_second_each: f64,
     /// Jain's index of fairness.
-    fairness: Share,
+    fairness: Estimate,
     /// The rate of one reader divided by that of a reader alone.
-    of_alone: Option<Share>,
+    of_alone: Option<Estimate>,
     turns: &'a [ReadersTurn],
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Estimate")]
-struct Share {
-    estimate: f64,
-    ci95: Option<[f64; 2]>,
 }
 
 impl<'a> ReadersExport<'a> {
     pub(super) fn all(record: &'a Record) -> Vec<ReadersExport<'a>> {
-        let share =
-            |it: Estimate| Share { estimate: it.value, ci95: it.interval.map(|it| [it.low, it.high]) };
         let readers = |it: ReaderShares<'a>| ReadersExport {
             trial: &it.trial.trial.id,
             index: it.trial.trial.index,
             state: it.trial.trial.state,
             readers: it.count,
             bytes_per_second_each: it.rate_each,
-            fairness: share(it.fairness),
-            of_alone: it.of_alone.map(share),
+            fairness: it.fairness,
+            of_alone: it.of_alone,
             turns: &it.trial.readers_turns,
         };
         reader_shares(record).into_iter().map(readers).collect()

@@ -1,8 +1,8 @@
 //! How rates grow with the number of ranks or readers, in words, as a table and for programs.
 
 use super::words::{self, Number};
-use readlab_analysis::scaling::{Gain, Growth, LawPoint, Scaling, ScalingLimit, Unit};
-use readlab_analysis::stats::{COUNTS_MIN, Interval, IntervalRule, LAW_ROUNDS_MIN, float};
+use readlab_analysis::scaling::{Gain, Growth, LawPoint, Scaling, ScalingLimit, ScalingPoint, Unit};
+use readlab_analysis::stats::{COUNTS_MIN, Interval, LAW_ROUNDS_MIN, float};
 use readlab_catalog::language::Languages;
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Throughput;
@@ -82,21 +82,11 @@ pub(super) struct ScalingExport {
     /// The bound on memory of each reader, such as `50%`.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<String>,
-    points: Vec<PointExport>,
+    points: Vec<ScalingPoint>,
     law: Option<LawExport>,
     /// What limits the method: `processors`, `shared`, `each_host` or `not_told`.
     limited: Option<&'static str>,
     saturated_at: Option<u64>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ScalingPoint")]
-struct PointExport {
-    count: u64,
-    /// The rate of all ranks or readers together.
-    bytes_per_second: f64,
-    ci95: Option<[f64; 2]>,
-    interval: Option<IntervalRule>,
 }
 
 /// The law fitted to the rates.
@@ -127,12 +117,6 @@ impl ScalingExport {
 
     fn new(it: Scaling) -> ScalingExport {
         let ends = |it: Interval| [it.low, it.high];
-        let points = it.points.iter().map(|point| PointExport {
-            count: point.count,
-            bytes_per_second: point.rate,
-            ci95: point.interval.map(ends),
-            interval: point.rule,
-        });
         let predicted = it.law_points(64).into_iter().map(|point| PredictedRate {
             count: point.count,
             bytes_per_second: point.rate,
@@ -148,7 +132,7 @@ impl ScalingExport {
             predicted: predicted.collect(),
         });
         ScalingExport {
-            points: points.collect(),
+            points: it.points,
             law,
             limited: it.limited.as_ref().map(limited_word),
             saturated_at: it.saturated_at,

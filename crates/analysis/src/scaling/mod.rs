@@ -15,6 +15,8 @@ use readlab_model::sample::Sample;
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 use readlab_record::{Record, TrialRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The law is extrapolated up to this many times the largest measured number of ranks.
@@ -64,14 +66,19 @@ pub struct Scaling {
     pub saturated_at: Option<u64>,
 }
 
-/// The rate of one number of ranks or readers.
-#[derive(Debug, Clone, Copy, PartialEq)]
+// The rate of one number of ranks or readers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ScalingPoint {
     pub count: u64,
-    /// The rate of all ranks together in bytes per second: the median over rounds.
+    // The median over rounds.
+    /// The rate of all ranks or readers together.
+    #[serde(rename = "bytes_per_second")]
     pub rate: f64,
-    /// The 95 % interval of the rate; `None` with a single round.
+    // `None` with a single round.
+    #[serde(rename = "ci95", serialize_with = "Interval::serialize_ends")]
+    #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
+    #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
 }
 

@@ -23,24 +23,30 @@ use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Default, PartialEq)]
+// Where nothing can be advised, no trial is named.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// Index of the ranking among those of the record.
+    #[serde(skip)]
     pub ranking: usize,
     /// The condition for which the advice holds: `warm`, `cold over http`.
+    #[serde(skip)]
     pub condition: String,
     pub sentence: String,
-    /// Whether to keep or to use the trial; `None` where nothing can be advised.
+    /// Whether to keep or to use the trial.
+    #[serde(skip)]
     pub action: Option<AdvisedAction>,
-    /// Index of the trial to use; `None` where nothing can be advised.
+    /// Index of the trial to use.
+    #[serde(rename = "trial")]
     pub uses: Option<TrialIndex>,
-    pub name: String,
-    /// The names of the trials that tie with the advised one.
+    #[serde(rename = "id")]
+    pub name: Option<String>,
+    /// Names of the trials that tie with the advised one.
     pub tied: Vec<String>,
     pub against: Option<AdviceAgainst>,
     pub cheaper: Option<CheaperTrial>,
     pub code: Vec<Snippet>,
-    /// The advice for each language, fastest first.
+    // Fastest first.
     pub by_language: Vec<LanguageAdvice>,
 }
 
@@ -184,7 +190,7 @@ impl Advice {
             sentence: format!("{condition}: {} {sentence}", why.action()),
             condition,
             uses: Some(used.row.index),
-            name: used.row.name.clone(),
+            name: Some(used.row.name.clone()),
             tied,
             against,
             cheaper: step.map(|it| CheaperTrial {

@@ -24,8 +24,8 @@ pub(super) fn section(page: &Page) -> Option<Section> {
 fn advice_part(page: &Page, advice: &Advice) -> Element {
     let title = words("p", &unbroken(&format!("{}.", capital(&advice.sentence))));
     let is_best = advice.by_language.iter().any(|it| advice.uses == Some(it.best.index));
-    let code = (!is_best && !advice.code.is_empty())
-        .then(|| folded(&format!("The code: {}", advice.name), advice.code.iter().map(code), true));
+    let with_code = advice.name.as_ref().filter(|_| !is_best && !advice.code.is_empty());
+    let code = with_code.map(|name| folded(&format!("The code: {name}"), advice.code.iter().map(code), true));
     let languages = advice.by_language.iter().map(|it| language_details(page, advice, it));
     element("div").class("advice").with(title).all(code).all(languages)
 }

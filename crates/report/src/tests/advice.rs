@@ -149,7 +149,7 @@ fn the_simplest_unbeaten_trial_is_advised_with_the_reason() {
         assert!(sentence.ends_with(end), "{trials:?}: {sentence}");
         let is_kept = result.starts_with("keep");
         assert_eq!((against.is_none(), cheaper.is_none()), (is_kept, true), "{sentence}");
-        assert_eq!(uses, trials.iter().position(|it| it.0 == name).map(TrialIndex::new));
+        assert_eq!(uses, trials.iter().position(|it| Some(it.0) == name.as_deref()).map(TrialIndex::new));
     }
     assert!(!advice(&race_with_references(&ring)).unwrap().code[0].code.contains("unsafe"));
 }

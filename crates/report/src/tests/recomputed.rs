@@ -177,7 +177,8 @@ impl<'r> RankingCheck<'r> {
             assert_eq!(headline.action, advice.action, "the card says what the sentence says");
         }
         if let Some(against) = &advice.against {
-            assert_eq!(Some(against.ratio), self.ratio(&against.name, &advice.name), "{}", advice.sentence);
+            let name = advice.name.as_ref().unwrap();
+            assert_eq!(Some(against.ratio), self.ratio(&against.name, name), "{}", advice.sentence);
             if let Some(cheaper) = &advice.cheaper {
                 assert_eq!(Some(cheaper.ratio), self.ratio(&against.name, &cheaper.name));
             }

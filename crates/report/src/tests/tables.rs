@@ -161,7 +161,7 @@ fn a_trial_in_another_language_never_counts_as_needing_less() {
         add_samples_with_wobble(&mut record, index, wall_ms, STEADY_US);
     }
     let advice = Page::from_record(&record).advice.remove(0);
-    assert!(advice.name.starts_with("rust/") && advice.cheaper.is_none(), "{}", advice.sentence);
+    assert!(advice.name.unwrap().starts_with("rust/") && advice.cheaper.is_none(), "{}", advice.sentence);
 }
 
 #[test]
