@@ -135,11 +135,7 @@ pub fn claims_terminal(all: &[JudgedClaims], style: Style) -> String {
 
 /// The lines of the tables, each table after an empty line.
 pub(crate) fn terminal_sections(all: &[JudgedClaims], style: Style) -> Vec<String> {
-    let lines = |it: &JudgedClaims| {
-        let heading = [String::new(), style.underlined(&title(it))];
-        heading.into_iter().chain(table(it, str::to_owned).lines(style))
-    };
-    all.iter().flat_map(lines).collect()
+    all.iter().flat_map(|it| table(it, str::to_owned).titled_lines(&title(it), style)).collect()
 }
 
 pub(crate) fn section(all: &[JudgedClaims]) -> Option<Section> {

@@ -124,7 +124,7 @@ pub(super) const RANK: Column =
 pub(super) const COLUMNS: &[Column] = &[
     column(
         |table| if table.center == Center::Mean { "mean" } else { "median" },
-        Row(median_or_mean),
+        Row(|row, table| Some(plain(words::median_or_mean(&row.wall, table.center)))),
         Spare(13),
     ),
     column(|table| if table.center == Center::Mean { "sd" } else { "±95 %" }, Row(scatter), Spare(8)),
@@ -136,8 +136,8 @@ pub(super) const COLUMNS: &[Column] = &[
     in_ranking(optional(column(|_| "p99", Latency("p99"), Spare(10)))),
     in_ranking(optional(column(|_| "p99.9", Latency("p99.9"), No))),
     in_ranking(optional(column(|_| "amplification", Row(amplification), Spare(6)))),
-    in_ranking(optional(column(|_| "re-read", Row(reread), Spare(6)))),
-    in_ranking(optional(column(|_| "hits", Row(hits), Spare(6)))),
+    in_ranking(optional(column(|_| "re-read", Row(|row, _| row.reread.map(Number::factor)), Spare(6)))),
+    in_ranking(optional(column(|_| "hits", Row(|row, _| row.hit_share.map(Number::percent)), Spare(6)))),
     Column { in_markdown: false, ..text(column(|_| "", Row(bar), Spare(1))) },
     in_effort("user", column(|_| "user", Of(Meter::CpuUserNs), Spare(5))),
     in_effort("kernel", column(|_| "system", Of(Meter::CpuSystemNs), Spare(4))),
@@ -251,18 +251,13 @@ fn plain(text: String) -> Number {
     Number::new(text, f64::NAN)
 }
 
-fn median_or_mean(row: &RankingRow, table: TableFacts) -> Option<Number> {
-    Some(plain(words::median_or_mean(&row.wall, table.center)))
-}
-
 fn scatter(row: &RankingRow, table: TableFacts) -> Option<Number> {
     Some(plain(words::scatter(&row.wall, table.center)))
 }
 
 /// The share of the target that a command reads; shown only if some command reads a part.
 fn share_read(row: &RankingRow, table: TableFacts) -> Option<Number> {
-    let share = row.share_read.filter(|_| table.has_parts)?;
-    Some(Number::new(words::percent(share), share))
+    row.share_read.filter(|_| table.has_parts).map(Number::percent)
 }
 
 /// The rate of encoded bytes. Only where something is decoded does it differ from the rate of
@@ -278,21 +273,9 @@ fn pieces(row: &RankingRow, _: TableFacts) -> Option<Number> {
 }
 
 /// The ratio of the bytes that were read to the useful bytes. Under a bound on memory, it is shown as
-/// [`reread`].
+/// re-read bytes.
 fn amplification(row: &RankingRow, _: TableFacts) -> Option<Number> {
-    let times = row.amplification.filter(|_| row.reread.is_none())?;
-    Some(Number::new(words::factor(times), times))
-}
-
-/// Bytes from the device divided by the bytes that a pressed reading needs.
-fn reread(row: &RankingRow, _: TableFacts) -> Option<Number> {
-    let times = row.reread?;
-    Some(Number::new(words::factor(times), times))
-}
-
-/// The share of the bytes that a pressed reading of blocks finds in the page cache.
-fn hits(row: &RankingRow, _: TableFacts) -> Option<Number> {
-    row.hit_share.map(Number::percent)
+    row.amplification.filter(|_| row.reread.is_none()).map(Number::factor)
 }
 
 fn bar(row: &RankingRow, table: TableFacts) -> Option<Number> {

@@ -2,7 +2,7 @@
 //! and why, rejected readings, how calls were counted, and the meaning of every number.
 
 use super::groups;
-use super::words::{files as counted_files, grouped, plural};
+use super::words::{grouped, grouped_plural, plural};
 use readlab_model::target::dictionary::Dictionary;
 use readlab_model::target::places::{PlacesFacts, RangesFacts};
 use readlab_model::target::range::RangeFacts;
@@ -99,7 +99,8 @@ fn tree(tree: &TreeFacts) -> String {
         false => format!("in {}", plural(usize::try_from(*folders).unwrap_or(usize::MAX), "folder")),
     };
     let names = if *is_metadata_cold { "cold before cold readings, too" } else { "always in memory" };
-    format!("{} {found}, {order} order; names and inodes {names}", counted_files(*files))
+    let files = grouped_plural(*files, "file");
+    format!("{files} {found}, {order} order; names and inodes {names}")
 }
 
 fn range_words(range: &RangeFacts) -> String {

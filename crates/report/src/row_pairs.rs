@@ -2,6 +2,7 @@
 
 use super::answer::figure;
 use super::ranking::{Ranking, RankingRow};
+use super::words::Number;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Throughput;
 
@@ -64,6 +65,11 @@ impl RowPair<'_> {
     pub(super) fn gain(&self) -> f64 {
         let [from, to] = [self.from, self.to].map(|row| row.wall.median.max(1) as f64);
         from / to
+    }
+
+    pub(super) fn numbers(&self) -> [Number; 2] {
+        let [from, to] = self.values;
+        [Number::new(figure(self.from), from), Number::new(figure(self.to), to)]
     }
 
     /// Both values in words, such as `549 MB/s to 8.92 GB/s`.

@@ -48,6 +48,11 @@ impl Table {
         grid.lines_within(style.width)
     }
 
+    /// The lines under a title, after an empty line.
+    pub(super) fn titled_lines(self, title: &str, style: Style) -> impl Iterator<Item = String> + use<> {
+        [String::new(), style.underlined(title)].into_iter().chain(self.lines(style))
+    }
+
     pub(super) fn markdown(&self) -> String {
         let titles: Vec<&str> = self.columns.iter().map(|it| it.title.as_str()).collect();
         let rule = " :-- |".repeat(titles.len());

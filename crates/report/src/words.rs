@@ -44,6 +44,10 @@ impl Number {
         Number::new(percent(share), share)
     }
 
+    pub(super) fn factor(value: f64) -> Number {
+        Number::new(factor(value), value)
+    }
+
     pub(super) fn ratio(it: SharedRatio) -> Number {
         Number::new(ratio(it), it.estimate)
     }
@@ -173,9 +177,9 @@ pub(super) fn rate_with_half_width(throughput: Throughput, wall: &Summary) -> St
     rate.map_or_else(|| NONE.to_owned(), |rate| rate.text_with_half_width())
 }
 
-/// A number of files, such as `2,907 files`.
-pub(super) fn files(count: u64) -> String {
-    format!("{} file{}", grouped(count), if count == 1 { "" } else { "s" })
+/// A large count with its noun, such as `2,907 files`.
+pub(super) fn grouped_plural(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// Files or reads per second with three digits, such as `41,500`.

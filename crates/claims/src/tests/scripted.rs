@@ -25,6 +25,17 @@ pub(super) enum Script {
     ThreeRounds,
 }
 
+impl Script {
+    /// One of these by the answer that the script gives.
+    pub(super) fn choose<T>(self, holds: T, fails: T, noisy: T) -> T {
+        match self {
+            Script::Holds | Script::OneRound | Script::ThreeRounds => holds,
+            Script::Fails => fails,
+            Script::Noisy => noisy,
+        }
+    }
+}
+
 /// The file size in the publication on byte streams.
 const SIZE_BYTES: u64 = 134_217_728;
 
@@ -97,14 +108,8 @@ fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
         Expression::SameOrder(all) => {
             for it in all {
                 let own = published()[0].operand(it).unwrap().estimate().value;
-                numbers.set(
-                    it,
-                    if script == Script::Noisy {
-                        1e9
-                    } else {
-                        1e9 * (own / 1e9).powf(order_factor(script).ln())
-                    },
-                );
+                // Noisy numbers are all equal: the factor is 1, and its logarithm 0.
+                numbers.set(it, 1e9 * (own / 1e9).powf(order_factor(script).ln()));
             }
         }
         Expression::Machines { trials, to, .. } => {
@@ -116,11 +121,7 @@ fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
         }
         Expression::Slope { of, over, within } => {
             let line = machines::fitted_line(&published(), of, over).unwrap().line;
-            let off = match script {
-                Script::Holds | Script::OneRound | Script::ThreeRounds => 1.0,
-                Script::Fails => within * 2.0,
-                Script::Noisy => *within,
-            };
+            let off = script.choose(1.0, within * 2.0, *within);
             numbers.set(&rate_of(of), 1e9 / (line.at(MACHINE_GHZ) * off));
         }
     }
@@ -129,11 +130,7 @@ fn numbers(file: &ClaimsFile, claim: &Claim, script: Script) -> Numbers {
 
 /// The factor between successive trials of an order.
 fn order_factor(script: Script) -> f64 {
-    match script {
-        Script::Holds | Script::OneRound | Script::ThreeRounds => 1.5,
-        Script::Fails => 1.0 / 1.5,
-        Script::Noisy => 1.0,
-    }
+    script.choose(1.5, 1.0 / 1.5, 1.0)
 }
 
 /// A record with the numbers that a claim needs.

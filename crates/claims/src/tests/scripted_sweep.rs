@@ -131,11 +131,7 @@ pub(super) fn record(claim: &Claim, script: Script) -> Record {
     let scripts = scripts();
     let found = scripts.iter().find(|it| claim.says.starts_with(it.claim));
     let it = found.unwrap_or_else(|| panic!("no script for '{}'", claim.says));
-    let sweep = match script {
-        Script::Holds | Script::OneRound | Script::ThreeRounds => it.holds,
-        Script::Fails => it.fails,
-        Script::Noisy => it.noisy,
-    };
+    let sweep = script.choose(it.holds, it.fails, it.noisy);
     let mut record = Record::new(Header { kind: RunKind::Sweep, ..testing::header() });
     for nth in 0..SIZES.len() * REPEATS {
         add_file(&mut record, nth, sweep);

@@ -27,7 +27,7 @@ struct Track<'a> {
 }
 
 /// The chart; `None` if no trial was read in two rounds.
-pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> {
+pub(in super::super) fn drift(ranking: &Ranking, number: usize) -> Option<Chart> {
     let tracks: Vec<Track> = ranking.rows.iter().filter_map(Track::from_row).collect();
     let mut shares: Vec<f64> = tracks.iter().flat_map(|it| &it.rounds).map(|it| it.2.abs()).collect();
     shares.sort_unstable_by(f64::total_cmp);
@@ -49,6 +49,7 @@ pub(in super::super) fn drift(ranking: &Ranking, slug: String) -> Option<Chart> 
     };
     let title = format!("{}: wall time round by round", ranking.title());
     let description = format!("Lowest and highest round against the median: {}.", chart.values());
+    let slug = format!("rounds-{number}-{}", ranking.state);
     Some(chart.into_chart(slug, title, description))
 }
 

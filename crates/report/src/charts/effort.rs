@@ -10,7 +10,7 @@ use readlab_analysis::stats::float;
 use readlab_model::sample::Meter;
 
 /// The chart; `None` if no CPU time is known.
-pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart> {
+pub(in super::super) fn effort(ranking: &Ranking, number: usize) -> Option<Chart> {
     let known: Vec<&RankingRow> = ranking.rows.iter().filter(|row| cpu(row).is_some()).collect();
     let longest =
         known.iter().filter_map(|row| Some(cpu(row)?.iter().sum::<f64>().max(wall(row)))).reduce(f64::max)?;
@@ -24,6 +24,7 @@ pub(in super::super) fn effort(ranking: &Ranking, slug: String) -> Option<Chart>
     let chart = RowsChart::new(rows, keys).on(&scale, Quantity::Time);
     let title = format!("{}: CPU time against wall time", ranking.title());
     let description = format!("Processors in use on average: {}.", chart.values());
+    let slug = format!("effort-{number}-{}", ranking.state);
     Some(chart.into_chart(slug, title, description))
 }
 

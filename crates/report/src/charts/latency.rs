@@ -21,7 +21,7 @@ struct TimedMethod<'a> {
 }
 
 /// The chart; `None` where no single reads were timed.
-pub(in super::super) fn latency(ranking: &Ranking, slug: String) -> Option<Chart> {
+pub(in super::super) fn latency(ranking: &Ranking, number: usize) -> Option<Chart> {
     let timed: Vec<TimedMethod> = ranking.rows.iter().filter_map(TimedMethod::from_row).collect();
     let ends = || timed.iter().flat_map(|it| [it.p50, it.highest.unwrap_or(it.p99)]).map(|it| float(it.ns));
     let (low, high) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
@@ -34,6 +34,7 @@ pub(in super::super) fn latency(ranking: &Ranking, slug: String) -> Option<Chart
     let chart = RowsChart::new(timed.iter().map(|it| it.chart_row(&scale)), keys).on(&scale, Quantity::Time);
     let title = format!("{}: what single reads took", ranking.title());
     let described: Vec<String> = timed.iter().map(TimedMethod::words).collect();
+    let slug = format!("latency-{number}-{}", ranking.state);
     Some(chart.into_chart(slug, title, format!("{}.", described.join("; "))))
 }
 

@@ -20,7 +20,7 @@ const DRAWN_LIMIT_TIMES_MAX: f64 = 2.0;
 pub(in super::super) const DOTS_MOST: usize = 200;
 
 /// The chart; `None` if nothing was measured.
-pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart> {
+pub(in super::super) fn ranking(ranking: &Ranking, number: usize) -> Option<Chart> {
     let scale = scale(ranking)?;
     let places: Vec<f64> = bounds(ranking).iter().map(|bound| scale.at(bound.rate.0)).collect();
     let rows = ranking.rows.iter().map(|row| chart_row(ranking, row, &scale, &places));
@@ -30,6 +30,7 @@ pub(in super::super) fn ranking(ranking: &Ranking, slug: String) -> Option<Chart
     let what = if has_rates(ranking) { "rate" } else { "wall time" };
     let description = format!("From the fastest to the slowest: {}.", chart.values());
     let title = format!("{}: median {what}", ranking.title());
+    let slug = format!("ranking-{number}-{}", ranking.state);
     Some(RowsChart { notes, legend_top, ..chart }.into_chart(slug, title, description))
 }
 

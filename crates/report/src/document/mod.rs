@@ -10,8 +10,6 @@ mod facts;
 mod filter;
 mod fleet;
 mod inside;
-mod locations;
-mod memory;
 mod ranking;
 mod sections;
 mod table;

@@ -33,11 +33,7 @@ pub(super) fn charts(page: &Page) -> Vec<Chart> {
     let dumbbells = pairs.iter().enumerate();
     let dumbbells =
         dumbbells.filter_map(|(n, it)| Some(Dumbbells::from_pairs(it)?.chart(format!("states-{n}"))));
-    forests.chain(dumbbells).chain(rate_charts(page)).collect()
-}
-
-fn rate_charts(page: &Page) -> Vec<Chart> {
-    charts_by_ranking(page, "ranking", charts::ranking)
+    forests.chain(dumbbells).chain(charts_by_ranking(page, charts::ranking)).collect()
 }
 
 fn ranking(page: &Page) -> Option<Section> {
@@ -112,10 +108,10 @@ fn cells(
     strip: Option<Element>,
 ) -> Vec<Cell> {
     let rank = row.rank.map(|rank| Number::new(rank.word(), float(rank.place as u64)));
-    let ratio = row.ratio.map(|it| Number::new(wording::ratio(it), it.estimate));
     let mut cells = vec![Cell::number(rank)];
     cells.extend(strip.map(Cell::Plot));
-    cells.extend([Cell::number(ratio), Cell::number(Number::new(figure(row), order))]);
+    let ratio = Cell::number(row.ratio.map(Number::ratio));
+    cells.extend([ratio, Cell::number(Number::new(figure(row), order))]);
     cells.extend(further.iter().map(|it| match (it.number(row, facts), it.is_text) {
         (number, true) => Cell::text(number.map_or_else(|| NONE.to_owned(), |it| unbroken(&it.text))),
         (number, false) => Cell::number(number),
@@ -141,17 +137,16 @@ fn states(page: &Page) -> Option<Section> {
 fn states_table(pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
     let drawn = [Column::text("method"), Column::plot("from cold to warm", dumbbells.axis())];
     let columns = drawn.into_iter().chain(["cold", "warm", "warm ÷ cold"].map(Column::number));
-    let value = |row: &RankingRow, order: f64| Cell::number(Number::new(figure(row), order));
     let row = |(pair, strip): (&RowPair, Element)| {
-        let gain = Cell::number(Number::new(wording::factor(pair.gain()), pair.gain()));
-        let [from, to] = pair.values;
-        TableRow::new(pair.to, "", vec![Cell::Plot(strip), value(pair.from, from), value(pair.to, to), gain])
+        let gain = Cell::number(Number::factor(pair.gain()));
+        let [from, to] = pair.numbers().map(Cell::number);
+        TableRow::new(pair.to, "", vec![Cell::Plot(strip), from, to, gain])
     };
     table(&pairs.title, columns, pairs.pairs.iter().zip(dumbbells.strips()).map(row))
 }
 
 fn rates(page: &Page) -> Option<Section> {
-    let mut content = vec![figures(rate_charts(page))?];
+    let mut content = vec![figures(charts_by_ranking(page, charts::ranking))?];
     let rows = || page.rankings.iter().flat_map(|ranking| &ranking.rows);
     if rows().any(|row| row.readings.len() > charts::DOTS_MOST) {
         let note = format!(

@@ -1,20 +1,22 @@
-//! The sections with the other measurements: archives, sweep, effort, percentiles, parameters and
-//! rounds; and the order of all sections and charts.
+//! The sections with the other measurements: places, bounds on memory, archives, sweep, effort,
+//! percentiles, parameters and rounds; and the order of all sections and charts.
 
 use super::super::archives::ArchiveRatio;
 use super::super::break_even::BreakEven;
-use super::super::charts::{self, Chart};
+use super::super::charts::{self, Chart, Dumbbells};
 use super::super::columns::{self, COLUMNS, TableFacts};
 use super::super::curve::Curve;
+use super::super::locations::LocationTable;
+use super::super::memory::MemoryView;
 use super::super::page::Page;
 use super::super::ranking::{Ranking, RankingRow};
+use super::super::row_pairs::{RowPair, RowPairs};
 use super::super::sweep::{Series, SizeRow};
 use super::super::table::Cell;
 use super::super::words::{self as wording, Number};
 use super::table::{Column, TableRow, table};
 use super::{
-    Section, figure, figures, fleet, folded, inside, item, list, locations, memory, ranking, side_by_side,
-    titled_list,
+    Section, figure, figures, fleet, folded, inside, item, list, ranking, side_by_side, titled_list,
 };
 use readlab_analysis::compare::Center;
 use readlab_analysis::stats::{Summary, float};
@@ -25,8 +27,8 @@ use std::collections::BTreeSet;
 
 pub(super) fn all(page: &Page) -> Vec<Section> {
     let others = [
-        locations::section(page),
-        memory::section(page),
+        places(page),
+        memory(page),
         fleet::hosts(page),
         fleet::scaling(page),
         fleet::readers(page),
@@ -45,6 +47,56 @@ pub(super) fn all(page: &Page) -> Vec<Section> {
     ranking::all(page).into_iter().chain(others.into_iter().flatten()).collect()
 }
 
+/// The places of the same content: a sentence for each place, and for each method a dumbbell from the
+/// first place to the other one.
+fn places(page: &Page) -> Option<Section> {
+    let sentences = page.locations.tables.iter().map(|it| &it.sentence).chain(&page.locations.not_compared);
+    let tables = page.locations.tables.iter().filter_map(|located| {
+        let pairs = located.pairs(&page.rankings)?;
+        Some(dumbbell_table(located, &pairs, &Dumbbells::from_pairs(&pairs)?))
+    });
+    let lead = "The same content at several places, read in the same rounds: a square for the first place, a disc for the other one, on a logarithmic scale. A ratio is the time at the first place divided by that at the other one, within rounds: above 1, the other place is faster. In the ratio over all methods, each method counts once.";
+    Section::with_content("places", "Places", lead, list(sentences.map(item)).into_iter().chain(tables))
+}
+
+/// The dumbbells as charts; the page has them in its tables.
+fn place_charts(page: &Page) -> Vec<Chart> {
+    let tables = page.locations.tables.iter().enumerate();
+    let chart = |(n, located): (usize, &LocationTable)| {
+        let pairs = located.pairs(&page.rankings)?;
+        Some(Dumbbells::from_pairs(&pairs)?.chart(format!("places-{n}-{}", located.ratios.state)))
+    };
+    tables.filter_map(chart).collect()
+}
+
+fn dumbbell_table(located: &LocationTable, pairs: &RowPairs, dumbbells: &Dumbbells) -> Element {
+    let [first, there] = &pairs.ends;
+    let drawn = [Column::text("method"), Column::plot("from the first place to the other", dumbbells.axis())];
+    let numbers = [first.as_str(), there.as_str(), "there ÷ first"].map(Column::number);
+    let row = |(pair, strip): (&RowPair, Element)| {
+        let method = located.ratios.methods.iter().find(|it| it.pair.there == pair.to.index);
+        let ratio = Cell::number(method.map(|it| Number::ratio(it.pair.ratio)));
+        let mark = if method.is_some_and(|it| it.is_unlike_others) { " (unlike others)" } else { "" };
+        let [from, to] = pair.numbers().map(Cell::number);
+        TableRow::new(pair.to, mark, vec![Cell::Plot(strip), from, to, ratio])
+    };
+    let rows = pairs.pairs.iter().zip(dumbbells.strips()).map(row);
+    table(&pairs.title, drawn.into_iter().chain(numbers), rows)
+}
+
+fn memory(page: &Page) -> Option<Section> {
+    let sentences = page.memory.iter().flat_map(MemoryView::lines).map(item);
+    let tables = page.memory.iter().flat_map(MemoryView::tables);
+    let tables = tables.map(|(title, table)| table.element(&title));
+    let lead = "Each method was read cold, with memory for a part of the working set, and warm. The page cache of a reading is in a control group with this bound, and untimed readings come first until the share of it that stays in memory is steady. Ratios between bounds are made within rounds; a ratio to the cold or the warm end is that of two medians. What a method falls by is the largest step between two neighbouring bounds.";
+    let content = figures(memory_charts(page)).into_iter().chain(list(sentences)).chain(tables);
+    Section::with_content("memory", "Memory", lead, content)
+}
+
+fn memory_charts(page: &Page) -> Vec<Chart> {
+    page.memory.iter().enumerate().flat_map(|(number, view)| charts::memory(view, number)).collect()
+}
+
 fn archives(page: &Page) -> Option<Section> {
     let lead = "The fastest trial of each contender out of the archive, beside its fastest one on the same content as a plain file. Ratios are made within rounds.";
     let lines = page.archives.iter().map(ArchiveRatio::sentence).map(item);
@@ -60,38 +112,21 @@ fn break_evens(page: &Page) -> Option<Section> {
 pub(super) fn charts(page: &Page) -> Vec<Chart> {
     [
         ranking::charts(page),
-        locations::charts(page),
-        memory::charts(page),
+        place_charts(page),
+        memory_charts(page),
         sweep_charts(page),
-        latency_charts(page),
-        effort_charts(page),
+        charts_by_ranking(page, charts::latency),
+        charts_by_ranking(page, charts::effort),
         inside::inside_charts(page),
         curve_charts(page),
         fleet::charts(page),
-        drift_charts(page),
+        charts_by_ranking(page, charts::drift),
     ]
     .concat()
 }
 
-pub(super) fn charts_by_ranking(
-    page: &Page,
-    kind: &str,
-    draw: fn(&Ranking, String) -> Option<Chart>,
-) -> Vec<Chart> {
-    let rankings = page.rankings.iter().enumerate();
-    rankings.filter_map(|(n, it)| draw(it, format!("{kind}-{n}-{}", it.state))).collect()
-}
-
-fn effort_charts(page: &Page) -> Vec<Chart> {
-    charts_by_ranking(page, "effort", charts::effort)
-}
-
-fn latency_charts(page: &Page) -> Vec<Chart> {
-    charts_by_ranking(page, "latency", charts::latency)
-}
-
-fn drift_charts(page: &Page) -> Vec<Chart> {
-    charts_by_ranking(page, "rounds", charts::drift)
+pub(super) fn charts_by_ranking(page: &Page, draw: fn(&Ranking, usize) -> Option<Chart>) -> Vec<Chart> {
+    page.rankings.iter().enumerate().filter_map(|(number, it)| draw(it, number)).collect()
 }
 
 fn curve_charts(page: &Page) -> Vec<Chart> {
@@ -139,14 +174,15 @@ fn line_facts(series: &Series) -> Vec<Element> {
 
 fn latencies(page: &Page) -> Option<Section> {
     let lead = "From the call, or the submission of a batch, until the block is there: half of the reads took at most p50, 99 of 100 at most p99. The percentiles have the intervals.";
-    Section::with_content("latency", "Single reads", lead, figures(latency_charts(page)))
+    Section::with_content("latency", "Single reads", lead, figures(charts_by_ranking(page, charts::latency)))
 }
 
 fn effort(page: &Page) -> Option<Section> {
     let measured = page.rankings.iter().filter(|ranking| !ranking.rows.is_empty());
     let mut tables = measured.map(effort_table).peekable();
     tables.peek()?;
-    let content = figures(effort_charts(page)).into_iter().chain(tables).chain(counting_methods(page));
+    let drawn = figures(charts_by_ranking(page, charts::effort));
+    let content = drawn.into_iter().chain(tables).chain(counting_methods(page));
     let lead = "Where CPU time is longer than wall time, more than one processor was at work. Memory of a mapped file counts the mapped pages.";
     Section::with_content("effort", "CPU, memory, calls", lead, content)
 }
@@ -238,5 +274,5 @@ fn curves(page: &Page) -> Option<Section> {
 
 fn rounds(page: &Page) -> Option<Section> {
     let lead = "Down is slower. What moves in all lines at once is the machine; what moves in one alone is the method.";
-    Section::with_content("rounds", "Rounds in time", lead, figures(drift_charts(page)))
+    Section::with_content("rounds", "Rounds in time", lead, figures(charts_by_ranking(page, charts::drift)))
 }

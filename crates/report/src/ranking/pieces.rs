@@ -59,16 +59,13 @@ impl Pieces {
     /// The pieces in words, such as `2,907 files`, `4,096 random reads of 4KiB` or `12 ranges`.
     pub fn words(self) -> String {
         match self {
-            Pieces::Files(count) => words::files(count),
-            Pieces::Names(count) => {
-                format!("{} name{}", words::grouped(count), if count == 1 { "" } else { "s" })
-            }
+            Pieces::Files(count) => words::grouped_plural(count, "file"),
+            Pieces::Names(count) => words::grouped_plural(count, "name"),
             Pieces::Reads { reads, block_bytes, pattern } => {
-                let noun = if reads == 1 { "read" } else { "reads" };
-                format!("{} {pattern} {noun} of {}", words::grouped(reads), Bytes(block_bytes).exact())
+                let noun = format!("{pattern} read");
+                format!("{} of {}", words::grouped_plural(reads, &noun), Bytes(block_bytes).exact())
             }
-            Pieces::Ranges(1) => "1 range".to_owned(),
-            Pieces::Ranges(count) => format!("{} ranges", words::grouped(count)),
+            Pieces::Ranges(count) => words::grouped_plural(count, "range"),
         }
     }
 }

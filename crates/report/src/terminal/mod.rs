@@ -117,23 +117,18 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
     } else if page.rankings.is_empty() {
         lines.push("nothing was measured: the record holds no trial".to_owned());
     }
-    for (title, table) in page.memory.iter().flat_map(MemoryView::tables) {
-        lines.extend([String::new(), style.underlined(&title)]);
-        lines.extend(table.lines(style));
-    }
-    if let Some(table) = settings::table(&page.settings) {
-        lines.extend([String::new(), style.underlined("settings of the system")]);
-        lines.extend(table.lines(style));
-    }
+    let memory = page.memory.iter().flat_map(MemoryView::tables);
+    lines.extend(memory.flat_map(|(title, table)| table.titled_lines(&title, style)));
+    let settings = settings::table(&page.settings).into_iter();
+    lines.extend(settings.flat_map(|table| table.titled_lines("settings of the system", style)));
     for index in 0..page.rankings.len() {
         lines.push(String::new());
         lines.extend(section(page, index, style));
     }
     for located in &page.locations.tables {
-        if let Some(table) = located.table(&page.rankings) {
-            lines.extend([String::new(), style.underlined(&format!("places · {}", located.title()))]);
-            lines.extend(table.lines(style));
-        }
+        let title = format!("places · {}", located.title());
+        let table = located.table(&page.rankings).into_iter();
+        lines.extend(table.flat_map(|table| table.titled_lines(&title, style)));
     }
     lines
 }
