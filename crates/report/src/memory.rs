@@ -18,7 +18,7 @@ use readlab_catalog::language::Languages;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, Transport, TrialId, TrialIndex, Work};
 use readlab_protocol::Archive;
-use readlab_record::{Record, TrialRecord};
+use readlab_record::Record;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -96,41 +96,34 @@ const TABLES: [LevelTable; 3] = [
 impl MemoryView {
     pub(super) fn all(record: &Record, rankings: &[Ranking]) -> Vec<MemoryView> {
         let (names, languages) = (ShortNames::for_record(record), Languages::of_record(record));
-        let contests = MemoryContest::all(record);
+        let point = |it: &MemoryPoint| {
+            let &MemoryPoint { level, rate, interval, hit_share, .. } = it;
+            MethodPoint { level, rate, interval, p99: it.p99.clone(), hit_share }
+        };
         let view = |contest: &MemoryContest| {
-            let mut view = MemoryView::new(record, contest, &names, &languages);
-            view.sentences.extend(stopped_sentences(contest, rankings));
-            view
+            let method = |curve: &MemoryCurve| MemoryMethod {
+                id: curve.trial().id.clone(),
+                short: names.short(curve.trial()),
+                language: languages.language_of(curve.trial().contender()).to_owned(),
+                points: curve.points.iter().map(point).collect(),
+                cliff: curve.cliff,
+                leads: is_ever_fastest(contest, curve),
+            };
+            let points = contest.curves.iter().flat_map(|curve| &curve.points);
+            let mut levels: Vec<MemoryLevel> = points.map(|point| point.level).collect();
+            levels.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+            levels.dedup();
+            let crossing = contest.crossing.as_ref();
+            MemoryView {
+                title: title(record, contest),
+                levels,
+                methods: contest.curves.iter().map(method).collect(),
+                crossing: crossing
+                    .map(|it| MethodsCrossing { between: it.between, near_share: it.near_share }),
+                sentences: [sentences(contest), stopped_sentences(contest, rankings)].concat(),
+            }
         };
-        contests.iter().map(view).collect()
-    }
-
-    fn new(
-        record: &Record,
-        contest: &MemoryContest,
-        names: &ShortNames,
-        languages: &Languages,
-    ) -> MemoryView {
-        let method = |curve: &MemoryCurve| MemoryMethod {
-            id: curve.trial().id.clone(),
-            short: names.short(curve.trial()),
-            language: languages.language_of(curve.trial().contender()).to_owned(),
-            points: curve.points.iter().map(MethodPoint::from).collect(),
-            cliff: curve.cliff,
-            leads: is_ever_fastest(contest, curve),
-        };
-        let mut levels: Vec<MemoryLevel> =
-            contest.curves.iter().flat_map(|curve| &curve.points).map(|point| point.level).collect();
-        levels.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-        levels.dedup();
-        let crossing = contest.crossing.as_ref();
-        MemoryView {
-            title: title(record, contest),
-            levels,
-            methods: contest.curves.iter().map(method).collect(),
-            crossing: crossing.map(|it| MethodsCrossing { between: it.between, near_share: it.near_share }),
-            sentences: sentences(contest),
-        }
+        MemoryContest::all(record).iter().map(view).collect()
     }
 
     /// All sentences, one in each line.
@@ -163,13 +156,6 @@ impl MemoryView {
             [name].into_iter().chain(numbers).chain(cliff).collect::<Vec<Cell>>()
         };
         Table::with_content(columns, self.methods.iter().filter(has_any).map(row))
-    }
-}
-
-impl From<&MemoryPoint<'_>> for MethodPoint {
-    fn from(it: &MemoryPoint) -> MethodPoint {
-        let &MemoryPoint { level, rate, interval, hit_share, .. } = it;
-        MethodPoint { level, rate, interval, p99: it.p99.clone(), hit_share }
     }
 }
 
@@ -440,26 +426,25 @@ struct LevelRatioExport {
 
 impl<'a> MemoryExport<'a> {
     pub(super) fn all(record: &'a Record) -> Vec<MemoryExport<'a>> {
-        MemoryContest::all(record).iter().map(|contest| MemoryExport::new(record, contest)).collect()
-    }
-
-    fn new(record: &'a Record, contest: &MemoryContest<'a>) -> MemoryExport<'a> {
-        let trial = contest.curves[0].trial();
-        let target = record.target_of(trial);
         let fastest = |it: &FastestMethod| FastestExport {
             level: LevelExport::from(it.level),
             trial: it.it.trial.index,
             times_second: it.ratio_to_second.map(TimesExport::from),
         };
-        MemoryExport {
-            target: target.map_or("", |facts| &facts.path),
-            over: target.map(TargetFacts::transport),
-            work: trial.work,
-            decodes: trial.decodes,
-            curves: contest.curves.iter().map(CurveExport::new).collect(),
-            fastest: contest.fastest.iter().map(fastest).collect(),
-            crossing: contest.crossing.as_ref().map(CrossingExport::new),
-        }
+        let export = |contest: &MemoryContest<'a>| {
+            let trial = contest.curves[0].trial();
+            let target = record.target_of(trial);
+            MemoryExport {
+                target: target.map_or("", |facts| &facts.path),
+                over: target.map(TargetFacts::transport),
+                work: trial.work,
+                decodes: trial.decodes,
+                curves: contest.curves.iter().map(CurveExport::new).collect(),
+                fastest: contest.fastest.iter().map(fastest).collect(),
+                crossing: contest.crossing.as_ref().map(CrossingExport::new),
+            }
+        };
+        MemoryContest::all(record).iter().map(export).collect()
     }
 }
 
@@ -497,14 +482,13 @@ impl PointExport {
 impl<'a> CrossingExport<'a> {
     fn new(it: &Crossing<'a>) -> CrossingExport<'a> {
         let [below, above] = it.between.map(LevelExport::from);
-        let id = |it: &'a TrialRecord| &it.trial.id;
         let ratio = |it: &LevelRatio| LevelRatioExport {
             level: LevelExport::from(it.level),
             times: TimesExport::from(it.ratio),
         };
         CrossingExport {
-            with_less: id(it.with_less),
-            with_more: id(it.with_more),
+            with_less: &it.with_less.trial.id,
+            with_more: &it.with_more.trial.id,
             below,
             above,
             near_share: it.near_share,

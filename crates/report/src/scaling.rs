@@ -26,21 +26,17 @@ impl ScalingView {
         let languages = Languages::of_record(record);
         let view = |scaling: Scaling| {
             let language = languages.language_of(&scaling.id.method.contender).to_owned();
-            ScalingView::new(scaling, language)
+            let bound = scaling.memory.map_or_else(String::new, |bound| format!("+memory={bound}"));
+            let name = words::state_and_id(scaling.state, &format!("{}{bound}", scaling.id));
+            let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gain_words(&scaling, &gain)));
+            let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));
+            let limited = scaling.limited.map(words_of);
+            let saturated = saturated_words(&scaling).map(|it| format!("saturation: {name}: {it}"));
+            let law = format!("law: {name}: {}", law_words(&scaling));
+            let lines = gain.into_iter().chain(saturated).chain(limited).chain([law]).collect();
+            ScalingView { name, language, scaling, lines }
         };
         Scaling::all(record).into_iter().map(view).collect()
-    }
-
-    fn new(scaling: Scaling, language: String) -> ScalingView {
-        let bound = scaling.memory.map_or_else(String::new, |bound| format!("+memory={bound}"));
-        let name = words::state_and_id(scaling.state, &format!("{}{bound}", scaling.id));
-        let gain = scaling.gain().map(|gain| format!("scaling: {name}: {}", gain_words(&scaling, &gain)));
-        let words_of = |limited| format!("verdict: {name}: {}", limited_words(&limited, scaling.unit));
-        let limited = scaling.limited.map(words_of);
-        let saturated = saturated_words(&scaling).map(|it| format!("saturation: {name}: {it}"));
-        let law = format!("law: {name}: {}", law_words(&scaling));
-        let lines = gain.into_iter().chain(saturated).chain(limited).chain([law]).collect();
-        ScalingView { name, language, scaling, lines }
     }
 
     /// The measured numbers of ranks, and twice the largest, each with its measured rate and the

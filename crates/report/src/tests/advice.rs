@@ -1,20 +1,12 @@
 //! Tests of advice, from records with known intervals: advised trials, ties, kept baselines, and
 //! searches with all their readings.
 
-use super::super::Page;
-use super::super::advice::Advice;
-use super::{
-    STEADY_US, add_samples_with_wobble, announce, document, keep_readings, reading, record, trial_mut,
-    warm_race,
-};
+use super::*;
+use crate::advice::Advice;
 use readlab_catalog::snippet;
-use readlab_model::sample::Sample;
-use readlab_model::target::TargetFacts;
 use readlab_model::target::setting::SettingValue;
-use readlab_model::trial::{CacheState, TrialIndex, Work};
-use readlab_protocol::Cache;
-use readlab_record::testing::{outcome, target};
-use readlab_record::{INDEPENDENT_READERS, Line, Outcome, Record, ReferenceCandidate, ReferenceReason};
+use readlab_model::trial::Work;
+use readlab_record::{INDEPENDENT_READERS, ReferenceCandidate, ReferenceReason};
 
 /// A warm race whose user named no reference, with the candidates that readlab chose.
 fn race_with_references(trials: &[(&str, u64, [u64; 5])]) -> Record {
@@ -265,7 +257,7 @@ fn each_headline_names_its_work_if_a_record_has_several() {
     // nothing.
     let mut record = race_with_references(&both);
     let path = "/data/g.zip".into();
-    record.add(target(1, TargetFacts { path, size_bytes: 1_000_000_000, ..TargetFacts::default() }));
+    record.add(testing::target(1, TargetFacts { path, size_bytes: 1_000_000_000, ..TargetFacts::default() }));
     [3, 4].iter().for_each(|&index| trial_mut(&mut record, index).trial.target = 1);
     trial_mut(&mut record, 2).trial.cache = Cache::None;
     let control = &mut trial_mut(&mut record, 5).trial;

@@ -2,13 +2,9 @@
 //! rank, and every ratio and median has an interval. `real-tables.txt` is the output of an
 //! independent implementation.
 
-use super::super::advice::UsualWay;
-use super::super::ranking::Ranking;
-use super::super::{Page, Style, markdown, terminal};
-use super::{add_readings, announce, document, reading};
-use readlab_model::trial::{CacheState, TrialIndex};
-use readlab_record::Record;
-use serde_json::Value;
+use super::*;
+use crate::advice::UsualWay;
+use crate::ranking::Ranking;
 
 const TABLES: &str = include_str!("../../../stats/src/simulation/real-tables.txt");
 const RACES: [(&str, &str); 2] = [

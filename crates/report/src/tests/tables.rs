@@ -1,14 +1,10 @@
 //! Tables in a terminal: groups of ties, rows without a rank, narrow tables, the baseline, the best
 //! of languages.
 
-use super::super::advice::UsualWay;
-use super::super::{Page, Style, markdown, terminal};
-use super::{SIZE, STEADY_US, add_samples_with_wobble, announce, keep_readings, trial_mut, warm_race};
-use readlab_model::sample::Sample;
+use super::*;
+use crate::advice::UsualWay;
 use readlab_model::target::places::RangesFacts;
-use readlab_model::trial::CacheState;
-use readlab_record::testing::{header, outcome};
-use readlab_record::{Outcome, Record, ReferenceCandidate, ReferenceReason, RunKind, Samples};
+use readlab_record::{ReferenceCandidate, ReferenceReason, RunKind, Samples};
 
 /// Wobble of up to a millisecond, in different orders.
 const NOISY_WOBBLES_US: [[u64; 5]; 4] =
