@@ -7,7 +7,7 @@
 //! archive has no such plain file.
 
 use super::groups;
-use super::ranking::{Ranking, RankingRow};
+use super::ranking::Ranking;
 use super::words;
 use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::stats::{Interval, IntervalRule, Significance};
@@ -45,9 +45,11 @@ impl ArchiveRatio {
             let Some(plain) = rankings.iter().find(is_same) else { continue };
             let measured = packed.rows.iter().chain(&plain.rows).filter_map(|row| record.trial(row.index));
             let noise = SharedNoise::from_trials(measured);
-            let firsts = firsts(packed).into_iter().filter_map(|decoding| {
+            // The rows of a ranking are sorted: the first of a contender is its fastest.
+            let firsts = groups::firsts(&packed.rows, |row| &row.method.contender).into_iter();
+            let ratios = firsts.filter_map(|decoding| {
                 let contender = &decoding.method.contender;
-                let plain = fastest_of(plain, contender)?;
+                let plain = plain.rows.iter().find(|row| row.method.contender == *contender)?;
                 let ratio = noise.ratio(decoding.index, plain.index)?;
                 Some(ArchiveRatio {
                     archive,
@@ -60,7 +62,7 @@ impl ArchiveRatio {
                     rule: ratio.ci95.map(|it| it.rule),
                 })
             });
-            all.extend(firsts);
+            all.extend(ratios);
         }
         all
     }
@@ -95,15 +97,6 @@ fn is_content(record: &Record, archive: usize, plain: usize) -> bool {
     let content = facts(archive).and_then(|it| it.decoded.as_ref()).map(|decoded| &decoded.digest);
     let is_same = content == facts(plain).and_then(|it| it.digest.as_ref());
     content.is_some() && is_same && conditions(archive) == conditions(plain)
-}
-
-/// The fastest row of each contender. The rows of a ranking are sorted.
-fn firsts(ranking: &Ranking) -> Vec<&RankingRow> {
-    groups::firsts(&ranking.rows, |row| &row.method.contender)
-}
-
-fn fastest_of<'a>(ranking: &'a Ranking, contender: &str) -> Option<&'a RankingRow> {
-    ranking.rows.iter().find(|row| row.method.contender == contender)
 }
 
 #[cfg(test)]

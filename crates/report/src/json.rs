@@ -20,7 +20,7 @@ use super::settings::SettingEffectExport;
 use super::sweep::SweepView;
 use readlab_analysis::latency::LatencySummary;
 use readlab_analysis::stats::{FillSpread, IntervalRule, SharedRatio, Significance, Summary, whole};
-use readlab_analysis::verdict::{self, Diagnosis, Parts, Verdict};
+use readlab_analysis::verdict::{self, Parts, Verdict};
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
 use readlab_model::target::places::{PlacesFacts, RangesFacts};
@@ -449,7 +449,12 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
             unit: limit.unit,
         }),
         share_of_limit: judged.and_then(|it| it.share_of_limit),
-        verdict: judged.map(verdict_of),
+        verdict: judged.map(|it| VerdictExport {
+            is: &it.verdict,
+            stops_at: it.stops_at(),
+            sentence: &it.sentence,
+            parts: it.parts,
+        }),
         warmups: &it.warmups,
         counts: &it.counts,
         flame_graph: it.flame_graph.as_ref(),
@@ -488,15 +493,6 @@ fn search(ranking: &Ranking) -> Option<SearchExport<'_>> {
 fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64> {
     let is_there = decodes.is_some() && target.size_bytes > 0;
     is_there.then(|| target.bytes_out(decodes) as f64 / target.size_bytes as f64)
-}
-
-fn verdict_of(judged: &Diagnosis) -> VerdictExport<'_> {
-    VerdictExport {
-        is: &judged.verdict,
-        stops_at: judged.stops_at(),
-        sentence: &judged.sentence,
-        parts: judged.parts,
-    }
 }
 
 /// One object for each metric, `null` where no sample holds it. Only the wall time has the rule of

@@ -208,13 +208,8 @@ fn unlike_methods(methods: &[MethodRatio], rankings: &[Ranking]) -> String {
         Some(format!("{} {}", there.name, words::times(it.pair.ratio)))
     });
     let mut named: Vec<String> = named.collect();
-    named.extend(
-        unlike
-            .len()
-            .checked_sub(NAMED_METHODS_MAX)
-            .filter(|more| *more > 0)
-            .map(|more| format!("{more} more")),
-    );
+    let more = unlike.len().saturating_sub(NAMED_METHODS_MAX);
+    named.extend((more > 0).then(|| format!("{more} more")));
     format!("; it differs by method: {}", named.join(", "))
 }
 

@@ -175,9 +175,7 @@ impl Page {
             end: end_line(record),
         }
     }
-}
 
-impl Page {
     /// Whether short formats show code beside the advice. After a search they do, because the user
     /// is to write that code.
     pub fn shows_code(&self) -> bool {
@@ -216,7 +214,7 @@ impl Ranking {
 
     /// The size of the target, and for an archive the decoded size.
     pub fn size_words(&self) -> String {
-        let words = match (self.size, self.bytes_out) {
+        let mut words = match (self.size, self.bytes_out) {
             (None, _) => "size unknown".to_owned(),
             // A file that grows while it is read also has another size, but nothing is decoded.
             (Some(size), Some(out)) if self.decodes.is_some() && out != size => {
@@ -225,25 +223,19 @@ impl Ranking {
             }
             (Some(size), _) => size.to_string(),
         };
-        let words = match self.range {
-            Some(range) => format!("{words} from byte {}", words::grouped(range.start_bytes)),
-            None => words,
-        };
-        let words = match self.pieces {
+        if let Some(range) = self.range {
+            words += &format!(" from byte {}", words::grouped(range.start_bytes));
+        }
+        words = match self.pieces {
             Some(pieces @ (Pieces::Files(_) | Pieces::Names(_))) => format!("{} of {words}", pieces.words()),
             Some(pieces @ (Pieces::Reads { .. } | Pieces::Ranges(_))) => {
                 format!("{} ({words})", pieces.words())
             }
             None => words,
         };
-        let words = match &self.together {
-            Some(together) => format!("{words} by {together}"),
-            None => words,
-        };
-        match &self.settings {
-            Some(settings) => format!("{words} under {settings}"),
-            None => words,
-        }
+        words.extend(self.together.iter().map(|together| format!(" by {together}")));
+        words.extend(self.settings.iter().map(|settings| format!(" under {settings}")));
+        words
     }
 
     pub fn proof_line(&self) -> String {

@@ -175,6 +175,10 @@ pub(super) fn disc(class: &str, at: [f64; 2], radius: f64) -> Element {
     mark.set("r", coordinate_text(radius))
 }
 
+pub(super) fn square(class: &str, [x, y]: [f64; 2], radius: f64) -> Element {
+    bar(class, [x - radius, y - radius], [2.0 * radius, 2.0 * radius])
+}
+
 /// A square standing on a corner.
 pub(super) fn diamond(class: &str, [x, y]: [f64; 2], radius: f64) -> Element {
     let (left, top, r) = (coordinate_text(x - radius), coordinate_text(y), coordinate_text(radius));

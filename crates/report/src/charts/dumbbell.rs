@@ -71,11 +71,10 @@ fn ticks(scale: &Scale) -> Vec<f64> {
 }
 
 fn marks(pair: &RowPair, scale: &Scale, y: f64) -> Vec<Element> {
-    const MARK_RADIUS: f64 = 4.0;
     let [from, to] = pair.values.map(|value| scale.at(value));
     vec![
         svg::line("span", [from, y], [to, y]),
-        svg::bar("solid", [from - MARK_RADIUS, y - MARK_RADIUS], [2.0 * MARK_RADIUS, 2.0 * MARK_RADIUS]),
+        svg::square("solid", [from, y], 4.0),
         svg::disc("solid", [to, y], 4.5),
     ]
 }

@@ -12,8 +12,10 @@ use readlab_model::sample::Meter;
 /// The chart; `None` if no CPU time is known.
 pub(in super::super) fn effort(ranking: &Ranking, number: usize) -> Option<Chart> {
     let known: Vec<&RankingRow> = ranking.rows.iter().filter(|row| cpu(row).is_some()).collect();
-    let longest =
-        known.iter().filter_map(|row| Some(cpu(row)?.iter().sum::<f64>().max(wall(row)))).reduce(f64::max)?;
+    let longest = known
+        .iter()
+        .filter_map(|row| Some(cpu(row)?.iter().sum::<f64>().max(float(row.wall.median))))
+        .reduce(f64::max)?;
     let scale = Scale::linear([0.0, longest * 1.02], [0.0, WIDTH]);
     let keys = [
         Key::new(KeyMark::Square, "user key", "CPU, user"),
@@ -28,22 +30,15 @@ pub(in super::super) fn effort(ranking: &Ranking, number: usize) -> Option<Chart
     Some(chart.into_chart(slug, title, description))
 }
 
-fn median(row: &RankingRow, metric: Meter) -> Option<f64> {
-    row.summaries.get(&metric).map(|summary| float(summary.median))
-}
-
 /// Median CPU times in user mode and in the kernel.
 fn cpu(row: &RankingRow) -> Option<[f64; 2]> {
-    Some([median(row, Meter::CpuUserNs)?, median(row, Meter::CpuSystemNs)?])
-}
-
-fn wall(row: &RankingRow) -> f64 {
-    median(row, Meter::WallNs).unwrap_or(0.0)
+    let median = |meter: Meter| Some(float(row.summaries.get(&meter)?.median));
+    Some([median(Meter::CpuUserNs)?, median(Meter::CpuSystemNs)?])
 }
 
 fn chart_row<'a>(row: &'a RankingRow, scale: &Scale) -> ChartRow<'a> {
     let [user, system] = cpu(row).unwrap_or_default().map(|ns| scale.at(ns));
-    let end = scale.at(wall(row));
+    let end = scale.at(float(row.wall.median));
     let marks = vec![
         svg::bar("user", [0.0, STRIP], [user, STRIP_HEIGHT]),
         svg::bar("system", [user, STRIP], [system, STRIP_HEIGHT]),

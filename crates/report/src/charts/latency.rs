@@ -47,17 +47,11 @@ impl<'a> TimedMethod<'a> {
     }
 
     fn chart_row(&self, scale: &Scale) -> ChartRow<'a> {
-        const MARK_RADIUS: f64 = 4.0;
         let y = STRIP + STRIP_HEIGHT / 2.0;
         let at = |it: &Quantile| scale.at(float(it.ns));
         let (p50, p99, highest) = (at(self.p50), at(self.p99), self.highest.map(at));
-        let mut marks = vec![svg::line("span", [p50, y], [highest.unwrap_or(p99), y])];
-        marks.push(svg::disc("solid", [p50, y], 4.5));
-        marks.push(svg::bar(
-            "solid",
-            [p99 - MARK_RADIUS, y - MARK_RADIUS],
-            [2.0 * MARK_RADIUS, 2.0 * MARK_RADIUS],
-        ));
+        let span = svg::line("span", [p50, y], [highest.unwrap_or(p99), y]);
+        let mut marks = vec![span, svg::disc("solid", [p50, y], 4.5), svg::square("solid", [p99, y], 4.0)];
         marks.extend(highest.map(|x| svg::diamond("solid", [x, y], 5.0)));
         ChartRow::new(self.row, format!("{} · {}", Nanos(self.p50.ns), Nanos(self.p99.ns)), marks)
     }

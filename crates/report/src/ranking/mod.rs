@@ -191,8 +191,8 @@ pub(super) fn rows_of_pair(rankings: &[Ranking], pair: [TrialIndex; 2]) -> Optio
 /// Moves controls whose work no other trial has to a ranking of the same target, archive and state:
 /// beside commands that are only compared by their output, controls count newlines.
 fn join_lone_controls(groups: &mut BTreeMap<Key, Vec<&TrialRecord>>) {
-    let (lone, ranked): (Vec<Key>, Vec<Key>) =
-        groups.keys().copied().partition(|key| groups.get(key).is_some_and(|trials| are_controls(trials)));
+    let is_lone = |key: &Key| groups[key].iter().all(|it| it.trial.is_control());
+    let (lone, ranked): (Vec<Key>, Vec<Key>) = groups.keys().copied().partition(is_lone);
     for key in lone {
         let host = ranked.iter().find(|other| Key { work: key.work, ..**other } == key);
         if let Some(host) = host
@@ -201,10 +201,6 @@ fn join_lone_controls(groups: &mut BTreeMap<Key, Vec<&TrialRecord>>) {
             groups.entry(*host).or_default().extend(controls);
         }
     }
-}
-
-fn are_controls(trials: &[&TrialRecord]) -> bool {
-    trials.iter().all(|it| it.trial.is_control())
 }
 
 impl RankingContext<'_> {
