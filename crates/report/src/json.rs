@@ -254,20 +254,12 @@ struct MetricSummary<'a> {
     interval: Option<Option<IntervalRule>>,
 }
 
-/// How many times as fast a trial is as another, with the interval and its rule.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Factor {
-    estimate: f64,
-    ci95: Option<[f64; 2]>,
-    interval: Option<IntervalRule>,
-}
-
 /// How many times as fast as the reference the trial is.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Ratio")]
 struct RatioExport<'a> {
     #[serde(flatten)]
-    factor: Factor,
+    factor: SharedRatio,
     /// Name of the reference.
     reference: &'a str,
     clear: Option<Significance>,
@@ -521,30 +513,9 @@ fn metrics(generator: &mut SchemaGenerator) -> Schema {
 }
 
 fn ratio<'a>(row: &RankingRow, reference: &'a Reference) -> Option<RatioExport<'a>> {
-    let ratio = row.ratio?;
-    let (factor, clear) = (Factor::from(ratio), ratio.significance());
-    Some(RatioExport { factor, reference: &reference.name, clear, pairs: ratio.pairs })
-}
-
-impl From<SharedRatio> for Factor {
-    fn from(ratio: SharedRatio) -> Factor {
-        Factor {
-            estimate: ratio.estimate,
-            ci95: ratio.ci95.map(|it| [it.ends.low, it.ends.high]),
-            interval: ratio.ci95.map(|it| it.rule),
-        }
-    }
-}
-
-pub(super) fn serialize_factor<S: Serializer>(ratio: &SharedRatio, serializer: S) -> Result<S::Ok, S::Error> {
-    Factor::from(*ratio).serialize(serializer)
-}
-
-pub(super) fn serialize_optional_factor<S: Serializer>(
-    ratio: &Option<SharedRatio>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    ratio.map(Factor::from).serialize(serializer)
+    let factor = row.ratio?;
+    let (clear, pairs) = (factor.significance(), factor.pairs);
+    Some(RatioExport { factor, reference: &reference.name, clear, pairs })
 }
 
 fn advice<'a>(ranking: &'a Ranking, advice: &'a Advice) -> AdviceExport<'a> {

@@ -7,7 +7,6 @@
 
 use super::answer::figure;
 use super::document::Column;
-use super::json::Factor;
 use super::markdown::{code, text};
 use super::name::target_names;
 use super::ranking::{self, Ranking, RankingRow};
@@ -249,7 +248,7 @@ struct LocationExport<'a> {
 #[schemars(rename = "LocationTimes")]
 struct LocationTimesExport {
     #[serde(flatten)]
-    factor: Factor,
+    factor: SharedRatio,
     /// Number of rounds or fills that hold both.
     pairs: usize,
 }
@@ -331,6 +330,6 @@ fn target_path(record: &Record, target: usize) -> &str {
 
 impl From<SharedRatio> for LocationTimesExport {
     fn from(ratio: SharedRatio) -> LocationTimesExport {
-        LocationTimesExport { factor: Factor::from(ratio), pairs: ratio.pairs }
+        LocationTimesExport { factor: ratio, pairs: ratio.pairs }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::document::Column;
 use super::groups;
-use super::json::Factor;
 use super::ranking::{self, Ranking};
 use super::row_pairs::RowPairs;
 use super::table::{Cell, Table};
@@ -131,7 +130,7 @@ pub(super) struct SettingEffectExport<'a> {
     /// Index of the same trial under the settings that were found at the start.
     found: TrialIndex,
     #[serde(flatten)]
-    factor: Factor,
+    factor: SharedRatio,
     clear: Option<Significance>,
     /// Number of rounds that hold both trials.
     pairs: usize,
@@ -145,7 +144,7 @@ impl<'a> SettingEffectExport<'a> {
             state: it.trial.trial.state,
             settings: &it.target.settings,
             found: it.found.trial.index,
-            factor: Factor::from(it.ratio),
+            factor: it.ratio,
             clear: it.significance(),
             pairs: it.ratio.pairs,
         };

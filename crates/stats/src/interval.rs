@@ -39,6 +39,23 @@ pub struct RuledInterval {
     pub rule: IntervalRule,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RuledEnds {
+    ci95: Option<[f64; 2]>,
+    interval: Option<IntervalRule>,
+}
+
+impl RuledInterval {
+    /// Serializes the ends as a list, and the rule beside them.
+    pub(crate) fn serialize_ends<S: Serializer>(
+        it: &Option<RuledInterval>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let (ci95, interval) = (it.map(|it| [it.ends.low, it.ends.high]), it.map(|it| it.rule));
+        RuledEnds { ci95, interval }.serialize(serializer)
+    }
+}
+
 /// The error probability of an interval: how often it may miss the true value, on both sides
 /// together.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]

@@ -46,7 +46,7 @@
 //! rounds and 88 with three, if it is thirty times as noisy as all others; 90 if it takes 40 %
 //! longer in three of ten readings.
 
-use crate::interval::{Confidence, Interval, IntervalRule, RuledInterval};
+use crate::interval::{Confidence, Interval, IntervalRule, RuledEnds, RuledInterval};
 use crate::median;
 use crate::number::{count, mean};
 use crate::observation::Observation;
@@ -58,6 +58,7 @@ use crate::spread::{Residuals, Spread, spreads};
 use crate::student::{mean_and_sd, mean_interval, normal_quantile};
 use crate::turns::Turns;
 use crate::two_way::{LogTime, TwoWay, deviations_from_mean, without_effects};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -124,14 +125,19 @@ struct TrialNoise {
     reach: f64,
 }
 
-/// The reference's wall time divided by the trial's: above one, the trial is faster.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+// The reference's wall time divided by the trial's.
+/// How many times as fast a trial is as another, with the interval and its rule.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Factor")]
 pub struct SharedRatio {
-    /// The Hodges–Lehmann centre of the pairs.
+    // The Hodges–Lehmann centre of the pairs.
     pub estimate: f64,
-    /// 95 % interval; `None` with a single pair, which has no spread.
+    // 95 % interval; `None` with a single pair, which has no spread.
+    #[serde(flatten, serialize_with = "RuledInterval::serialize_ends")]
+    #[schemars(with = "RuledEnds")]
     pub ci95: Option<RuledInterval>,
     /// Number of units that hold both trials.
+    #[serde(skip)]
     pub pairs: usize,
 }
 

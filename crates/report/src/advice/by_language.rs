@@ -2,7 +2,6 @@
 //! best one needs.
 
 use super::super::groups;
-use super::super::json::{Factor, serialize_optional_factor};
 use super::super::words;
 use super::candidates::{AdviceCandidates, MeasuredTrial};
 use readlab_analysis::stats::{SharedRatio, Significance};
@@ -24,8 +23,7 @@ pub struct LanguageAdvice {
     // `None` where they are the same, and where no round holds both. The interval is corrected for
     // choosing the best because it looked fast.
     /// How many times as fast as the usual method the best one is.
-    #[serde(rename = "times", serialize_with = "serialize_optional_factor")]
-    #[schemars(with = "Option<Factor>")]
+    #[serde(rename = "times")]
     pub ratio: Option<SharedRatio>,
     /// What the best method needs of a program.
     pub needs: Vec<&'static str>,

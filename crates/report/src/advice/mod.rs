@@ -12,7 +12,6 @@ mod sentence;
 
 pub(super) use by_language::{AdvisedTrial, LanguageAdvice, UsualWay};
 
-use super::json::{Factor, serialize_factor};
 use super::ranking::Ranking;
 use super::words;
 use candidates::{AdviceCandidates, MeasuredTrial, SimplerTrial};
@@ -66,8 +65,7 @@ readlab_model::worded! { AdvisedAction { Keep = "keep", Use = "use" } }
 pub struct AdviceAgainst {
     #[serde(rename = "id")]
     pub name: String,
-    #[serde(rename = "times", serialize_with = "serialize_factor")]
-    #[schemars(with = "Factor")]
+    #[serde(rename = "times")]
     pub ratio: SharedRatio,
 }
 
@@ -81,8 +79,7 @@ pub struct CheaperTrial {
     #[serde(rename = "id")]
     pub name: String,
     // How many times as fast as the baseline.
-    #[serde(rename = "times", serialize_with = "serialize_factor")]
-    #[schemars(with = "Factor")]
+    #[serde(rename = "times")]
     pub ratio: SharedRatio,
     /// The needs of the advised trial that this trial does not have.
     pub without: Vec<&'static str>,
