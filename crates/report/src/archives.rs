@@ -102,8 +102,7 @@ fn is_content(record: &Record, archive: usize, plain: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{add_readings, announce, reading};
-    use readlab_model::target::setting::SettingValue;
+    use crate::tests::{add_readings, announce, read_ahead, reading};
     use readlab_model::target::{Decoded, TargetFacts};
     use readlab_model::trial::Answer;
     use readlab_record::testing::{self, header};
@@ -158,8 +157,7 @@ mod tests {
         let mut record = record(200, "d1");
         for (values, compared) in [(["128KiB", "4MiB"], 0), (["4MiB", "4MiB"], 1)] {
             for (target, value) in record.targets.iter_mut().zip(values) {
-                let (name, value) = ("read-ahead".to_owned(), value.to_owned());
-                target.settings = vec![SettingValue { name, value, is_found: false, is_read_back: true }];
+                target.settings = vec![read_ahead(value, false)];
             }
             assert_eq!(ratios(&record).len(), compared, "{values:?}");
         }

@@ -155,10 +155,9 @@ impl<'a> SettingEffectExport<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
+    use crate::tests::shared_ratio;
 
-    fn settings_row(name: &str, estimate: f64, [low, high]: [f64; 2]) -> SettingsRow {
-        let ci95 = Some(RuledInterval { ends: Interval { low, high }, rule: IntervalRule::SignedRank });
+    fn settings_row(name: &str, ratio: SharedRatio) -> SettingsRow {
         SettingsRow {
             index: TrialIndex::new(1),
             found_index: TrialIndex::new(0),
@@ -169,14 +168,15 @@ mod tests {
             not_read_back: Vec::new(),
             wall_ns: 1_000_000,
             found_wall_ns: 2_000_000,
-            ratio: SharedRatio { estimate, ci95, pairs: 6 },
+            ratio,
         }
     }
 
     #[test]
     fn a_line_counts_the_methods_that_a_setting_helps_and_the_table_lists_them() {
-        let mut rows =
-            [settings_row("rust/read", 2.0, [1.9, 2.1]), settings_row("rust/direct", 1.0, [0.98, 1.02])];
+        let ratios = [(2.0, (1.9, 2.1)), (1.0, (0.98, 1.02))];
+        let [read, direct] = ratios.map(|(estimate, ends)| shared_ratio(estimate, Some(ends)));
+        let mut rows = [settings_row("rust/read", read), settings_row("rust/direct", direct)];
         assert_eq!(
             lines(&rows),
             ["settings: cold, read-ahead=4MiB beside read-ahead=128KiB: of 2 methods 1 faster, 0 slower"]

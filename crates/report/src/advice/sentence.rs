@@ -120,25 +120,18 @@ fn size(spelled: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval};
+    use crate::tests::shared_ratio;
 
     #[test]
     fn a_kept_baseline_has_a_reason_in_every_case() {
-        let ratio = |estimate, ends: Option<(f64, f64)>| {
-            let ci95 = ends.map(|(low, high)| RuledInterval {
-                ends: Interval { low, high },
-                rule: IntervalRule::SignedRank,
-            });
-            Some(SharedRatio { estimate, ci95, pairs: 10 })
-        };
-        for (ratio, expected) in [
-            (ratio(0.828, Some((0.79, 0.86))), "x is slower: 0.83 [0.79, 0.86] times as fast"),
-            (ratio(0.828, Some((0.7, 1.1))), "x is not faster beyond doubt: 0.8 [0.7, 1.1] times as fast"),
-            (ratio(1.3, Some((0.9, 1.6))), "x is not faster beyond doubt: 1.3 [0.9, 1.6] times as fast"),
-            (ratio(2.0, None), "whether x is faster cannot be told from one round"),
-            (None, "whether x is faster cannot be told from one round"),
+        for (estimate, ends, expected) in [
+            (0.828, Some((0.79, 0.86)), "x is slower: 0.83 [0.79, 0.86] times as fast"),
+            (0.828, Some((0.7, 1.1)), "x is not faster beyond doubt: 0.8 [0.7, 1.1] times as fast"),
+            (1.3, Some((0.9, 1.6)), "x is not faster beyond doubt: 1.3 [0.9, 1.6] times as fast"),
+            (2.0, None, "whether x is faster cannot be told from one round"),
         ] {
-            assert_eq!(not_faster("x", ratio), expected);
+            assert_eq!(not_faster("x", Some(shared_ratio(estimate, ends))), expected);
         }
+        assert_eq!(not_faster("x", None), "whether x is faster cannot be told from one round");
     }
 }

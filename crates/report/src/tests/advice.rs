@@ -4,7 +4,6 @@
 use super::*;
 use crate::advice::Advice;
 use readlab_catalog::snippet;
-use readlab_model::target::setting::SettingValue;
 use readlab_model::trial::Work;
 use readlab_record::{INDEPENDENT_READERS, ReferenceCandidate, ReferenceReason};
 
@@ -32,12 +31,7 @@ fn advice(record: &Record) -> Option<Advice> {
 fn a_command_is_advised_as_it_is_typed_without_the_settings_of_the_system() {
     let wc = ("command/wc -l", 30, STEADY_US);
     let mut record = race_with_references(&[wc, ("rust/lines", 50, STEADY_US)]);
-    record.targets[0].settings = vec![SettingValue {
-        name: "read-ahead".to_owned(),
-        value: "4MiB".to_owned(),
-        is_found: true,
-        is_read_back: true,
-    }];
+    record.targets[0].settings = vec![read_ahead("4MiB", true)];
     let sentence = advice(&record).unwrap().sentence;
     assert!(sentence.contains("keep 'wc -l': the reference itself is the fastest"), "{sentence}");
 }
@@ -197,15 +191,12 @@ fn advice_reports_that_more_rounds_are_needed() {
 
 #[test]
 fn the_answer_separates_faster_slower_tied_and_unknown() {
-    use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval, SharedRatio};
     let mut page = Page::from_record(&race_with_references(&[
         ("rust/mmap/avx2", 50, STEADY_US),
         ("command/wc -l", 100, STEADY_US),
     ]));
-    let mut result = |estimate, ends: Option<(f64, f64)>| {
-        let rule = IntervalRule::SignedRank;
-        let ci95 = ends.map(|(low, high)| RuledInterval { ends: Interval { low, high }, rule });
-        page.rankings[0].rows[0].ratio = Some(SharedRatio { estimate, ci95, pairs: 10 });
+    let mut result = |estimate, ends| {
+        page.rankings[0].rows[0].ratio = Some(shared_ratio(estimate, ends));
         let answer = super::super::answer::sentence(&page.rankings);
         (answer, page.rankings[0].headline())
     };

@@ -1,8 +1,10 @@
 //! Golden texts of hand-made records whose numbers can be checked by mental arithmetic.
 
 use super::{Format, Page, Style, markdown, terminal};
+use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval, SharedRatio};
 use readlab_model::sample::Sample;
 use readlab_model::target::hidden_cache::{HiddenCache, NotProbed, Times};
+use readlab_model::target::setting::SettingValue;
 use readlab_model::target::{Decoded, TargetFacts};
 use readlab_model::trial::{Answer, CacheState, TrialIndex};
 use readlab_protocol::{Archive, Cache};
@@ -62,6 +64,18 @@ pub(crate) fn reading(trial: usize, round: u32, wall_ns: u64) -> Sample {
 pub(crate) fn add_readings(record: &mut Record, trial: usize, readings: impl IntoIterator<Item = Sample>) {
     readings.into_iter().for_each(|it| record.add(Line::Sample(Box::new(it))));
     outcome(record, trial, Outcome::Measured);
+}
+
+/// A ratio over ten rounds, with the ends of its interval.
+pub(crate) fn shared_ratio(estimate: f64, ends: Option<(f64, f64)>) -> SharedRatio {
+    let rule = IntervalRule::SignedRank;
+    let ci95 = ends.map(|(low, high)| RuledInterval { ends: Interval { low, high }, rule });
+    SharedRatio { estimate, ci95, pairs: 10 }
+}
+
+pub(crate) fn read_ahead(value: &str, is_found: bool) -> SettingValue {
+    let (name, value) = ("read-ahead".to_owned(), value.to_owned());
+    SettingValue { name, value, is_found, is_read_back: true }
 }
 
 /// Drops all but the first readings of a trial.

@@ -2,15 +2,13 @@
 
 use super::*;
 use crate::html;
-use readlab_model::target::setting::SettingValue;
 
 /// A warm run of two methods under a read-ahead of 128 KiB, which was found, and of 4 MiB, under which
 /// `rust/mmap` takes half as long.
 pub(super) fn under_two_settings() -> Record {
     let mut record = Record::new(header());
     for (index, (value, is_found)) in [("128KiB", true), ("4MiB", false)].into_iter().enumerate() {
-        let (name, value) = ("read-ahead".to_owned(), value.to_owned());
-        let settings = vec![SettingValue { name, value, is_found, is_read_back: true }];
+        let settings = vec![read_ahead(value, is_found)];
         let facts =
             TargetFacts { path: "/data/f".to_owned(), size_bytes: SIZE, settings, ..TargetFacts::default() };
         record.add(testing::target(index, facts));
