@@ -7,7 +7,7 @@
 
 use super::answer::{Answer, ClaimNumber, Estimate, ShownNumbers, Verdict};
 use super::bounds::{Bounds, Position};
-use super::claim::{Claim, ClaimsFile, Expression, Pair, Quantity, RatioForm};
+use super::claim::{Claim, ClaimsFile, Expression, Pair, RatioForm};
 use super::export::AnswerExport;
 use super::figures::{Dataset, MissingFigure};
 use super::metric::Metric;
@@ -113,7 +113,7 @@ fn memory_of_another_size(
 }
 
 fn judge_numbers(expression: &Expression, bounds: Bounds, sides: &[Dataset]) -> Answer {
-    let tally = Tally::new(bounds, sides.iter().any(Dataset::is_record));
+    let mut tally = Tally::new(bounds, sides.iter().any(Dataset::is_record));
     match expression {
         Expression::Ratio { pairs, form } => {
             let tally = judge_pairs(tally, pairs, sides, Operand::over);
@@ -129,7 +129,9 @@ fn judge_numbers(expression: &Expression, bounds: Bounds, sides: &[Dataset]) -> 
         }
         Expression::Value(all) => {
             let unit = all.first().map(|it| it.metric.unit());
-            let tally = tally_values(tally, all, sides);
+            for quantity in all {
+                tally.add_sides(&quantity.trial, sides, |side| Ok(side.operand(quantity)?.estimate()));
+            }
             unit.map_or_else(|| Answer::undecided("no trial"), |unit| tally.answer(machines::in_unit(unit)))
         }
         _ => Answer::undecided("it is about several machines"),
@@ -154,13 +156,6 @@ fn judge_pairs(
             }
             Ok(combine(&side.operand(&pair.of)?, &side.operand(&pair.to)?))
         });
-    }
-    tally
-}
-
-fn tally_values(mut tally: Tally, all: &[Quantity], sides: &[Dataset]) -> Tally {
-    for quantity in all {
-        tally.add_sides(&quantity.trial, sides, |side| Ok(side.operand(quantity)?.estimate()));
     }
     tally
 }

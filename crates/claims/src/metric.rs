@@ -2,7 +2,6 @@
 
 use readlab_analysis::compare::{Measure, Unit};
 use serde::Deserialize;
-use std::str::FromStr;
 
 /// One number of a trial or of a series of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -46,11 +45,11 @@ impl Metric {
     }
 }
 
-impl FromStr for Metric {
-    type Err = String;
+impl TryFrom<String> for Metric {
+    type Error = String;
 
-    fn from_str(word: &str) -> Result<Metric, String> {
-        match word {
+    fn try_from(word: String) -> Result<Metric, String> {
+        match word.as_str() {
             SIZE => Ok(Metric::Size),
             FIXED_COST => Ok(Metric::FixedCost),
             _ => word.parse().map(Metric::Of).map_err(|_| {
@@ -59,13 +58,5 @@ impl FromStr for Metric {
                 format!("unknown metric '{word}', expected one of {}", known.join(", "))
             }),
         }
-    }
-}
-
-impl TryFrom<String> for Metric {
-    type Error = String;
-
-    fn try_from(word: String) -> Result<Metric, String> {
-        word.parse()
     }
 }

@@ -13,7 +13,7 @@ use super::fleet::FleetExport;
 use super::locations::LocationsExport;
 use super::memory::MemoryExport;
 use super::ranking::{Rank, Ranking, RankingRow, Reference, StateProof};
-use super::readers::ReadersExport;
+use super::readers::ReadersRow;
 use super::scaling::ScalingExport;
 use super::search::SearchView;
 use super::settings::SettingEffectExport;
@@ -102,7 +102,7 @@ struct RunExport<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scaling: Vec<ScalingExport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    readers: Vec<ReadersExport<'a>>,
+    readers: Vec<ReadersRow>,
     /// Methods under bounds on memory, one element for each work and target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     memory: Vec<MemoryExport<'a>>,
@@ -344,7 +344,7 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         archives: ArchiveRatio::all(record, &rankings),
         break_even: BreakEven::all(&rankings),
         scaling: ScalingExport::all(record),
-        readers: ReadersExport::all(record),
+        readers: ReadersRow::all(record),
         memory: MemoryExport::all(record),
         settings: SettingEffectExport::all(record),
         per_file: FileCostExport::all(record),

@@ -7,7 +7,6 @@ use super::super::words::{capital, unbroken};
 use super::table::dot;
 use super::{Section, folded};
 use readlab_catalog::snippet::Snippet;
-use readlab_model::trial::TrialIndex;
 use readlab_system::markup::{Element, element, words};
 
 /// The section; `None` where nothing can be advised.
@@ -34,7 +33,8 @@ fn advice_part(page: &Page, advice: &Advice) -> Element {
 fn language_details(page: &Page, advice: &Advice, it: &LanguageAdvice) -> Element {
     let is_used = advice.uses == Some(it.best.index);
     let summary = element("summary").with(dot(&it.language)).with(words("b", &it.language)).text(" ");
-    let summary = summary.with(words("span", short_name(page, advice, it.best.index)));
+    let best = page.rankings[advice.ranking].row(it.best.index);
+    let summary = summary.with(words("span", best.map_or("", |row| row.short.as_str())));
     let summary = summary.with(words("small", &unbroken(&it.words())));
     element("details")
         .set("data-language", &it.language)
@@ -55,10 +55,6 @@ fn fact_list(it: &LanguageAdvice) -> Element {
     let facts = [("Best", it.best.name.as_str()), ("Usual", usual), ("Needs", &needs)];
     let shown = facts.into_iter().filter(|(_, text)| !text.is_empty());
     element("dl").class("about").all(shown.flat_map(|(name, text)| [words("dt", name), words("dd", text)]))
-}
-
-fn short_name<'a>(page: &'a Page, advice: &Advice, index: TrialIndex) -> &'a str {
-    page.rankings[advice.ranking].row(index).map_or("", |row| &row.short)
 }
 
 fn code(snippet: &Snippet) -> Element {
