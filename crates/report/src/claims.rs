@@ -22,14 +22,6 @@ struct Content<'a> {
     claims: &'a [JudgedClaims],
 }
 
-/// The titles of the columns, without and with a record.
-const TITLES: [&str; 3] = ["claim", "by its own figures", "verdict"];
-const TITLES_HERE: [&str; 4] = ["claim", "by its own figures", "here", "verdict"];
-
-fn titles(judged: &JudgedClaims) -> &'static [&'static str] {
-    if judged.claims.iter().any(|it| it.here.is_some()) { &TITLES_HERE } else { &TITLES }
-}
-
 fn title(judged: &JudgedClaims) -> String {
     format!("claims of {}", judged.source)
 }
@@ -147,7 +139,9 @@ pub(crate) fn section(all: &[JudgedClaims]) -> Option<Section> {
 }
 
 fn table(judged: &JudgedClaims, shown: fn(&str) -> String) -> Table {
-    let columns = titles(judged).iter().map(|title| Column::text(title)).collect();
+    let here = judged.claims.iter().any(|it| it.here.is_some()).then_some("here");
+    let titles = ["claim", "by its own figures"].into_iter().chain(here).chain(["verdict"]);
+    let columns = titles.map(Column::text).collect();
     let row = |it: &JudgedClaim| cells(it).iter().map(|cell| Cell::Text(shown(cell))).collect();
     Table { columns, rows: judged.claims.iter().map(row).collect() }
 }

@@ -113,7 +113,6 @@ impl Page {
         let mut rankings = if sweep.is_some() { Vec::new() } else { Ranking::all(record, &limits) };
         // Groups of files by size are read only to compute the cost of a file.
         rankings.retain(|it| !record.targets.get(it.target).is_some_and(TargetFacts::is_size_group));
-        let fleet = FleetView::from_record(record);
         let scaling = ScalingView::all(record);
         let grown = scaling::sentence(&scaling);
         let is_ranked = rankings.iter().any(|it| !it.rows.is_empty());
@@ -132,7 +131,6 @@ impl Page {
                 rankings.iter().enumerate().filter_map(|(n, it)| it.advised_headline(advised(n))).collect()
             }
         };
-        let memory = MemoryView::all(record, &rankings);
         Page {
             verb: header.kind.to_string(),
             command: shell_words::join(&header.command),
@@ -155,12 +153,12 @@ impl Page {
             break_evens: BreakEven::all(&rankings),
             locations: LocationsView::from_record(record, &rankings),
             curves: rankings.iter().flat_map(Curve::all).collect(),
+            memory: MemoryView::all(record, &rankings),
             rankings,
             inside: Inside::all(record),
-            fleet,
+            fleet: FleetView::from_record(record),
             scaling,
             readers: ReadersRow::all(record),
-            memory,
             settings: SettingsRow::all(record),
             file_costs: FileCost::all(record),
             sweep,

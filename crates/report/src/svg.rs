@@ -130,26 +130,24 @@ pub(super) fn coordinate_text(value: f64) -> String {
 }
 
 pub(super) fn line(class: &str, from: [f64; 2], to: [f64; 2]) -> Element {
-    let mark =
-        element("line").class(class).set("x1", coordinate_text(from[0])).set("y1", coordinate_text(from[1]));
-    mark.set("x2", coordinate_text(to[0])).set("y2", coordinate_text(to[1]))
+    placed(placed(element("line").class(class), ["x1", "y1"], from), ["x2", "y2"], to)
+}
+
+/// Sets two attributes to coordinates.
+fn placed(mark: Element, [x, y]: [&'static str; 2], at: [f64; 2]) -> Element {
+    mark.set(x, coordinate_text(at[0])).set(y, coordinate_text(at[1]))
 }
 
 /// A rectangle, given by its upper left corner and its size.
 pub(super) fn bar(class: &str, corner: [f64; 2], size: [f64; 2]) -> Element {
-    let mark = element("rect")
-        .class(class)
-        .set("x", coordinate_text(corner[0]))
-        .set("y", coordinate_text(corner[1]));
-    mark.set("width", coordinate_text(size[0].max(0.0)))
-        .set("height", coordinate_text(size[1].max(0.0)))
-        .set("rx", 1.5)
+    let mark = placed(element("rect").class(class), ["x", "y"], corner);
+    placed(mark, ["width", "height"], size.map(|it| it.max(0.0))).set("rx", 1.5)
 }
 
 /// Text that starts, is centred or ends at a point, depending on its class (`start`, `middle`,
 /// `end`).
 pub(super) fn text(class: &str, at: [f64; 2], raw: &str) -> Element {
-    words("text", raw).class(class).set("x", coordinate_text(at[0])).set("y", coordinate_text(at[1]))
+    placed(words("text", raw).class(class), ["x", "y"], at)
 }
 
 /// Round dots as a single path: strokes of zero length with round ends.
@@ -170,9 +168,7 @@ pub(super) fn polyline(class: &str, points: &[[f64; 2]]) -> Option<Element> {
 }
 
 pub(super) fn disc(class: &str, at: [f64; 2], radius: f64) -> Element {
-    let mark =
-        element("circle").class(class).set("cx", coordinate_text(at[0])).set("cy", coordinate_text(at[1]));
-    mark.set("r", coordinate_text(radius))
+    placed(element("circle").class(class), ["cx", "cy"], at).set("r", coordinate_text(radius))
 }
 
 pub(super) fn square(class: &str, [x, y]: [f64; 2], radius: f64) -> Element {

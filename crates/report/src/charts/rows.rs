@@ -91,6 +91,7 @@ fn top(at: usize) -> f64 {
 }
 
 /// A chart of rows under an axis, with a legend below them.
+#[derive(Default)]
 pub(super) struct RowsChart<'a> {
     pub(super) rows: Vec<ChartRow<'a>>,
     /// The entries of the legend: the colours of the languages first.
@@ -112,15 +113,8 @@ impl<'a> RowsChart<'a> {
     ) -> RowsChart<'a> {
         let rows: Vec<ChartRow> = rows.into_iter().collect();
         let languages = legend::languages(rows.iter().filter_map(|row| Some(row.label?.language)));
-        RowsChart {
-            rows,
-            keys: languages.into_iter().chain(keys).collect(),
-            axis: Vec::new(),
-            lines: Vec::new(),
-            ends: Vec::new(),
-            notes: Vec::new(),
-            legend_top: 4.0,
-        }
+        let keys = languages.into_iter().chain(keys).collect();
+        RowsChart { rows, keys, legend_top: 4.0, ..RowsChart::default() }
     }
 
     /// Adds labels at round values above the rows, and vertical lines at them.
