@@ -22,19 +22,18 @@ fn range(answer: &Answer) -> (f64, f64) {
 
 #[test]
 fn a_claim_that_contradicts_its_own_tables_does_not_hold() {
-    let safe = own_answer("byte-stream", "safe access");
-    assert_eq!((range(&safe), safe.verdict), ((6.81, 19.97), Verdict::DoesNotHold));
-    let whole = own_answer("byte-stream", "withUnsafeBytes doubles the peak of memory of a whole");
-    assert_eq!((range(&whole), whole.verdict), ((1.14, 1.58), Verdict::DoesNotHold));
-    let delegate = own_answer("byte-stream", "withUnsafeBytes doubles the peak of memory of the delegate");
-    assert_eq!((range(&delegate), delegate.verdict), ((0.49, 0.57), Verdict::DoesNotHold));
+    for (says, ends) in [
+        ("safe access", (6.81, 19.97)),
+        ("withUnsafeBytes doubles the peak of memory of a whole", (1.14, 1.58)),
+        ("withUnsafeBytes doubles the peak of memory of the delegate", (0.49, 0.57)),
+        ("the M2 MacBook Air", (1.48, 2.4)),
+    ] {
+        let own = own_answer("byte-stream", says);
+        assert_eq!((range(&own), own.verdict), (ends, Verdict::DoesNotHold), "{says}");
+    }
     let order = own_answer("byte-stream", "the order of the fourteen");
-    assert_eq!(
-        (order.shown, order.verdict),
-        (ShownNumbers::Ranks { differ: 7, of: 14 }, Verdict::DoesNotHold)
-    );
-    let twice = own_answer("byte-stream", "the M2 MacBook Air");
-    assert_eq!((range(&twice), twice.verdict), ((1.48, 2.4), Verdict::DoesNotHold));
+    let differ = ShownNumbers::Ranks { differ: 7, of: 14 };
+    assert_eq!((order.shown, order.verdict), (differ, Verdict::DoesNotHold));
 }
 
 #[test]

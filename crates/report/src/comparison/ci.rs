@@ -22,11 +22,11 @@ pub fn bencher(side: &Side) -> String {
     for (name, case) in cases_with_names(side) {
         let mut measures = Map::new();
         for (measure, slug, _) in MEASURES {
-            let Some((value, ends)) = number(case, measure) else { continue };
-            let mut metric = json!({ "value": value });
-            if let Some([low, high]) = ends {
-                metric["lower_value"] = json!(low);
-                metric["upper_value"] = json!(high);
+            let Some(cell) = case.cell(measure, Center::Median) else { continue };
+            let mut metric = json!({ "value": cell.value });
+            if let Some(ends) = cell.ci95 {
+                metric["lower_value"] = json!(ends.low);
+                metric["upper_value"] = json!(ends.high);
             }
             measures.insert(slug.to_owned(), metric);
         }
@@ -42,11 +42,11 @@ pub fn github(side: &Side) -> String {
     let mut entries = Vec::new();
     for (name, case) in cases_with_names(side) {
         for (measure, _, unit) in MEASURES {
-            let Some((value, ends)) = number(case, measure) else { continue };
+            let Some(cell) = case.cell(measure, Center::Median) else { continue };
             let name = format!("{name}{NAME_SEPARATOR}{}", measure.word());
-            let mut entry = json!({ "name": name, "unit": unit, "value": value, "extra": side.about });
-            if let Some([low, high]) = ends {
-                entry["range"] = format!("± {}", ((high - low) / 2.0).round()).into();
+            let mut entry = json!({ "name": name, "unit": unit, "value": cell.value, "extra": side.about });
+            if let Some(ends) = cell.ci95 {
+                entry["range"] = format!("± {}", ends.half_width().round()).into();
             }
             entries.push(entry);
         }
@@ -96,9 +96,4 @@ fn cases_with_names(side: &Side) -> Vec<(String, &Case)> {
         _ => short(case),
     };
     side.cases.iter().map(|case| (name(case), case)).collect()
-}
-
-fn number(case: &Case, measure: Measure) -> Option<(f64, Option<[f64; 2]>)> {
-    let cell = case.cell(measure, Center::Median)?;
-    Some((cell.value, cell.ci95.map(|ends| [ends.low, ends.high])))
 }
