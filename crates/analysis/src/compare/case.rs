@@ -271,8 +271,8 @@ struct CellRatio {
 }
 
 fn serialize_percentiles<S: Serializer>(all: &Option<Percentiles>, serializer: S) -> Result<S::Ok, S::Error> {
-    let names = PERCENTS.iter().map(|percent| format!("p{percent}"));
-    all.map(|values| names.zip(values).collect::<BTreeMap<_, _>>()).serialize(serializer)
+    let names = PERCENTS.map(|percent| format!("p{percent}"));
+    all.map(|values| names.into_iter().zip(values).collect::<BTreeMap<_, _>>()).serialize(serializer)
 }
 
 fn serialize_statistic<S: Serializer>(it: &Option<Statistic>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -56,15 +56,8 @@ pub struct RankingRow {
     pub pieces: Option<Pieces>,
     /// Pieces per second of the median wall time; `None` for a target that is read whole.
     pub pieces_per_s: Option<f64>,
-    /// The ratio of the bytes that were read to the useful bytes, if a part of the file is read: in
-    /// the cold and the pressed state the bytes that the device read, in the warm state the bytes that
-    /// the reads requested. `None` where they were not measured.
     pub amplification: Option<f64>,
-    /// Bytes from the device divided by the bytes that a pressed reading needs: how much of them it
-    /// reads again. `None` in other states, and where bytes from the device were not measured.
     pub reread: Option<f64>,
-    /// The share of the bytes that a pressed reading of blocks finds in the page cache. `None` in other
-    /// states, for what is read whole, and where it is not known.
     pub hit_share: Option<f64>,
     /// The latencies of single reads; `None` where they were not measured.
     pub latency: Option<LatencySummary>,
@@ -208,9 +201,10 @@ fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
         && candidates.any(|candidate| candidate.why == ReferenceReason::Own && candidate.trial == it.trial.id)
 }
 
-/// The ratio of the bytes that were read to the useful bytes of a part of a file: of ranges from a
-/// server, the bytes of its answers. It is unknown for several readers, because bytes that one of
-/// them fetched serve all.
+/// The ratio of the bytes that were read to the useful bytes of a part of a file: cold and pressed, the
+/// bytes that the device read, warm, the bytes that the reads requested, and of ranges from a server,
+/// the bytes of its answers. It is unknown for several readers, because bytes that one of them fetched
+/// serve all.
 fn amplification(
     trial: &TrialRecord,
     target: &TargetFacts,
@@ -227,7 +221,8 @@ fn amplification(
     Some(float(read.median) / float(target.useful_bytes()))
 }
 
-/// Bytes from the device divided by the bytes that a pressed reading needs.
+/// Bytes from the device divided by the bytes that a pressed reading needs: how much of them it reads
+/// again.
 fn reread(trial: &TrialRecord, target: &TargetFacts, summaries: &BTreeMap<Meter, Summary>) -> Option<f64> {
     let is_read = trial.trial.state == CacheState::Pressed && !trial.trial.is_control();
     let read = summaries.get(&Meter::DeviceReadBytes).filter(|_| is_read && target.useful_bytes() > 0)?;
