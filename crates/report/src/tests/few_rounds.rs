@@ -1,11 +1,9 @@
 //! Few rounds, few trials and odd readings: no panic, no infinite number, and missing numbers are
 //! reported.
 
-use super::super::{Page, Style, html, markdown, terminal};
-use super::{add_readings, announce, reading};
+use super::*;
+use crate::html;
 use proptest::prelude::*;
-use readlab_model::trial::{CacheState, TrialIndex};
-use readlab_record::Record;
 
 /// Names of trials; the first is the reference.
 const NAMES: [&str; 8] = [
