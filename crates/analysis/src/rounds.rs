@@ -1,6 +1,6 @@
 //! Numbers by round: the times of a trial, and means over rounds with their intervals.
 
-use crate::stats::{Confidence, Interval, count, float, mean_interval, median};
+use crate::stats::{Confidence, Interval, float, mean, mean_interval, median};
 use readlab_record::TrialRecord;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,8 +22,7 @@ pub struct Estimate {
 impl Estimate {
     /// The mean of one number for each round; `None` without rounds.
     pub(crate) fn mean(values: &[f64]) -> Option<Estimate> {
-        let value = values.iter().sum::<f64>() / count(values.len());
-        (!values.is_empty()).then(|| Estimate { value, interval: interval_of_mean(values) })
+        (!values.is_empty()).then(|| Estimate { value: mean(values), interval: interval_of_mean(values) })
     }
 
     pub(crate) fn map(self, outward: impl Fn(f64) -> f64) -> Estimate {

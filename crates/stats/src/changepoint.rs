@@ -9,7 +9,7 @@
 //! Hot and Cold* (OOPSLA 2017): "no steady state" is a possible result, and so is a steady state
 //! that is slower than the start.
 
-use crate::median;
+use crate::{count, float, median};
 use serde::Serialize;
 
 /// Whether and when a series reaches a steady state.
@@ -55,8 +55,7 @@ pub fn steadiness(walls_ns: &[u64]) -> Steadiness {
     if walls_ns.len() < LENGTH_MIN {
         return Steadiness::TooShort;
     }
-    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
-    let logs: Vec<f64> = walls_ns.iter().map(|&wall| (wall.max(1) as f64).ln()).collect();
+    let logs: Vec<f64> = walls_ns.iter().map(|&wall| float(wall.max(1)).ln()).collect();
     let logs = without_spikes(&logs);
     let starts = segments(&logs);
     let level = |index: usize| {
@@ -107,12 +106,10 @@ fn segments(logs: &[f64]) -> Vec<usize> {
         sums.push(sums[sums.len() - 1] + (log - logs[0]));
         squares.push(squares[squares.len() - 1] + (log - logs[0]).powi(2));
     }
-    #[expect(clippy::cast_precision_loss, reason = "far fewer readings than 2^52")]
     let cost = |from: usize, to: usize| {
-        squares[to] - squares[from] - (sums[to] - sums[from]).powi(2) / (to - from) as f64
+        squares[to] - squares[from] - (sums[to] - sums[from]).powi(2) / count(to - from)
     };
-    #[expect(clippy::cast_precision_loss, reason = "far fewer readings than 2^52")]
-    let penalty = PENALTY * (n as f64).ln() * noise_sd(logs).powi(2);
+    let penalty = PENALTY * count(n).ln() * noise_sd(logs).powi(2);
     let mut best = vec![f64::INFINITY; n + 1];
     best[0] = -penalty;
     let mut previous = vec![0; n + 1];

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     fn rounds(values: &[f64]) -> Vec<Observation> {
-        (0..).zip(values).map(|(round, &value)| Observation { value, fill: round, round }).collect()
+        Observation::from_rounds(values.iter().copied())
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The spread between fillings of the page cache: a warm file that is evicted and filled again has
 //! a different read time. One `fill` is one filling of the page cache.
 
+use crate::median;
 use crate::number::{count, mean, squares_about_mean};
 use crate::observation::Observation;
-use crate::quantile;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,11 +43,10 @@ pub fn fill_spread<O: Into<Observation>>(walls_ns: impl IntoIterator<Item = O>) 
     if groups.len() < 2 {
         return None;
     }
-    let median = |(&fill, walls): (&u32, &mut Vec<f64>)| {
-        walls.sort_unstable_by(f64::total_cmp);
-        FillMedian { fill, n: walls.len(), median_wall_ns: quantile(walls, 0.5) }
+    let fill_median = |(&fill, walls): (&u32, &Vec<f64>)| {
+        Some(FillMedian { fill, n: walls.len(), median_wall_ns: median(walls.iter().copied())? })
     };
-    let fills: Vec<FillMedian> = groups.iter_mut().map(median).collect();
+    let fills: Vec<FillMedian> = groups.iter().filter_map(fill_median).collect();
     let medians: Vec<f64> = fills.iter().map(|fill| fill.median_wall_ns).collect();
     let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = medians.iter().copied().fold(0.0, f64::max);

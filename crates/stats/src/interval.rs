@@ -1,6 +1,6 @@
 //! An interval, and the confidence at which it holds the true value.
 
-use crate::number::count;
+use crate::number::{count, sorted};
 use crate::quantile;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -90,8 +90,7 @@ impl Interval {
     /// The interval between the 2.5 % and the 97.5 % quantile of resampled values, widened around
     /// the centre by a factor.
     pub(crate) fn of_resampled(values: impl Iterator<Item = f64>, centre: f64, widening: f64) -> Interval {
-        let mut sorted: Vec<f64> = values.collect();
-        sorted.sort_unstable_by(f64::total_cmp);
+        let sorted = sorted(values);
         let end = |share| centre + widening * (quantile(&sorted, share) - centre);
         let tail = Confidence::REPORTED.tail();
         Interval { low: end(tail), high: end(1.0 - tail) }

@@ -46,7 +46,7 @@ pub use difference::{Difference, difference};
 pub use fills::{FillMedian, FillSpread, fill_spread};
 pub use interval::{Confidence, Interval, IntervalRule, RuledInterval};
 pub use noise::{Noise, NoiseKind};
-pub use number::{count, float, whole};
+pub use number::{count, float, mean, sorted, whole};
 pub use observation::Observation;
 pub use ratio::{Ratio, Significance, ratio_at};
 pub use regression::{
@@ -61,7 +61,7 @@ pub use stopping::{Indifference, Stop, find_stops};
 pub use student::{interval_of_mean, mean_and_sd, mean_interval};
 pub use summary::{Outliers, Summary, count_summary, median, precision, quantile, summary};
 pub use two_groups::{TwoGroups, two_groups};
-pub use unpaired::{LogMedian, UnpairedRatio};
+pub use unpaired::LogMedian;
 
 /// With fewer observations than this, there is no interval.
 pub const OBSERVATIONS_MIN: usize = 5;

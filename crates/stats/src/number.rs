@@ -1,4 +1,4 @@
-//! Conversions between whole numbers and floats, and sums.
+//! Conversions between whole numbers and floats, sums, and sorting.
 
 /// A count, a time in nanoseconds or a size as a float: exact below 2^53, which is 104 days or 9
 /// PB.
@@ -7,8 +7,16 @@ pub fn float(value: u64) -> f64 {
     value as f64
 }
 
-pub(crate) fn mean(values: &[f64]) -> f64 {
+/// The arithmetic mean; NaN without values.
+pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / count(values.len())
+}
+
+/// The values in rising order.
+pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
 }
 
 pub(crate) fn squares_about_mean(values: &[f64]) -> f64 {

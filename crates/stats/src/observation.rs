@@ -4,7 +4,7 @@
 
 use crate::interval::{Confidence, Interval};
 use crate::student::mean_interval;
-use crate::{OBSERVATIONS_MIN, median};
+use crate::{OBSERVATIONS_MIN, median, sorted};
 use std::collections::BTreeMap;
 
 /// One number with its round and its fill of the page cache.
@@ -14,6 +14,13 @@ pub struct Observation {
     /// Index of the fill: one filling of the page cache.
     pub fill: u32,
     pub round: u32,
+}
+
+impl Observation {
+    /// Values that each have a round and a fill of their own, in this order.
+    pub fn from_rounds(values: impl IntoIterator<Item = f64>) -> Vec<Observation> {
+        (0..).zip(values).map(|(round, value)| Observation { value, fill: round, round }).collect()
+    }
 }
 
 impl From<&Observation> for Observation {
@@ -36,10 +43,7 @@ impl GroupedValues {
         let medians =
             medians_by(observations, |it| it.fill).or_else(|| medians_by(observations, |it| it.round));
         let groups = medians.filter(|medians| medians.len() < observations.len());
-        GroupedValues {
-            singles: sorted_values(observations.iter().map(|it| it.value).collect()),
-            groups: groups.map(sorted_values),
-        }
+        GroupedValues { singles: sorted(observations.iter().map(|it| it.value)), groups: groups.map(sorted) }
     }
 
     /// The interval by ranks over the groups, or by Student's t over fewer than
@@ -62,11 +66,6 @@ impl GroupedValues {
         };
         Some(of_groups?.hull_with(independent))
     }
-}
-
-fn sorted_values(mut values: Vec<f64>) -> Vec<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    values
 }
 
 /// One median for each value of the key; `None` if all observations have the same key.

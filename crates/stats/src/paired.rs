@@ -14,8 +14,8 @@
 
 use crate::interval::{Confidence, Interval};
 use crate::observation::{GroupedValues, Observation};
-use crate::quantile;
 use crate::signed_rank::SignedRank;
+use crate::{quantile, sorted};
 
 /// Differences farther than this many robust standard deviations from the median are disturbed.
 const FAR_DEVIATIONS: f64 = 12.0;
@@ -63,11 +63,8 @@ impl PairedDifferences {
 /// The same values in the same order, with disturbed values moved closer to the others. Sorted
 /// values stay sorted.
 pub(crate) fn pull_in_disturbed(mut values: Vec<f64>) -> Vec<f64> {
-    let mut sorted = values.clone();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let centre = quantile(&sorted, 0.5);
-    let mut away: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    away.sort_unstable_by(f64::total_cmp);
+    let centre = quantile(&sorted(values.iter().copied()), 0.5);
+    let away = sorted(values.iter().map(|value| (value - centre).abs()));
     let far = FAR_DEVIATIONS * quantile(&away, 0.5) / NORMAL_MAD;
     let near = away.partition_point(|away| *away <= far);
     let disturbed = away.len() - near;
@@ -90,8 +87,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn paired(values: &[f64]) -> PairedDifferences {
-        let observation = |(&value, at): (&f64, u32)| Observation { value, fill: at, round: at };
-        PairedDifferences::from_differences(&values.iter().zip(0..).map(observation).collect::<Vec<_>>())
+        PairedDifferences::from_differences(&Observation::from_rounds(values.iter().copied()))
     }
 
     #[test]

@@ -16,9 +16,10 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
     pub estimate: f64,
-    /// 95 % interval; `None` with too few pairs.
+    /// 95 % interval; `None` with too few pairs, and if one of two medians has none.
     pub ci95: Option<Interval>,
-    /// Number of rounds that hold both trials.
+    /// Number of rounds that hold both trials; 0 for the quotient of two medians
+    /// ([`crate::LogMedian`]).
     pub pairs: usize,
 }
 
@@ -35,7 +36,7 @@ pub enum Significance {
 }
 
 impl Ratio {
-    /// Faster, slower or a tie; `None` with too few pairs.
+    /// Faster, slower or a tie; `None` without an interval.
     pub fn significance(&self) -> Option<Significance> {
         self.ci95.map(Significance::from_interval)
     }

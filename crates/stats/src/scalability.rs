@@ -11,6 +11,7 @@
 //! zero scatter too little.
 
 use crate::interval::{Confidence, Interval};
+use crate::number::{count, mean};
 use crate::student::student_t;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -86,7 +87,6 @@ impl Law {
 impl FittedLaw {
     /// Fits the law to rates by round and number of readers; all rounds have the same numbers.
     /// `None` with fewer than [`COUNTS_MIN`] numbers or [`LAW_ROUNDS_MIN`] rounds.
-    #[expect(clippy::cast_precision_loss, reason = "rounds are few")]
     pub fn fit(counts: &[f64], rounds: &[Vec<f64>], seed: u64) -> Option<FittedLaw> {
         if counts.len() < COUNTS_MIN || rounds.len() < LAW_ROUNDS_MIN {
             return None;
@@ -104,7 +104,7 @@ impl FittedLaw {
             both(&drawn).map(|[_, free]| free)
         });
         let resampled = resampled.collect();
-        let freedom = rounds.len() as f64 - 1.0;
+        let freedom = count(rounds.len()) - 1.0;
         let normal = student_t(1e9, Confidence::REPORTED);
         let widening = student_t(freedom, Confidence::REPORTED) / normal * (1.0 + 1.0 / freedom).sqrt();
         Some(FittedLaw { law, free, resampled, widening })
@@ -129,11 +129,9 @@ impl FittedLaw {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "rounds are few")]
 fn mean_rates(rounds: &[&Vec<f64>]) -> Vec<f64> {
-    let count = rounds.first().map_or(0, |rates| rates.len());
-    let mean = |at: usize| rounds.iter().map(|rates| rates[at].ln()).sum::<f64>() / rounds.len() as f64;
-    (0..count).map(|at| mean(at).exp()).collect()
+    let logs = |at: usize| rounds.iter().map(|rates| rates[at].ln()).collect::<Vec<f64>>();
+    (0..rounds.first().map_or(0, |rates| rates.len())).map(|at| mean(&logs(at)).exp()).collect()
 }
 
 /// The allowed range of σ and κ.
@@ -290,17 +288,9 @@ mod tests {
 
     #[test]
     fn intervals_hold_the_truth() {
-        assert_intervals_hold(&TRUE_LAW, 200, fewest_by_chance(0.95, 200));
-    }
-
-    #[test]
-    fn intervals_hold_the_truth_without_contention() {
-        assert_intervals_hold(&WITHOUT_CONTENTION, 50, fewest_by_chance(0.95, 50));
-    }
-
-    #[test]
-    fn intervals_hold_the_truth_without_coherence() {
-        assert_intervals_hold(&WITHOUT_COHERENCE, 50, fewest_by_chance(0.95, 50));
+        for (law, runs) in [(TRUE_LAW, 200), (WITHOUT_CONTENTION, 50), (WITHOUT_COHERENCE, 50)] {
+            assert_intervals_hold(&law, runs, fewest_by_chance(0.95, runs));
+        }
     }
 
     /// Each test takes up to a second, with enough experiments to detect a deviation of two

@@ -48,7 +48,7 @@
 
 use crate::interval::{Confidence, Interval, IntervalRule, RuledEnds, RuledInterval};
 use crate::median;
-use crate::number::{count, mean};
+use crate::number::{count, mean, sorted};
 use crate::observation::Observation;
 use crate::paired::{PairedDifferences, pull_in_disturbed};
 use crate::ratio::{Ratio, Significance};
@@ -233,7 +233,7 @@ impl SharedVariance {
         let by_median = median(times.iter().copied())?;
         let centre = |ends: &Interval| f64::midpoint(ends.low, ends.high);
         let (estimate, ends, rule) = if units >= RANK_TEST_FROM {
-            let ends = median_interval(&unit_observations(trial.calm.iter().copied()), Confidence::REPORTED);
+            let ends = median_interval(&Observation::from_rounds(times), Confidence::REPORTED);
             (by_median, ends, IntervalRule::SignTest)
         } else if let Some(ends) = self.shared_location(trial) {
             (centre(&ends), Some(ends), IntervalRule::SharedVariance)
@@ -252,8 +252,7 @@ impl SharedVariance {
             return None;
         }
         let (noise, common) = (trial.noise.as_ref()?, self.common?);
-        let mut left = without_effects(&trial.calm, &self.effects);
-        left.sort_unstable_by(f64::total_cmp);
+        let left = sorted(without_effects(&trial.calm, &self.effects));
         let of_noise = self.calibration(left.len()) * noise.reach / count(left.len()).sqrt();
         let half = of_noise.hypot(common.half_width()).max(least_half_width(&left, Confidence::REPORTED));
         let centre = SignedRank::new(&left).estimate()? + f64::midpoint(common.low, common.high);
@@ -294,7 +293,7 @@ impl SharedVariance {
     /// The differences of [`SharedVariance::differences_by_unit`] as observations that all count
     /// separately.
     fn differences(&self, one: usize, other: usize) -> Option<Vec<Observation>> {
-        Some(unit_observations(self.differences_by_unit(one, other)?.into_iter()))
+        Some(Observation::from_rounds(self.differences_by_unit(one, other)?.iter().map(|it| it.log)))
     }
 
     /// How much more time one trial takes than another in each unit that holds both, in logarithms.
@@ -326,15 +325,12 @@ impl SharedVariance {
     /// The sorted logarithms of a trial's times as they were read.
     pub(crate) fn sorted_as_read(&self, trial: usize) -> Vec<f64> {
         let read = self.trials.get(trial).map_or(&[][..], |it| &it.read);
-        let mut logs: Vec<f64> = read.iter().map(|it| it.log).collect();
-        logs.sort_unstable_by(f64::total_cmp);
-        logs
+        sorted(read.iter().map(|it| it.log))
     }
 
     /// The centre of the logarithms of a trial's times without the effects of their units.
     pub(crate) fn centre(&self, trial: usize) -> Option<f64> {
-        let mut left = without_effects(&self.trials.get(trial)?.calm, &self.effects);
-        left.sort_unstable_by(f64::total_cmp);
+        let left = sorted(without_effects(&self.trials.get(trial)?.calm, &self.effects));
         SignedRank::new(&left).estimate()
     }
 
@@ -466,12 +462,6 @@ fn least_half_width(values: &[f64], confidence: Confidence) -> f64 {
     mean_and_sd(values).1.map_or(0.0, |sd| factor * sd / count(values.len()).sqrt())
 }
 
-/// Gives each unit its own round and fill, so that all count separately.
-fn unit_observations(times: impl Iterator<Item = LogTime>) -> Vec<Observation> {
-    let observation = |(time, at): (LogTime, u32)| Observation { value: time.log, fill: at, round: at };
-    times.zip(0..).map(observation).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -496,11 +486,8 @@ mod tests {
     fn race(count: u32, rounds: u32, sd: f64, noise: &mut Noise) -> Vec<Vec<Observation>> {
         let of_round: Vec<f64> = (0..rounds).map(|_| 0.1 * noise.normal()).collect();
         let trial = |trial: u32| {
-            let turn = |(of_round, round): (&f64, u32)| {
-                let log = 0.1 * f64::from(trial) + of_round + sd * noise.normal();
-                Observation { value: 1e8 * log.exp(), fill: round, round }
-            };
-            of_round.iter().zip(0..).map(turn).collect()
+            let log = |of_round: &f64| 0.1 * f64::from(trial) + of_round + sd * noise.normal();
+            Observation::from_rounds(of_round.iter().map(log).map(|log| 1e8 * log.exp()))
         };
         (0..count).map(trial).collect()
     }

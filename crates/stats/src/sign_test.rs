@@ -9,6 +9,7 @@
 //! [`crate::signed_rank`].
 
 use crate::interval::{Confidence, Interval};
+use crate::number::count;
 use crate::observation::{GroupedValues, Observation};
 use crate::quantile;
 use crate::signed_rank::widened_range;
@@ -73,19 +74,17 @@ impl OutsideCount {
     }
 
     /// How far the ends move towards the next value, from 0 to 1.
-    #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
     fn share_of_next(&self, n: usize, confidence: Confidence) -> f64 {
-        let (n, rank) = (n as f64, self.count as f64 + 1.0);
+        let (n, rank) = (count(n), count(self.count) + 1.0);
         let step = (confidence.tail() - self.tail) / (self.next_tail - self.tail);
         (n - rank) * step / (rank + (n - 2.0 * rank) * step)
     }
 }
 
 /// The probability that a fair coin thrown `n` times shows `heads` heads.
-#[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^52")]
 fn binomial(n: usize, heads: usize) -> f64 {
     let ways = ln_factorial(n as u64) - ln_factorial(heads as u64) - ln_factorial((n - heads) as u64);
-    (ways - n as f64 * std::f64::consts::LN_2).exp()
+    (ways - count(n) * std::f64::consts::LN_2).exp()
 }
 
 #[cfg(test)]

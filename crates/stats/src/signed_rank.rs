@@ -14,6 +14,7 @@
 //! that simulations found; otherwise there is no interval.
 
 use crate::interval::{Confidence, Interval};
+use crate::number::count;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Up to this many values the distribution is exact; beyond, the normal distribution agrees to
@@ -50,9 +51,9 @@ impl<'a> SignedRank<'a> {
 
     /// The median of the Walsh averages; `None` without values.
     pub(crate) fn estimate(&self) -> Option<f64> {
-        let count = walsh_count(self.sorted.len());
-        let last = count.checked_sub(1)?;
-        Some(f64::midpoint(self.walsh(last / 2), self.walsh(count / 2)))
+        let averages = walsh_count(self.sorted.len());
+        let last = averages.checked_sub(1)?;
+        Some(f64::midpoint(self.walsh(last / 2), self.walsh(averages / 2)))
     }
 
     /// The interval of the centre; `None` with too few values for this confidence.
@@ -112,10 +113,9 @@ impl OutsideAverages {
     }
 
     /// The cut by the normal distribution with the statistic's mean and variance.
-    #[expect(clippy::cast_precision_loss, reason = "far fewer values than 2^26")]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive rank")]
     fn normal(n: usize, confidence: Confidence) -> OutsideAverages {
-        let n = n as f64;
+        let n = count(n);
         let mean = n * (n + 1.0) / 4.0;
         let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
         let rank = (mean + Normal::standard().inverse_cdf(confidence.tail()) * deviation - 0.5).max(0.0);
@@ -168,6 +168,7 @@ fn from_ordered_bits(key: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sorted;
 
     #[test]
     fn critical_values_are_those_of_printed_tables() {
@@ -196,9 +197,7 @@ mod tests {
         // after. The estimate is -0.46; the interval at 96.1 % is from -0.786 to -0.010.
         let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
         let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
-        let mut differences: Vec<f64> =
-            before.iter().zip(after).map(|(before, after)| after - before).collect();
-        differences.sort_unstable_by(f64::total_cmp);
+        let differences = sorted(before.iter().zip(after).map(|(before, after)| after - before));
         let ranks = SignedRank::new(&differences);
         assert!((ranks.estimate().unwrap() + 0.46).abs() < 1e-9);
         let ends = ranks.interval(Confidence::with_error(20.0 / 512.0)).unwrap();
@@ -219,14 +218,11 @@ mod tests {
 
     #[test]
     fn walsh_averages_are_found_in_order() {
-        let sorted = [-3.0, -0.5, 0.0, 0.0, 2.0, 7.5];
-        let mut all = Vec::new();
-        for (at, one) in sorted.iter().enumerate() {
-            all.extend(sorted[at..].iter().map(|other| f64::midpoint(*one, *other)));
-        }
-        all.sort_unstable_by(f64::total_cmp);
-        let ranks = SignedRank::new(&sorted);
-        let found: Vec<f64> = (0..walsh_count(sorted.len())).map(|rank| ranks.walsh(rank)).collect();
+        let values = [-3.0, -0.5, 0.0, 0.0, 2.0, 7.5];
+        let pairs = (0..values.len()).flat_map(|one| (one..values.len()).map(move |other| [one, other]));
+        let all = sorted(pairs.map(|[one, other]| f64::midpoint(values[one], values[other])));
+        let ranks = SignedRank::new(&values);
+        let found: Vec<f64> = (0..walsh_count(values.len())).map(|rank| ranks.walsh(rank)).collect();
         assert_eq!(found, all);
     }
 

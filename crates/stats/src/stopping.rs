@@ -160,18 +160,14 @@ fn is_slower_by_margin(shared: &SharedVariance, leader: usize, trial: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::reading;
-    use crate::{Noise, Observation};
+    use crate::{Noise, Observation, float};
     use proptest::prelude::*;
     use std::f64::consts::LN_10;
 
     const ZONE: f64 = 0.1;
 
     fn race(rows: &[&[u64]]) -> SharedVariance {
-        let row = |row: &&[u64]| -> Vec<Observation> {
-            row.iter().zip(0..).map(|(&wall, round)| reading(round, round, wall)).collect()
-        };
-        SharedVariance::new(rows.iter().map(row).collect::<Vec<_>>())
+        SharedVariance::new(rows.iter().map(|row| Observation::from_rounds(row.iter().copied().map(float))))
     }
 
     fn stopped_trials(shared: &SharedVariance, running: &[usize], zone: Indifference) -> Vec<usize> {
@@ -181,11 +177,11 @@ mod tests {
     /// Readings of trials with these relative times and this spread.
     fn drawn_rounds(factors: &[f64], rounds: u32, sd: f64, seed: u64) -> Vec<Vec<Observation>> {
         let mut noise = Noise::new(seed);
-        let mut trial = |factor: &f64| -> Vec<Observation> {
-            let mut turn = |round| reading(round, round, (1e9 * factor * (sd * noise.normal()).exp()) as u64);
-            (0..rounds).map(&mut turn).collect()
+        let trial = |factor: &f64| {
+            let wall = |_| (1e9 * factor * (sd * noise.normal()).exp()) as u64;
+            Observation::from_rounds((0..rounds).map(wall).map(float))
         };
-        factors.iter().map(&mut trial).collect()
+        factors.iter().map(trial).collect()
     }
 
     #[test]

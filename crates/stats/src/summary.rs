@@ -7,7 +7,7 @@
 //! are rounded half up.
 
 use crate::interval::Confidence;
-use crate::number::count;
+use crate::number::{count, float, sorted};
 use crate::observation::Observation;
 use crate::sign_test::median_interval;
 use crate::student::mean_and_sd;
@@ -58,15 +58,12 @@ pub fn summary<O: Into<Observation>>(readings: impl IntoIterator<Item = O>) -> O
     summarise(&readings.into_iter().map(Into::into).collect::<Vec<_>>())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 pub fn count_summary(counts: &[u64]) -> Option<Summary> {
-    let observe = |(run, &count): (u32, &u64)| Observation { value: count as f64, fill: run, round: run };
-    summarise(&(0..).zip(counts).map(observe).collect::<Vec<_>>())
+    summarise(&Observation::from_rounds(counts.iter().copied().map(float)))
 }
 
 fn summarise(observations: &[Observation]) -> Option<Summary> {
-    let mut sorted: Vec<f64> = observations.iter().map(|o| o.value).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = sorted(observations.iter().map(|it| it.value));
     let (&first, &last) = (sorted.first()?, sorted.last()?);
     let at = |share| round(quantile(&sorted, share));
     let (mean, sd) = mean_and_sd(&sorted);
@@ -100,9 +97,22 @@ pub fn precision(observations: &[Observation]) -> Option<f64> {
 
 /// The median of values in any order; `None` without values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.into_iter().collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    (!sorted.is_empty()).then(|| quantile(&sorted, 0.5))
+    median_in_place(&mut values.into_iter().collect::<Vec<f64>>())
+}
+
+/// The median by selection: sorting a million slopes would take most of the time of a fit.
+fn median_in_place(values: &mut [f64]) -> Option<f64> {
+    let middle = values.len() / 2;
+    if values.is_empty() {
+        return None;
+    }
+    let is_odd = values.len() % 2 == 1;
+    let (below, &mut above, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    if is_odd {
+        return Some(above);
+    }
+    let below = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Some(below + 0.5 * (above - below))
 }
 
 /// The quantile of type 7 of sorted values, for a share from 0 to 1; NaN without values.

@@ -7,6 +7,8 @@
 //! group, whether their noise is normal, lognormal, uniform, exponential, or sometimes three times
 //! the value; the test below counts them.
 
+use crate::sorted;
+
 /// Fewer values are never split: random gaps would be too frequent.
 const VALUES_MIN: usize = 8;
 
@@ -25,8 +27,7 @@ pub struct TwoGroups {
 
 /// The two groups of these values; `None` if they are one group, or too few.
 pub fn two_groups(values: impl IntoIterator<Item = f64>) -> Option<TwoGroups> {
-    let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = sorted(values.into_iter().filter(|value| value.is_finite()));
     let (count, least) = (sorted.len(), sorted.len().div_ceil(4));
     if count < VALUES_MIN {
         return None;

@@ -15,8 +15,7 @@
 use crate::interval::{Confidence, Interval};
 use crate::median;
 use crate::observation::Observation;
-use crate::ratio::Significance;
-use serde::Serialize;
+use crate::ratio::Ratio;
 
 /// The logarithm of a median with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,15 +23,6 @@ pub struct LogMedian {
     /// The natural logarithm of the median; a value below one counts as one.
     pub value: f64,
     /// 95 % interval; `None` with too few observations, and where only the median is known.
-    pub ci95: Option<Interval>,
-}
-
-/// The quotient of two medians.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct UnpairedRatio {
-    /// The quotient of the medians.
-    pub estimate: f64,
-    /// 95 % interval; `None` if a side has none.
     pub ci95: Option<Interval>,
 }
 
@@ -51,27 +41,20 @@ impl LogMedian {
     }
 
     /// This median divided by the other.
-    pub fn over(&self, under: &LogMedian) -> UnpairedRatio {
+    pub fn over(&self, under: &LogMedian) -> Ratio {
         let difference = self.value - under.value;
         let ends = self.ci95.zip(under.ci95).map(|(a, b)| Interval {
             low: (difference - (self.value - a.low).hypot(b.high - under.value)).exp(),
             high: (difference + (a.high - self.value).hypot(under.value - b.low)).exp(),
         });
-        UnpairedRatio { estimate: difference.exp(), ci95: ends }
-    }
-}
-
-impl UnpairedRatio {
-    /// Above one, below one or a tie; `None` without an interval.
-    pub fn significance(&self) -> Option<Significance> {
-        self.ci95.map(Significance::from_interval)
+        Ratio { estimate: difference.exp(), ci95: ends, pairs: 0 }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Noise;
+    use crate::{Noise, Significance};
     use proptest::prelude::*;
 
     /// Observations of `fills` fills with `each` readings and median `level`.

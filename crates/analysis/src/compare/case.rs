@@ -3,10 +3,7 @@
 
 use super::measure::{Measure, Unit};
 use crate::noise::SharedNoise;
-use crate::stats::{
-    self, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedRatio, Significance,
-    UnpairedRatio,
-};
+use crate::stats::{self, Interval, IntervalRule, LogMedian, Observation, Ratio, RuledInterval, SharedRatio};
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::{CacheState, Params, Transport, TrialIndex, Work};
 use readlab_record::Outcome;
@@ -223,8 +220,7 @@ impl Figure {
         match self {
             Figure::Value { spread, .. } => spread.percentiles,
             Figure::Samples(observations) => {
-                let mut sorted: Vec<f64> = observations.iter().map(|it| it.value).collect();
-                sorted.sort_unstable_by(f64::total_cmp);
+                let sorted = stats::sorted(observations.iter().map(|it| it.value));
                 Some(PERCENTS.map(|percent| stats::quantile(&sorted, f64::from(percent) / 100.0)))
             }
         }
@@ -249,15 +245,9 @@ pub struct Cell {
     #[serde(serialize_with = "serialize_percentiles")]
     #[schemars(with = "Option<BTreeMap<String, f64>>")]
     pub percentiles: Option<Percentiles>,
-    // Known where the number is not a median of samples.
-    #[serde(serialize_with = "serialize_statistic")]
-    #[schemars(with = "Statistic")]
-    pub statistic: Option<Statistic>,
-    // `None` on the first side, where the first side lacks the number, and between a mean and a
-    // median.
-    #[serde(serialize_with = "serialize_ratio")]
-    #[schemars(with = "Option<CellRatio>")]
-    pub ratio: Option<UnpairedRatio>,
+    /// How many times as good as the first side the number is. `None` on the first side, where the
+    /// first side lacks the number, and between a mean and a median.
+    pub ratio: Option<Ratio>,
 }
 
 /// How many times as good as the first side the number is.
@@ -288,7 +278,7 @@ fn serialize_ratio<S: Serializer>(it: &Option<UnpairedRatio>, serializer: S) -> 
 impl Cell {
     /// How many times as good as `base` this number is; `None` between a mean and a median, whose
     /// quotient means nothing.
-    pub(super) fn ratio_to(&self, base: &Cell, measure: Measure) -> Option<UnpairedRatio> {
+    pub(super) fn ratio_to(&self, base: &Cell, measure: Measure) -> Option<Ratio> {
         let is_mean = |it: &Cell| it.statistic == Some(Statistic::Mean);
         let is_median = |it: &Cell| matches!(it.statistic, None | Some(Statistic::Median));
         if is_mean(self) && is_median(base) || is_median(self) && is_mean(base) {

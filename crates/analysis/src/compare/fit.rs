@@ -113,8 +113,7 @@ impl MergedMachines<'_> {
             }
             values.extend(value);
         }
-        let mean = values.iter().sum::<f64>() / stats::count(values.len());
-        Ok((!values.is_empty()).then_some(mean))
+        Ok((!values.is_empty()).then(|| stats::mean(&values)))
     }
 }
 

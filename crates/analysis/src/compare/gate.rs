@@ -1,7 +1,7 @@
 //! The gate for continuous integration: whether any case is clearly slower than allowed.
 
 use super::{Cell, Comparison, ComparisonRow, LackingCase, UnpairedCase};
-use crate::stats::UnpairedRatio;
+use crate::stats::Ratio;
 use readlab_record::Outcome;
 
 /// The condition under which a comparison fails.
@@ -25,7 +25,7 @@ pub enum GateError {
 impl Gate {
     /// Whether the whole interval is beyond the allowed share; a ratio without an interval never
     /// fails.
-    pub fn fails(&self, ratio: &UnpairedRatio) -> bool {
+    pub fn fails(&self, ratio: &Ratio) -> bool {
         ratio.ci95.is_some_and(|ends| ends.high < 1.0 / (1.0 + self.fail_over))
     }
 

@@ -1,13 +1,12 @@
 //! Tests of comparisons with hand-made sides.
 
 use super::*;
-use crate::stats::{Interval, Observation, UnpairedRatio};
+use crate::stats::{Interval, Observation, Ratio};
 use readlab_model::trial::{CacheState, Work};
 use std::collections::BTreeMap;
 
 fn samples(values: impl IntoIterator<Item = f64>) -> Figure {
-    let sample = |(nth, value)| Observation { value, fill: nth, round: nth };
-    Figure::Samples((0..).zip(values).map(sample).collect())
+    Figure::Samples(Observation::from_rounds(values))
 }
 
 fn case(name: &str, digest: &str, state: CacheState, level: f64) -> Case {
@@ -46,7 +45,7 @@ fn comparison_of_two(slower: f64) -> Comparison {
         .unwrap()
 }
 
-fn ratio(comparison: &Comparison) -> UnpairedRatio {
+fn ratio(comparison: &Comparison) -> Ratio {
     comparison.tables[0].rows[0].cells[1].unwrap().ratio.unwrap()
 }
 
@@ -102,8 +101,9 @@ fn the_gate_fails_only_if_the_whole_interval_is_beyond_its_limit() {
     for (slower, fails) in [(1.0, 0), (1.04, 0), (1.05, 0), (1.07, 1), (0.5, 0)] {
         assert_eq!(gate.judge(&comparison_of_two(slower)).unwrap().len(), fails, "{slower}");
     }
-    let straddling = UnpairedRatio { estimate: 0.8, ci95: Some(Interval { low: 0.6, high: 0.97 }) };
-    assert!(!gate.fails(&straddling) && !gate.fails(&UnpairedRatio { ci95: None, ..straddling }));
+    let ci95 = Some(Interval { low: 0.6, high: 0.97 });
+    let straddling = Ratio { estimate: 0.8, ci95, pairs: 0 };
+    assert!(!gate.fails(&straddling) && !gate.fails(&Ratio { ci95: None, ..straddling }));
 }
 
 #[test]

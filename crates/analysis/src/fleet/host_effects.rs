@@ -6,7 +6,7 @@
 //! by chance in at most 5 of 100 records.
 
 use crate::rounds::ROUNDS_MIN;
-use crate::stats::{Confidence, Interval, count, float, mean_interval};
+use crate::stats::{Confidence, Interval, count, float, mean, mean_interval};
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{FleetTurn, Record};
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ pub fn host_effects(record: &Record) -> Vec<HostEffect> {
     let effect = |rank: usize| {
         let of_rounds: Vec<f64> = rounds.iter().map(|lags| lags[rank]).collect();
         let interval = mean_interval(&of_rounds, confidence)?.map(f64::exp);
-        Some(HostEffect { rank, ratio: mean(of_rounds.iter().copied()).exp(), interval })
+        Some(HostEffect { rank, ratio: mean(&of_rounds).exp(), interval })
     };
     let mut effects: Vec<HostEffect> = (0..ranks).filter_map(effect).collect();
     effects.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
@@ -83,18 +83,14 @@ pub fn method_effects(record: &Record) -> Vec<MethodEffects> {
 fn mean_lags(turns: &[&FleetTurn]) -> Vec<f64> {
     let of_turns: Vec<Vec<f64>> = turns.iter().map(|turn| lags(turn)).collect();
     let ranks = of_turns.first().map_or(0, Vec::len);
-    (0..ranks).map(|rank| mean(of_turns.iter().map(|lags| lags[rank]))).collect()
+    let mean_of = |rank: usize| mean(&of_turns.iter().map(|lags| lags[rank]).collect::<Vec<_>>());
+    (0..ranks).map(mean_of).collect()
 }
 
 fn lags(turn: &FleetTurn) -> Vec<f64> {
     let logs: Vec<f64> = turn.ranks.iter().map(|timing| float(timing.wall_ns.max(1)).ln()).collect();
     let (sum, others) = (logs.iter().sum::<f64>(), count(logs.len()) - 1.0);
     logs.iter().map(|log| log - (sum - log) / others).collect()
-}
-
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let all = count(values.len());
-    values.sum::<f64>() / all
 }
 
 #[cfg(test)]

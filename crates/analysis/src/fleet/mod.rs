@@ -5,7 +5,7 @@ mod host_effects;
 
 pub use host_effects::{HostEffect, MethodEffects, host_effects, method_effects};
 
-use super::stats::{float, quantile};
+use super::stats::{float, quantile, sorted};
 use readlab_record::{FleetTurn, Record};
 
 /// The reported spread of starts holds this share of all turns.
@@ -24,12 +24,8 @@ pub struct Punctuality {
 /// The punctuality of a record's turns; `None` for a record without turns of a fleet.
 pub fn punctuality(record: &Record) -> Option<Punctuality> {
     let turns = || record.trials.iter().flat_map(|trial| &trial.fleet_turns);
-    let mut spreads: Vec<f64> = turns().map(|turn| float(turn.start_spread_ns())).collect();
-    if spreads.is_empty() {
-        return None;
-    }
-    spreads.sort_by(f64::total_cmp);
-    Some(Punctuality {
+    let spreads = sorted(turns().map(|turn| float(turn.start_spread_ns())));
+    (!spreads.is_empty()).then(|| Punctuality {
         turns: spreads.len(),
         start_spread_ns: quantile(&spreads, REPORTED_SHARE),
         clock_bound_ns: turns().map(FleetTurn::bound_ns).max().unwrap_or(0),

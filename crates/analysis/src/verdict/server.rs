@@ -5,7 +5,7 @@
 //! server or the network before it is slower.
 
 use super::{DOMINANT_SHARE_MIN, JudgedTrial, Remedy};
-use crate::stats::float;
+use crate::stats::{float, sorted};
 use readlab_model::sample::Sample;
 use readlab_model::target::Http;
 use readlab_record::TrialRecord;
@@ -64,7 +64,6 @@ pub(super) fn connections(it: &TrialRecord) -> u64 {
 /// not reported.
 fn first_byte_share(it: &TrialRecord) -> Option<f64> {
     let of = |sample: Sample| Some(float(sample.request.first_byte_ns?) / float(sample.wall_ns.max(1)));
-    let mut shares: Vec<f64> = it.samples.iter().filter_map(of).collect();
-    shares.sort_by(f64::total_cmp);
+    let shares = sorted(it.samples.iter().filter_map(of));
     shares.get(shares.len() / 2).copied()
 }

@@ -21,7 +21,7 @@ use readlab_analysis::compare::{
     Cell, Comparison, ComparisonKey, ComparisonRow, DifferingFact, Fit, FitPoint, Measure, SHEET_FACT,
     SheetRow, Side, Statistic,
 };
-use readlab_analysis::stats::{UnpairedRatio, whole};
+use readlab_analysis::stats::{Ratio, whole};
 use readlab_model::units::{Bytes, Throughput};
 use serde_json::Value;
 use std::iter::once;
@@ -158,7 +158,7 @@ fn further_tables(comparison: &Comparison) -> Vec<(&'static str, Table)> {
 
 /// The text `1.25 [1.20, 1.31]`, with `=` behind it for a tie; the estimate alone without an
 /// interval.
-pub(super) fn times(ratio: &UnpairedRatio) -> String {
+pub(super) fn times(ratio: &Ratio) -> String {
     let ends = ratio.ci95.map_or_else(String::new, |ends| words::ratio_ends(ends, factor));
     let is_tie = ratio.ci95.is_some_and(words::is_told_tie);
     factor(ratio.estimate) + &ends + if is_tie { " =" } else { "" }

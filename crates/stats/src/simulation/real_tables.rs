@@ -2,8 +2,8 @@
 //! Python (numpy): `real-tables.txt` is its output. `race-2-core.jsonl` and `race-16-core.jsonl`
 //! hold the wall times in nanoseconds of each ranked trial, one for each round.
 
-use crate::testing::reading;
-use crate::{Observation, SharedRatio, SharedVariance, Significance, median};
+use crate::number::squares_about_mean;
+use crate::{Observation, SharedRatio, SharedVariance, Significance, count, float, median};
 use serde::Deserialize;
 
 const TABLES: &str = include_str!("real-tables.txt");
@@ -42,9 +42,7 @@ impl StateTable {
         let mut trials: Vec<RecordedTrial> =
             trials.filter(|it| it.state == state && it.walls_ns.len() > 1).collect();
         trials.sort_by(|a, b| a.log_median().total_cmp(&b.log_median()));
-        let turns = |it: &RecordedTrial| -> Vec<Observation> {
-            it.walls_ns.iter().zip(0..).map(|(wall, round)| reading(round, round, *wall)).collect()
-        };
+        let turns = |it: &RecordedTrial| Observation::from_rounds(it.walls_ns.iter().copied().map(float));
         StateTable { shared: SharedVariance::new(trials.iter().map(turns)), trials }
     }
 
@@ -60,8 +58,7 @@ impl StateTable {
         let reference = self.find("command/wc -l");
         let noise = || (0..self.trials.len()).map(|it| self.shared.noise(it).unwrap());
         let logs: Vec<f64> = noise().map(f64::ln).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        let sd = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / logs.len() as f64).sqrt();
+        let sd = (squares_about_mean(&logs) / count(logs.len())).sqrt();
         format!(
             "## {machine}, {state}: {} trials; typical sd of a reading {:.1} %, sd between trials of log sd {sd:.2}; \
              reference command/wc -l n={}",

@@ -3,14 +3,12 @@
 //! `identical.json` holds the wall times in nanoseconds: for each race and each command, one number
 //! for each round.
 
-use crate::testing::reading;
-use crate::{Observation, SharedVariance, Significance, median};
+use crate::{Observation, SharedVariance, Significance, float, median};
 
 fn races() -> Vec<Vec<Vec<Observation>>> {
     let races: Vec<Vec<Vec<u64>>> = serde_json::from_str(include_str!("identical.json")).unwrap();
-    let samples =
-        |walls: Vec<u64>| walls.into_iter().zip(0..).map(|(wall, round)| reading(round, round, wall));
-    races.into_iter().map(|race| race.into_iter().map(|walls| samples(walls).collect()).collect()).collect()
+    let trial = |walls: Vec<u64>| Observation::from_rounds(walls.into_iter().map(float));
+    races.into_iter().map(|race| race.into_iter().map(trial).collect()).collect()
 }
 
 #[test]

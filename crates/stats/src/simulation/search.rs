@@ -3,31 +3,33 @@
 use super::Races;
 use crate::search::{Search, SearchRules, Setting};
 use crate::testing::fewest_by_chance;
-use crate::{Noise, count, quantile};
+use crate::{Noise, count, quantile, sorted};
 
-/// Number of levels of each parameter of a method.
-struct Method {
-    buffers: usize,
-    depths: usize,
-    threads: usize,
-    direct: usize,
-    hints: usize,
-}
-
-const fn method(buffers: usize, depths: usize, threads: usize, direct: usize, hints: usize) -> Method {
-    Method { buffers, depths, threads, direct, hints }
-}
-
-/// The methods of one of this project's own searches, each with its settings: 151 in all.
-const METHODS: [Method; 7] = [
-    method(5, 0, 0, 0, 0),
-    method(5, 0, 0, 0, 2),
-    method(5, 0, 2, 0, 2),
-    method(5, 0, 0, 0, 0),
-    method(0, 0, 2, 0, 4),
-    method(5, 4, 0, 2, 2),
-    method(5, 0, 2, 0, 0),
+/// The methods of one of this project's own searches, 151 settings in all: the number of levels of
+/// buffers, depths, threads, direct reads and hints. A method without a parameter has 0 levels of it.
+const METHODS: [[usize; 5]; 7] = [
+    [5, 0, 0, 0, 0],
+    [5, 0, 0, 0, 2],
+    [5, 0, 2, 0, 2],
+    [5, 0, 0, 0, 0],
+    [0, 0, 2, 0, 4],
+    [5, 4, 0, 2, 2],
+    [5, 0, 2, 0, 0],
 ];
+
+/// All combinations of levels; those of the last parameter change first.
+fn combinations(level_counts: [usize; 5]) -> Vec<[usize; 5]> {
+    let mut all = vec![[0; 5]];
+    for (parameter, count) in level_counts.into_iter().enumerate() {
+        let with_level = |mut levels: [usize; 5], level| {
+            levels[parameter] = level;
+            levels
+        };
+        let with_levels = |levels| (0..count.max(1)).map(move |level| with_level(levels, level));
+        all = all.into_iter().flat_map(with_levels).collect();
+    }
+    all
+}
 
 /// A random machine: the logarithm of the time of each setting.
 fn machine(is_cold: bool, noise: &mut Noise) -> Vec<(Setting, f64)> {
@@ -36,41 +38,25 @@ fn machine(is_cold: bool, noise: &mut Noise) -> Vec<(Setting, f64)> {
     let half = (3.0 + 5.0 * noise.uniform()).exp2() * 16.0;
     let device = 0.4 + 1.2 * noise.uniform();
     let hint = 0.3 * noise.uniform();
-    for (number, method) in METHODS.iter().enumerate() {
+    for (method, level_counts) in METHODS.into_iter().enumerate() {
         let (own, call, spill) = (0.5 + 0.8 * noise.uniform(), 4.0 * noise.uniform(), 0.1 * noise.uniform());
         let copies = 0.3 * noise.uniform();
         let reads_ahead = 64.0 * (4.0 * noise.uniform()).exp2();
-        let levels = |levels: usize| (0..levels.max(1)).collect::<Vec<_>>();
-        for &buffer in &levels(method.buffers) {
-            for &depth in &levels(method.depths) {
-                for &threads in &levels(method.threads) {
-                    for &direct in &levels(method.direct) {
-                        for &hints in &levels(method.hints) {
-                            let kib =
-                                if method.buffers == 0 { 128.0 } else { 16.0 * 4_f64.powi(buffer as i32) };
-                            let copy = if direct == 1 { 0.0 } else { copies };
-                            let of_call = call / kib.max(1.0);
-                            let of_cache = spill * (kib / 1024.0).min(4.0);
-                            let processor = (own + copy + of_call + of_cache) / 1.8_f64.powi(threads as i32);
-                            let ahead = if direct == 1 { 0.0 } else { reads_ahead };
-                            let flight = kib * 4_f64.powi(depth as i32) * 2_f64.powi(threads as i32) + ahead;
-                            let of_device = if is_cold { device * (1.0 + half / flight) } else { 0.0 }
-                                * (1.0 - hint * count(hints) / 4.0);
-                            let time = (processor.powi(3) + of_device.powi(3)).cbrt();
-                            let level = |has: usize, at: usize| (has > 0).then_some(at);
-                            let levels = vec![
-                                level(method.buffers, buffer),
-                                level(method.depths, depth),
-                                level(method.threads, threads),
-                                level(method.direct, direct),
-                                level(method.hints, hints),
-                            ];
-                            let own = 0.005 * noise.normal();
-                            settings.push((Setting { method: number, levels }, time.ln() + own));
-                        }
-                    }
-                }
-            }
+        for levels in combinations(level_counts) {
+            let [buffer, depth, threads, direct, hints] = levels;
+            let kib = if level_counts[0] == 0 { 128.0 } else { 16.0 * 4_f64.powi(buffer as i32) };
+            let (copy, ahead) = if direct == 1 { (0.0, 0.0) } else { (copies, reads_ahead) };
+            let of_call = call / kib.max(1.0);
+            let of_cache = spill * (kib / 1024.0).min(4.0);
+            let processor = (own + copy + of_call + of_cache) / 1.8_f64.powi(threads as i32);
+            let flight = kib * 4_f64.powi(depth as i32) * 2_f64.powi(threads as i32) + ahead;
+            let of_device = if is_cold { device * (1.0 + half / flight) } else { 0.0 }
+                * (1.0 - hint * count(hints) / 4.0);
+            let time = (processor.powi(3) + of_device.powi(3)).cbrt();
+            let level = |(count, level): (usize, usize)| (count > 0).then_some(level);
+            let levels = level_counts.into_iter().zip(levels).map(level).collect();
+            let own = 0.005 * noise.normal();
+            settings.push((Setting { method, levels }, time.ln() + own));
         }
     }
     settings
@@ -131,8 +117,7 @@ fn noise_of(seed: u64, reading: usize) -> f64 {
 fn count_within_3_percent(is_cold: bool, sd: f64, readings: usize, seeds: u64) -> u64 {
     let all: Vec<SearchResult> = (0..seeds).map(|seed| run_search(is_cold, sd, readings, seed)).collect();
     let within = all.iter().filter(|it| it.behind <= 0.03).count();
-    let mut behind: Vec<f64> = all.iter().map(|it| it.behind).collect();
-    behind.sort_by(f64::total_cmp);
+    let behind = sorted(all.iter().map(|it| it.behind));
     let taken: usize = all.iter().map(|it| it.readings).sum();
     let decided = all.iter().filter(|it| it.decided).count();
     eprintln!(

@@ -80,22 +80,11 @@ struct Race {
 impl NoiseModel {
     /// The parameter of each trial's noise: a standard deviation, or 1 for a trial with pauses.
     fn kinds(self, trials: usize, noise: &mut Noise) -> Vec<f64> {
+        let sd = |is_loud: bool| if is_loud { 0.15 } else { 0.005 };
         let one = |at: usize, noise: &mut Noise| match self {
             NoiseModel::Uneven(spread) => 0.05 * (spread * noise.normal()).exp(),
-            NoiseModel::TwoKinds => {
-                if noise.uniform() < 0.5 {
-                    0.005
-                } else {
-                    0.15
-                }
-            }
-            NoiseModel::OneLoud => {
-                if at + 1 == trials {
-                    0.15
-                } else {
-                    0.005
-                }
-            }
+            NoiseModel::TwoKinds => sd(noise.uniform() >= 0.5),
+            NoiseModel::OneLoud => sd(at + 1 == trials),
             NoiseModel::Pauses | NoiseModel::PausesOfOthers => {
                 let is_spared = self == NoiseModel::PausesOfOthers && at == 0;
                 f64::from(u8::from(noise.uniform() < 0.25 && !is_spared))

@@ -61,12 +61,10 @@ impl Race {
         let of_round: Vec<f64> = (0..ROUNDS_MAX).map(|_| 0.3 * sd * noise.normal()).collect();
         let mut trial = |log: &f64| -> Vec<Observation> {
             let own_sd = sd * (0.4 * noise.normal()).exp();
-            let mut turn = |(of_round, round): (&f64, u32)| {
-                let log =
-                    log + of_round + own_sd * noise.normal() + noise.spike_with_probability(0.02, 2_f64.ln());
-                Observation { value: 1e8 * log.exp(), fill: round, round }
+            let log = |of_round: &f64| {
+                log + of_round + own_sd * noise.normal() + noise.spike_with_probability(0.02, 2_f64.ln())
             };
-            of_round.iter().zip(0..).map(&mut turn).collect()
+            Observation::from_rounds(of_round.iter().map(log).map(|log| 1e8 * log.exp()))
         };
         let readings = logs.iter().map(&mut trial).collect();
         Race { logs, readings }
