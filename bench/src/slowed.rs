@@ -111,7 +111,6 @@ fn failed(error: impl ToString) -> Refusal {
 }
 
 fn with_added(reading: Duration, percent: u64) -> Duration {
-    #[expect(clippy::cast_precision_loss, reason = "at most a thousand")]
     reading.mul_f64(1.0 + percent as f64 / 100.0)
 }
 

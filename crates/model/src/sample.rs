@@ -63,7 +63,6 @@ impl Sample {
 
     /// Bytes from the device as a multiple of these bytes, such as those of the target: how often a
     /// reading read each byte again. `None` if bytes from the device were not counted.
-    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn device_reads_per_byte(&self, bytes: u64) -> Option<f64> {
         Some(self.device_read_bytes? as f64 / bytes.max(1) as f64)
     }
@@ -73,7 +72,6 @@ impl Sample {
         Some(self.observation_of(self.cpu_user_ns?.saturating_add(self.cpu_system_ns?)))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days and 9 PB")]
     fn observation_of(&self, value: u64) -> Observation {
         Observation { value: value as f64, fill: self.fill, round: self.round }
     }

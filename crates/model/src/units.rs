@@ -38,18 +38,15 @@ pub enum UnitError {
 
 impl Nanos {
     /// Converts seconds; negative values and NaN become zero.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
     pub fn from_secs_f64(seconds: f64) -> Nanos {
         Nanos((seconds * 1e9).round() as u64)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "exact up to 104 days")]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// The largest of ns, µs, ms and s in which the number is at least one.
-    #[expect(clippy::cast_precision_loss, reason = "the bounds of units are exact")]
     pub fn unit(self) -> Unit {
         largest_fitting(self.0 as f64, &TIMES)
     }
@@ -69,7 +66,6 @@ impl From<Nanos> for Duration {
 
 impl Throughput {
     /// Bytes over a span of time; infinite when no time passed.
-    #[expect(clippy::cast_precision_loss, reason = "a rate is shown with three digits")]
     pub fn per(bytes: Bytes, time: Nanos) -> Throughput {
         Throughput(bytes.0 as f64 / time.as_secs_f64())
     }
@@ -118,7 +114,6 @@ fn largest_fitting(value: f64, units: &[Unit]) -> Unit {
 
 /// Formats a value in its largest fitting unit: an integer in the first unit, otherwise three
 /// digits.
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn format_in_unit(value: u64, units: &[Unit]) -> String {
     let Unit { size, name } = largest_fitting(value as f64, units);
     if size > 1.0 {
@@ -188,11 +183,6 @@ fn unknown_unit(text: &str, unit: &str, known: &'static str) -> UnitError {
 }
 
 /// Converts a float that is an integer in the range of `u64`.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "checked in the line above the cast"
-)]
 fn integer(value: f64, text: &str) -> Result<u64, UnitError> {
     if value.fract() != 0.0 || !(0.0..18_446_744_073_709_551_615.0).contains(&value) {
         return Err(UnitError::OutOfRange(text.to_owned()));
@@ -227,7 +217,6 @@ impl FromStr for Bytes {
             let bytes = number.checked_mul(factor).ok_or_else(|| UnitError::OutOfRange(text.to_owned()))?;
             return Ok(Bytes(bytes));
         }
-        #[expect(clippy::cast_precision_loss, reason = "a power of two or of ten, each exact in a float")]
         let factor = factor as f64;
         Ok(Bytes(integer(number * factor, text)?))
     }

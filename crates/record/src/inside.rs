@@ -117,7 +117,6 @@ impl Trace {
 
     /// Share of the read calls that began where the previous call had ended, without the first call
     /// of each thread.
-    #[expect(clippy::cast_precision_loss, reason = "a share of at most a million calls")]
     pub fn sequential_share(&self) -> Option<f64> {
         let followed = self.reads().checked_sub(self.threads).filter(|&followed| followed > 0)?;
         Some(self.sequential as f64 / followed as f64)

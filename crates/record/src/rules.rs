@@ -39,7 +39,6 @@ fn default_counts() -> u32 {
     1
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_default_counts(counts: &u32) -> bool {
     *counts == 1
 }

@@ -30,7 +30,6 @@ pub struct Point {
 
 impl SweepSeries {
     /// The size in bytes and the time in seconds of every point.
-    #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
     pub fn times(&self) -> Vec<(f64, f64)> {
         self.points.iter().map(|point| (point.size_bytes as f64, point.seconds())).collect()
     }
@@ -41,7 +40,6 @@ impl Point {
         Nanos(self.wall_ns).as_secs_f64()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "exact up to 9 PB")]
     pub fn rate(&self) -> f64 {
         self.size_bytes as f64 / self.seconds()
     }

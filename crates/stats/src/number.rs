@@ -2,7 +2,6 @@
 
 /// A count, a time in nanoseconds or a size as a float: exact below 2^53, which is 104 days or 9
 /// PB.
-#[expect(clippy::cast_precision_loss, reason = "the numbers of readings are far below 2^53")]
 pub fn float(value: u64) -> f64 {
     value as f64
 }
@@ -25,13 +24,11 @@ pub(crate) fn squares_about_mean(values: &[f64]) -> f64 {
 }
 
 /// A number of elements as a float.
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
 pub fn count(n: usize) -> f64 {
     n as f64
 }
 
 /// The nearest whole number; 0 for a negative value.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
 pub fn whole(value: f64) -> u64 {
     value.round() as u64
 }

@@ -113,7 +113,6 @@ impl OutsideAverages {
     }
 
     /// The cut by the normal distribution with the statistic's mean and variance.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive rank")]
     fn normal(n: usize, confidence: Confidence) -> OutsideAverages {
         let n = count(n);
         let mean = n * (n + 1.0) / 4.0;

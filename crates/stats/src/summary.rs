@@ -116,7 +116,6 @@ fn median_in_place(values: &mut [f64]) -> Option<f64> {
 }
 
 /// The quantile of type 7 of sorted values, for a share from 0 to 1; NaN without values.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = count(last) * share.clamp(0.0, 1.0);
@@ -136,7 +135,6 @@ fn outliers(sorted: &[f64]) -> Outliers {
 }
 
 /// Rounds half up. A negative value, which only a widened interval can have, becomes zero.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
 fn round(value: f64) -> u64 {
     (value + 0.5).floor() as u64
 }

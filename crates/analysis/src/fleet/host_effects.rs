@@ -130,11 +130,6 @@ mod tests {
             for (index, it) in record.trials.iter_mut().enumerate() {
                 it.outcome = Some(Outcome::Measured);
                 let mut timing = |slow: &f64| RankTiming {
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        clippy::cast_sign_loss,
-                        reason = "milliseconds"
-                    )]
                     wall_ns: (1e8 * slow * of_round * spread(0.05)) as u64,
                     ..RankTiming::default()
                 };

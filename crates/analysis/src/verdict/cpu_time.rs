@@ -87,11 +87,6 @@ pub(super) fn limit_to_threads(busy: f64, it: &TrialRecord) -> f64 {
 }
 
 /// The number of threads needed for this much work. A small excess over a whole number is ignored.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "as many as a machine has processors"
-)]
 pub fn whole_processors(busy: f64) -> u64 {
     (busy - 0.15).ceil().max(1.0) as u64
 }

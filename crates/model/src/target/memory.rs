@@ -61,7 +61,6 @@ impl MemoryBound {
 
 impl MemoryFacts {
     /// The bound ÷ the working set; at least 1 if all of it fits into memory.
-    #[expect(clippy::cast_precision_loss, reason = "a share for people")]
     pub fn share(&self) -> f64 {
         self.cache_bytes as f64 / self.working_set_bytes.max(1) as f64
     }
@@ -75,11 +74,6 @@ impl MemoryFacts {
 impl FromStr for MemoryBound {
     type Err = MemoryBoundError;
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 1 and 10^7 after the check"
-    )]
     fn from_str(text: &str) -> Result<MemoryBound, MemoryBoundError> {
         let wrong = || MemoryBoundError(text.to_owned());
         let Some(percent) = text.trim().strip_suffix('%') else {

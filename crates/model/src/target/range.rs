@@ -52,12 +52,6 @@ impl FileRange {
 }
 
 impl FileAmount {
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a size, which no file has beyond 2^53"
-    )]
     fn in_bytes(self, file_bytes: u64) -> u64 {
         match self {
             FileAmount::Bytes(bytes) => bytes,
