@@ -209,7 +209,12 @@ impl Record {
     }
 
     /// Adds one more line if it keeps the rules.
-    fn take_line(&mut self, mut line: Line, check: &mut RecordCheck, bytes: usize) -> Result<(), String> {
+    pub(super) fn take_line(
+        &mut self,
+        mut line: Line,
+        check: &mut RecordCheck,
+        bytes: usize,
+    ) -> Result<(), String> {
         match check.line(self, &mut line, bytes)? {
             LineTreatment::Add => self.add(line),
             LineTreatment::AddAndReport(why) => [line, why].into_iter().for_each(|line| self.add(line)),

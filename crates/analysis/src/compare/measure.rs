@@ -2,24 +2,14 @@
 //! more is better.
 
 use crate::stats::float;
+use clap::ValueEnum;
 use readlab_model::sample::Sample;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A measure: which number of a trial is compared.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    clap::ValueEnum,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -96,6 +86,6 @@ impl std::str::FromStr for Measure {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Measure, String> {
-        <Measure as clap::ValueEnum>::from_str(word, false)
+        <Measure as ValueEnum>::from_str(word, false)
     }
 }

@@ -23,6 +23,8 @@ use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::CacheState;
 use readlab_record::{Record, Trial, TrialRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -116,14 +118,14 @@ pub struct Cliff {
     pub ratio: Ratio,
 }
 
-/// The least greater bound under which a pressed trial is clearly faster.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MoreMemory {
+/// The least greater bound on memory under which the same method was clearly faster.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GreaterBound {
     /// The bound divided by the working set.
     pub share: f64,
-    /// The bound.
     pub cache_bytes: u64,
-    pub ratio: Ratio,
+    /// The method's speed under the greater bound divided by that under its own.
+    pub times: f64,
 }
 
 impl<'a> MemoryCurve<'a> {
@@ -287,12 +289,13 @@ pub(crate) fn has_greater_bound(record: &Record, it: &TrialRecord) -> bool {
 }
 
 /// The least greater bound under which a pressed trial is clearly faster, and by how much.
-pub(crate) fn helping_memory(record: &Record, it: &TrialRecord) -> Option<MoreMemory> {
+pub(crate) fn helping_memory(record: &Record, it: &TrialRecord) -> Option<GreaterBound> {
     let noise = MemoryNoise::of_trials_like(record, it);
     under_greater_bounds(record, it).into_iter().find_map(|(other, memory)| {
         let ratio = noise.ratio(other, it, 1)?;
-        let helps = ratio.significance() == Some(Significance::Faster) && ratio.estimate > GAIN_NONE_MAX;
-        helps.then_some(MoreMemory { share: memory.share(), cache_bytes: memory.cache_bytes, ratio })
+        let times = ratio.estimate;
+        let helps = ratio.significance() == Some(Significance::Faster) && times > GAIN_NONE_MAX;
+        helps.then_some(GreaterBound { share: memory.share(), cache_bytes: memory.cache_bytes, times })
     })
 }
 

@@ -114,7 +114,7 @@ fn the_bound_that_helps_is_the_least_under_which_the_method_is_clearly_faster() 
     let helping = |index| helping_memory(&record, &record.trials[TrialIndex::new(index)]);
     let found = helping(1).unwrap();
     assert_eq!((found.share, found.cache_bytes), (1.0, SIZE));
-    assert_near(found.ratio.estimate, 4.0);
+    assert_near(found.times, 4.0);
     assert_eq!(helping(3), None, "no greater bound was raced");
     assert_eq!(helping(6), None, "memory does not help a reading that bypasses the page cache");
     assert_eq!(helping(0), None, "a cold reading has no bound");

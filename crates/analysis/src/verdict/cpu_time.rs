@@ -13,7 +13,6 @@ use crate::stats::{self, float};
 use readlab_model::sample::Sample;
 use readlab_model::units::Nanos;
 use readlab_record::TrialRecord;
-use std::fmt;
 
 /// The resolution of CPU time in getrusage(2).
 const STEP_NS: u64 = 1_000;
@@ -30,28 +29,20 @@ pub(super) struct CpuTime {
 }
 
 /// Why the CPU time of a reading is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoCpuTime {
     /// No sample holds CPU time.
+    #[error("no sample holds them and no reason was recorded")]
     NotMetered,
     /// The windows are too short for the clock that counts CPU time.
+    #[error(
+        "its clock counts CPU time in steps of {}, and a window of {window} has fewer than {STEPS_MIN} of them",
+        Nanos(STEP_NS)
+    )]
     BelowResolution {
         /// The median length of the windows.
         window: Nanos,
     },
-}
-
-impl fmt::Display for NoCpuTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoCpuTime::NotMetered => f.write_str("no sample holds them and no reason was recorded"),
-            NoCpuTime::BelowResolution { window } => write!(
-                f,
-                "its clock counts CPU time in steps of {}, and a window of {window} has fewer than {STEPS_MIN} of them",
-                Nanos(STEP_NS)
-            ),
-        }
-    }
 }
 
 impl CpuTime {

@@ -4,15 +4,13 @@
 use super::page_faults::PAGE_BYTES;
 use super::parts::{TimeShare, median, median_wall_ns, scaled_turn_time_ns};
 use super::read_ahead::{amplification, remedy_by_fewer_bytes};
-use super::{AT_LIMIT, DOMINANT_SHARE_MIN, JudgedTrial, Remedy, Verdict};
-use crate::memory::{MoreMemory, helping_memory};
+use super::{AT_LIMIT, DOMINANT_SHARE_MIN, JudgedTrial, Verdict};
+use crate::memory::{GreaterBound, helping_memory};
 use crate::stats::float;
 use readlab_model::sample::Meter;
 use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::CacheState;
 use readlab_record::LimitKind;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// From this share of its bytes on that come from the device again, the bound may limit a reading.
 const REREAD_SHARE_MIN: f64 = 0.05;
@@ -32,22 +30,6 @@ const MAJOR_FAULTS_MIN: f64 = 16.0;
 /// memory that the bound grants.
 const LEFT_SHARE_MAX: f64 = 0.02;
 
-/// The least greater bound on memory under which the same method was clearly faster.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct GreaterBound {
-    /// The bound divided by the working set.
-    pub share: f64,
-    pub cache_bytes: u64,
-    /// The method's speed under the greater bound divided by that under its own.
-    pub times: f64,
-}
-
-impl From<MoreMemory> for GreaterBound {
-    fn from(it: MoreMemory) -> GreaterBound {
-        GreaterBound { share: it.share, cache_bytes: it.cache_bytes, times: it.ratio.estimate }
-    }
-}
-
 pub(super) fn limited_by_memory(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, target, .. } = judged;
     let memory = target.memory.as_ref().filter(|_| it.trial.state == CacheState::Pressed)?;
@@ -61,7 +43,8 @@ pub(super) fn limited_by_memory(judged: &JudgedTrial) -> Option<Verdict> {
             share: memory.share(),
             is_of_blocks: target.blocks().is_some(),
             greater: greater_bound(judged),
-            remedy: remedy_under_same_bound(judged),
+            // The fastest rival under the same bound.
+            remedy: judged.clear_remedy(judged.rivals()),
         })
     })
 }
@@ -115,10 +98,5 @@ fn reclaim(judged: &JudgedTrial) -> Option<Verdict> {
 }
 
 fn greater_bound(judged: &JudgedTrial) -> Option<GreaterBound> {
-    helping_memory(judged.record, judged.it).map(GreaterBound::from)
-}
-
-/// The fastest rival under the same bound.
-fn remedy_under_same_bound(judged: &JudgedTrial) -> Option<Remedy> {
-    judged.clear_remedy(judged.rivals())
+    helping_memory(judged.record, judged.it)
 }

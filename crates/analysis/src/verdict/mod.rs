@@ -27,10 +27,10 @@ mod tests;
 pub use cpu_time::{NoCpuTime, processors_busy, whole_processors};
 pub use device_bytes::explain_device_bytes;
 pub use limits::{limits, replaced_words};
-pub use memory::GreaterBound;
 pub use parts::{Parts, TimeShare, median_wall_ns};
 pub use server::ServerWait;
 
+use crate::memory::GreaterBound;
 use crate::noise::SharedNoise;
 use crate::stats::{SharedRatio, Significance};
 use parts::{LimitShare, TrialFacts};

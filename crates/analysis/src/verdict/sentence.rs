@@ -1,7 +1,8 @@
 //! The sentence of a verdict, with the numbers that it is based on.
 
 use super::parts::{LimitShare, TimeShare, TrialFacts};
-use super::{ABOVE_LIMIT, DeviceUse, Diagnosis, GreaterBound, Remedy, ServerWait, Verdict};
+use super::{ABOVE_LIMIT, DeviceUse, Diagnosis, Remedy, ServerWait, Verdict};
+use crate::memory::GreaterBound;
 use crate::stats::float;
 use readlab_model::target::device::{IoQuota, ReadAhead};
 use readlab_model::units::{Bytes, Throughput};

@@ -6,7 +6,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The result of the probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,45 +28,34 @@ pub struct Times {
     pub pairs: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NotProbed {
     /// The file does not have enough places at a distance from each other.
+    #[error("the file is too small")]
     SmallFile,
     /// The time limit of the run is too short.
+    #[error("the run has too little time")]
     ShortBudget,
     /// The time limit of the probe ended after too few places.
+    #[error("the device is too slow for a second of reading")]
     SlowDevice,
     /// Some bytes are not stored on the device as they are read (holes, encoded extents).
+    #[error("not every byte is on the device as it is read")]
     NotPlain,
     /// A cache below the page cache is already known.
+    #[error("a cache below is known already")]
     KnownCache,
     /// The target files must not be read before they are measured, and there is no other file on
     /// their file system.
+    #[error("no file of readlab's own could be read for it: {cause}")]
     NoOwnFile {
         /// Why readlab could not make a file of its own there.
         cause: String,
     },
     /// The file cannot be read past the page cache.
+    #[error("the file cannot be read past the page cache: {cause}")]
     NoDirectReads { cause: String },
-}
-
-impl fmt::Display for NotProbed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotProbed::SmallFile => f.write_str("the file is too small"),
-            NotProbed::ShortBudget => f.write_str("the run has too little time"),
-            NotProbed::SlowDevice => f.write_str("the device is too slow for a second of reading"),
-            NotProbed::NotPlain => f.write_str("not every byte is on the device as it is read"),
-            NotProbed::KnownCache => f.write_str("a cache below is known already"),
-            NotProbed::NoOwnFile { cause } => {
-                write!(f, "no file of readlab's own could be read for it: {cause}")
-            }
-            NotProbed::NoDirectReads { cause } => {
-                write!(f, "the file cannot be read past the page cache: {cause}")
-            }
-        }
-    }
 }
 
 impl HiddenCache {

@@ -14,6 +14,7 @@ pub use id::{COMMAND, MethodId, SplitName, TrialError, TrialId};
 pub use nearest::NearestNames;
 pub use params::Params;
 
+use clap::ValueEnum;
 use readlab_protocol::{MethodLine, Reads};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,18 +48,7 @@ impl fmt::Display for TrialIndex {
 
 /// What is done with the bytes.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    clap::ValueEnum,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
@@ -83,18 +73,7 @@ pub enum Work {
 
 /// Where the file's bytes are when the clock starts.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    clap::ValueEnum,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {

@@ -29,15 +29,8 @@ impl GrowingRecord {
         growing
     }
 
-    fn add(&mut self, mut line: Line) -> Result<(), String> {
-        match self.check.line(&self.record, &mut line, 100)? {
-            LineTreatment::Add => self.record.add(line),
-            LineTreatment::AddAndReport(why) => {
-                [line, why].into_iter().for_each(|line| self.record.add(line))
-            }
-            LineTreatment::LeaveOut => {}
-        }
-        Ok(())
+    fn add(&mut self, line: Line) -> Result<(), String> {
+        self.record.take_line(line, &mut self.check, 100)
     }
 }
 
