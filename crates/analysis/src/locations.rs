@@ -233,7 +233,7 @@ mod tests {
     use readlab_model::target::{Decoded, TargetFacts, TargetKind};
     use readlab_model::trial::Answer;
     use readlab_protocol::Cache;
-    use readlab_record::{Header, Line, testing};
+    use readlab_record::{Header, testing};
 
     fn answer_with(newlines: u64) -> Answer {
         Answer { bytes: Some(600), newlines: Some(newlines), sum: Some(7), ..Answer::default() }
@@ -263,17 +263,15 @@ mod tests {
         for (index, facts) in targets.iter().enumerate() {
             record.add(testing::target(index, facts.clone()));
         }
-        for (index, (target, decodes, name, wall_ms)) in trials.iter().enumerate() {
-            record.add(testing::trial(index, name, CacheState::Warm, Cache::Through));
-            let trial = TrialIndex::new(index);
-            (record.trials[trial].trial.target, record.trials[trial].trial.decodes) = (*target, *decodes);
-            for round in 0..6 {
-                let wobble = u64::from(round * 7 % 5) + (*target as u64 + u64::from(round)) % 2;
-                let wall_ns = wall_ms * (1_000_000 + 1_000 * wobble);
-                let sample =
-                    Sample { trial, fill: round, round, turn_readings: 1, wall_ns, ..Sample::default() };
-                record.add(Line::Sample(Box::new(sample)));
-            }
+        for (target, decodes, name, wall_ms) in trials {
+            let reading = |round: u64| {
+                let wobble = round * 7 % 5 + (*target as u64 + round) % 2;
+                Sample { wall_ns: wall_ms * (1_000_000 + 1_000 * wobble), ..Sample::default() }
+            };
+            let (state, readings) = (CacheState::Warm, (0..6).map(reading));
+            let added = testing::add_trial(&mut record, name, state, Cache::Through, readings);
+            let trial = &mut record.trials[TrialIndex::new(added)].trial;
+            (trial.target, trial.decodes) = (*target, *decodes);
         }
         record
     }

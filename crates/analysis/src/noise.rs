@@ -99,7 +99,7 @@ mod tests {
     use readlab_model::sample::Sample;
     use readlab_model::trial::CacheState;
     use readlab_protocol::Cache;
-    use readlab_record::{Line, testing};
+    use readlab_record::testing;
 
     /// A warm contest of two trials, a control, and a cold trial. Each row holds the factor of the
     /// trial's times.
@@ -111,13 +111,10 @@ mod tests {
             ("rust/a", CacheState::Cold, Cache::Through, 9),
             ("rust/b", CacheState::Warm, Cache::Through, 1),
         ];
-        for (index, (name, state, cache, factor)) in trials.into_iter().enumerate() {
-            record.add(testing::trial(index, name, state, cache));
-            for round in 0..6 {
-                let wall_ns = factor * (1_000_000 + 1_000 * u64::from(round % 3));
-                let trial = TrialIndex::new(index);
-                record.add(Line::Sample(Box::new(Sample { trial, round, wall_ns, ..Sample::default() })));
-            }
+        for (name, state, cache, factor) in trials {
+            let wall_ns = |round: u64| factor * (1_000_000 + 1_000 * (round % 3));
+            let reading = |round| Sample { wall_ns: wall_ns(round), ..Sample::default() };
+            testing::add_trial(&mut record, name, state, cache, (0..6).map(reading));
         }
         record
     }

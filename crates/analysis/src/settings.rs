@@ -91,7 +91,7 @@ mod tests {
     use readlab_model::target::setting::SettingValue;
     use readlab_model::trial::TrialIndex;
     use readlab_protocol::Cache;
-    use readlab_record::{Line, Trial, testing};
+    use readlab_record::testing;
 
     /// A record of two methods, each under a read-ahead of 128 KiB, which was found, and of 4 MiB. Every
     /// round takes longer than the one before. The second method is slower under 4 MiB.
@@ -104,15 +104,12 @@ mod tests {
             record.add(testing::target(index, facts));
         }
         let trials = [("rust/a", 0, 300), ("rust/a", 1, 100), ("rust/b", 0, 100), ("rust/b", 1, 125)];
-        for (index, (name, target, factor)) in trials.into_iter().enumerate() {
-            let line = testing::trial(index, name, CacheState::Cold, Cache::Through);
-            let Line::Trial(trial) = line else { panic!("a trial") };
-            record.add(Line::Trial(Box::new(Trial { target, ..*trial })));
-            for round in 0..6 {
-                let wall_ns = factor * (1_000 + 100 * u64::from(round));
-                let trial = TrialIndex::new(index);
-                record.add(Line::Sample(Box::new(Sample { trial, round, wall_ns, ..Sample::default() })));
-            }
+        for (name, target, factor) in trials {
+            let reading =
+                |round: u64| Sample { wall_ns: factor * (1_000 + 100 * round), ..Sample::default() };
+            let (state, readings) = (CacheState::Cold, (0..6).map(reading));
+            let added = testing::add_trial(&mut record, name, state, Cache::Through, readings);
+            record.trials[TrialIndex::new(added)].trial.target = target;
         }
         record
     }

@@ -8,10 +8,10 @@ use readlab_model::target::memory::MemoryBound;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::Cache;
-use readlab_record::{Line, Outcome, testing};
+use readlab_record::{Line, testing};
 
 const SIZE: u64 = 1_000_000_000;
-const ROUNDS: u32 = 8;
+const ROUNDS: u64 = 8;
 const BOUNDS: [&str; 3] = ["25%", "50%", "100%"];
 const LEVELS: [MemoryLevel; 5] = [
     MemoryLevel::Cold,
@@ -22,17 +22,13 @@ const LEVELS: [MemoryLevel; 5] = [
 ];
 
 fn add_trial(record: &mut Record, name: &str, target: usize, state: CacheState, wall_ms: u64) {
-    let index = record.trials.len();
-    record.add(testing::trial(index, name, state, Cache::Through));
-    let trial = TrialIndex::new(index);
-    record.trials[trial].trial.target = target;
-    for round in 0..ROUNDS {
-        let wobble = u64::from(round * 7 % 5) + (index as u64 + u64::from(round)) % 2;
-        let wall_ns = wall_ms * (1_000_000 + 1_000 * wobble);
-        let sample = Sample { trial, fill: round, round, turn_readings: 1, wall_ns, ..Sample::default() };
-        record.add(Line::Sample(Box::new(sample)));
-    }
-    testing::outcome(record, index, Outcome::Measured);
+    let index = record.trials.len() as u64;
+    let reading = |round: u64| {
+        let wobble = round * 7 % 5 + (index + round) % 2;
+        Sample { wall_ns: wall_ms * (1_000_000 + 1_000 * wobble), ..Sample::default() }
+    };
+    let added = testing::add_trial(record, name, state, Cache::Through, (0..ROUNDS).map(reading));
+    record.trials[TrialIndex::new(added)].trial.target = target;
 }
 
 /// A record of these methods on a file of one gigabyte, each with the milliseconds of a reading at each

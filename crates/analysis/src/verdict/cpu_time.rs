@@ -116,20 +116,18 @@ impl MeteredSample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use readlab_model::trial::CacheState;
-    use readlab_model::trial::TrialIndex;
+    use readlab_model::trial::{CacheState, TrialIndex};
     use readlab_protocol::Cache;
-    use readlab_record::{Line, Record, testing};
+    use readlab_record::{Record, testing};
 
     /// A trial with these readings: wall time, time in user mode and time in the kernel.
     fn record(name: &str, readings: &[[u64; 3]]) -> Record {
         let mut record = Record::new(testing::header());
-        record.add(testing::trial(0, name, CacheState::Warm, Cache::Through));
-        for &[wall_ns, user_ns, system_ns] in readings {
+        let reading = |&[wall_ns, user_ns, system_ns]: &[u64; 3]| {
             let (cpu_user_ns, cpu_system_ns) = (Some(user_ns), Some(system_ns));
-            let sample = Sample { wall_ns, cpu_user_ns, cpu_system_ns, ..Sample::default() };
-            record.add(Line::Sample(Box::new(sample)));
-        }
+            Sample { wall_ns, cpu_user_ns, cpu_system_ns, ..Sample::default() }
+        };
+        testing::add_trial(&mut record, name, CacheState::Warm, Cache::Through, readings.iter().map(reading));
         record
     }
 

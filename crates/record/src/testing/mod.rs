@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
@@ -72,6 +73,23 @@ pub fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line 
 
 pub fn outcome(record: &mut Record, trial: usize, outcome: Outcome) {
     record.add(Line::Outcome { trial: TrialIndex::new(trial), outcome });
+}
+
+/// Adds a measured trial with one reading in each round; returns its number.
+pub fn add_trial(
+    record: &mut Record,
+    name: &str,
+    state: CacheState,
+    cache: Cache,
+    readings: impl IntoIterator<Item = Sample>,
+) -> usize {
+    let number = record.trials.len();
+    record.add(trial(number, name, state, cache));
+    for (round, reading) in (0..).zip(readings) {
+        record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(number), round, ..reading })));
+    }
+    outcome(record, number, Outcome::Measured);
+    number
 }
 
 /// A histogram of these latencies.

@@ -17,7 +17,7 @@ use readlab_model::target::tree::TreeFacts;
 use readlab_model::target::{Decoded, TargetFacts, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
-use readlab_record::{Header, LimitUnit, Line, Outcome, testing};
+use readlab_record::{Header, LimitUnit, Line, testing};
 
 const SIZE: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
@@ -67,26 +67,9 @@ fn encoded_file() -> Record {
     record(Some(Extents { count: 8, encoded_bytes: SIZE, ..Extents::default() }))
 }
 
-/// Adds a trial with one sample in each round; returns its index.
-fn add_rounds(
-    record: &mut Record,
-    name: &str,
-    state: CacheState,
-    cache: Cache,
-    rounds: impl IntoIterator<Item = Sample>,
-) -> usize {
-    let index = record.trials.len();
-    record.add(testing::trial(index, name, state, cache));
-    for (round, sample) in (0..).zip(rounds) {
-        record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(index), round, ..sample })));
-    }
-    testing::outcome(record, index, Outcome::Measured);
-    index
-}
-
 /// Adds a trial with five equal samples; returns its index.
 fn add(record: &mut Record, name: &str, state: CacheState, cache: Cache, reading: Sample) -> usize {
-    add_rounds(record, name, state, cache, std::iter::repeat_n(reading, 5))
+    testing::add_trial(record, name, state, cache, std::iter::repeat_n(reading, 5))
 }
 
 fn add_warm(record: &mut Record, name: &str, reading: Sample) -> usize {

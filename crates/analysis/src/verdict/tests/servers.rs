@@ -22,7 +22,7 @@ fn add_requested(record: &mut Record, name: &str, wall_ms: u64, first_byte_ms: O
         request,
         ..Sample::default()
     };
-    add_rounds(record, name, CacheState::Unknown, Cache::Through, (0..12).map(reading))
+    testing::add_trial(record, name, CacheState::Unknown, Cache::Through, (0..12).map(reading))
 }
 
 #[test]
