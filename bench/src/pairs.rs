@@ -18,10 +18,7 @@ pub(crate) struct PairRatio {
 
 /// The ratio over these pairs of times; NaN without pairs.
 pub(crate) fn ratio(pairs: &[(f64, f64)]) -> PairRatio {
-    let observations: Vec<Observation> = (0..)
-        .zip(pairs)
-        .map(|(pair, (a, b))| Observation { value: (a / b).ln(), fill: pair, round: pair })
-        .collect();
+    let observations = Observation::from_rounds(pairs.iter().map(|(a, b)| (a / b).ln()));
     let ci95 = stats::median_interval(&observations, Confidence::REPORTED).map(|ends| ends.map(f64::exp));
     PairRatio { estimate: median(observations.iter().map(|it| it.value)).exp(), ci95 }
 }
@@ -39,6 +36,11 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 
 pub(crate) fn wall_ns(trial: &TrialRecord) -> f64 {
     median(trial.samples.iter().map(|sample| stats::float(sample.wall_ns)))
+}
+
+/// The trial with the shortest median time.
+pub(crate) fn fastest<'r>(trials: impl Iterator<Item = &'r TrialRecord>) -> Option<&'r TrialRecord> {
+    trials.min_by(|a, b| wall_ns(a).total_cmp(&wall_ns(b)))
 }
 
 impl PairRatio {

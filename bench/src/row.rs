@@ -73,6 +73,12 @@ impl Row {
         Row { ci95, ..self }
     }
 
+    /// Adds words to the finding.
+    pub(crate) fn and(mut self, words: &str) -> Row {
+        self.measured.push_str(words);
+        self
+    }
+
     /// The row for this revision. For an older revision it is a number without a promise.
     pub(crate) fn for_revision(self, revision: Revision) -> Row {
         match revision {

@@ -155,8 +155,7 @@ impl Case {
         }
         let said: Vec<String> = said.into_iter().collect();
         let row = share.row_at_least(format!("{}: {}", self.name, self.right.join(" or ")), RIGHT_SHARE_MIN);
-        let measured = format!("{}  {}", row.measured, said.join("; "));
-        Ok((Row { measured, ..row }, share))
+        Ok((row.and(&format!("  {}", said.join("; "))), share))
     }
 
     fn judged(&self) -> &'static str {

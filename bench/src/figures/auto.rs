@@ -19,7 +19,7 @@ use readlab_analysis::stats::{self, Confidence};
 use readlab_measure::cache::{Eviction, PageCache, TargetCache};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_model::units::Bytes;
-use readlab_record::{Record, TrialRecord};
+use readlab_record::Record;
 use readlab_rust::method::registry;
 use readlab_rust::{Reading, Work};
 use std::fs::File;
@@ -124,7 +124,7 @@ fn compare(programs: &Programs, file: &Path, state: CacheState, auto: &str, case
     };
     let found = || {
         let heat = race("auto-heat", &fixed_methods(auto), "7")?;
-        let best = fastest(heat.trials.iter().filter(|it| it.is_measured()));
+        let best = pairs::fastest(heat.trials.iter().filter(|it| it.is_measured()));
         let best = best.context("no fixed method was measured")?.trial.id.to_string();
         let ratio = measure_until_decided(|races| {
             mean_over_races(
@@ -137,12 +137,7 @@ fn compare(programs: &Programs, file: &Path, state: CacheState, auto: &str, case
 }
 
 fn comparison_row(figure: String, ratio: &PairRatio, best: &str) -> Row {
-    let row = ratio.row_at_least(figure, 1.0 - TOLERANCE);
-    Row { measured: format!("{}  {best}", row.measured), ..row }
-}
-
-fn fastest<'r>(trials: impl Iterator<Item = &'r TrialRecord>) -> Option<&'r TrialRecord> {
-    trials.min_by(|a, b| pairs::wall_ns(a).total_cmp(&pairs::wall_ns(b)))
+    ratio.row_at_least(figure, 1.0 - TOLERANCE).and(&format!("  {best}"))
 }
 
 fn ratio_of(record: &Record, slow: &str, fast: &str) -> anyhow::Result<f64> {
@@ -165,9 +160,7 @@ fn measure_until_decided(measure: impl Fn(usize) -> anyhow::Result<PairRatio>) -
     let ratio = measure(FEW_RACES)?;
     let least = 1.0 - TOLERANCE;
     let is_decided = ratio.ci95.is_some_and(|ends| {
-        ends.low >= least
-            || ends.high < least
-            || (ends.high - ends.low) / 2.0 <= HALF_WIDTH_MAX * ratio.estimate
+        ends.low >= least || ends.high < least || ends.half_width() <= HALF_WIDTH_MAX * ratio.estimate
     });
     if is_decided { Ok(ratio) } else { measure(MANY_RACES) }
 }
@@ -236,9 +229,9 @@ fn compare_half_cached(programs: &Programs, auto: &str, figure: String) -> anyho
     let file = programs.lines(LARGE_FILE_SIZE)?;
     let fixed = fixed_methods(auto);
     let heat = half_cached_walls(&file, &fixed, 7)?;
-    let medians: Vec<f64> = heat.into_iter().map(pairs::median).collect();
-    let best = (0..fixed.len()).min_by(|&a, &b| medians[a].total_cmp(&medians[b]));
-    let best = fixed[best.context("no fixed method")?];
+    let medians = heat.into_iter().map(pairs::median);
+    let best = fixed.iter().zip(medians).min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let (&best, _) = best.context("no fixed method")?;
     let ratio = measure_until_decided(|rounds| {
         let fresh = half_cached_walls(&file, &[best, auto], rounds)?;
         let pairs: Vec<(f64, f64)> = fresh[0].iter().copied().zip(fresh[1].iter().copied()).collect();

@@ -157,17 +157,8 @@ fn install_hyperfine(tools: &Path) -> anyhow::Result<PathBuf> {
         return Ok(program);
     }
     let mut cargo = Command::new("cargo");
-    cargo.args([
-        "install",
-        "--quiet",
-        "--locked",
-        "--force",
-        "hyperfine",
-        "--version",
-        HYPERFINE_VERSION,
-        "--root",
-    ]);
-    let status = cargo.arg(tools).stdin(Stdio::null()).status().context("cargo")?;
+    cargo.args(["install", "--quiet", "--locked", "--force", "hyperfine", "--version", HYPERFINE_VERSION]);
+    let status = cargo.arg("--root").arg(tools).stdin(Stdio::null()).status().context("cargo")?;
     ensure!(status.success(), "hyperfine {HYPERFINE_VERSION} cannot be built: {cargo:?} ended with {status}");
     Ok(program)
 }
@@ -225,12 +216,11 @@ impl PairOutcomes {
         let what = if self.commands.is_second_slower { "finds the slower" } else { "calls one faster" };
         let theirs = theirs.unjudged_row(format!("{name}: hyperfine {what}"));
         let named: Share = self.all.iter().map(|it| it.is_named_slower).collect();
-        let measured =
-            format!("{}; its first line names the second as slower in {}", theirs.measured, named.words());
+        let theirs = theirs.and(&format!("; its first line names the second as slower in {}", named.words()));
         let median = |of: fn(&ComparisonOutcome) -> f64| pairs::median(self.all.iter().map(of));
         let [time, their_time] = [median(|it| it.readlab_seconds), median(|it| it.hyperfine_seconds)];
         let words = format!("{time:.1} s, and hyperfine {their_time:.1} s, medians");
-        vec![ours, Row { measured, ..theirs }, Row::unjudged(format!("{name}: time of readlab"), time, words)]
+        vec![ours, theirs, Row::unjudged(format!("{name}: time of readlab"), time, words)]
     }
 
     /// How often a tool found the second command to be slower. For equal commands, how often it

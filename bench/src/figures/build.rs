@@ -20,7 +20,7 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let seconds = build_release(&folder, &report);
     let _ = fs::remove_dir_all(&folder);
     let row = Row::judged_seconds("release build", Some(BUILD_S_MAX), &[seconds?]);
-    Ok(vec![Row { measured: format!("{}  {}", row.measured, report.display()), ..row }])
+    Ok(vec![row.and(&format!("  {}", report.display()))])
 }
 
 /// The seconds of the build. The report shows the time of each part.

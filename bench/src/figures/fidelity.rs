@@ -96,8 +96,7 @@ impl FidelityCase {
         let found = (0..programs.repeats(PAIRS)).map(pair).collect::<anyhow::Result<Vec<_>>>()?;
         let lab_ns = pairs::median(found.iter().map(|(lab, _)| *lab));
         let row = pairs::ratio(&found).row_within(figure, self.tolerance);
-        let measured = format!("{}  ({} through the lab)", row.measured, Nanos::from_secs_f64(lab_ns / 1e9));
-        Ok(Row { measured, ..row })
+        Ok(row.and(&format!("  ({} through the lab)", Nanos::from_secs_f64(lab_ns / 1e9))))
     }
 
     /// The median through the lab, and then the median without it.

@@ -88,8 +88,7 @@ impl SlownessLevel {
             Some(least) => slower.row_at_least(figure, least),
             None => slower.unjudged_row(figure),
         };
-        let measured = format!("{}; as faster: {}", row.measured, faster.words());
-        Row { measured, ..row }
+        row.and(&format!("; as faster: {}", faster.words()))
     }
 }
 

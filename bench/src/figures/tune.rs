@@ -167,10 +167,7 @@ fn best_trial_name(record: &Record) -> anyhow::Result<String> {
         .trials
         .iter()
         .filter(|trial| !trial.trial.is_control() && !trial.samples.is_empty() && !is_reference(trial));
-    let best = reported
-        .min_by(|a, b| pairs::wall_ns(a).total_cmp(&pairs::wall_ns(b)))
-        .context("nothing was measured")?;
-    Ok(best.trial.id.to_string())
+    Ok(pairs::fastest(reported).context("nothing was measured")?.trial.id.to_string())
 }
 
 /// The turns of a search and of its final measurement, divided by the turns of the exhaustive run.
