@@ -4,7 +4,7 @@
 mod script;
 
 use crate::{
-    EndReason, FlameGraph, Fleet, FleetTurn, HotSpot, LeftBehind, Limit, LimitKind, LimitUnit, Line, Outcome,
+    FlameGraph, Fleet, FleetTurn, HotSpot, LeftBehind, Limit, LimitKind, LimitUnit, Line, Outcome,
     OwnScheduling, Prediction, Rank, RankClock, RankTiming, Record, Resumption, RunKind, Share, Spread,
     StopReason, Trace, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
@@ -85,8 +85,7 @@ fn race() -> Script {
     it.missing(0, "major_faults", "not permitted <here>");
     it.unavailable(warm("rust/io_uring@depth=8", 0), "io_uring is switched off");
     it.warning("the machine is busy");
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// A race in which every trial failed. A command and a reason contain characters that pages must
@@ -99,15 +98,13 @@ fn failures() -> Script {
     let reason = "answered 8 newlines, not 9 <script>document.title='owned'</script>".to_owned();
     it.outcome(first, Outcome::Refused { reason });
     it.outcome(first + 1, Outcome::Failed { reason: "killed by signal 9".to_owned() });
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// A published suite without its archive: three of its methods and others, in three languages.
 fn suite() -> Script {
-    let mut it = Script::begin(RunKind::Suite, &["suite", "zip-lines", "lines.txt"]);
-    it.target(file("/data/lines.txt"));
-    ["rust", "java", "python"].iter().for_each(|name| it.contender(name));
+    let mut it = Script::of_lines(RunKind::Suite, &["suite", "zip-lines", "lines.txt"]);
+    ["java", "python"].iter().for_each(|name| it.contender(name));
     let none = "it reads what comes out of a zip, and the target is none";
     it.unavailable(cold("rust/zip/memchr", 0), none);
     it.trials().for_each(|trial| trial.decodes = Some(Archive::Zip));
@@ -126,8 +123,7 @@ fn suite() -> Script {
         trial.work = Work::Lines;
         trial.label = trial.id.params.0.get("buffer").map(|chars| format!("plain, buffer of {chars} chars"));
     }
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// Four files of each size, written at 1 GB/s and read at 2.5 GB/s, plus 0.1 ms for each file.
@@ -162,16 +158,13 @@ fn sweep() -> Script {
     for (target, trial) in it.trials().enumerate() {
         (trial.target, trial.work) = (target, Work::Discard);
     }
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// A search over three buffer sizes. Two of them were then measured beside the usual method, and a
 /// fourth was ruled out.
 fn tune() -> Script {
-    let mut it = Script::begin(RunKind::Tune, &["tune", "lines.txt"]);
-    it.target(file("/data/lines.txt"));
-    it.contender("rust");
+    let mut it = Script::of_lines(RunKind::Tune, &["tune", "lines.txt"]);
     let searched = [
         warm("rust/read/memchr@buffer=4KiB", 160_000),
         warm("rust/read/memchr@buffer=64KiB", 90_000),
@@ -190,15 +183,12 @@ fn tune() -> Script {
     let ruled_out = it.announce(&[warm("rust/read/memchr@buffer=256KiB", 0)]);
     let prediction = Prediction { ratio: 1.5, ci95: [1.25, 1.75], model_error: 0.0625 };
     it.outcome(ruled_out, Outcome::RuledOut { prediction });
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// The limits of a machine, measured by controls and by another program.
 fn limits() -> Script {
-    let mut it = Script::begin(RunKind::Limits, &["limits", "lines.txt"]);
-    it.target(file("/data/lines.txt"));
-    it.contender("rust");
+    let mut it = Script::of_lines(RunKind::Limits, &["limits", "lines.txt"]);
     it.run_trials(
         &[cold("rust/resident/avx2", 41_000), cold("rust/device@buffer=128KiB,depth=16", 500_000)],
         5,
@@ -227,8 +217,7 @@ fn limits() -> Script {
         samples,
         how: "fio: io_uring, O_DIRECT, sequential; its own rate, after our rounds".to_owned(),
     })));
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// A URL of another server, read over one connection and over four.
@@ -266,8 +255,7 @@ fn http() -> Script {
             };
         }
     }
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// A fleet of two hosts, each of which reads its own file.
@@ -307,8 +295,7 @@ fn fleet() -> Script {
     it.lines.extend(turns);
     it.rejected(2, 5, "host 1 (rank 1): began 5.86 ms late");
     (0..plays.len()).for_each(|at| it.measured(first + at, StopReason::MostReadings, 6));
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// The fleet turn of two ranks whose joint sample is this sample.
@@ -327,9 +314,7 @@ fn of_two_ranks(sample: &Sample) -> Line {
 
 /// A race that was interrupted, resumed, and interrupted again. Its contenders had side effects.
 fn cut() -> Script {
-    let mut it = Script::begin(RunKind::Race, &["race", "lines.txt", "--state", "warm"]);
-    it.target(file("/data/lines.txt"));
-    it.contender("rust");
+    let mut it = Script::of_lines(RunKind::Race, &["race", "lines.txt", "--state", "warm"]);
     let plays =
         [warm("command/wc -l", 200_000), warm("java/Files.lines", 400_000), warm("rust/mmap/memchr", 50_000)];
     let first = it.announce(&plays);
@@ -356,9 +341,7 @@ fn cut() -> Script {
 
 /// Three methods with flame graphs and traces.
 fn inside() -> Script {
-    let mut it = Script::begin(RunKind::Race, &["race", "lines.txt", "--flamegraph", "--trace"]);
-    it.target(file("/data/lines.txt"));
-    it.contender("rust");
+    let mut it = Script::of_lines(RunKind::Race, &["race", "lines.txt", "--flamegraph", "--trace"]);
     let controls = [warm("rust/null", 2), warm("rust/resident/avx2", 40_000), warm("rust/copy", 80_000)];
     let ways =
         [warm("command/wc -l", 200_000), warm("rust/read/memchr", 90_000), warm("rust/mmap/memchr", 50_000)];
@@ -389,8 +372,7 @@ fn inside() -> Script {
         let trace = Trace { how: "seen by a preloaded library".to_owned(), ..trace };
         it.lines.push(Line::Trace { trial, trace: Box::new(trace) });
     }
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 /// A trace of `count` calls of equal latency; the last call finds the end of the file.
@@ -417,9 +399,7 @@ fn read_calls(count: usize, bytes: u64, latency_ns: u64) -> Trace {
 /// Two trials that tie for the first rank, and two that stopped as soon as they were clearly
 /// slower.
 fn stopped() -> Script {
-    let mut it = Script::begin(RunKind::Race, &["race", "lines.txt"]);
-    it.target(file("/data/lines.txt"));
-    it.contender("rust");
+    let mut it = Script::of_lines(RunKind::Race, &["race", "lines.txt"]);
     let plays = [
         warm("rust/mmap/memchr", 50_000),
         warm("rust/read/memchr@buffer=256KiB", 50_200),
@@ -431,8 +411,7 @@ fn stopped() -> Script {
     it.read(first, &plays[..2], 5..12);
     (2..4).for_each(|at| it.measured(first + at, StopReason::NotFirst, 5));
     (0..2).for_each(|at| it.measured(first + at, StopReason::Decided, 12));
-    it.end(EndReason::Settled);
-    it
+    it.settled()
 }
 
 #[cfg(test)]

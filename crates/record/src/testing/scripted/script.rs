@@ -88,6 +88,14 @@ impl Script {
         Script { lines: vec![header], targets: 0, trials: 0 }
     }
 
+    /// A script that begins with a file of lines and the contender in Rust.
+    pub(super) fn of_lines(kind: RunKind, words: &[&str]) -> Script {
+        let mut it = Script::begin(kind, words);
+        it.target(file("/data/lines.txt"));
+        it.contender("rust");
+        it
+    }
+
     pub(super) fn target(&mut self, facts: TargetFacts) {
         self.lines.push(target(self.targets, facts));
         self.targets += 1;
@@ -176,8 +184,10 @@ impl Script {
         self.lines.push(Line::Warning { text: text.to_owned() });
     }
 
-    pub(super) fn end(&mut self, reason: EndReason) {
-        self.lines.push(Line::End { reason, wall_ns: 61_000_000_000 });
+    /// Ends the run.
+    pub(super) fn settled(mut self) -> Script {
+        self.lines.push(Line::End { reason: EndReason::Settled, wall_ns: 61_000_000_000 });
+        self
     }
 
     /// The trials so far, in the order of their numbers.
