@@ -17,7 +17,7 @@ use crate::programs::{Programs, Race, end, pressed_trial};
 use crate::row::{Row, Share};
 use anyhow::Context;
 use readlab_analysis::memory::{MemoryCurve, MemoryPoint};
-use readlab_analysis::stats::{LogMedian, Observation, float};
+use readlab_analysis::stats::{LogMedian, float};
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Outcome, Record, TrialRecord};
@@ -143,7 +143,8 @@ fn two_runs(programs: &Programs) -> anyhow::Result<Row> {
             let is_same =
                 |other: &&MemoryPoint| (other.level, &other.it.trial.id) == (point.level, &point.it.trial.id);
             let other = second_points.iter().find(is_same);
-            let ratio = other.and_then(|other| Some(wall(other.it)?.over(&wall(point.it)?)));
+            let wall = |point: &MemoryPoint| LogMedian::from_observations(&point.it.samples);
+            let ratio = other.and_then(|other| Some(wall(other)?.over(&wall(&point)?)));
             share.count(ratio.and_then(|it| it.ci95).is_some_and(|ends| ends.holds(1.0)));
         }
     }
@@ -163,10 +164,6 @@ fn too_small(programs: &Programs) -> anyhow::Result<Row> {
 /// The points of all curves.
 fn points(record: &Record) -> Vec<MemoryPoint<'_>> {
     MemoryCurve::all(record).into_iter().flat_map(|curve| curve.points).collect()
-}
-
-fn wall(it: &TrialRecord) -> Option<LogMedian> {
-    LogMedian::from_observations(&it.samples.iter().map(Observation::from).collect::<Vec<_>>())
 }
 
 /// How often a process that keeps the file in memory, for which its own group is charged, is named.

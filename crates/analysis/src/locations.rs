@@ -93,19 +93,6 @@ struct SameSources {
     same_by: SameBy,
 }
 
-/// The work and the cache state of a reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct WorkAndState {
-    work: Work,
-    state: CacheState,
-}
-
-impl WorkAndState {
-    fn of_trial(it: &TrialRecord) -> WorkAndState {
-        WorkAndState { work: it.trial.work, state: it.trial.state }
-    }
-}
-
 impl Locations {
     pub fn from_record(record: &Record) -> Locations {
         let mut found = Locations::default();
@@ -148,10 +135,14 @@ fn sources_of_target(record: &Record, target: usize) -> impl Iterator<Item = Sou
     [None].into_iter().chain(decoded.map(Some)).map(move |decodes| Source { target, decodes })
 }
 
+fn work_and_state(it: &TrialRecord) -> (Work, CacheState) {
+    (it.trial.work, it.trial.state)
+}
+
 /// The ratios in each condition in which both sources were measured.
 fn ratios_by_condition(record: &Record, same: SameSources) -> Vec<LocationRatios> {
-    let conditions = measured_trials(record, same.both[0]).into_iter().map(WorkAndState::of_trial);
-    let conditions: BTreeSet<WorkAndState> = conditions.collect();
+    let conditions: BTreeSet<(Work, CacheState)> =
+        measured_trials(record, same.both[0]).into_iter().map(work_and_state).collect();
     conditions.into_iter().filter_map(|condition| ratios_in(record, same, condition)).collect()
 }
 
@@ -172,11 +163,11 @@ fn measured_trials(record: &Record, source: Source) -> Vec<&TrialRecord> {
 fn ratios_in(
     record: &Record,
     SameSources { both, same_by }: SameSources,
-    condition: WorkAndState,
+    (work, state): (Work, CacheState),
 ) -> Option<LocationRatios> {
     let [at_first, at_other] = both.map(|source| {
         let mut trials = measured_trials(record, source);
-        trials.retain(|it| WorkAndState::of_trial(it) == condition);
+        trials.retain(|it| work_and_state(it) == (work, state));
         trials
     });
     let noise = SharedNoise::from_trials(at_first.iter().chain(&at_other).copied());
@@ -193,8 +184,8 @@ fn ratios_in(
     let [first, there] = both;
     let overall = noise.ratio_over(&pairs);
     let found = LocationRatios {
-        state: condition.state,
-        work: condition.work,
+        state,
+        work,
         first,
         there,
         same_by,

@@ -28,9 +28,11 @@ pub struct LogMedian {
 
 impl LogMedian {
     /// The logarithm of the median of observations; `None` without any.
-    pub fn from_observations(observations: &[Observation]) -> Option<LogMedian> {
-        let log = |it: &Observation| Observation { value: it.value.max(1.0).ln(), ..*it };
-        let logs: Vec<Observation> = observations.iter().map(log).collect();
+    pub fn from_observations<O: Into<Observation>>(
+        observations: impl IntoIterator<Item = O>,
+    ) -> Option<LogMedian> {
+        let log = |it: Observation| Observation { value: it.value.max(1.0).ln(), ..it };
+        let logs: Vec<Observation> = observations.into_iter().map(|it| log(it.into())).collect();
         let value = median(logs.iter().map(|it| it.value))?;
         Some(LogMedian { value, ci95: crate::median_interval(&logs, Confidence::REPORTED) })
     }
@@ -89,7 +91,7 @@ mod tests {
         let quotient = LogMedian::from_published(30.0).over(&logs(10_f64.ln(), 2.0, 3.0));
         assert!((quotient.estimate - 3.0).abs() < 1e-12);
         assert_eq!((quotient.ci95, quotient.significance()), (None, None));
-        assert_eq!(LogMedian::from_observations(&[]), None);
+        assert_eq!(LogMedian::from_observations::<Observation>([]), None);
     }
 
     /// Half the 95 % interval of the median of this many readings with normal noise of this spread.

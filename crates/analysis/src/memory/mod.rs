@@ -15,9 +15,7 @@ pub use contest::{Crossing, FastestMethod, LevelRatio, MemoryContest};
 
 use super::latency::{LatencySummary, Quantile};
 use super::noise::SharedNoise;
-use super::stats::{
-    Interval, IntervalRule, LogMedian, Observation, Ratio, SharedRatio, Significance, float, median,
-};
+use super::stats::{Interval, IntervalRule, LogMedian, Ratio, SharedRatio, Significance, float, median};
 use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::MemoryFacts;
@@ -240,9 +238,7 @@ impl<'r> MemoryNoise<'r> {
             };
             return shared.map(Ratio::from);
         }
-        let walls = |it: &TrialRecord| {
-            LogMedian::from_observations(&it.samples.iter().map(Observation::from).collect::<Vec<_>>())
-        };
+        let walls = |it: &TrialRecord| LogMedian::from_observations(&it.samples);
         Some(walls(other)?.over(&walls(trial)?))
     }
 }
