@@ -163,7 +163,7 @@ fn is_beyond_read_ahead(bytes: u64, target: &TargetFacts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Line, testing};
+    use crate::testing;
     use readlab_model::sample::TurnSeen;
     use readlab_model::target::TargetKind;
     use readlab_model::target::device::{Device, ReadAhead};
@@ -193,14 +193,9 @@ mod tests {
         let device = Device { read_ahead_bytes: Some(128 << 10), ..Device::default() };
         let extents = Some(Extents::default());
         record.add(testing::target(0, TargetFacts { device: Some(device), extents, ..facts }));
-        for (index, state) in [CacheState::Cold, CacheState::Warm].into_iter().enumerate() {
-            let Line::Trial(line) = testing::trial(index, name, state, Cache::Through) else {
-                panic!("a trial")
-            };
-            record.add(Line::Trial(Box::new(Trial { work: Work::Output, ..*line })));
-        }
-        for (index, sample) in [cold, warm].into_iter().enumerate() {
-            record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(index), ..sample })));
+        for (state, reading) in [(CacheState::Cold, cold), (CacheState::Warm, warm)] {
+            let added = testing::add_trial(&mut record, name, state, Cache::Through, [reading]);
+            record.trials[TrialIndex::new(added)].trial.work = Work::Output;
         }
         record
     }
