@@ -3,7 +3,9 @@
 
 use super::measure::{Measure, Unit};
 use crate::noise::SharedNoise;
-use crate::stats::{self, Interval, IntervalRule, LogMedian, Observation, Ratio, RuledInterval, SharedRatio};
+use crate::stats::{
+    self, Interval, IntervalRule, LogMedian, Observation, Ratio, RuledInterval, SharedRatio, Significance,
+};
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::trial::{CacheState, Params, Transport, TrialIndex, Work};
 use readlab_record::Outcome;
@@ -245,8 +247,14 @@ pub struct Cell {
     #[serde(serialize_with = "serialize_percentiles")]
     #[schemars(with = "Option<BTreeMap<String, f64>>")]
     pub percentiles: Option<Percentiles>,
-    /// How many times as good as the first side the number is. `None` on the first side, where the
-    /// first side lacks the number, and between a mean and a median.
+    // Known where the number is not a median of samples.
+    #[serde(serialize_with = "serialize_statistic")]
+    #[schemars(with = "Statistic")]
+    pub statistic: Option<Statistic>,
+    // `None` on the first side, where the first side lacks the number, and between a mean and a
+    // median.
+    #[serde(serialize_with = "serialize_ratio")]
+    #[schemars(with = "Option<CellRatio>")]
     pub ratio: Option<Ratio>,
 }
 
@@ -269,9 +277,9 @@ fn serialize_statistic<S: Serializer>(it: &Option<Statistic>, serializer: S) -> 
     it.unwrap_or(Statistic::Median).serialize(serializer)
 }
 
-fn serialize_ratio<S: Serializer>(it: &Option<UnpairedRatio>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_ratio<S: Serializer>(it: &Option<Ratio>, serializer: S) -> Result<S::Ok, S::Error> {
     let ratio =
-        |it: UnpairedRatio| CellRatio { estimate: it.estimate, ci95: it.ci95, clear: it.significance() };
+        |it: Ratio| CellRatio { estimate: it.estimate, ci95: it.ci95, clear: it.significance() };
     it.map(ratio).serialize(serializer)
 }
 

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -20,33 +19,20 @@ pub struct Identity {
     pub ctime: (i64, i64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Change {
+    #[error("was replaced by another file")]
     Replaced,
-    Shrank {
-        from: u64,
-        to: u64,
-    },
-    Grew {
-        from: u64,
-        to: u64,
-    },
+    #[error("shrank from {from} to {to} bytes")]
+    Shrank { from: u64, to: u64 },
+    #[error("grew from {from} to {to} bytes")]
+    Grew { from: u64, to: u64 },
     /// The file was written to, or its modification time was set.
+    #[error("was written to")]
     Written,
-    /// Only the inode was changed: rights, owner, links or name.
+    /// Only the inode was changed.
+    #[error("was touched: rights, owner, links or name")]
     Touched,
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Change::Replaced => f.write_str("was replaced by another file"),
-            Change::Shrank { from, to } => write!(f, "shrank from {from} to {to} bytes"),
-            Change::Grew { from, to } => write!(f, "grew from {from} to {to} bytes"),
-            Change::Written => f.write_str("was written to"),
-            Change::Touched => f.write_str("was touched: rights, owner, links or name"),
-        }
-    }
 }
 
 impl Identity {
