@@ -278,8 +278,7 @@ fn serialize_statistic<S: Serializer>(it: &Option<Statistic>, serializer: S) -> 
 }
 
 fn serialize_ratio<S: Serializer>(it: &Option<Ratio>, serializer: S) -> Result<S::Ok, S::Error> {
-    let ratio =
-        |it: Ratio| CellRatio { estimate: it.estimate, ci95: it.ci95, clear: it.significance() };
+    let ratio = |it: Ratio| CellRatio { estimate: it.estimate, ci95: it.ci95, clear: it.significance() };
     it.map(ratio).serialize(serializer)
 }
 
