@@ -178,23 +178,23 @@ mod tests {
     /// Adds a cold and a warm trial of one command, with one reading each, on a target with a
     /// read-ahead of 128 KiB; returns for each whether its rate is known.
     fn rates_known(name: &str, facts: TargetFacts, cold: Sample, warm: Sample) -> [bool; 2] {
-        let record = record_of_command(name, facts, cold, warm);
+        let record = record_of_command(name, facts, vec![cold], warm);
         [0, 1].map(|index| record.read_whole(&record.trials[TrialIndex::new(index)]).is_some())
     }
 
     /// The parts that a cold and a warm trial of a command read.
     fn parts_read(facts: TargetFacts, cold: Sample) -> [Option<PartRead>; 2] {
-        let record = record_of_command("command/head {}", facts, cold, reading(1.0, 0, None));
+        let record = record_of_command("command/head {}", facts, vec![cold], reading(1.0, 0, None));
         [0, 1].map(|index| record.read_part(&record.trials[TrialIndex::new(index)]))
     }
 
-    fn record_of_command(name: &str, facts: TargetFacts, cold: Sample, warm: Sample) -> Record {
+    fn record_of_command(name: &str, facts: TargetFacts, cold: Vec<Sample>, warm: Sample) -> Record {
         let mut record = Record::new(testing::header());
         let device = Device { read_ahead_bytes: Some(128 << 10), ..Device::default() };
         let extents = Some(Extents::default());
         record.add(testing::target(0, TargetFacts { device: Some(device), extents, ..facts }));
-        for (state, reading) in [(CacheState::Cold, cold), (CacheState::Warm, warm)] {
-            let added = testing::add_trial(&mut record, name, state, Cache::Through, [reading]);
+        for (state, readings) in [(CacheState::Cold, cold), (CacheState::Warm, vec![warm])] {
+            let added = testing::add_trial(&mut record, name, state, Cache::Through, readings);
             record.trials[TrialIndex::new(added)].trial.work = Work::Output;
         }
         record
@@ -303,27 +303,16 @@ mod tests {
 
     #[test]
     fn a_command_that_once_fetched_nothing_reads_nothing_of_the_target() {
-        let share_of = |cold: &[Sample]| {
-            let mut record =
-                record_of_command("command/stat {}", file(MIB), cold[0].clone(), reading(1.0, 0, None));
-            for sample in &cold[1..] {
-                record.add(Line::Sample(Box::new(Sample { trial: TrialIndex::new(0), ..sample.clone() })));
-            }
-            [0, 1]
-                .map(|index| record.read_part(&record.trials[TrialIndex::new(index)]).map(|part| part.share))
+        let share_of = |cold: [&Sample; 2]| {
+            let cold = cold.map(Sample::clone).to_vec();
+            let record = record_of_command("command/stat {}", file(MIB), cold, reading(1.0, 0, None));
+            [0, 1].map(|index| Some(record.read_part(&record.trials[TrialIndex::new(index)])?.share))
         };
         let (nothing, its_own_files) = (reading(0.0, 0, None), reading(0.0, 65_536, None));
-        assert_eq!(share_of(&[its_own_files.clone(), nothing.clone()]), [Some(0.0); 2]);
-        assert_eq!(
-            share_of(&[its_own_files.clone(), its_own_files]),
-            [None; 2],
-            "each may have bypassed the cache"
-        );
-        assert_eq!(
-            share_of(&[nothing, reading(0.0, 2 * MIB, None)]),
-            [None; 2],
-            "more than a program's own files"
-        );
+        let more = reading(0.0, 2 * MIB, None);
+        assert_eq!(share_of([&its_own_files, &nothing]), [Some(0.0); 2]);
+        assert_eq!(share_of([&its_own_files; 2]), [None; 2], "each may have bypassed the cache");
+        assert_eq!(share_of([&nothing, &more]), [None; 2], "more than a program's own files");
     }
 
     #[test]
