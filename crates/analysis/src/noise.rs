@@ -23,9 +23,14 @@ impl SharedNoise {
         SharedNoise { shared: SharedVariance::new(observed), trials }
     }
 
-    /// Estimates the noise from the wall times of trials.
+    /// Estimates the noise from the wall times of trials. If some of them stopped because of how
+    /// they compared, their readings decided the race.
     pub fn from_trials<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> SharedNoise {
-        SharedNoise::new(trials.into_iter().map(|it| (it.trial.index, &it.samples)))
+        let trials: Vec<&TrialRecord> = trials.into_iter().collect();
+        let is_decided = trials.iter().any(|it| it.stopped.is_some_and(|it| it.why.is_comparison()));
+        let noise = SharedNoise::new(trials.iter().map(|it| (it.trial.index, &it.samples)));
+        let shared = if is_decided { noise.shared.of_decided_race() } else { noise.shared };
+        SharedNoise { shared, ..noise }
     }
 
     /// Estimates the noise from the wall times of all measured trials that compete with `it` in the
@@ -99,7 +104,7 @@ mod tests {
     use readlab_model::sample::Sample;
     use readlab_model::trial::CacheState;
     use readlab_protocol::Cache;
-    use readlab_record::testing;
+    use readlab_record::{StopReason, Stopped, testing};
 
     /// A warm contest of two trials, a control, and a cold trial. Each row holds the factor of the
     /// trial's times.
@@ -117,6 +122,25 @@ mod tests {
             testing::add_trial(&mut record, name, state, cache, (0..6).map(reading));
         }
         record
+    }
+
+    #[test]
+    fn the_ratios_of_a_race_that_was_decided_have_half_the_error() {
+        let mut record = Record::new(testing::header());
+        for (name, walls) in [("rust/a", [11, 9, 12, 10, 8, 13, 9, 12, 11, 10]), ("rust/b", [10; 10])] {
+            let readings = walls.map(|wall_ms| Sample { wall_ns: wall_ms * 1_000_000, ..Sample::default() });
+            testing::add_trial(&mut record, name, CacheState::Warm, Cache::Through, readings);
+        }
+        let [a, b] = [0, 1].map(TrialIndex::new);
+        let mut half_width = |why| {
+            record.trials[a].stopped = Some(Stopped { why, rounds: 10 });
+            SharedNoise::from_trials(&record.trials).ratio(a, b).unwrap().ci95.unwrap().ends.half_width()
+        };
+        let fixed = half_width(StopReason::MostReadings);
+        assert_eq!(half_width(StopReason::Precise), fixed);
+        let decided = half_width(StopReason::Decided);
+        assert!(decided > fixed, "{decided} {fixed}");
+        assert_eq!(half_width(StopReason::NotFirst), decided);
     }
 
     #[test]

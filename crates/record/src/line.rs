@@ -222,6 +222,13 @@ pub enum StopReason {
     Budget,
 }
 
+impl StopReason {
+    /// True if the readings of all trials, compared with each other, decided that the trial stops.
+    pub fn is_comparison(self) -> bool {
+        matches!(self, StopReason::NotFirst | StopReason::Decided)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stopped {
     pub why: StopReason,
