@@ -1,7 +1,7 @@
 // needs: the crates object_store and tokio
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
-use object_store::{GetOptions, ObjectStore, Result, coalesce_ranges};
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt, Result, coalesce_ranges};
 use std::ops::Range;
 
 const MERGE_BYTES: u64 = 1048576; // = merge_bytes
@@ -11,8 +11,10 @@ const MERGE_BYTES: u64 = 1048576; // = merge_bytes
 pub async fn total(uri: &str, ranges: &[Range<u64>], count: impl Fn(&[u8]) -> u64) -> Result<u64> {
     let store = AmazonS3Builder::from_env().with_url(uri).build()?;
     let key = Path::parse(uri.splitn(4, '/').nth(3).unwrap_or_default())?;
+    let object = store.head(&key).await?;
     let fetch = |range: Range<u64>| {
-        let options = GetOptions::new().with_range(Some(range));
+        // All ranges must be of the same version.
+        let options = GetOptions::new().with_range(Some(range)).with_if_match(object.e_tag.clone());
         let (store, key) = (&store, &key);
         async move { store.get_opts(key, options).await?.bytes().await }
     };

@@ -196,8 +196,8 @@ impl CoalescedReader {
 pub(crate) struct ListedRangesReader {
     ranges: Vec<Range<u64>>,
     merge_bytes: u64,
-    /// The latencies of readings since they were last taken.
-    latencies: Mutex<Vec<Latencies>>,
+    /// The requests of each reading since latencies were last taken.
+    readings: Mutex<Vec<TimedRequests>>,
 }
 
 #[async_trait]
@@ -208,7 +208,7 @@ impl ObjectReader for ListedRangesReader {
         ListedRangesReader {
             ranges: ranges.collect(),
             merge_bytes: job.settings.get(&MERGE),
-            latencies: Mutex::default(),
+            readings: Mutex::default(),
         }
     }
 
@@ -218,9 +218,8 @@ impl ObjectReader for ListedRangesReader {
         let requests = TimedRequests::default();
         let fetch = |range| requests.part(store, range);
         let blocks = coalesce_ranges(&self.ranges, fetch, self.merge_bytes).await?;
-        // The latencies are added up after the window.
-        let latencies = requests.into_latencies(&self.ranges);
-        self.latencies.lock().unwrap_or_else(PoisonError::into_inner).push(latencies);
+        // The latencies are counted after the window.
+        self.readings.lock().unwrap_or_else(PoisonError::into_inner).push(requests);
         let answers = (0..).zip(&self.ranges).zip(&blocks).map(|((number, range), bytes)| {
             let mut tally = Tally::new(work);
             tally.take(bytes);
@@ -231,8 +230,8 @@ impl ObjectReader for ListedRangesReader {
     }
 
     fn take_latencies(&self) -> Option<Latencies> {
-        let mut latencies = self.latencies.lock().unwrap_or_else(PoisonError::into_inner);
-        Latencies::sum(mem::take(&mut *latencies))
+        let readings = mem::take(&mut *self.readings.lock().unwrap_or_else(PoisonError::into_inner));
+        Latencies::sum(readings.into_iter().map(|requests| requests.into_latencies(&self.ranges)).collect())
     }
 }
 
