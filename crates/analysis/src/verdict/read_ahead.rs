@@ -28,7 +28,7 @@ pub(super) fn unrequested_bytes(judged: &JudgedTrial) -> Option<Verdict> {
 /// holds whole pages, and the bytes between ranges that the reading merges.
 pub(super) fn amplification(judged: &JudgedTrial) -> Option<f64> {
     let JudgedTrial { target, facts, .. } = judged;
-    let asked_bytes = pages_bytes(target)?.max(merged_bytes(judged));
+    let asked_bytes = pages_bytes(target)?.max(merged_bytes(judged).unwrap_or(0.0));
     let times_asked = asked_bytes / float(target.useful_bytes().max(1));
     facts.read_times.filter(|times| *times >= AMPLIFICATION_MIN * times_asked)
 }
@@ -46,11 +46,15 @@ fn pages_bytes(target: &TargetFacts) -> Option<f64> {
     Some(float(places.distinct) * float(pages) * float(PAGE_BYTES))
 }
 
-/// Bytes that the reads of a reading request, without those that they request again because ranges
-/// overlap.
-fn merged_bytes(judged: &JudgedTrial) -> f64 {
-    let repeated_bytes = judged.target.blocks().map_or(0, |blocks| blocks.repeated_bytes);
-    median(judged.it, Meter::ReadBytes).unwrap_or(0.0) - float(repeated_bytes)
+/// At most this many different bytes are requested by reads that merge blocks; `None` if each block is
+/// requested by itself. Bytes of overlapping blocks are requested once if one read brings the blocks, and
+/// again by each other read. The record does not show which, so all requested bytes count as different:
+/// bytes that a read may have requested are never called read-ahead.
+fn merged_bytes(judged: &JudgedTrial) -> Option<f64> {
+    let JudgedTrial { it, target, .. } = judged;
+    let file_bytes = float(target.blocks()?.file_bytes);
+    let merged = median(it, Meter::ReadBytes).filter(|bytes| *bytes != float(target.size_bytes))?;
+    Some(merged.min(file_bytes))
 }
 
 /// The fastest rival on the same places that fetches at most half as many bytes.

@@ -68,27 +68,38 @@ fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
 #[test]
 fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged_ones() {
     let useful_bytes = 1 << 20;
-    let stop = |pages_bytes, read_bytes| {
+    let stop_of_repeats = |repeated_bytes, pages_bytes, read_bytes| {
         let mut record = machine_record();
-        record.targets[0].size_bytes = useful_bytes;
+        record.targets[0].size_bytes = useful_bytes + repeated_bytes;
         record.targets[0].ranges = Some(RangesFacts {
             list: "/data/list".to_owned(),
             is_sorted: false,
             reads: 16_384,
             shortest_bytes: 1,
             longest_bytes: 64 << 10,
-            repeated_bytes: 0,
+            repeated_bytes,
             pages_bytes,
             file_bytes: SIZE,
         });
+        let read_bytes = Some(read_bytes);
         let fetched = Sample { read_bytes, ..with_device_bytes(29 * useful_bytes, took_ms(2000, 30, 100)) };
         let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, fetched);
         stops_at(&record, read)
     };
+    let stop = |pages_bytes, read_bytes| stop_of_repeats(0, pages_bytes, read_bytes);
+    let read_ahead = "read-ahead, 29× the bytes";
     // Alone, a range of the mean length takes two pages, which are 128 times its bytes.
-    assert_eq!(stop(useful_bytes, Some(useful_bytes)), "read-ahead, 29× the bytes", "adjacent ranges");
-    assert!(!stop(15 * useful_bytes, Some(useful_bytes)).contains("read-ahead"), "a page for each range");
-    assert!(!stop(useful_bytes, Some(15 * useful_bytes)).contains("read-ahead"), "merged ranges");
+    assert_eq!(stop(useful_bytes, useful_bytes), read_ahead, "adjacent ranges");
+    assert!(!stop(15 * useful_bytes, useful_bytes).contains("read-ahead"), "a page for each range");
+    assert!(!stop(useful_bytes, 15 * useful_bytes).contains("read-ahead"), "merged ranges");
+    // Of ranges that overlap, the record has only how many of their bytes are repeated.
+    let stop = |repeated: u64, read: u64| {
+        stop_of_repeats(repeated * useful_bytes, useful_bytes, read * useful_bytes)
+    };
+    assert_eq!(stop(14, 15), read_ahead, "each range is read by itself");
+    assert!(!stop(20, 15).contains("read-ahead"), "one read brings the ranges that overlap");
+    assert!(!stop(10, 16).contains("read-ahead"), "several reads of an unsorted list overlap");
+    assert_eq!(stop(20, 14), read_ahead, "the device brings twice what the merged reads request");
 }
 
 #[test]
