@@ -291,8 +291,10 @@ impl Run<'_> {
             if progress.ended {
                 continue;
             }
+            let slot = Slot { position, ..slot };
+            self.announce_turn(&slot, of, progress);
             let begun_ns = self.sampler.elapsed_ns();
-            self.take_turn(&Slot { position, ..slot }, of, progress)?;
+            self.take_turn(&slot, progress)?;
             state_run.turns += 1;
             state_run.turns_ns += self.sampler.elapsed_ns().saturating_sub(begun_ns);
         }
@@ -314,11 +316,16 @@ impl Run<'_> {
         Ok(!state_run.is_unfillable)
     }
 
-    /// Takes one turn of one trial in a round of `of` trials, repeated while its cache state cannot be
-    /// proven.
-    pub(crate) fn take_turn(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> RunResult {
+    /// Announces a turn of a trial in a round of `of` trials. Drawing it takes time, which is no part of
+    /// the turn.
+    pub(crate) fn announce_turn(&mut self, slot: &Slot, of: u32, progress: &TrialProgress) {
         let (trial, &Slot { round, position, .. }) = (progress.trial, slot);
         self.sink.announce_step(Step::Turn { trial, round, position, of });
+    }
+
+    /// Takes one turn of one trial, repeated while its cache state cannot be proven.
+    pub(crate) fn take_turn(&mut self, slot: &Slot, progress: &mut TrialProgress) -> RunResult {
+        let (trial, round) = (progress.trial, slot.round);
         let Run { sampler, sink, .. } = self;
         let taken = attempt::take_until_proven(*sampler, trial, slot, |sampler, reason| {
             sink.append(Line::Rejected { trial, round, reason })?;

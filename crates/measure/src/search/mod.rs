@@ -224,7 +224,9 @@ impl Run<'_> {
                 self.start(progress)?;
             }
             if !progress.ended {
-                self.take_turn(&Slot { position, ..begin }, of, progress)?;
+                let slot = Slot { position, ..begin };
+                self.announce_turn(&slot, of, progress);
+                self.take_turn(&slot, progress)?;
             }
             self.report_turn(&mut searching.search, progress);
             self.close_after_turn(progress);

@@ -45,7 +45,7 @@ impl Run<'_> {
         let targets: BTreeSet<usize> =
             state_run.progresses.iter().map(|it| self.plan.planned_trial(it.trial).trial.target).collect();
         let of = u32::try_from(targets.len()).unwrap_or(u32::MAX);
-        let count = state_run.progresses.len();
+        let turns = state_run.progresses.len();
         for (place, progress) in (0_u32..).zip(&mut state_run.progresses) {
             if self.is_firmly_up(&state_run.clock)? {
                 return Ok(EndReason::Budget);
@@ -53,7 +53,7 @@ impl Run<'_> {
             let (round, position) = (place / of, place % of);
             self.take_only_turn(&Slot { state, fill: round, round, position, rung: None }, of, progress)?;
             if position + 1 == of {
-                self.show_progress(place + 1, count);
+                self.show_progress(place + 1, turns);
             }
         }
         Ok(EndReason::Settled)
@@ -70,7 +70,8 @@ impl Run<'_> {
     fn take_only_turn(&mut self, slot: &Slot, of: u32, progress: &mut TrialProgress) -> RunResult {
         self.start(progress)?;
         if !progress.ended {
-            self.take_turn(slot, of, progress)?;
+            self.announce_turn(slot, of, progress);
+            self.take_turn(slot, progress)?;
         }
         if !progress.ended {
             self.conclude_trial(progress, None)?;

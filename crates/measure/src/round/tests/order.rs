@@ -73,6 +73,14 @@ fn nothing_is_read_after_settings_or_a_fill_failed() {
 }
 
 #[test]
+fn positions_are_counted_from_zero_within_each_round() {
+    let trials = [("a", WARM), ("b", WARM), ("c", WARM)];
+    let recorded = play_trials(rules_of_runs(2), &trials, ScriptedSampler::default());
+    let places: Vec<(u32, u32)> = recorded.samples().iter().map(|s| (s.round, s.position)).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+}
+
+#[test]
 fn rounds_are_numbered_over_all_fills_and_rounds_without_a_fill_are_one_block() {
     let rules = Rules { fills: 3, ..rules_of_runs(6) };
     let trials = [("a", COLD), ("a", WARM), ("a", CacheState::Pressed)];
