@@ -78,8 +78,8 @@ page() {
     [ "$bytes" -le "$largest_page_bytes" ] || { echo "docs/gallery/$1.html has $bytes bytes" >&2; failed=1; }
 }
 
-# run NAME: the run of a page, in $folder/NAME, within about two minutes; the whole suite, the sweep and contenders that are
-# built first take longer.
+# run NAME: the run of a page, in $folder/NAME. The races of memory, places and settings have a budget of two minutes; the
+# other runs have none. Contenders that are not built yet are built first.
 run() {
     case $1 in
         race) readlab race lines --language rust,c,python --output race --quiet ;;
@@ -141,4 +141,6 @@ gallery() {
     [ -z "$failed" ]
 }
 
+# The names of pages may follow the word gallery.
+: "${1:?pictures or gallery}"
 "$@"
