@@ -355,6 +355,31 @@ mod tests {
         assert!(sample.cpu_user_ns.is_some() && sample.cpu_system_ns.is_some());
     }
 
+    /// Its latencies are the number of its readings since they were last taken.
+    struct CountedTarget(u64);
+
+    impl ReadTarget for CountedTarget {
+        fn read(&mut self) -> Result<Reading, Refusal> {
+            self.0 += 1;
+            Ok(Reading::default())
+        }
+
+        fn take_latencies(&mut self) -> Option<LatenciesLine> {
+            Some(LatenciesLine { histogram: std::mem::take(&mut self.0).to_string() })
+        }
+    }
+
+    #[test]
+    fn latencies_are_of_timed_readings_alone() {
+        let (reader, shown) = (Box::new(CountedTarget(0)), "/f".to_owned());
+        let mut session = Session { reader, shown, params: BTreeMap::new() };
+        for _ in 0..2 {
+            let samples = session.turn(TurnRequest { lead: 2, count: 3 }).unwrap();
+            assert_eq!(samples.len(), 3);
+            assert_eq!(session.latencies().unwrap().histogram, "3");
+        }
+    }
+
     #[test]
     fn a_failure_names_the_target_in_one_line_and_no_query() {
         let reason = |method, target| match messages_of(
