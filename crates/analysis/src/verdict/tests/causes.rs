@@ -67,8 +67,8 @@ fn a_random_mapping_that_fetches_unrequested_bytes_is_limited_by_read_ahead() {
 
 #[test]
 fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged_ones() {
-    let useful_bytes = 1 << 20;
-    let stop_of_repeats = |repeated_bytes, pages_bytes, read_bytes| {
+    let useful_bytes: u64 = 1 << 20;
+    let stop_of_repeats = |repeated_bytes: u64, pages_bytes: u64, read_bytes: u64| {
         let mut record = machine_record();
         record.targets[0].size_bytes = useful_bytes + repeated_bytes;
         record.targets[0].ranges = Some(RangesFacts {
