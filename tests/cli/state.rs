@@ -36,7 +36,6 @@ fn words() -> String {
 /// Asserts that every sample proves its state, that nothing is `null` without a reason, that all
 /// facts are recorded which any user may read about an own process, and that no temporary file is
 /// left.
-#[expect(clippy::cast_precision_loss, reason = "a share of 32 MiB")]
 fn assert_proven(home: &Home, said: ProgramOutput) -> Value {
     let json = said.exits(0).json();
     let mut proven = 0;

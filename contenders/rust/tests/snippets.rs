@@ -1,12 +1,6 @@
 //! Tests that the snippets in advice compile with the crates that they name, and count correctly on
 //! files of awkward sizes.
 #![allow(unreachable_pub, dead_code, reason = "a snippet is code of somebody else's program")]
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "as above"
-)]
 
 use crate::{forms, server};
 use readlab_protocol::Archive;

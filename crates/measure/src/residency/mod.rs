@@ -82,7 +82,6 @@ pub struct Residency {
 impl ResidencyProof {
     /// Share of the file's pages that are in the page cache, 0 to 1. Exactly 0 or 1 only if none or
     /// all of the checked pages are resident. `None` for an empty file, which has no pages.
-    #[expect(clippy::cast_precision_loss, reason = "no file has 2^53 pages")]
     pub fn share(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }

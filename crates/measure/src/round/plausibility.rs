@@ -56,7 +56,6 @@ impl VisitingCeiling {
             return None;
         }
         let ceiling_ns = self.visit_ns.range(..=bytes).map(|(_, visit_ns)| *visit_ns).max()?;
-        #[expect(clippy::cast_precision_loss, reason = "compared with a slack of half")]
         let is_too_short = (fastest_ns as f64) * CEILING_SLACK < ceiling_ns as f64;
         is_too_short.then(|| {
             format!("a window of {fastest_ns} ns is shorter than visiting the bytes in memory took: {ceiling_ns} ns")

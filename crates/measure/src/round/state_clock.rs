@@ -36,7 +36,6 @@ impl StateClock {
 
     /// The clock of the first part of this state; `share`, 0 to 1, is the part's share of the
     /// state's time.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a time")]
     pub(crate) fn clock_of_first_part(&self, share: f64) -> StateClock {
         let part_ns = (float(self.end_ns.saturating_sub(self.start_ns)) * share) as u64;
         StateClock { end_ns: self.start_ns + part_ns, ..*self }

@@ -166,7 +166,6 @@ impl ReplyOverhead {
     }
 
     /// A quantile of the unexplained times of `null`; 0 before its first turn.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a quantile of times")]
     fn left_out_quantile(&self, share: f64) -> u64 {
         let mut sorted: Vec<f64> = self.left_out_ns.iter().map(|&ns| float(ns)).collect();
         sorted.sort_unstable_by(f64::total_cmp);

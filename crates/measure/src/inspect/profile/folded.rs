@@ -46,7 +46,6 @@ impl FoldedStacks {
     }
 
     /// The functions that were most often on top of stacks, the hottest first.
-    #[expect(clippy::cast_precision_loss, reason = "shares of some thousand samples")]
     pub fn hottest(&self, most: usize) -> Vec<HotSpot> {
         let mut by_name = BTreeMap::<&str, u64>::new();
         for (frames, times) in &self.0 {

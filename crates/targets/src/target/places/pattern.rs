@@ -25,10 +25,8 @@ pub(super) fn blocks(pattern: Pattern, blocks: u64, reads: u64, seed: u64) -> Ve
             picked
         }
         Pattern::Zipf { exponent } => {
-            #[expect(clippy::cast_precision_loss, reason = "far fewer blocks than 2^52")]
             let ranks = Zipf::new(blocks as f64, exponent).expect("both are above 0");
             let step = step_through(blocks);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to blocks")]
             let scattered = |rank: f64| block_of_rank(rank as u64 - 1, step, blocks);
             (0..reads).map(|_| scattered(ranks.sample(&mut random))).collect()
         }

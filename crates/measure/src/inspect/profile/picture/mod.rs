@@ -131,7 +131,6 @@ fn legend() -> impl Iterator<Item = Element> {
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "places of some thousand samples")]
 impl PictureScale {
     fn unit(&self) -> f64 {
         (WIDTH - 2.0 * MARGIN) / self.samples as f64
@@ -170,7 +169,6 @@ impl PictureScale {
 }
 
 /// The characters of a name that fit into a width.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
 fn label(name: &str, width: f64) -> String {
     let letters = ((width - 6.0) / LETTER_WIDTH).max(0.0) as usize;
     if letters < 3 {
