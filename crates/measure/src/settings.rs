@@ -513,7 +513,7 @@ mod tests {
         let is_whole =
             failed.starts_with("--setting-command x: --read ") && failed.ends_with("3: no such device");
         assert!(is_whole, "{failed}");
-        let printed = said("echo '[none] $(reboot)'");
+        let printed = said("echo '[none] $(reboot)' #");
         assert!(printed.contains("printed no plain value"), "{printed}");
         assert!(
             is_plain_value("4MiB") && !is_plain_value("") && !is_plain_value("a b") && !is_plain_value("$x")

@@ -228,4 +228,17 @@ mod tests {
         assert!(resident.unwrap_err().contains("/a: open: No such file"));
         assert!(change.as_ref().is_some_and(|change| change.contains("/a: No such file")), "{change:?}");
     }
+
+    #[test]
+    fn only_files_that_lost_pages_are_filled_again() {
+        let folder = folder();
+        let cache = cache_of(folder.path());
+        assert!(cache.refill().unwrap().proof.is_warm());
+        PageCache::open(&folder.path().join("b"), Eviction::OfFile).unwrap().evict().unwrap();
+        let lost = cache.residency().unwrap();
+        assert_eq!((lost.pages - lost.resident, lost.pages), (13, 39));
+        let filled = cache.refill().unwrap().proof;
+        assert_eq!((filled.is_warm(), filled.pages), (true, 39), "all are proven");
+        assert!(cache.residency().unwrap().is_warm());
+    }
 }

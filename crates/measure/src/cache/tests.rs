@@ -2,16 +2,18 @@
 //! users who do not own the file.
 
 use super::{CacheError, Eviction, PageCache, TargetCache};
-use crate::residency::{Residency, ResidencyMeans};
+use crate::residency::ResidencyMeans;
 use crate::testing;
+use readlab_model::target::range::RangeFacts;
 use readlab_protocol::Part;
 use readlab_system::memory::page_bytes;
+use readlab_targets::target::Place;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// Size in bytes: no whole number of pages, and more pages than are probed.
@@ -37,19 +39,39 @@ fn an_evicted_file_is_cold_and_a_filled_file_is_warm() {
     }
 }
 
+/// The page cache of a part of a file, which the user chose if it is a range.
+fn cache_of_part(path: &Path, part: Part, range: Option<RangeFacts>) -> PageCache {
+    let mut target = testing::target(Place::File(path.to_owned()), part.length_bytes);
+    (target.part, target.facts.range) = (Some(part), range);
+    PageCache::open_target(&target, path, Eviction::OfFile).unwrap()
+}
+
 #[test]
 fn a_range_is_filled_alone_and_evicted_with_the_whole_file() {
     let Some((_folder, path)) = disk_file() else { return };
     let page = page_bytes();
-    let range = Part { start_bytes: 4 * page, length_bytes: 8 * page };
+    let (start_bytes, length_bytes) = (4 * page, 8 * page);
     let whole = PageCache::open(&path, Eviction::OfFile).unwrap();
-    let residency = Residency::open(&path).unwrap().limited_to_part(Some(range));
-    let cache = PageCache::new(residency, Eviction::OfFile);
+    let range = RangeFacts { start_bytes, length_bytes, file_bytes: FILE_SIZE as u64 };
+    let cache = cache_of_part(&path, Part { start_bytes, length_bytes }, Some(range));
     whole.refill().unwrap();
     assert!(cache.evict().unwrap().is_cold());
     assert!(whole.residency().unwrap().is_cold());
     let filled = cache.refill().unwrap().proof;
     assert_eq!((filled.file_pages, filled.share()), (8, Some(1.0)));
+}
+
+#[test]
+fn the_part_of_one_of_several_readers_is_evicted_alone() {
+    let Some((_folder, path)) = disk_file() else { return };
+    // No folio of the page cache is on both sides of such a boundary.
+    let part = Part { start_bytes: 2 << 20, length_bytes: 2 << 20 };
+    let whole = PageCache::open(&path, Eviction::OfFile).unwrap();
+    let cache = cache_of_part(&path, part, None);
+    whole.refill().unwrap();
+    assert!(cache.evict().unwrap().is_cold());
+    let left = whole.residency().unwrap();
+    assert_eq!(left.pages - left.resident, part.length_bytes / page_bytes());
 }
 
 #[test]

@@ -245,12 +245,11 @@ impl<'a> ProcessSampler<'a> {
         self.own_commands.compare_output(trial, turn)
     }
 
-    /// Notes, once for each trial, how readlab adjusts its answers.
     fn note_adjusted(&mut self, trial: &Trial, turn: &Turn) {
         let truth = &self.trials.truth(trial.index).answer;
         let first = turn.samples.first().map(Answer::from);
         if let Some(how) = first.and_then(|answer| answer.added_note(trial.work, truth)) {
-            self.notes.warn_once(format!("{} {how}", trial.id));
+            self.notes.note_adjustment(&trial.id, how);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Notes of the sampler: lines for the record that are no samples, meters that could not be read in
 //! a turn, and which notes were made before, so that none is repeated.
 
-use readlab_model::trial::TrialIndex;
+use readlab_model::trial::{TrialId, TrialIndex};
 use readlab_record::{Line, OwnScheduling};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -45,6 +45,11 @@ impl Notes {
         if self.warned.insert(text.clone()) {
             self.warn(text);
         }
+    }
+
+    /// Notes, once for each trial, how readlab adjusts its answers.
+    pub(super) fn note_adjustment(&mut self, trial: &TrialId, how: &str) {
+        self.warn_once(format!("{trial} {how}"));
     }
 
     /// Notes a scheduling that a contender gave itself, each kind once and at most a few for each
@@ -106,5 +111,16 @@ mod tests {
         assert_eq!(notes.take_lines(), ["a", "b"].map(|text| Line::Warning { text: text.to_owned() }));
         notes.warn_once("a".to_owned());
         assert!(notes.take_lines().is_empty());
+    }
+
+    #[test]
+    fn an_adjusted_answer_is_noted_once_for_each_trial() {
+        let mut notes = Notes::default();
+        let [a, b]: [TrialId; 2] = ["rust/a", "rust/b"].map(|name| name.parse().unwrap());
+        for trial in [&a, &a, &b] {
+            notes.note_adjustment(trial, "counts newlines");
+        }
+        let text = |text: &str| Line::Warning { text: text.to_owned() };
+        assert_eq!(notes.take_lines(), [text("rust/a counts newlines"), text("rust/b counts newlines")]);
     }
 }
