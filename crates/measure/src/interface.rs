@@ -157,7 +157,9 @@ pub enum Step {
     Inspect(TrialIndex),
     Turn {
         trial: TrialIndex,
+        /// The round, from 0.
         round: u32,
+        /// Position in the round, from 0.
         position: u32,
         /// Number of trials in the round.
         of: u32,
@@ -174,7 +176,6 @@ pub struct Progress {
 
 impl Progress {
     /// The time left at the rate so far; `None` before anything is done.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn time_left(&self) -> Option<Nanos> {
         let elapsed_s = self.elapsed_ns as f64 / 1e9;
         (self.share > 0.0).then(|| Nanos::from_secs_f64(elapsed_s * (1.0 - self.share).max(0.0) / self.share))

@@ -26,9 +26,7 @@ pub enum NextLayer {
     /// of bytes received by network interfaces, because `rchar` does not include every kind of
     /// receiving.
     Program { pid: u32 },
-    /// `serverreadbytes` of the mounts of an NFS export, `read_bytes` of the clients of Lustre's object
-    /// storage, or bytes that CephFS has read from its storage. For another layer with a cache, only the
-    /// network interfaces count anything, or nothing does.
+    /// A server, or another layer with a cache, which `counter` counts if anything does.
     Remote { counter: RemoteCounter, source: String },
 }
 

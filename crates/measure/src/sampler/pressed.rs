@@ -160,6 +160,7 @@ pub(super) struct PressedTurn {
     pub(super) counters: GroupCounters,
     /// Share of the working set in memory after the turn.
     pub(super) after_share: f64,
+    /// Share of the working set for which the bounds of all groups have room; may be above 1.
     pub(super) granted_share: f64,
     pub(super) elsewhere: Option<String>,
 }
@@ -489,7 +490,6 @@ fn page_share(pages: u64, bound: &MemoryFacts) -> f64 {
     byte_share(pages.saturating_mul(page_bytes()), bound)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a share of a size, which no file has beyond 2^53")]
 fn share(bytes: u64, of_bytes: u64) -> f64 {
     bytes as f64 / of_bytes.max(1) as f64
 }

@@ -56,8 +56,14 @@ pub struct RankingRow {
     pub pieces: Option<Pieces>,
     /// Pieces per second of the median wall time; `None` for a target that is read whole.
     pub pieces_per_s: Option<f64>,
+    /// The bytes that were read divided by the useful bytes; `None` for what is read whole, for
+    /// several readers, and where they were not measured.
     pub amplification: Option<f64>,
+    /// Bytes from the device divided by the useful bytes; `None` in states other than pressed, and
+    /// where they were not measured.
     pub reread: Option<f64>,
+    /// The share of the bytes that a reading of blocks finds in the page cache; `None` in states other
+    /// than pressed, for what is read whole, and where it is not known.
     pub hit_share: Option<f64>,
     /// The latencies of single reads; `None` where they were not measured.
     pub latency: Option<LatencySummary>,

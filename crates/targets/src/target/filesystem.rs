@@ -28,8 +28,11 @@ pub enum Backing {
 /// What counts the bytes that a remote file system brings to this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteCounter {
+    /// `serverreadbytes` of the mounts of an NFS export.
     Nfs,
+    /// `read_bytes` of the clients of Lustre's object storage.
     Lustre,
+    /// Bytes that CephFS has read from its storage.
     Ceph,
     /// The network interfaces alone, which also count what others receive.
     Interfaces,
