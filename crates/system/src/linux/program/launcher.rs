@@ -13,9 +13,9 @@
 //! Without a launcher, as in unit tests, programs are children of the lab and die with it, but
 //! processes that they start may remain (`super::running`).
 
-use super::CommandLine;
 use super::leftovers::end_children;
 use super::supervisor::{Task, supervise};
+use super::{CommandLine, NumberedFile};
 use crate::descriptor::replace_streams;
 use rustix::io::retry_on_intr;
 use rustix::net::{
@@ -23,13 +23,12 @@ use rustix::net::{
     SendFlags, recvmsg, sendmsg,
 };
 use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, setpgid, waitpid};
-use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -139,7 +138,7 @@ pub fn undo_at_end_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Re
 }
 
 /// What the launcher does with a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TaskPurpose {
     /// Start the task.
     Now,
@@ -149,13 +148,25 @@ enum TaskPurpose {
     Forget,
 }
 
-/// Sends a task: first the length of its text together with the descriptors, then the text. The `last`
+impl TaskPurpose {
+    fn word(self) -> &'static [u8] {
+        match self {
+            TaskPurpose::Now => b"now",
+            TaskPurpose::AtEnd => b"at end",
+            TaskPurpose::Forget => b"forget",
+        }
+    }
+
+    fn parse(word: &[u8]) -> Option<TaskPurpose> {
+        [TaskPurpose::Now, TaskPurpose::AtEnd, TaskPurpose::Forget].into_iter().find(|it| it.word() == word)
+    }
+}
+
+/// Sends a task: first its length together with the descriptors, then its encoded words. The `last`
 /// descriptor is the supervisor's end of its socket, or what the launcher keeps open.
 fn send(mut socket: &UnixStream, purpose: TaskPurpose, task: &Task, last: &impl AsFd) -> io::Result<()> {
-    // As a path, serde would refuse a folder that is no UTF-8.
-    let folder = task.folder.as_ref().map(|folder| folder.as_os_str());
-    let text = serde_json::to_vec(&(purpose, folder, &task.line)).map_err(io::Error::other)?;
-    let length = u64::try_from(text.len()).map_err(io::Error::other)?.to_ne_bytes();
+    let words = encoded(purpose, task);
+    let length = u64::try_from(words.len()).map_err(io::Error::other)?.to_ne_bytes();
     let [stdin, stdout, stderr] = &task.streams;
     let descriptors = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), last.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(TASK_DESCRIPTORS))];
@@ -165,11 +176,12 @@ fn send(mut socket: &UnixStream, purpose: TaskPurpose, task: &Task, last: &impl 
     }
     // Eight bytes are sent completely or not at all.
     retry_on_intr(|| sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL))?;
-    socket.write_all(&text)
+    socket.write_all(&words)
 }
 
 impl Task {
-    /// True if no word contains a zero byte, which terminates the arguments of every program.
+    /// True if no word contains a zero byte, which terminates words here and in the arguments of
+    /// every program.
     fn can_be_sent(&self) -> bool {
         let CommandLine { program, args, env_removed, env, creates, enters } = &self.line;
         let variables = env_removed.iter().chain(env.iter().flat_map(|(name, value)| [name, value]));
@@ -177,6 +189,48 @@ impl Task {
         let words = args.iter().chain(variables).chain(name).chain(enters);
         !words.chain([program]).any(|word| word.as_bytes().contains(&0))
     }
+}
+
+/// Encodes a task as words that each end in a zero byte: purpose, folder, program, both parts of the
+/// name of the file that it creates, the group that it enters, number of arguments, arguments, number of removed variables,
+/// their names, and names and values of added variables.
+fn encoded(purpose: TaskPurpose, task: &Task) -> Vec<u8> {
+    let CommandLine { program, args, env_removed, env, creates, enters } = &task.line;
+    let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
+    let counts = [args.len().to_string(), env_removed.len().to_string()];
+    let name = creates.as_ref().map(|file| [file.before.as_bytes(), file.after.as_bytes()]);
+    let [before, after] = name.unwrap_or_default();
+    let group = enters.as_ref().map_or(&b""[..], |group| group.as_bytes());
+    let mut words = vec![purpose.word(), folder, program.as_bytes(), before, after, group];
+    words.push(counts[0].as_bytes());
+    words.extend(args.iter().map(|word| word.as_bytes()));
+    words.push(counts[1].as_bytes());
+    words.extend(env_removed.iter().map(|name| name.as_bytes()));
+    words.extend(env.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]));
+    words.into_iter().flat_map(|word| word.iter().copied().chain([0])).collect()
+}
+
+/// Decodes what [`encoded`] returned; `None` for any other bytes.
+fn decoded(bytes: &[u8], streams: [OwnedFd; 3]) -> Option<(TaskPurpose, Task)> {
+    let words = bytes.strip_suffix(&[0])?.split(|&byte| byte == 0);
+    let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
+    let purpose = TaskPurpose::parse(words.next()?.as_bytes())?;
+    let (folder, program) = (words.next()?, words.next()?);
+    let creates = NumberedFile { before: words.next()?, after: words.next()? };
+    let creates = Some(creates).filter(|file| !file.before.is_empty());
+    let enters = Some(words.next()?).filter(|group| !group.is_empty());
+    let mut counted = || {
+        let count = words.next()?.to_str()?.parse().ok()?;
+        Some(words.by_ref().take(count).collect::<Vec<OsString>>())
+    };
+    let (args, env_removed) = (counted()?, counted()?);
+    let mut env = Vec::new();
+    while let Some(name) = words.next() {
+        env.push((name, words.next()?));
+    }
+    let folder = Some(folder).filter(|folder| !folder.is_empty()).map(Into::into);
+    let line = CommandLine { program, args, env_removed, env, creates, enters };
+    Some((purpose, Task { line, folder, streams }))
 }
 
 /// Receives one task from the lab with its last descriptor; `None` when the lab has closed the socket
@@ -198,10 +252,9 @@ fn receive(mut lab: &UnixStream) -> Option<(TaskPurpose, Task, OwnedFd)> {
         }
     }
     let [stdin, stdout, stderr, last] = <[OwnedFd; TASK_DESCRIPTORS]>::try_from(descriptors).ok()?;
-    let mut text = vec![0; usize::try_from(u64::from_ne_bytes(length)).ok()?];
-    lab.read_exact(&mut text).ok()?;
-    let (purpose, folder, line): (_, Option<OsString>, _) = serde_json::from_slice(&text).ok()?;
-    let task = Task { line, folder: folder.map(Into::into), streams: [stdin, stdout, stderr] };
+    let mut words = vec![0; usize::try_from(u64::from_ne_bytes(length)).ok()?];
+    lab.read_exact(&mut words).ok()?;
+    let (purpose, task) = decoded(&words, [stdin, stdout, stderr])?;
     Some((purpose, task, last))
 }
 
@@ -300,11 +353,9 @@ fn never_return(run: impl FnOnce()) -> ! {
 
 #[cfg(test)]
 mod tests {
-    use super::super::NumberedFile;
     use super::*;
     use std::fs;
     use std::os::linux::net::SocketAddrExt;
-    use std::os::unix::ffi::OsStringExt;
     use std::os::unix::net::{SocketAddr, UnixListener};
     use std::path::Path;
 
@@ -385,7 +436,6 @@ mod tests {
         assert_eq!(files_made_by(&[(at_end, "a"), (forget, ""), (at_end, "c")]), ["c"]);
         assert!(files_made_by(&[(at_end, "a"), (forget, "")]).is_empty());
     }
-
     #[test]
     fn a_lock_is_held_until_the_changes_of_a_dead_lab_are_undone() {
         let folder = tempfile::tempdir().unwrap();

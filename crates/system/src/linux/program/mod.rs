@@ -15,7 +15,6 @@ mod supervisor;
 pub use piped::{Exit, Process, ReadError};
 pub use running::Leftovers;
 use running::RunningProgram;
-use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -26,7 +25,7 @@ use std::time::Duration;
 use supervisor::Task;
 
 /// A program with its arguments and changes to its environment.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// The program; searched in the PATH if it contains no slash.
     pub program: OsString,
@@ -44,7 +43,7 @@ pub struct CommandLine {
 
 /// A file that a process creates, with the process id in its name. Nothing may exist at its path,
 /// not even a link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedFile {
     pub before: OsString,
     pub after: OsString,

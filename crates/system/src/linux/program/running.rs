@@ -9,7 +9,6 @@ use super::{ReadError, launcher};
 use crate::interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -39,7 +38,7 @@ enum Parent {
 }
 
 /// What happened to the processes that a program left behind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Processes that were still running and were ended.
     pub ended: u32,

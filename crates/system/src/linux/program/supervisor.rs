@@ -15,7 +15,6 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, set_child_subreaper};
-use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString, OsStr};
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
@@ -52,7 +51,7 @@ pub(super) struct Task {
     pub(super) streams: [OwnedFd; 3],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
     /// The program runs.
     Started { program: u32, supervisor: u32 },
@@ -65,10 +64,33 @@ pub(super) enum Report {
 }
 
 impl Report {
-    /// Reads the next report and no byte behind it; fails with `UnexpectedEof` if the supervisor has
-    /// ended.
-    pub(super) fn read(from: &UnixStream) -> io::Result<Report> {
-        Ok(Report::deserialize(&mut serde_json::Deserializer::from_reader(from))?)
+    const BYTES: usize = 9;
+
+    fn to_bytes(self) -> [u8; Report::BYTES] {
+        let (kind, first, second) = match self {
+            Report::Started { program, supervisor } => (0, program, supervisor),
+            Report::NotStarted { error } => (1, error.cast_unsigned(), 0),
+            Report::LeftoversEnded(Leftovers { ended, remaining }) => (2, ended, remaining),
+            Report::Ended { status } => (3, status.cast_unsigned(), 0),
+        };
+        let mut bytes = [kind; Report::BYTES];
+        bytes[1..5].copy_from_slice(&first.to_ne_bytes());
+        bytes[5..].copy_from_slice(&second.to_ne_bytes());
+        bytes
+    }
+
+    /// Reads the next report; fails with `UnexpectedEof` if the supervisor has ended.
+    pub(super) fn read(mut from: &UnixStream) -> io::Result<Report> {
+        let mut bytes = [0; Report::BYTES];
+        from.read_exact(&mut bytes)?;
+        let [kind, a, b, c, d, e, f, g, h] = bytes;
+        let (first, second) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
+        Ok(match kind {
+            0 => Report::Started { program: first, supervisor: second },
+            1 => Report::NotStarted { error: first.cast_signed() },
+            2 => Report::LeftoversEnded(Leftovers { ended: first, remaining: second }),
+            _ => Report::Ended { status: first.cast_signed() },
+        })
     }
 }
 
@@ -224,9 +246,8 @@ fn end(program: u32, lab: &UnixStream) {
 }
 
 fn send(mut lab: &UnixStream, report: Report) {
-    let text = serde_json::to_vec(&report).expect("a report holds only numbers");
     // A lab that has ended does not receive the report; that is not an error.
-    let _ = lab.write_all(&text);
+    let _ = lab.write_all(&report.to_bytes());
 }
 
 #[cfg(test)]
