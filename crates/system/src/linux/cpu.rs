@@ -128,6 +128,12 @@ mod tests {
     }
 
     #[test]
+    fn every_processor_that_this_thread_may_use_is_online() {
+        let online = online(&SystemRoot::default()).len() as u64;
+        assert!(online >= allowed_processors().max(1), "{online} online");
+    }
+
+    #[test]
     fn a_cpu_quota_is_a_share_of_each_period() {
         assert_eq!(parse_quota("25000 100000"), Some(0.25));
         for none in ["max 100000", "-1 100000", "25000 0", "25000", ""] {
