@@ -212,6 +212,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_setting_that_marks_a_list_is_a_word_of_the_protocol() {
+        assert_eq!(places_word(), "places=1");
+    }
+
+    #[test]
     fn a_list_is_read_as_it_was_written() {
         let same = BlockBytes::Same(4096);
         let places = Places { file: "/a b\n".into(), block_bytes: same, offsets: vec![8192, 0, 1 << 40] };

@@ -68,7 +68,7 @@ impl Policy {
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Policy::Unknown => f.write_str("an unknown scheduling policy"),
+            Policy::Unknown => f.pad("an unknown scheduling policy"),
             known => known.serialize(f),
         }
     }

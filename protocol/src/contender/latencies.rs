@@ -96,6 +96,6 @@ mod tests {
                 all.record(Duration::from_nanos((1 << (power / 2)) + n * (1 << (power / 2)) / 128))
             })
         });
-        assert!(all.encoded().len() < readlab_protocol::LINE_BYTES_MAX / 2);
+        assert!(all.encoded().len() < crate::LINE_BYTES_MAX / 2);
     }
 }

@@ -17,10 +17,21 @@ const COPIERS: [&str; 5] = ["cp", "install", "ln", "link", "rsync"];
 
 /// Programs that replace their operands by another file, unless their options contain one of the
 /// letters in [`KEEP_LETTERS`].
-#[rustfmt::skip]
 const PACKERS: [&str; 14] = [
-    "gzip", "gunzip", "pigz", "unpigz", "bzip2", "bunzip2", "pbzip2", "lbzip2", "xz", "unxz", "lzma",
-    "unlzma", "compress", "uncompress",
+    "gzip",
+    "gunzip",
+    "pigz",
+    "unpigz",
+    "bzip2",
+    "bunzip2",
+    "pbzip2",
+    "lbzip2",
+    "xz",
+    "unxz",
+    "lzma",
+    "unlzma",
+    "compress",
+    "uncompress",
 ];
 
 /// Letters of options with which the packers keep the file: to standard output, keep, test, list.

@@ -47,13 +47,19 @@ const SHORT_OPTIONS: [(&str, Value); 4] =
     [("-H", Value::Header), ("-u", Value::User), ("-U", Value::User), ("-b", Value::Cookies)];
 
 /// Long options, which count in any program.
-#[rustfmt::skip]
 const LONG_OPTIONS: [(&str, Value); 12] = [
-    ("--header", Value::Header), ("--proxy-header", Value::Header), ("--user", Value::User),
-    ("--proxy-user", Value::User), ("--cookie", Value::Cookies), ("--password", Value::Password),
-    ("--http-password", Value::Password), ("--http-passwd", Value::Password),
-    ("--ftp-password", Value::Password), ("--proxy-password", Value::Password),
-    ("--oauth2-bearer", Value::Password), ("--pass", Value::Password),
+    ("--header", Value::Header),
+    ("--proxy-header", Value::Header),
+    ("--user", Value::User),
+    ("--proxy-user", Value::User),
+    ("--cookie", Value::Cookies),
+    ("--password", Value::Password),
+    ("--http-password", Value::Password),
+    ("--http-passwd", Value::Password),
+    ("--ftp-password", Value::Password),
+    ("--proxy-password", Value::Password),
+    ("--oauth2-bearer", Value::Password),
+    ("--pass", Value::Password),
 ];
 
 /// Removes the secrets in headers and options from a command line. A shell variable is not a
