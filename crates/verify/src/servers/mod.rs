@@ -16,7 +16,7 @@ use super::check::{Check, ReadWords, is_control, work_scans};
 use super::places::{RangeCase, range_cases};
 use super::settings::{self, DataAmount};
 use super::stage::{Case, Stage};
-use answers::Misbehaviour::{self, *};
+use answers::Misbehaviour;
 use listening::ServerKind;
 use pages::{Access, credentials};
 use reading::{Etag, ServerReadSpec, Trust};
@@ -49,29 +49,48 @@ const AWKWARD_KEY: &str = "folder/a b+c %41 \"d\" ä€&=;@:,?x=y#z.txt";
 const RANGE_PARAMETERS: [&str; 5] = ["part_", "block_", "chunk_", "range", "concurrency"];
 
 /// Misbehaviours that are tested with every method.
-const FOR_ALL_METHODS: [Misbehaviour; 7] =
-    [NotFound, CutShort, Encoded, OtherVersion, OtherRange, ShorterRange, BytesBehind];
+const FOR_ALL_METHODS: [Misbehaviour; 7] = [
+    Misbehaviour::NotFound,
+    Misbehaviour::CutShort,
+    Misbehaviour::Encoded,
+    Misbehaviour::OtherVersion,
+    Misbehaviour::OtherRange,
+    Misbehaviour::ShorterRange,
+    Misbehaviour::BytesBehind,
+];
 
 /// Misbehaviours that are tested with one method of each client, because methods of a client share
 /// this code.
 const FOR_FIRST_OF_CLIENT: [Misbehaviour; 9] = [
-    Forbidden,
-    InternalError,
-    Busy,
-    BusyTwice,
-    Redirect,
-    Reset,
-    ChunksWithoutEnd,
-    SilentBeforeHead,
-    SilentAfterHead,
+    Misbehaviour::Forbidden,
+    Misbehaviour::InternalError,
+    Misbehaviour::Busy,
+    Misbehaviour::BusyTwice,
+    Misbehaviour::Redirect,
+    Misbehaviour::Reset,
+    Misbehaviour::ChunksWithoutEnd,
+    Misbehaviour::SilentBeforeHead,
+    Misbehaviour::SilentAfterHead,
 ];
 
 /// Misbehaviours that only affect range requests.
-const FOR_RANGE_METHODS: [Misbehaviour; 5] =
-    [ChangedVersion, Whole, WrongContentRange, ShorterPart, LongerPart];
+const FOR_RANGE_METHODS: [Misbehaviour; 5] = [
+    Misbehaviour::ChangedVersion,
+    Misbehaviour::Whole,
+    Misbehaviour::WrongContentRange,
+    Misbehaviour::ShorterPart,
+    Misbehaviour::LongerPart,
+];
 
 /// Misbehaviours that are tested with methods that read the ranges of a list.
-const FOR_LISTED_RANGES: [Misbehaviour; 6] = [NotFound, Redirect, CutShort, Encoded, OtherVersion, Whole];
+const FOR_LISTED_RANGES: [Misbehaviour; 6] = [
+    Misbehaviour::NotFound,
+    Misbehaviour::Redirect,
+    Misbehaviour::CutShort,
+    Misbehaviour::Encoded,
+    Misbehaviour::OtherVersion,
+    Misbehaviour::Whole,
+];
 
 const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 const TWO_READINGS: TurnRequest = TurnRequest { lead: 0, count: 2 };

@@ -1,6 +1,5 @@
 //! HTTP/1.1 responses byte by byte: correct ones, and those of misbehaving servers.
 
-use Misbehaviour::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use readlab_roster::server::Status;
@@ -90,27 +89,27 @@ impl Misbehaviour {
     /// The description of such a server in a report.
     pub(super) fn words(self) -> &'static str {
         match self {
-            Forbidden => "a server that answers 403",
-            NotFound => "a server that answers 404",
-            InternalError => "a server that answers 500",
-            Busy => "a server that answers 503",
-            BusyTwice => "a server that answers 503 twice",
-            Redirect => "a server that redirects",
-            CutShort => "a server that ends the connection within a body",
-            Reset => "a server that resets the connection within a body",
-            ChunksWithoutEnd => "a server that does not end its chunks",
-            SilentBeforeHead => "a server that is silent",
-            SilentAfterHead => "a server that is silent after the head",
-            BytesBehind => "a server that sends more than it promised",
-            Encoded => "a server that encodes its answer",
-            OtherVersion => "a server that sends another version",
-            ChangedVersion => "a server whose version changes after the first request",
-            Whole => "a server that sends the whole for a range",
-            OtherRange => "a server that sends another range",
-            ShorterRange => "a server that sends a shorter range",
-            WrongContentRange => "a server that says another range than it sends",
-            ShorterPart => "a server that sends fewer bytes than the range has",
-            LongerPart => "a server that sends more bytes than the range has",
+            Self::Forbidden => "a server that answers 403",
+            Self::NotFound => "a server that answers 404",
+            Self::InternalError => "a server that answers 500",
+            Self::Busy => "a server that answers 503",
+            Self::BusyTwice => "a server that answers 503 twice",
+            Self::Redirect => "a server that redirects",
+            Self::CutShort => "a server that ends the connection within a body",
+            Self::Reset => "a server that resets the connection within a body",
+            Self::ChunksWithoutEnd => "a server that does not end its chunks",
+            Self::SilentBeforeHead => "a server that is silent",
+            Self::SilentAfterHead => "a server that is silent after the head",
+            Self::BytesBehind => "a server that sends more than it promised",
+            Self::Encoded => "a server that encodes its answer",
+            Self::OtherVersion => "a server that sends another version",
+            Self::ChangedVersion => "a server whose version changes after the first request",
+            Self::Whole => "a server that sends the whole for a range",
+            Self::OtherRange => "a server that sends another range",
+            Self::ShorterRange => "a server that sends a shorter range",
+            Self::WrongContentRange => "a server that says another range than it sends",
+            Self::ShorterPart => "a server that sends fewer bytes than the range has",
+            Self::LongerPart => "a server that sends more bytes than the range has",
         }
     }
 
@@ -129,34 +128,34 @@ impl Misbehaviour {
             _ if !matches!(answer.status, Status::Ok | Status::PartialContent) => {
                 answer.reply(request, false)
             }
-            ChangedVersion if earlier == 0 => answer.reply(request, false),
-            OtherVersion | ChangedVersion => {
+            Self::ChangedVersion if earlier == 0 => answer.reply(request, false),
+            Self::OtherVersion | Self::ChangedVersion => {
                 let other = Resource { etag: OTHER_ETAG, ..resource };
                 right_answer(&request.clone().without("if-match"), other).reply(request, true)
             }
-            CutShort | Reset => {
+            Self::CutShort | Self::Reset => {
                 let half = answer.body.len().div_ceil(2);
                 let mut reply = wrong(answer);
                 reply.bytes.truncate(reply.bytes.len() - half);
-                let end = if self == Reset { ConnectionEnd::Resets } else { ConnectionEnd::Closes };
+                let end = if self == Self::Reset { ConnectionEnd::Resets } else { ConnectionEnd::Closes };
                 Reply { end, ..reply }
             }
-            ChunksWithoutEnd => answer.without_last_chunk(),
-            SilentBeforeHead => {
+            Self::ChunksWithoutEnd => answer.without_last_chunk(),
+            Self::SilentBeforeHead => {
                 Reply { bytes: Vec::new(), end: ConnectionEnd::ClosesAfter(SILENCE_TIME), is_wrong: true }
             }
-            SilentAfterHead => {
+            Self::SilentAfterHead => {
                 let length = answer.body.len();
                 let mut reply = wrong(answer);
                 reply.bytes.truncate(reply.bytes.len() - length);
                 Reply { end: ConnectionEnd::ClosesAfter(SILENCE_TIME), ..reply }
             }
-            BytesBehind => {
+            Self::BytesBehind => {
                 let mut reply = wrong(answer);
                 reply.bytes.extend(std::iter::repeat_n(b'\n', EXTRA_BYTES));
                 Reply { end: ConnectionEnd::Closes, ..reply }
             }
-            Encoded => wrong(answer.encoded()),
+            Self::Encoded => wrong(answer.encoded()),
             _ => self.range_reply(answer, request, resource),
         }
     }
@@ -166,20 +165,20 @@ impl Misbehaviour {
         let (is_range, size) = (answer.status == Status::PartialContent, resource.content.len());
         let wrong = |answer: Answer| answer.reply(request, true);
         match self {
-            Whole if is_range => {
+            Self::Whole if is_range => {
                 right_answer(&request.clone().without("range"), resource).reply(request, true)
             }
-            OtherRange => wrong(answer.of_range(resource, |range| neighbouring_range(range, size))),
-            ShorterRange => wrong(answer.of_range(resource, |range| range.start..range.end - 1)),
-            WrongContentRange if is_range => {
+            Self::OtherRange => wrong(answer.of_range(resource, |range| neighbouring_range(range, size))),
+            Self::ShorterRange => wrong(answer.of_range(resource, |range| range.start..range.end - 1)),
+            Self::WrongContentRange if is_range => {
                 let body = answer.body.clone();
                 wrong(Answer { body, ..answer.of_range(resource, |range| neighbouring_range(range, size)) })
             }
-            ShorterPart if is_range => {
+            Self::ShorterPart if is_range => {
                 let body = answer.body[..answer.body.len() - 1].to_vec();
                 wrong(Answer { body, ..answer })
             }
-            LongerPart if is_range => {
+            Self::LongerPart if is_range => {
                 let body = [&answer.body[..], b"\n"].concat();
                 wrong(Answer { body, ..answer })
             }
@@ -189,12 +188,12 @@ impl Misbehaviour {
 
     fn error_status_answer(self, resource: Resource<'_>, earlier: usize) -> Option<Answer> {
         match self {
-            Forbidden => Some(error_answer(Status::Forbidden, "AccessDenied")),
-            NotFound => Some(error_answer(Status::NotFound, "NoSuchKey")),
-            InternalError => Some(error_answer(Status::InternalServerError, "InternalError")),
-            Busy => Some(error_answer(Status::Busy, "SlowDown")),
-            BusyTwice if earlier < 2 => Some(error_answer(Status::Busy, "SlowDown")),
-            Redirect => Some(Answer {
+            Self::Forbidden => Some(error_answer(Status::Forbidden, "AccessDenied")),
+            Self::NotFound => Some(error_answer(Status::NotFound, "NoSuchKey")),
+            Self::InternalError => Some(error_answer(Status::InternalServerError, "InternalError")),
+            Self::Busy => Some(error_answer(Status::Busy, "SlowDown")),
+            Self::BusyTwice if earlier < 2 => Some(error_answer(Status::Busy, "SlowDown")),
+            Self::Redirect => Some(Answer {
                 fields: vec![("Location", resource.elsewhere.to_owned())],
                 ..error_answer(Status::TemporaryRedirect, "TemporaryRedirect")
             }),

@@ -58,51 +58,51 @@ fn a_correct_response_is_the_requested_range_or_all_of_the_requested_version() {
 #[test]
 fn error_misbehaviours_have_their_status() {
     for (how, status) in [
-        (Forbidden, 403),
-        (NotFound, 404),
-        (InternalError, 500),
-        (Busy, 503),
-        (BusyTwice, 503),
-        (Redirect, 307),
+        (Misbehaviour::Forbidden, 403),
+        (Misbehaviour::NotFound, 404),
+        (Misbehaviour::InternalError, 500),
+        (Misbehaviour::Busy, 503),
+        (Misbehaviour::BusyTwice, 503),
+        (Misbehaviour::Redirect, 307),
     ] {
         let (head, _, reply) = replied(how, "", 1);
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")) && reply.is_wrong, "{how:?}: {head}");
-        assert_eq!(head.contains("Location: /elsewhere\r\n"), how == Redirect);
+        assert_eq!(head.contains("Location: /elsewhere\r\n"), how == Misbehaviour::Redirect);
     }
-    let (_, body, reply) = replied(BusyTwice, "", 2);
+    let (_, body, reply) = replied(Misbehaviour::BusyTwice, "", 2);
     assert!(body == CONTENT && !reply.is_wrong);
 }
 
 #[test]
 fn a_truncated_or_extended_body_has_an_unchanged_head() {
     for (how, expected, end) in [
-        (CutShort, &b"01234"[..], ConnectionEnd::Closes),
-        (Reset, b"01234", ConnectionEnd::Resets),
-        (SilentAfterHead, b"", ConnectionEnd::ClosesAfter(SILENCE_TIME)),
+        (Misbehaviour::CutShort, &b"01234"[..], ConnectionEnd::Closes),
+        (Misbehaviour::Reset, b"01234", ConnectionEnd::Resets),
+        (Misbehaviour::SilentAfterHead, b"", ConnectionEnd::ClosesAfter(SILENCE_TIME)),
     ] {
         let (head, body, reply) = replied(how, "", 0);
         assert!(head.contains("Content-Length: 10\r\n") && reply.is_wrong, "{how:?}: {head}");
         assert_eq!((body.as_slice(), reply.end), (expected, end), "{how:?}");
     }
-    let (head, body, reply) = replied(BytesBehind, "", 0);
+    let (head, body, reply) = replied(Misbehaviour::BytesBehind, "", 0);
     assert!(head.contains("Content-Length: 10\r\n") && body.starts_with(CONTENT) && reply.is_wrong);
     assert_eq!(body.len(), CONTENT.len() + EXTRA_BYTES);
-    let (head, body, _) = replied(ChunksWithoutEnd, "", 0);
+    let (head, body, _) = replied(Misbehaviour::ChunksWithoutEnd, "", 0);
     assert!(head.contains("Transfer-Encoding: chunked\r\n") && !head.contains("Content-Length"), "{head}");
     assert_eq!(body, b"a\r\n0123456789\r\n");
-    let silent = SilentBeforeHead.reply(&request(""), RESOURCE, 0);
+    let silent = Misbehaviour::SilentBeforeHead.reply(&request(""), RESOURCE, 0);
     assert!(silent.bytes.is_empty() && silent.is_wrong);
 }
 
 #[test]
 fn each_range_misbehaviour_is_wrong_in_one_respect() {
     for (how, status, content_range, expected) in [
-        (Whole, 200, None, &b"0123456789"[..]),
-        (OtherRange, 206, Some("3-6/10"), b"3456"),
-        (ShorterRange, 206, Some("2-4/10"), b"234"),
-        (WrongContentRange, 206, Some("3-6/10"), b"2345"),
-        (ShorterPart, 206, Some("2-5/10"), b"234"),
-        (LongerPart, 206, Some("2-5/10"), b"2345\n"),
+        (Misbehaviour::Whole, 200, None, &b"0123456789"[..]),
+        (Misbehaviour::OtherRange, 206, Some("3-6/10"), b"3456"),
+        (Misbehaviour::ShorterRange, 206, Some("2-4/10"), b"234"),
+        (Misbehaviour::WrongContentRange, 206, Some("3-6/10"), b"2345"),
+        (Misbehaviour::ShorterPart, 206, Some("2-5/10"), b"234"),
+        (Misbehaviour::LongerPart, 206, Some("2-5/10"), b"2345\n"),
     ] {
         let (head, body, reply) = replied(how, RANGE, 0);
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")) && reply.is_wrong, "{how:?}: {head}");
@@ -112,31 +112,33 @@ fn each_range_misbehaviour_is_wrong_in_one_respect() {
         assert_eq!(body, expected, "{how:?}");
     }
     // The last range has no successor, so the range before it is sent, with the same total size.
-    let (head, body, _) = replied(OtherRange, "Range: bytes=8-\r\n", 0);
+    let (head, body, _) = replied(Misbehaviour::OtherRange, "Range: bytes=8-\r\n", 0);
     assert!(head.contains("Content-Range: bytes 7-8/10\r\n") && body == b"78", "{head}");
     // A request for the whole content gets no wrong range, only a wrong status.
-    for how in [Whole, WrongContentRange, ShorterPart] {
+    for how in [Misbehaviour::Whole, Misbehaviour::WrongContentRange, Misbehaviour::ShorterPart] {
         assert!(!replied(how, "", 0).2.is_wrong, "{how:?}");
     }
-    assert!(replied(OtherRange, "", 0).0.starts_with("HTTP/1.1 206"));
+    assert!(replied(Misbehaviour::OtherRange, "", 0).0.starts_with("HTTP/1.1 206"));
 }
 
 #[test]
 fn another_version_or_encoding_is_sent_for_any_request() {
     let asked = format!("If-Match: {ETAG}\r\n");
-    let (head, _, reply) = replied(OtherVersion, &asked, 0);
+    let (head, _, reply) = replied(Misbehaviour::OtherVersion, &asked, 0);
     assert!(head.starts_with("HTTP/1.1 200") && head.contains(OTHER_ETAG) && reply.is_wrong, "{head}");
-    let (head, _, reply) = replied(ChangedVersion, &asked, 0);
+    let (head, _, reply) = replied(Misbehaviour::ChangedVersion, &asked, 0);
     assert!(head.contains(ETAG) && !reply.is_wrong, "{head}");
-    assert!(replied(ChangedVersion, &asked, 1).0.contains(OTHER_ETAG));
-    let (head, body, reply) = replied(Encoded, "", 0);
+    assert!(replied(Misbehaviour::ChangedVersion, &asked, 1).0.contains(OTHER_ETAG));
+    let (head, body, reply) = replied(Misbehaviour::Encoded, "", 0);
     assert!(head.contains("Content-Encoding: gzip\r\n") && body.starts_with(&[0x1f, 0x8b]) && reply.is_wrong);
 }
 
 #[test]
 fn a_head_response_is_correct_if_only_the_body_misbehaves() {
     let request = of_text("HEAD /page HTTP/1.1\r\n\r\n");
-    for how in [CutShort, Encoded, OtherVersion, BytesBehind] {
+    for how in
+        [Misbehaviour::CutShort, Misbehaviour::Encoded, Misbehaviour::OtherVersion, Misbehaviour::BytesBehind]
+    {
         assert_eq!(how.reply(&request, RESOURCE, 0), right_reply(&request, RESOURCE), "{how:?}");
     }
 }
