@@ -242,6 +242,23 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn an_archive_in_a_file_has_the_content_of_the_same_archive_in_memory() {
+        for archive in [Archive::Zip, Archive::Gzip] {
+            let bytes = archived(archive);
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), &bytes).unwrap();
+            let packed = PackedFile { path: file.path(), archive, dictionary: &[] };
+            let mut content = Vec::new();
+            let take: PieceConsumer = &mut |piece| {
+                content.extend_from_slice(piece);
+                Ok(())
+            };
+            decode(&packed, take).unwrap();
+            assert_eq!(content, decoded(archive, &bytes).unwrap(), "{archive}");
+        }
+    }
+
+    #[test]
     fn entries_and_members_are_decoded_one_after_the_other() {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         zip.add_directory("folder", SimpleFileOptions::DEFAULT).unwrap();

@@ -73,8 +73,13 @@ impl Tally {
     pub fn finish(self) -> (Answer, String) {
         let unterminated = u64::from(self.last.is_some_and(|byte| byte != b'\n'));
         let Sums { bytes, newlines, sum } = self.sums;
-        let [bytes, newlines, lines, sum] = [bytes, newlines, newlines + unterminated, sum.into()].map(Some);
-        let answer = Answer { bytes, newlines, lines, sum, ..Answer::default() };
+        let answer = Answer {
+            bytes: Some(bytes),
+            newlines: Some(newlines),
+            lines: Some(newlines + unterminated),
+            sum: Some(sum.into()),
+            ..Answer::default()
+        };
         (answer, format!("{:016x}", self.digest.digest()))
     }
 }

@@ -94,11 +94,17 @@ fn every_breach_of_the_protocol_is_an_error_of_its_own() {
 }
 
 #[test]
-fn a_contender_that_keeps_the_protocol_gives_a_turn_with_counts_after_its_samples() {
-    let turn = converse(&[HELLO, READY, "go", SAMPLE, &count("gc_ns"), DONE], TIMEOUT).unwrap();
-    assert_eq!(turn.samples.len(), 1);
-    assert!(turn.seen_ns > turn.samples[0].wall_ns);
-    assert_eq!((turn.counts[0].of.as_str(), turn.counts[0].value), ("gc_ns", Some(7)));
+fn a_contender_that_keeps_the_protocol_gives_a_turn_with_the_counts_after_its_samples() {
+    let gc = count("gc_ns");
+    for (lines, counts) in
+        [(&[SAMPLE, DONE][..], vec![]), (&[SAMPLE, &gc, DONE], vec![("gc_ns", Some(7_u64))])]
+    {
+        let turn = converse(&[&[HELLO, READY, "go"], lines].concat(), TIMEOUT).unwrap();
+        assert_eq!(turn.samples.len(), 1);
+        assert!(turn.seen_ns > turn.samples[0].wall_ns);
+        let counted: Vec<_> = turn.counts.iter().map(|it| (it.of.as_str(), it.value)).collect();
+        assert_eq!(counted, counts);
+    }
 }
 
 #[test]
