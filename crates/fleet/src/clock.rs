@@ -18,6 +18,13 @@ struct ClockComparison {
     offset: ClockOffset,
 }
 
+impl ClockComparison {
+    /// Largest error of the offset.
+    fn bound_ns(self) -> u64 {
+        self.offset.bound_ns.unsigned_abs()
+    }
+}
+
 /// The difference of two clocks, from the last two comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Clock {
@@ -49,17 +56,16 @@ impl Clock {
     pub fn bound_ns(&self, own_ns: u64) -> u64 {
         let Some(last) = self.last else { return 0 };
         let age_ns = own_ns.abs_diff(last.at_ns);
-        let bound_ns = |it: ClockComparison| it.offset.bound_ns.unsigned_abs();
-        let span_and_bound_ns = |it: ClockComparison| (last.at_ns.saturating_sub(it.at_ns), bound_ns(it));
-        let of_drift_ns = match self.before.map(span_and_bound_ns) {
+        let of_drift_ns = match self.before.filter(|before| before.at_ns < last.at_ns) {
             // Both comparisons may be wrong in opposite directions.
-            Some((span_ns @ 1.., before_ns)) => {
-                let wrong_ns = u128::from(bound_ns(last)) + u128::from(before_ns);
+            Some(before) => {
+                let span_ns = last.at_ns - before.at_ns;
+                let wrong_ns = u128::from(last.bound_ns()) + u128::from(before.bound_ns());
                 u64::try_from(wrong_ns * u128::from(age_ns) / u128::from(span_ns)).unwrap_or(u64::MAX)
             }
-            _ => age_ns / (1_000_000 / DRIFT_MAX_PPM),
+            None => age_ns / (1_000_000 / DRIFT_MAX_PPM),
         };
-        bound_ns(last).saturating_add(of_drift_ns)
+        last.bound_ns().saturating_add(of_drift_ns)
     }
 
     /// The clock's entry in the record.

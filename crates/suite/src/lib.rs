@@ -179,10 +179,10 @@ pub enum StateChoice {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("{path}: {cause}")]
+#[error("{name}: {cause}")]
 pub struct SuiteError {
-    /// The name of the suite, which may be the path of its file.
-    path: PathBuf,
+    /// The name of a built-in suite, or the path of a suite's file.
+    name: String,
     cause: String,
 }
 
@@ -224,7 +224,7 @@ impl Suite {
         let text = std::fs::read_to_string(path).map_err(|_| {
             let known = Suite::names().join(", ");
             let cause = format!("no suite of this name and no such file (suites: {known})");
-            SuiteError { path: path.to_owned(), cause }
+            SuiteError { name: name.to_owned(), cause }
         })?;
         Ok(Suite { own_file: Some(path.to_owned()), ..Suite::parse(path, &text)? })
     }
@@ -233,7 +233,7 @@ impl Suite {
         let suite: Result<Suite, _> = toml::from_str(text);
         suite
             .map(Suite::with_controls)
-            .map_err(|error| SuiteError { path: path.to_owned(), cause: toml_cause(text, &error) })
+            .map_err(|error| SuiteError { name: path.display().to_string(), cause: toml_cause(text, &error) })
     }
 
     /// Adds the controls that the suite lacks. Leaves out controls with all threads if every trial

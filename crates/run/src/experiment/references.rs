@@ -35,19 +35,18 @@ fn candidates_among(
     let programs = ids(&|id| built_in.entry(&id.method.contender).is_none());
     let independent = ids(&|id| INDEPENDENT_READERS.contains(&id.to_string().as_str()));
     let mut all: Vec<ReferenceCandidate> = Vec::new();
-    for (trials, why) in [
-        (Vec::from_iter(named), ReferenceReason::Named),
-        (own, ReferenceReason::Own),
-        (programs, ReferenceReason::Own),
-        (independent, ReferenceReason::Independent),
-        (usual_methods(&built_in, read, asked), ReferenceReason::Usual),
-    ] {
+    let mut add = |trials: Vec<TrialId>, why: ReferenceReason| {
         for trial in trials {
             if !all.iter().any(|had| had.trial == trial) {
                 all.push(ReferenceCandidate { trial, why });
             }
         }
-    }
+    };
+    add(named.into_iter().collect(), ReferenceReason::Named);
+    add(own, ReferenceReason::Own);
+    add(programs, ReferenceReason::Own);
+    add(independent, ReferenceReason::Independent);
+    add(usual_methods(&built_in, read, asked), ReferenceReason::Usual);
     all
 }
 

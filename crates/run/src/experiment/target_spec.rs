@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 pub type TargetSpecs = Vec<TargetSpec>;
 
 /// One target as the user named it. Its `Debug` output shows no secret of a URL.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct TargetSpec {
     /// A path, a URL or an object.
     word: PathBuf,
@@ -112,7 +112,16 @@ impl TargetSpec {
 
     /// A whole target that is read in this form.
     fn from_word(word: &Path, form: TargetForm) -> TargetSpec {
-        TargetSpec { word: word.to_owned(), form, ..TargetSpec::default() }
+        TargetSpec {
+            word: word.to_owned(),
+            form,
+            split: None,
+            tree: None,
+            range: None,
+            places: None,
+            ranges: None,
+            dictionary: None,
+        }
     }
 
     /// A file, plain or an archive.

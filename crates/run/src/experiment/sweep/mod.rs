@@ -60,11 +60,18 @@ enum FolderOrigin {
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     #[error("{}: {cause}", display_path(.path))]
-    At { path: PathBuf, cause: String },
+    Refused { path: PathBuf, cause: String },
     #[error("the files would hold {}, --max-bytes allows {}", Bytes(*wanted_bytes), Bytes(*allowed_bytes))]
     TooMany { wanted_bytes: u64, allowed_bytes: u64 },
     #[error("interrupted")]
     Interrupted,
+}
+
+impl SweepError {
+    /// Refuses the folder or file at this path.
+    fn refused(path: &Path, cause: impl ToString) -> SweepError {
+        SweepError::Refused { path: path.to_owned(), cause: cause.to_string() }
+    }
 }
 
 const MADE_BY: &str = "readlab sweep";
@@ -89,7 +96,7 @@ impl SweepFolder {
     }
 
     pub fn open_kept_folder(path: &Path) -> Result<SweepFolder, SweepError> {
-        let not_kept = |cause: String| SweepError::At { path: path.to_owned(), cause };
+        let not_kept = |cause: String| SweepError::refused(path, cause);
         let text = fs::read(path.join(MANIFEST_FILE))
             .map_err(|cause| not_kept(format!("no folder that a sweep kept: {MANIFEST_FILE}: {cause}")))?;
         let manifest: Manifest =
@@ -122,7 +129,7 @@ impl SweepFolder {
     /// Reads every file and compares its content with what was written. This fills the page cache
     /// and every cache below it, so it runs after all measurements.
     pub fn check_content(&self) -> Result<(), SweepError> {
-        let changed = |cause: String| SweepError::At { path: self.path().to_owned(), cause };
+        let changed = |cause: String| SweepError::refused(self.path(), cause);
         for file in &self.files {
             if interrupt::requested() {
                 return Err(SweepError::Interrupted);
@@ -179,7 +186,7 @@ fn check_space(folder: &Path, total_bytes: u64) -> Result<(), SweepError> {
     if free_bytes < needed_bytes {
         let (needed, free) = (Bytes(needed_bytes), Bytes(free_bytes));
         let cause = format!("{needed} are needed, with a margin, and {free} are free");
-        return Err(SweepError::At { path: folder.to_owned(), cause });
+        return Err(SweepError::refused(folder, cause));
     }
     Ok(())
 }
@@ -190,7 +197,7 @@ fn file_names(folder: &Path) -> Result<Vec<OsString>, SweepError> {
 }
 
 pub(crate) fn io_error_at(path: &Path) -> impl FnOnce(io::Error) -> SweepError {
-    move |cause| SweepError::At { path: path.to_owned(), cause: cause.to_string() }
+    move |cause| SweepError::refused(path, cause)
 }
 
 #[cfg(test)]
