@@ -3,10 +3,14 @@
 //! Trials that cannot take part are not dropped: a contender without a receipt becomes a warning in
 //! the record, a trial without a method, scan or parameter gets an outcome.
 
+mod location;
 mod names;
 mod resolve;
 mod selection;
 
+pub use location::LocationPlan;
+use location::PlanOption;
+pub(super) use location::WithoutEffect;
 pub use names::MethodPattern;
 pub(super) use names::{mark_first_named, planned_reference};
 use readlab_catalog::language::LanguageChoice;
@@ -63,56 +67,6 @@ pub enum PlanError {
     OtherTarget(String),
     #[error("no method matches {glob}: {reason}")]
     Absent { glob: String, reason: String },
-}
-
-/// The plan of one location, and the options that have no effect on it. An option needs an effect at
-/// one of the locations.
-#[derive(Debug)]
-pub struct LocationPlan {
-    pub plan: Plan,
-    without_effect: Vec<WithoutEffect>,
-}
-
-/// An option that has no effect on a plan, and why.
-#[derive(Debug)]
-struct WithoutEffect {
-    option: PlanOption,
-    why: PlanError,
-}
-
-/// An option of the user that selects trials or changes them.
-#[derive(Debug, PartialEq, Eq)]
-enum PlanOption {
-    /// `--method` with this glob.
-    Method(String),
-    Reference,
-    Merge,
-    /// `--param` with this name.
-    Param(String),
-}
-
-impl From<Plan> for LocationPlan {
-    fn from(plan: Plan) -> LocationPlan {
-        LocationPlan { plan, without_effect: Vec::new() }
-    }
-}
-
-impl LocationPlan {
-    /// Joins this plan with the plan of another location.
-    pub fn joined_with(mut self, other: LocationPlan) -> LocationPlan {
-        let is_without_effect_there =
-            |own: &WithoutEffect| other.without_effect.iter().any(|its| its.option == own.option);
-        self.without_effect.retain(is_without_effect_there);
-        LocationPlan { plan: self.plan.joined_with(other.plan), without_effect: self.without_effect }
-    }
-
-    /// The plan, if every option has an effect.
-    pub fn into_plan(self) -> Result<Plan, PlanError> {
-        match self.without_effect.into_iter().next() {
-            Some(first) => Err(first.why),
-            None => Ok(self.plan),
-        }
-    }
 }
 
 /// Every method with every scan that it offers for the work on the form that it reads.
@@ -196,7 +150,11 @@ pub fn plan(
     states: &[CacheState],
     rules: Rules,
 ) -> Result<Plan, PlanError> {
-    plan_location(contenders, selection, states, rules)?.into_plan()
+    let mut planner = Planner::new(contenders, selection, states, rules);
+    let planned = planner.add_trials();
+    // An option without effect is refused before a later error.
+    planner.without_effect.refuse()?;
+    planned.map(|()| planner.plan)
 }
 
 /// The plan of one of several locations.
@@ -206,38 +164,8 @@ pub fn plan_location(
     states: &[CacheState],
     rules: Rules,
 ) -> Result<LocationPlan, PlanError> {
-    let plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
-    let (seen, without_effect) = (BTreeSet::new(), Vec::new());
-    let mut planner = Planner { contenders, selection, plan, seen, without_effect };
-    let specs = if selection.globs.is_empty() {
-        selection.entry_specs().collect::<Result<Vec<_>, _>>()?
-    } else {
-        planner.matching_specs()?
-    };
-    for &state in states {
-        planner.seen.clear();
-        for spec in &specs {
-            if planner.may_take_part(&spec.id.method) {
-                let id = with_general_params(contenders, &spec.id, &selection.params);
-                let form = selection.form_of(contenders, spec);
-                for id in with_merge_gaps(contenders, id, &selection.merge_gaps) {
-                    planner.add(&TrialSpec { id, form, ..spec.clone() }, state);
-                }
-            }
-        }
-        planner.add_reference(state)?;
-    }
-    if !selection.merge_gaps.is_empty()
-        && !planner.planned_methods().any(|it| merge_param(&it.choice.method).is_some())
-    {
-        planner.add_without_effect(PlanOption::Merge, PlanError::NothingMerges);
-    }
-    for (name, &value) in &selection.params.0 {
-        if !planner.has_effect(name, value) {
-            let why = planner.param_error(name, value);
-            planner.add_without_effect(PlanOption::Param(name.clone()), why);
-        }
-    }
+    let mut planner = Planner::new(contenders, selection, states, rules);
+    planner.add_trials()?;
     Ok(LocationPlan { plan: planner.plan, without_effect: planner.without_effect })
 }
 
@@ -304,10 +232,62 @@ struct Planner<'a> {
     plan: Plan,
     /// Trials of the current state that have no label.
     seen: BTreeSet<(TrialId, Work, TargetForm)>,
-    without_effect: Vec<WithoutEffect>,
+    without_effect: WithoutEffect,
+}
+
+impl<'a> Planner<'a> {
+    fn new(
+        contenders: &'a Contenders,
+        selection: &'a Selection,
+        states: &[CacheState],
+        rules: Rules,
+    ) -> Planner<'a> {
+        let plan = Plan { trials: Vec::new(), absent: Vec::new(), states: states.to_vec(), rules };
+        Planner {
+            contenders,
+            selection,
+            plan,
+            seen: BTreeSet::new(),
+            without_effect: WithoutEffect::default(),
+        }
+    }
 }
 
 impl Planner<'_> {
+    /// Adds the trials of the selection and its reference in every state.
+    fn add_trials(&mut self) -> Result<(), PlanError> {
+        let (contenders, selection) = (self.contenders, self.selection);
+        let specs = if selection.globs.is_empty() {
+            selection.entry_specs().collect::<Result<Vec<_>, _>>()?
+        } else {
+            self.matching_specs()?
+        };
+        for state in self.plan.states.clone() {
+            self.seen.clear();
+            for spec in &specs {
+                if self.may_take_part(&spec.id.method) {
+                    let id = with_general_params(contenders, &spec.id, &selection.params);
+                    let form = selection.form_of(contenders, spec);
+                    for id in with_merge_gaps(contenders, id, &selection.merge_gaps) {
+                        self.add(&TrialSpec { id, form, ..spec.clone() }, state);
+                    }
+                }
+            }
+            self.add_reference(state)?;
+        }
+        let merges = self.planned_methods().any(|it| merge_param(&it.choice.method).is_some());
+        if !selection.merge_gaps.is_empty() && !merges {
+            self.without_effect.add(PlanOption::Merge, PlanError::NothingMerges);
+        }
+        for (name, &value) in &selection.params.0 {
+            if !self.has_effect(name, value) {
+                let why = self.param_error(name, value);
+                self.without_effect.add(PlanOption::Param(name.clone()), why);
+            }
+        }
+        Ok(())
+    }
+
     /// Every method and scan that matches one of the globs, then the controls and commands of the
     /// selection.
     fn matching_specs(&mut self) -> Result<Vec<TrialSpec>, PlanError> {
@@ -329,14 +309,14 @@ impl Planner<'_> {
             if matched.is_empty() {
                 let work = selection.work(TargetForm::default());
                 let why = no_match_error(contenders, glob, &selection.languages, work);
-                self.add_without_effect(PlanOption::Method(glob.clone()), why);
+                self.without_effect.add(PlanOption::Method(glob.clone()), why);
                 specs.extend(specs_for_other_work(contenders, selection, &pattern));
                 continue;
             }
             let readable_or_named = select_readable_or_named(matched, pattern.is_name);
             if readable_or_named.is_empty() {
                 let why = PlanError::OtherTarget(glob.clone());
-                self.add_without_effect(PlanOption::Method(glob.clone()), why);
+                self.without_effect.add(PlanOption::Method(glob.clone()), why);
             }
             specs.extend(
                 readable_or_named
@@ -356,10 +336,6 @@ impl Planner<'_> {
         }
         kept.extend(specs);
         Ok(kept)
-    }
-
-    fn add_without_effect(&mut self, option: PlanOption, why: PlanError) {
-        self.without_effect.push(WithoutEffect { option, why });
     }
 
     /// Whether a setting for every method applies to a planned trial that is no control. The
@@ -481,28 +457,32 @@ impl Planner<'_> {
         let noun = archive.map(Archive::noun).unwrap_or_default();
         let decodes = self.contenders.method(&spec.id.method).map_or(&[][..], |method| &method.decodes);
         let SuiteEntry { answers, has_dictionary, files_max, .. } = &spec.entry;
-        Err(match (readable, *files_max) {
-            (None, _) if over != Transport::File => {
-                format!("it reads what comes out of {noun}, and only files are decoded")
-            }
-            (None, _) => format!("it reads what comes out of {noun}, and the target is none"),
-            (Some(ReadableTarget { broken: Some(reason), .. }), _) => reason.clone(),
-            (Some(readable), _) if is_for_other_dictionary(spec, readable) => match has_dictionary {
+        let Some(readable) = readable else {
+            let why = if over == Transport::File { "the target is none" } else { "only files are decoded" };
+            return Err(format!("it reads what comes out of {noun}, and {why}"));
+        };
+        if let Some(reason) = &readable.broken {
+            return Err(reason.clone());
+        }
+        if is_for_other_dictionary(spec, readable) {
+            return Err(match has_dictionary {
                 true => "it decodes with a dictionary, and --dictionary names none".to_owned(),
                 false => "it decodes without a dictionary".to_owned(),
-            },
-            _ if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) => {
-                format!("it does not decode {noun}")
+            });
+        }
+        if archive.is_some_and(|it| !decodes.is_empty() && !decodes.contains(&it)) {
+            return Err(format!("it does not decode {noun}"));
+        }
+        if !answers.is_empty() && !answers.contains(&work) {
+            let words: Vec<&str> = answers.iter().map(|work| work.word()).collect();
+            return Err(format!("it answers {}, and never {work}", words.join(" or ")));
+        }
+        match *files_max {
+            Some(most) if readable.files > most => {
+                Err(format!("of more than {most} files only with --all, or if its method is named"))
             }
-            _ if !answers.is_empty() && !answers.contains(&work) => {
-                let words: Vec<&str> = answers.iter().map(|work| work.word()).collect();
-                format!("it answers {}, and never {work}", words.join(" or "))
-            }
-            (Some(readable), Some(most)) if readable.files > most => {
-                format!("of more than {most} files only with --all, or if its method is named")
-            }
-            (Some(readable), _) => return Ok(readable),
-        })
+            _ => Ok(readable),
+        }
     }
 }
 

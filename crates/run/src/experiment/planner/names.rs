@@ -2,7 +2,7 @@
 //! and the reference. The reference is found among the trials of a plan or else added to them; if
 //! neither works, it is an error that lists the nearest names.
 
-use super::{PlanError, PlanOption, Planner, TargetForm, TrialSpec, every_method_id};
+use super::{PlanError, PlanOption, Planner, TrialSpec, every_method_id};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use readlab_catalog::language::Languages;
 use readlab_catalog::roster::Roster;
@@ -30,8 +30,9 @@ pub(super) fn is_meant(name: &TrialId, id: &TrialId) -> bool {
 }
 
 impl Planner<'_> {
-    /// Adds the reference that the user named, unless the plan has it. A command is never added,
-    /// because a misspelled one would be run.
+    /// Adds the reference that the user named, unless the plan has it. If a contender offers the
+    /// method, the location gets a trial of it, which may be absent with the reason; a name of no
+    /// method gets none. A command is never added, because a misspelled one would be run.
     pub(super) fn add_reference(&mut self, state: CacheState) -> Result<(), PlanError> {
         let Some(reference) = &self.selection.reference else { return Ok(()) };
         let measured = self.plan.trials.iter().map(|planned| &planned.trial);
@@ -41,12 +42,12 @@ impl Planner<'_> {
         if is_there || is_absent {
             return Ok(());
         }
-        let forms: Vec<TargetForm> = match self.contenders.method(&reference.method) {
-            Some(method) => self.selection.forms_of(method).into_iter().map(|(form, _)| form).collect(),
-            None => Vec::new(),
-        };
-        let (Some(&form), false) = (forms.first(), reference.method.contender == COMMAND) else {
-            self.add_without_effect(PlanOption::Reference, self.no_reference_error(reference));
+        let is_command = reference.method.contender == COMMAND;
+        let method = self.contenders.method(&reference.method).filter(|_| !is_command);
+        let form = method.and_then(|method| self.selection.forms_of(method).into_iter().next());
+        let Some((form, _)) = form else {
+            let why = self.no_reference_error(reference);
+            self.without_effect.add(PlanOption::Reference, why);
             return Ok(());
         };
         let spec = TrialSpec::new(reference.clone(), form);
@@ -57,7 +58,10 @@ impl Planner<'_> {
                 | ResolveError::NoScan { .. }
                 | ResolveError::NoChoice { .. }
                 | ResolveError::NoContender(_),
-            ) => self.add_without_effect(PlanOption::Reference, self.no_reference_error(reference)),
+            ) => {
+                let why = self.no_reference_error(reference);
+                self.without_effect.add(PlanOption::Reference, why);
+            }
             Err(ResolveError::Params(error)) => return Err(error.into()),
             Err(ResolveError::NoWork { .. } | ResolveError::Unavailable(_)) | Ok(_) => {}
         }

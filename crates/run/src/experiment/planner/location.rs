@@ -1,0 +1,175 @@
+//! The plans of several locations, and the user's options that have no effect on them. An option needs
+//! an effect at one of the locations.
+
+use super::PlanError;
+use readlab_measure::plan::Plan;
+use readlab_model::trial::MethodId;
+
+/// The plan of one location or of several, and the options that have no effect on it.
+#[derive(Debug)]
+pub struct LocationPlan {
+    pub plan: Plan,
+    pub(in crate::experiment) without_effect: WithoutEffect,
+}
+
+/// Options without effect on a plan, in the order in which they are refused.
+#[derive(Debug, Default)]
+pub(in crate::experiment) struct WithoutEffect(Vec<OptionWithoutEffect>);
+
+#[derive(Debug)]
+struct OptionWithoutEffect {
+    option: PlanOption,
+    why: PlanError,
+}
+
+/// An option of the user that selects trials or changes them.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum PlanOption {
+    /// `--method` with this glob.
+    Method(String),
+    Reference,
+    Merge,
+    /// `--param` with this name.
+    Param(String),
+}
+
+impl From<Plan> for LocationPlan {
+    fn from(plan: Plan) -> LocationPlan {
+        LocationPlan { plan, without_effect: WithoutEffect::default() }
+    }
+}
+
+impl LocationPlan {
+    /// The plan, unless an option without effect leaves nothing but controls at this location.
+    pub fn with_readings(self, is_control: impl Fn(&MethodId) -> bool) -> Result<LocationPlan, PlanError> {
+        let planned = self.plan.trials.iter().map(|planned| &planned.trial);
+        let mut trials = planned.chain(self.plan.absent.iter().map(|(trial, _)| trial));
+        if trials.any(|trial| !is_control(&trial.id.method)) {
+            return Ok(self);
+        }
+        self.without_effect.refuse()?;
+        Ok(LocationPlan::from(self.plan))
+    }
+
+    /// Joins this plan with the plan of another location.
+    pub fn joined_with(self, other: LocationPlan) -> LocationPlan {
+        LocationPlan {
+            plan: self.plan.joined_with(other.plan),
+            without_effect: self.without_effect.joined_with(other.without_effect),
+        }
+    }
+
+    /// The plan, if every option has an effect.
+    pub fn into_plan(self) -> Result<Plan, PlanError> {
+        self.without_effect.refuse()?;
+        Ok(self.plan)
+    }
+}
+
+impl WithoutEffect {
+    pub(super) fn add(&mut self, option: PlanOption, why: PlanError) {
+        self.0.push(OptionWithoutEffect { option, why });
+    }
+
+    /// The options that have no effect on the other plan either, with the reasons of this one.
+    pub(in crate::experiment) fn joined_with(mut self, other: WithoutEffect) -> WithoutEffect {
+        self.0.retain(|own| other.0.iter().any(|its| its.option == own.option));
+        self
+    }
+
+    /// Refuses the first option.
+    pub(in crate::experiment) fn refuse(self) -> Result<(), PlanError> {
+        match self.0.into_iter().next() {
+            Some(first) => Err(first.why),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::planner::{ReadableTarget, Selection, plan, plan_location};
+    use readlab_measure::plan::testing::{self, WARM, rules_of_runs};
+    use readlab_model::trial::Work;
+    use readlab_roster::discovery::Contenders;
+
+    /// The plan of a location with one trial, and options without effect there.
+    fn location(trial: &str, options: Vec<PlanOption>) -> LocationPlan {
+        let mut without_effect = WithoutEffect::default();
+        for option in options {
+            let why = PlanError::NoMatch(format!("{option:?} at {trial}"));
+            without_effect.add(option, why);
+        }
+        LocationPlan { plan: testing::plan(rules_of_runs(1), &[(trial, WARM)]), without_effect }
+    }
+
+    /// The trials of the joined plan of three locations, or the error.
+    fn joined(options: [Vec<PlanOption>; 3]) -> Result<Vec<String>, String> {
+        let locations = ["a", "b", "c"].into_iter().zip(options);
+        let plans = locations.map(|(trial, options)| location(trial, options));
+        let joined = plans.reduce(LocationPlan::joined_with).unwrap().into_plan();
+        let names = |plan: Plan| plan.trials.iter().map(|it| it.trial.method().to_owned()).collect();
+        joined.map(names).map_err(|error| error.to_string())
+    }
+
+    fn method(glob: &str) -> PlanOption {
+        PlanOption::Method(glob.to_owned())
+    }
+
+    fn param(name: &str) -> PlanOption {
+        PlanOption::Param(name.to_owned())
+    }
+
+    #[test]
+    fn an_option_needs_an_effect_at_one_of_three_locations() {
+        let all = Ok(["a", "b", "c"].map(str::to_owned).to_vec());
+        assert_eq!(joined([vec![], vec![], vec![]]), all);
+        let merge = || vec![PlanOption::Merge];
+        assert_eq!(joined([merge(), merge(), vec![]]), all);
+        assert_eq!(joined([vec![], merge(), merge()]), all);
+        // A reference has one reason in each state.
+        let references = || vec![PlanOption::Reference, PlanOption::Reference];
+        assert_eq!(joined([references(), vec![], references()]), all);
+        assert_eq!(joined([vec![param("depth")], vec![param("threads")], vec![param("depth")]]), all);
+        assert_eq!(joined([vec![method("x")], vec![param("x")], vec![method("x")]]), all);
+    }
+
+    #[test]
+    fn the_first_option_of_the_first_location_that_has_no_effect_at_any_is_refused() {
+        let refused = |options| joined(options).unwrap_err();
+        let all = [
+            vec![method("x"), PlanOption::Merge, method("y")],
+            vec![method("y"), PlanOption::Merge],
+            vec![PlanOption::Reference, method("y"), PlanOption::Merge, method("x")],
+        ];
+        assert!(refused(all).starts_with("no method matches Merge at a "));
+        let references = || vec![PlanOption::Reference, PlanOption::Reference];
+        let all = [references(), vec![PlanOption::Reference], references()];
+        assert!(refused(all).starts_with("no method matches Reference at a "));
+    }
+
+    #[test]
+    fn an_option_that_leaves_only_controls_at_a_location_is_refused() {
+        let of = |trial: &str, options: Vec<PlanOption>| {
+            let plan = location(trial, options).with_readings(|id| id.method == "null");
+            plan.map(drop).map_err(|error| error.to_string())
+        };
+        let said = of("null", vec![method("x"), PlanOption::Merge]).unwrap_err();
+        assert!(said.starts_with("no method matches Method(\"x\") at null "), "{said}");
+        assert_eq!(of("null", vec![]), Ok(()), "nothing but controls was selected");
+        assert_eq!(of("read", vec![method("x")]), Ok(()));
+    }
+
+    #[test]
+    fn at_one_location_an_option_without_effect_is_refused_before_a_later_error() {
+        let globs = ["nosuch", "rust/["].map(str::to_owned).to_vec();
+        let readable = ReadableTarget::of_bytes(Work::Sum);
+        let selection = Selection { globs, readable, ..Selection::default() };
+        let contenders = Contenders::default();
+        let said = plan(&contenders, &selection, &[WARM], rules_of_runs(1)).unwrap_err();
+        assert!(matches!(&said, PlanError::NoMatch(glob) if glob == "nosuch"), "{said}");
+        let said = plan_location(&contenders, &selection, &[WARM], rules_of_runs(1)).unwrap_err();
+        assert!(matches!(said, PlanError::Glob(_)), "{said}");
+    }
+}
