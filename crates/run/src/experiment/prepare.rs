@@ -13,7 +13,7 @@ use super::targets::{ExpectedAnswers, OpenTarget, serve, split_known_targets};
 use super::together::{ArrangedTargets, ReaderGroup};
 use super::{Experiment, Procedure, Rounds, header_lines, memory, participants, references};
 use crate::experiment::planner::{
-    self, LocationPlan, PlanError, ReadableTarget, ReadableTargets, TargetForm,
+    self, LocationPlan, PlanError, ReadableTarget, ReadableTargets, TargetForm, WithoutEffect,
 };
 use anyhow::{Context, bail};
 use readlab_measure::cache::Eviction;
@@ -227,6 +227,34 @@ impl<'a> PlanInputs<'a> {
         self.config.work_on(decided.unwrap_or(is_text))
     }
 
+    /// Adds the decoded form of the first target, if it is the user's archive. Its content counts as text
+    /// until it is decoded.
+    fn add_user_archive(
+        &mut self,
+        targets: &[OpenTarget],
+        expected: &[ExpectedAnswers],
+    ) -> anyhow::Result<Option<Archive>> {
+        let (Some(target), Some(expected)) = (targets.first(), expected.first()) else { return Ok(None) };
+        let own = user_archive(target, expected);
+        if self.config.user.commands_decode && own.is_none() {
+            bail!("{}: --commands-decode is about an archive, and this is none", target.target.facts.path);
+        }
+        if let Some(archive) = own {
+            self.add_content(target, archive, true, None);
+        }
+        Ok(own)
+    }
+
+    /// Adds the content of an archive, which is text or not, or why the archive cannot be decoded.
+    fn add_content(&mut self, target: &OpenTarget, archive: Archive, is_text: bool, broken: Option<String>) {
+        let facts = &target.target.facts;
+        let work = self.work_on(facts, Some(archive), is_text);
+        let has_dictionary = facts.dictionary.is_some();
+        let content =
+            ReadableTarget { has_dictionary, broken, ..ReadableTarget::plain(self.group.first, work) };
+        self.readable.insert(TargetForm { archive: Some(archive), over: Transport::File }, content);
+    }
+
     fn plan(&self) -> Result<LocationPlan, PlanError> {
         let selection = self.config.selection(self.readable.clone(), &self.candidates);
         let (contenders, states, rules) = (self.contenders, &self.states, self.config.rules);
@@ -267,6 +295,7 @@ impl FirstReading<'_> {
             let planning = self.with_user_archive(planning, targets, expected)?;
             return Ok(PlannedRun::new(config, planning.plan()?.plan, targets.len(), &planning.candidates));
         };
+        refuse_options_without_effect(config, contenders, targets, expected)?;
         let facts = OnceCell::new();
         let (mut plans, mut first_location) = (Vec::new(), None);
         for (first, (target, expected)) in targets.chunks_mut(1).zip(expected.chunks_mut(1)).enumerate() {
@@ -274,7 +303,8 @@ impl FirstReading<'_> {
             let group = TargetGroup { first, first_location };
             let planning = PlanInputs::new(config, contenders, group, target, expected)?;
             let planning = self.with_user_archive(planning, target, expected)?;
-            plans.push(planning.plan().with_context(|| path)?);
+            let plan = planning.plan().and_then(|plan| plan.with_readings(|id| contenders.is_control(id)));
+            plans.push(plan.with_context(|| path)?);
             let (is_text, is_asserted) = (expected[0].is_text(), locations.same_content);
             // The first location is decoded by now.
             let facts = facts.get_or_init(|| target[0].target.facts.clone());
@@ -294,29 +324,40 @@ impl FirstReading<'_> {
         targets: &mut [OpenTarget],
         expected: &mut [ExpectedAnswers],
     ) -> anyhow::Result<PlanInputs<'p>> {
-        let (Some(target), Some(expected)) = (targets.first_mut(), expected.first_mut()) else {
-            return Ok(planning);
-        };
-        let own = user_archive(target, expected);
-        if planning.config.user.commands_decode && own.is_none() {
-            bail!("{}: --commands-decode is about an archive, and this is none", target.target.facts.path);
-        }
-        let Some(archive) = own else { return Ok(planning) };
-        let form = TargetForm { archive: Some(archive), over: Transport::File };
-        let work = planning.work_on(&target.target.facts, Some(archive), true);
-        let has_dictionary = target.target.facts.dictionary.is_some();
-        let first = planning.group.first;
-        let readable =
-            |work, broken| ReadableTarget { has_dictionary, broken, ..ReadableTarget::plain(first, work) };
-        planning.readable.insert(form, readable(work, None));
+        let Some(archive) = planning.add_user_archive(targets, expected)? else { return Ok(planning) };
+        let (target, expected) = (&mut targets[0], &mut expected[0]);
         if planning.plan()?.plan.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
             let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
             let is_text = broken.is_some() || expected.is_text();
-            let work = planning.work_on(&target.target.facts, Some(archive), is_text);
-            planning.readable.insert(form, readable(work, broken));
+            planning.add_content(target, archive, is_text, broken);
         }
         Ok(planning)
     }
+}
+
+/// Refuses an option that has no effect at any location, before an archive is decoded. Whether a content
+/// is text is unknown until then, so an option has an effect if it has one on text or on other content.
+fn refuse_options_without_effect(
+    config: &RunConfig,
+    contenders: &Contenders,
+    targets: &[OpenTarget],
+    expected: &[ExpectedAnswers],
+) -> anyhow::Result<()> {
+    let mut all = Vec::new();
+    for (first, (target, expected)) in targets.chunks(1).zip(expected.chunks(1)).enumerate() {
+        let path = &target[0].target.facts.path;
+        let group = TargetGroup { first, first_location: None };
+        let mut planning = PlanInputs::new(config, contenders, group, target, expected)?;
+        planning.add_user_archive(target, expected)?;
+        let is_text = expected[0].is_text();
+        for is_text in [is_text, !is_text] {
+            let work = config.work_on(is_text);
+            planning.readable.values_mut().for_each(|readable| readable.work = work);
+            all.push(planning.plan().with_context(|| path.clone())?.without_effect);
+        }
+    }
+    let joined = all.into_iter().reduce(WithoutEffect::joined_with).unwrap_or_default();
+    joined.refuse().with_context(|| targets[0].target.facts.path.clone())
 }
 
 /// The kind of archive of the user's file, by its first bytes or else by its name. `None` for
