@@ -130,7 +130,7 @@ mod tests {
     fn two_records_of_equal_trials_tie_as_often_as_promised() {
         let mut noise = Noise::new(13);
         let ties = (0..400).filter(|_| {
-            let mut of = || LogMedian::from_observations(&record(&mut noise, (10, 1), 0.02, 1e6));
+            let mut of = || LogMedian::from_observations(record(&mut noise, (10, 1), 0.02, 1e6));
             of().unwrap().over(&of().unwrap()).significance() == Some(Significance::Tie)
         });
         let ties = ties.count();
