@@ -90,8 +90,8 @@ run() {
             readlab suite newlines --size 64MiB --output suite --quiet
             ;;
         memory)
-            readlab race lines --pattern random --reads 5000 --work newlines --memory 10%,25%,50%,75% \
-                --method 'rust/places-{pread,mmap,direct}/memchr' --budget 2m --output memory --quiet
+            readlab race lines --memory 50%,75%,90%,110% --work newlines \
+                --method 'rust/{read,mmap,pread,direct}/memchr' --budget 2m --output memory --quiet
             ;;
         places)
             overlay
@@ -104,7 +104,8 @@ run() {
             ;;
         parts)
             ranges >ranges
-            readlab race lines --ranges ranges --merge 0,64KiB,1MiB --output parts --quiet
+            readlab race lines --ranges ranges --merge 0,64KiB,1MiB \
+                --work newlines --method 'rust/places-{pread,preadv,mmap,io_uring}/memchr' --output parts --quiet
             ;;
         sweep)
             mkdir files
