@@ -96,11 +96,14 @@ struct UntimedReading {
 }
 
 impl UntimedReading {
-    fn is_like(&self, other: &UntimedReading) -> bool {
+    fn has_share_of(&self, other: &UntimedReading) -> bool {
+        (self.share - other.share).abs() <= SHARE_TOLERANCE
+    }
+
+    fn has_refaults_of(&self, other: &UntimedReading) -> bool {
         let alike =
             |one: f64, two: f64| (one - two).abs() <= REFAULT_NOISE.max(REFAULT_TOLERANCE * one.max(two));
-        let has_like_refaults = self.refaults.zip(other.refaults).is_none_or(|(one, two)| alike(one, two));
-        (self.share - other.share).abs() <= SHARE_TOLERANCE && has_like_refaults
+        self.refaults.zip(other.refaults).is_none_or(|(one, two)| alike(one, two))
     }
 }
 
@@ -113,11 +116,15 @@ struct Steadiness {
 }
 
 impl Steadiness {
-    /// Adds a reading; returns whether the state is steady: as after the reading before, or as it was
-    /// before an earlier reading that counted.
+    /// Adds a reading; returns whether the state is steady: the share is that after the reading
+    /// before, and as many pages were read again as by an earlier one. Near the cliff readings that
+    /// leave the same share read more or fewer pages again by turns. The state before an earlier
+    /// reading that counted stands for both.
     fn add(&mut self, reading: UntimedReading) -> bool {
         let mut before = self.readings.last().into_iter().chain(&self.known);
-        let is_steady = before.any(|other| reading.is_like(other));
+        let mut earlier = self.readings.iter().chain(&self.known);
+        let is_steady = before.any(|other| reading.has_share_of(other))
+            && earlier.any(|other| reading.has_refaults_of(other));
         self.readings.push(reading);
         is_steady
     }
@@ -131,12 +138,17 @@ impl Steadiness {
     }
 
     fn describe(&self) -> String {
-        let last = self.readings.iter().rev().take(4).rev().map(|reading| percent(reading.share));
-        let last: Vec<String> = last.collect();
+        let last = &self.readings[self.readings.len().saturating_sub(4)..];
+        let has_steady_share = last.windows(2).all(|two| two[1].has_share_of(&two[0]));
+        let refaults: Option<Vec<f64>> = last.iter().map(|reading| reading.refaults).collect();
+        let (what, last) = match refaults.filter(|_| has_steady_share) {
+            Some(refaults) => ("that was read again", refaults),
+            None => ("in memory", last.iter().map(|reading| reading.share).collect()),
+        };
+        let last: Vec<String> = last.into_iter().map(percent).collect();
+        let (count, last) = (self.count(), last.join(", "));
         format!(
-            "the share of the target in memory was not steady after {} untimed readings: at last {}",
-            self.count(),
-            last.join(", ")
+            "the share of the target {what} was not steady after {count} untimed readings: at last {last}"
         )
     }
 }
@@ -521,6 +533,8 @@ mod tests {
         let growing = [reading(0.1, 0.0), reading(0.2, 0.0), reading(0.3, 0.0), reading(0.31, 0.0)];
         assert_eq!(steady_after(None, &growing), Some(4));
         assert_eq!(steady_after(None, &[reading(0.0, 0.0); 2]), Some(2), "past the page cache");
+        let by_turns = [reading(0.25, 0.0), reading(0.25, 1.0), reading(0.25, 1.6), reading(0.25, 1.03)];
+        assert_eq!(steady_after(None, &by_turns), Some(4), "as many pages again as once before");
         let uncounted = [0.4, 0.41].map(|share| UntimedReading { share, refaults: None });
         assert_eq!(steady_after(None, &uncounted), Some(2));
     }
@@ -544,6 +558,13 @@ mod tests {
             said.ends_with("after 16 untimed readings: at last 20.0 %, 40.0 %, 20.0 %, 40.0 %"),
             "{said}"
         );
+        let mut steadiness = Steadiness::default();
+        for number in 0..4 {
+            assert!(!steadiness.add(reading(0.25, f64::from(1 << number))));
+        }
+        let said = steadiness.describe();
+        assert!(said.contains("that was read again was not steady after 4 untimed"), "{said}");
+        assert!(said.ends_with("at last 100.0 %, 200.0 %, 400.0 %, 800.0 %"), "{said}");
     }
 
     fn turn(before_share: f64, after_share: f64, elsewhere_share: f64) -> PressedTurn {
