@@ -107,7 +107,8 @@ fn the_work_of_a_process_below_the_contender_counts_for_the_contender() {
     if run.trial("rust/fs-read/scalar", "cold")["outcome"] != "measured" {
         return skip(format!("no file is cold here: {run}"));
     }
-    for (state, bytes) in [("cold", size..2 * size), ("warm", 0..1)] {
+    // Warm, the kernel may have evicted pages of the contender's own program.
+    for (state, bytes) in [("cold", size..2 * size), ("warm", 0..1 << 20)] {
         let trial = run.measured("behind/fs-read/scalar", state);
         assert!(numbers(trial, "device_read_bytes").iter().all(|read| bytes.contains(read)), "{trial}");
         // The whole file is in the memory of the reading process, which a shell never needs.

@@ -170,7 +170,8 @@ mod ring2 {
         for it in pressed(&record) {
             let share = share_of(&record, it);
             for (sample, proof) in proofs(it) {
-                let missed = sample.device_read_bytes.unwrap() > 0;
+                // The kernel may have evicted pages of the contender's own program.
+                let missed = sample.device_read_bytes.unwrap() > 1 << 20;
                 assert_eq!(missed, share < 1.0, "{}: {proof:?}", record.trial_name(&it.trial));
             }
         }
