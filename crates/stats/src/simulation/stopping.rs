@@ -223,10 +223,10 @@ mod ring2 {
         trials: usize,
         of_race: fn(SharedVariance) -> SharedVariance,
     ) -> [f64; 2] {
-        const RACES: usize = 500;
+        let races = 4_000 / trials;
         let mut noise = Noise::new(4);
         let (mut different, mut held) = (0, 0);
-        for _ in 0..RACES {
+        for _ in 0..races {
             let race = Race::draw(TrueTimes::Equal, trials, 0.1, &mut noise);
             let mut end = race.run(Indifference::within(0.1), None);
             end.rounds.iter_mut().for_each(|rounds| *rounds = (*rounds).max(10));
@@ -238,7 +238,7 @@ mod ring2 {
             held += usize::from(is_tie(first, (first + 1) % trials));
         }
         let pairs = trials * (trials - 1) / 2;
-        [count(different) / count(RACES * pairs), count(held) / count(RACES)]
+        [count(different) / count(races * pairs), count(held) / count(races)]
     }
 
     #[test]
