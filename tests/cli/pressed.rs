@@ -133,7 +133,9 @@ mod ring2 {
                 );
                 let read_again = sample.device_read_bytes.unwrap() > FILE_BYTES as u64 / 4;
                 assert_eq!(read_again, bound < 1.0, "{name}: {:?}", sample.device_read_bytes);
-                assert_eq!(sample.refaults.unwrap() > 0, bound < 1.0, "{name}: {:?}", sample.refaults);
+                // The kernel may have evicted pages of the contender's own program.
+                let refaulted = sample.refaults.unwrap() > 256;
+                assert_eq!(refaulted, bound < 1.0, "{name}: {:?}", sample.refaults);
             }
         }
         assert!(record.trials.iter().any(|it| record.trial_name(&it.trial) == "rust/mmap/scalar+memory=25%"));
