@@ -24,7 +24,7 @@ export CARGO_TERM_PROGRESS_WHEN ?= never
 # Property tests draw the same cases in each run; `cargo test` alone draws others.
 export PROPTEST_RNG_SEED ?= 7
 
-.PHONY: help build race schemas test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 features docs cross contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race schemas test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 tests-alone beside features docs cross contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -45,11 +45,17 @@ test: ## the first ring: format, lints, and every test that takes no time; what 
 
 test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, file systems, browsers, and the documents
 
-# The second ring without the first.
+# The second ring without the first. Its tests wait more than they compute; what compiles runs beside them and gives way.
 ring2:
 	tests/packages.sh
 	[ "$(INSTALL)" = no ] || contenders/swift/toolchain.sh || [ $$? = 3 ]
-	$(MAKE) --keep-going --jobs=1 tests-ring2 features docs cross contenders || { tests/part.sh failures; exit 1; }
+	failed=; \
+	$(MAKE) --keep-going --jobs=2 tests-ring2 beside || failed=1; \
+	$(MAKE) tests-alone || failed=1; \
+	[ -z "$$failed" ] || { tests/part.sh failures; exit 1; }
+
+beside:
+	nice $(MAKE) --keep-going --jobs=1 contenders features docs cross
 
 # Crates that are no members of the workspace.
 APART = contenders/rust-crates contenders/rust-objects fuzz
@@ -78,10 +84,12 @@ tests-ring1:
 examples:
 	tests/part.sh examples $(CARGO) test --workspace --doc --no-fail-fast
 
-# These tests wait more than they compute: for servers, delays and the ends of budgets. That of names and inodes drops the
-# caches of the machine: it runs beside no other.
+# For servers, delays and the ends of budgets.
 tests-ring2:
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) tests/part.sh ring2 $(CARGO) test --workspace --tests --no-fail-fast -- ring2:: --show-output $(CLOCK)
+
+# The test of names and inodes drops the caches of the machine.
+tests-alone:
 	tests/part.sh metadata $(CARGO) test --workspace --test metadata -- --show-output $(CLOCK)
 
 test-times: ## run the first ring by a clock and print what takes longest; ARGS=all runs both rings

@@ -54,8 +54,17 @@ mod ring2 {
 
     const FILE_BYTES: usize = 64 << 20;
 
-    /// Largest difference of a share in memory from its bound, in a group that only holds the file.
+    /// A share in memory is at most so much above its bound and, in the steady state, so far from
+    /// another.
     const TOLERANCE: f64 = 0.05;
+
+    /// A share in memory is at most so much below its bound, in a group that only holds the file: the
+    /// kernel evicts whole folios, of up to 2 MiB, and may evict more than it must.
+    const SHORT_MAX: f64 = 0.1;
+
+    fn fills(share: f64, bound: f64) -> bool {
+        (-SHORT_MAX..=TOLERANCE).contains(&(share - bound.min(1.0)))
+    }
 
     /// A home with a file of lines; `None` with a message if no group can bound memory here.
     fn home() -> Option<Home> {
@@ -124,7 +133,7 @@ mod ring2 {
             for (sample, proof) in proofs(it) {
                 let around = [sample.resident_before.unwrap(), sample.resident_after.unwrap()];
                 for share in around {
-                    assert!((share - bound.min(1.0)).abs() <= TOLERANCE, "{name}: {share}");
+                    assert!(fills(share, bound), "{name}: {share}");
                     assert!((share - proof.steady_share).abs() <= TOLERANCE, "{name}: {share}");
                 }
                 assert!(
@@ -152,14 +161,14 @@ mod ring2 {
         };
         assert!(proofs(of("rust/direct")).iter().all(|(_, proof)| proof.steady_share == 0.0));
         let by_command = proofs(of("command/wc"));
-        assert!(by_command.iter().all(|(_, proof)| (proof.steady_share - 0.5).abs() <= TOLERANCE));
+        assert!(by_command.iter().all(|(_, proof)| fills(proof.steady_share, 0.5)), "{by_command:?}");
         for number in 0..8 {
             home.file(format!("folder/{number}"), "a line\n".repeat(FILE_BYTES / 7 / 8));
         }
         home.race("folder", format!("{ONE_METHOD} --memory 50% --state cold --output tree")).exits(0);
         let record = home.record("tree");
         let of_tree = pressed(&record)[0];
-        assert!(proofs(of_tree).iter().all(|(_, proof)| (proof.steady_share - 0.5).abs() <= TOLERANCE));
+        assert!(proofs(of_tree).iter().all(|(_, proof)| fills(proof.steady_share, 0.5)));
     }
 
     #[test]
