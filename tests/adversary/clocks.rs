@@ -7,6 +7,7 @@ use crate::home::{EVERY_METHOD, Export, Home, READLAB, Trials, items};
 use crate::machine::{processors, skip, succeeds_or_skip};
 use crate::processes::KilledOnDrop;
 use crate::repository;
+use readlab_record::PROGRAM_FILES_BYTES_MAX;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -107,8 +108,7 @@ fn the_work_of_a_process_below_the_contender_counts_for_the_contender() {
     if run.trial("rust/fs-read/scalar", "cold")["outcome"] != "measured" {
         return skip(format!("no file is cold here: {run}"));
     }
-    // Warm, the kernel may have evicted pages of the contender's own program.
-    for (state, bytes) in [("cold", size..2 * size), ("warm", 0..1 << 20)] {
+    for (state, bytes) in [("cold", size..2 * size), ("warm", 0..PROGRAM_FILES_BYTES_MAX)] {
         let trial = run.measured("behind/fs-read/scalar", state);
         assert!(numbers(trial, "device_read_bytes").iter().all(|read| bytes.contains(read)), "{trial}");
         // The whole file is in the memory of the reading process, which a shell never needs.

@@ -45,7 +45,8 @@ mod ring2 {
     use crate::processes::{happens_in_time, kill, send, start_until_sample};
     use readlab_model::sample::{PressedProof, Sample};
     use readlab_model::trial::CacheState;
-    use readlab_record::{Outcome, Record, TrialRecord};
+    use readlab_record::{Outcome, PROGRAM_FILES_BYTES_MAX, Record, TrialRecord};
+    use readlab_system::memory::page_bytes;
     use readlab_system::memory_group::MemoryGroups;
     use rustix::process::Signal;
     use std::fs;
@@ -142,8 +143,7 @@ mod ring2 {
                 );
                 let read_again = sample.device_read_bytes.unwrap() > FILE_BYTES as u64 / 4;
                 assert_eq!(read_again, bound < 1.0, "{name}: {:?}", sample.device_read_bytes);
-                // The kernel may have evicted pages of the contender's own program.
-                let refaulted = sample.refaults.unwrap() > 256;
+                let refaulted = sample.refaults.unwrap() > PROGRAM_FILES_BYTES_MAX / page_bytes();
                 assert_eq!(refaulted, bound < 1.0, "{name}: {:?}", sample.refaults);
             }
         }
@@ -181,8 +181,7 @@ mod ring2 {
         for it in pressed(&record) {
             let share = share_of(&record, it);
             for (sample, proof) in proofs(it) {
-                // The kernel may have evicted pages of the contender's own program.
-                let missed = sample.device_read_bytes.unwrap() > 1 << 20;
+                let missed = sample.device_read_bytes.unwrap() > PROGRAM_FILES_BYTES_MAX;
                 assert_eq!(missed, share < 1.0, "{}: {proof:?}", record.trial_name(&it.trial));
             }
         }

@@ -23,14 +23,26 @@ impl SharedNoise {
         SharedNoise { shared: SharedVariance::new(observed), trials }
     }
 
-    /// Estimates the noise from the wall times of trials. If some of them stopped because of how
-    /// they compared, their readings decided the race.
+    /// Estimates the noise from the numbers of trials of a record.
+    pub fn of_record<O: Into<Observation>, R: IntoIterator<Item = O>>(
+        record: &Record,
+        numbers: impl IntoIterator<Item = (TrialIndex, R)>,
+    ) -> SharedNoise {
+        let noise = SharedNoise::new(numbers);
+        let is_decided = noise.trials.iter().any(|trial| is_decided(&record.trials[*trial]));
+        noise.of_race(is_decided)
+    }
+
+    /// Estimates the noise from the wall times of trials.
     pub fn from_trials<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> SharedNoise {
         let trials: Vec<&TrialRecord> = trials.into_iter().collect();
-        let is_decided = trials.iter().any(|it| it.stopped.is_some_and(|it| it.why.is_comparison()));
         let noise = SharedNoise::new(trials.iter().map(|it| (it.trial.index, &it.samples)));
-        let shared = if is_decided { noise.shared.of_decided_race() } else { noise.shared };
-        SharedNoise { shared, ..noise }
+        noise.of_race(trials.into_iter().any(is_decided))
+    }
+
+    fn of_race(self, is_decided: bool) -> SharedNoise {
+        let shared = if is_decided { self.shared.of_decided_race() } else { self.shared };
+        SharedNoise { shared, ..self }
     }
 
     /// Estimates the noise from the wall times of all measured trials that compete with `it` in the
@@ -98,6 +110,11 @@ impl SharedNoise {
     }
 }
 
+/// Whether the readings of a race decided when this trial stopped, by how it compared.
+fn is_decided(it: &TrialRecord) -> bool {
+    it.stopped.is_some_and(|it| it.why.is_comparison())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,7 +151,10 @@ mod tests {
         let [a, b] = [0, 1].map(TrialIndex::new);
         let mut half_width = |why| {
             record.trials[a].stopped = Some(Stopped { why, rounds: 10 });
-            SharedNoise::from_trials(&record.trials).ratio(a, b).unwrap().ci95.unwrap().ends.half_width()
+            let noise = SharedNoise::from_trials(&record.trials);
+            let numbers = record.trials.iter().map(|it| (it.trial.index, &it.samples));
+            assert_eq!(SharedNoise::of_record(&record, numbers), noise);
+            noise.ratio(a, b).unwrap().ci95.unwrap().ends.half_width()
         };
         let fixed = half_width(StopReason::MostReadings);
         assert_eq!(half_width(StopReason::Precise), fixed);

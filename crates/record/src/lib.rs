@@ -56,7 +56,7 @@ pub use sweep_series::{Point, SweepSeries};
 pub use touched::{Touch, VisitCost};
 pub use trial::{Contest, Count, Outcome, Prediction, Start, Trial, TrialRecord};
 pub use trials::Trials;
-pub use whole::PartRead;
+pub use whole::{PROGRAM_FILES_BYTES_MAX, PartRead};
 
 use readlab_model::target::TargetFacts;
 use readlab_model::trial::TrialIndex;

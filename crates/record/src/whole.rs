@@ -20,9 +20,9 @@ const READ_AHEAD_WINDOWS_MAX: u64 = 2;
 /// Read-ahead alone may account for at most one part in this many of the bytes that were read.
 const READ_AHEAD_PART: u64 = 50;
 
-/// Largest number of bytes that a command fetches besides the target, for its libraries and
-/// settings.
-const PROGRAM_FILES_BYTES_MAX: u64 = 1 << 20;
+/// Largest number of bytes that a program fetches besides the target, of its own files: itself, its
+/// libraries and settings, which the kernel may have evicted.
+pub const PROGRAM_FILES_BYTES_MAX: u64 = 1 << 20;
 
 /// The part of the target that a command reads whose output is not counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -119,8 +119,8 @@ impl TrialRecord {
         let is_shown = target.together().is_none_or(|readers| readers == 1) && target.blocks().is_none();
         // A command that once fetched nothing from an empty cache reads nothing of the target: what it
         // fetched another time is of its own files, which the kernel had evicted.
-        let reads_nothing = |it: Sample| it.resident_after == Some(0.0) && it.device_read_bytes == Some(0);
-        let reads_nothing = self.samples.iter().any(reads_nothing);
+        let fetched_nothing = |it: Sample| it.resident_after == Some(0.0) && it.device_read_bytes == Some(0);
+        let reads_nothing = self.samples.iter().any(fetched_nothing);
         let samples = self.samples.iter().filter(|_| is_shown);
         let shares = samples.map(|sample| share_brought_in(&sample, target, reads_nothing));
         let mut shares = shares.collect::<Option<Vec<f64>>>()?;

@@ -60,7 +60,7 @@ impl Side {
                 None => cases.push((it.trial.index, case)),
             }
         }
-        share_noise(&mut cases);
+        share_noise(record, &mut cases);
         let cases = cases.into_iter().map(|(_, case)| case).chain(series::cases(record)).collect();
         let about = format!("{} · {place}", record.header.machine.summary());
         let cut_short = record.end.is_none().then(|| "the run was cut short".to_owned());
@@ -73,7 +73,7 @@ const TIME_MEASURES: [Measure; 2] = [Measure::Wall, Measure::Rate];
 
 /// Estimates the noise of all cases of each state, which share rounds. A case is identified by its
 /// first trial.
-fn share_noise(cases: &mut [(TrialIndex, Case)]) {
+fn share_noise(record: &Record, cases: &mut [(TrialIndex, Case)]) {
     let states: BTreeSet<Option<CacheState>> = cases.iter().map(|(_, case)| case.key.state).collect();
     for (state, measure) in states.into_iter().flat_map(|state| TIME_MEASURES.map(|measure| (state, measure)))
     {
@@ -81,7 +81,7 @@ fn share_noise(cases: &mut [(TrialIndex, Case)]) {
             Figure::Samples(observed) if case.key.state == state => Some((*trial, observed)),
             _ => None,
         });
-        let shared = Arc::new(SharedNoise::new(observed));
+        let shared = Arc::new(SharedNoise::of_record(record, observed));
         for (trial, case) in cases.iter_mut().filter(|(trial, _)| shared.contains(*trial)) {
             case.noise.insert(measure, CaseNoise { shared: Arc::clone(&shared), trial: *trial });
         }

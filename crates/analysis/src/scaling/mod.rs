@@ -204,7 +204,8 @@ fn noise_by_state<'a>(
         let observed = rates_by_round(record, it).into_iter().map(observation).collect();
         by_state.entry(it.trial.state).or_default().push((it.trial.index, observed));
     }
-    by_state.into_iter().map(|(state, trials)| (state, SharedNoise::new(trials))).collect()
+    let noise = |(state, trials)| (state, SharedNoise::of_record(record, trials));
+    by_state.into_iter().map(noise).collect()
 }
 
 /// The rate of `more` divided by that of `one`, within rounds; `None` with a single round.
