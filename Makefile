@@ -45,6 +45,11 @@ test: ## the first ring: format, lints, and every test that takes no time; what 
 
 test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, file systems, browsers, and the documents
 
+# The interpreter itself: on the PATH may be a script instead, which takes longer to start than a test. A contender is
+# built again if its compiler changes, so it is the same one for all tests.
+PYTHON := $(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
+test ring2 tests-ring1 tests-ring2 tests-alone contender-%: export PATH := $(PYTHON:%=%:)$(PATH)
+
 # The second ring without the first. Its tests wait more than they compute; what compiles runs beside them and gives way.
 ring2:
 	tests/packages.sh

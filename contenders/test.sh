@@ -5,14 +5,12 @@
 set -eu
 name=${1:?usage: test.sh NAME}
 cd "$(dirname "$0")"
-# The interpreter itself: on the PATH may be a script instead, which takes longer to start than a test.
-python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null) && PATH=$python:$PATH
 # In Python a warning is a failure, for example one about a file that is not closed.
 PYTHONWARNINGS=error
 # The crates of a contender are compiled once for it and for its own tests, which time nothing: with less optimisation.
 KEEP_TARGET=$PWD/$name/build/target
 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
-export PATH PYTHONWARNINGS KEEP_TARGET CARGO_PROFILE_RELEASE_OPT_LEVEL
+export PYTHONWARNINGS KEEP_TARGET CARGO_PROFILE_RELEASE_OPT_LEVEL
 
 # Java starts hundreds of times for a moment: its second compiler would cost more than all tests. Other contenders are
 # compiled and tested at the same time.
