@@ -47,8 +47,8 @@ test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, fi
 
 # The interpreter itself: on the PATH may be a script instead, which takes longer to start than a test. A contender is
 # built again if its compiler changes, so it is the same one for all tests.
-PYTHON := $(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
-test ring2 tests-ring1 tests-ring2 tests-alone contender-%: export PATH := $(PYTHON:%=%:)$(PATH)
+PYTHON_FOLDER := $(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
+test ring2 tests-ring1 tests-ring2 tests-alone contender-%: export PATH := $(PYTHON_FOLDER:%=%:)$(PATH)
 
 # The second ring without the first. Its tests wait more than they compute; what compiles runs beside them and gives way.
 ring2:
