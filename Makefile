@@ -24,7 +24,7 @@ export CARGO_TERM_PROGRESS_WHEN ?= never
 # Property tests draw the same cases in each run; `cargo test` alone draws others.
 export PROPTEST_RNG_SEED ?= 7
 
-.PHONY: help build race schemas test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 tests-alone beside features docs cross contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race schemas test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 tests-alone beside builds features docs cross contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -48,19 +48,20 @@ test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, fi
 # The interpreter itself: on the PATH may be a script instead, which takes longer to start than a test. A contender is
 # built again if its compiler changes, so it is the same one for all tests.
 PYTHON_FOLDER := $(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
-test ring2 tests-ring1 tests-ring2 tests-alone contender-%: export PATH := $(PYTHON_FOLDER:%=%:)$(PATH)
+test ring2 tests-ring1 tests-ring2 tests-alone beside contender-%: export PATH := $(PYTHON_FOLDER:%=%:)$(PATH)
 
 # The second ring without the first. Its tests wait more than they compute; what compiles runs beside them and gives way.
+# Contenders are tested apart: readers that poll starve beside others.
 ring2:
 	tests/packages.sh
 	[ "$(INSTALL)" = no ] || contenders/swift/toolchain.sh || [ $$? = 3 ]
 	failed=; \
 	$(MAKE) --keep-going --jobs=2 tests-ring2 beside || failed=1; \
-	$(MAKE) tests-alone || failed=1; \
+	$(MAKE) --keep-going --jobs=1 tests-alone contenders || failed=1; \
 	[ -z "$$failed" ] || { tests/part.sh failures; exit 1; }
 
 beside:
-	nice $(MAKE) --keep-going --jobs=1 contenders features docs cross
+	nice $(MAKE) --keep-going --jobs=1 builds features docs cross
 
 # Crates that are no members of the workspace.
 APART = contenders/rust-crates contenders/rust-objects fuzz
@@ -121,9 +122,13 @@ contenders:
 	$(MAKE) --keep-going --jobs=$$((2 * $$(nproc))) --output-sync=target $(patsubst %,contender-%,$(LONGEST) $(filter-out $(LONGEST),$(CONTENDERS)))
 
 # What is built is that of all tests.
+CONTENDER = READLAB=$(abspath $(TARGET_DIR))/debug/readlab XDG_CACHE_HOME=$(abspath $(TARGET_DIR))/tmp/builder/.cache contenders/test.sh
 contender-%: always
-	READLAB=$(abspath $(TARGET_DIR))/debug/readlab XDG_CACHE_HOME=$(abspath $(TARGET_DIR))/tmp/builder/.cache \
-	tests/part.sh contender-$* contenders/test.sh $*
+	tests/part.sh contender-$* env $(CONTENDER) $*
+
+# Builds contenders whose test would say otherwise why one cannot be built.
+builds:
+	for name in $(CONTENDERS); do $(CONTENDER) $$name build || true; done
 
 test-package: ## install readlab from its packages, offline in an empty home, and use it; five minutes
 	tests/package.sh

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Tests a contender of the roster: `test.sh NAME`; READLAB is readlab's program. `readlab verify` builds it and tests it
 # against the protocol, then snippets.sh tests the code that advice shows for it, and NAME/test.sh what is left, which
-# finds in BUILD what was built. If what it is built with is not here, it is SKIPPED with the reason.
+# finds in BUILD what was built. If what it is built with is not here, it is SKIPPED with the reason. `test.sh NAME build`
+# builds it, unless it is built, and tests none of its methods.
 set -eu
-name=${1:?usage: test.sh NAME}
+name=${1:?usage: test.sh NAME [build]}
 cd "$(dirname "$0")"
 # In Python a warning is a failure, for example one about a file that is not closed.
 PYTHONWARNINGS=error
@@ -11,6 +12,10 @@ PYTHONWARNINGS=error
 KEEP_TARGET=$PWD/$name/build/target
 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
 export PYTHONWARNINGS KEEP_TARGET CARGO_PROFILE_RELEASE_OPT_LEVEL
+
+if [ "${2-}" = build ]; then
+    exec "${READLAB:?is not set: the program to build with}" verify "$name" --method none
+fi
 
 # Java starts hundreds of times for a moment: its second compiler would cost more than all tests. Other contenders are
 # compiled and tested at the same time.
