@@ -1,6 +1,8 @@
 //! Limits: their numbers, which limits are replaced, and which trial a limit applies to.
 
 use super::*;
+use readlab_model::target::device::Device;
+use readlab_record::Locations;
 
 #[test]
 fn limits_are_numbers_with_their_unit_and_spread() {
@@ -96,4 +98,57 @@ fn the_better_rate_of_a_control_measured_twice_is_the_limit() {
         device_limits(&record).into_iter().map(|(_, value)| value).collect::<Vec<_>>()
     };
     assert_eq!((again(4_000_000_000), again(1_000_000_000)), (vec![4_000_000_000], vec![2_500_000_000]));
+}
+
+#[test]
+fn each_trial_is_judged_by_the_limits_of_its_own_place() {
+    let mut record = machine_record();
+    record.header.locations = Some(Locations::default());
+    let on_device = |name: &str| TargetFacts {
+        size_bytes: SIZE,
+        mount: Some(format!("/dev/{name} on /{name}")),
+        device: Some(Device { name: name.to_owned(), ..Device::default() }),
+        ..TargetFacts::default()
+    };
+    record.targets[0] = on_device("vda");
+    // No control reads the last two places. One of them is on the mount of the second place.
+    for (index, name) in [(1, "vdb"), (2, "vdb"), (3, "vdc")] {
+        record.add(testing::target(index, on_device(name)));
+    }
+    let mut add_at = |target: usize, name: &str, state: CacheState, cache: Cache, reading: Sample| {
+        let trial = add(&mut record, name, state, cache, reading);
+        record.trials[TrialIndex::new(trial)].trial.target = target;
+        trial
+    };
+    let (cold, warm) = (CacheState::Cold, CacheState::Warm);
+    let slower_device = with_device_bytes(SIZE, took_ms(2000, 5, 30));
+    add_at(1, "rust/device@buffer_bytes=131072,depth=16", cold, Cache::None, slower_device);
+    add_at(1, "rust/copy@buffer_bytes=131072", warm, Cache::None, took_ms(400, 4, 396));
+    let cold_readings = [0, 1, 2, 3].map(|target| {
+        let reading = with_device_bytes(SIZE, took_ms(2100, 40, 160));
+        add_at(target, "rust/read/avx512", cold, Cache::Through, reading)
+    });
+    let warm_readings =
+        [0, 1].map(|target| add_at(target, "rust/read/memchr", warm, Cache::Through, took_ms(440, 40, 396)));
+    let of_devices: Vec<(usize, u64)> = limits(&record)
+        .iter()
+        .filter(|limit| limit.kind == LimitKind::Device)
+        .map(|limit| (limit.target, limit.value))
+        .collect();
+    assert_eq!(of_devices, [(0, 2_500_000_000), (1, 500_000_000)]);
+    assert_eq!(
+        cold_readings.map(|trial| stops_at(&record, trial)),
+        ["too little in flight", "device 95 %", "device 95 %", "unknown"]
+    );
+    assert_sentence(
+        &verdict_on(&record, cold_readings[0]),
+        "476 MB/s is 19 % of the 2.50 GB/s that rust/device",
+    );
+    assert_sentence(
+        &verdict_on(&record, cold_readings[1]),
+        "476 MB/s is 95 % of the 500 MB/s that rust/device",
+    );
+    // The copy takes most of the time at the second place alone.
+    assert!(matches!(verdict_on(&record, warm_readings[0]).verdict, Verdict::Mixed { .. }));
+    assert_eq!(stops_at(&record, warm_readings[1]), "copy 91 %");
 }
