@@ -6,6 +6,13 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+/// How often a command that undoes something is tried. Processes that a failed test has killed keep its
+/// mounts busy for a moment.
+const UNDO_TRIES: usize = 50;
+const UNDO_PAUSE: Duration = Duration::from_millis(100);
 
 /// Commands that undo something. They run when this value is dropped, the last first.
 #[derive(Default)]
@@ -39,7 +46,15 @@ impl Undo {
 impl Drop for Undo {
     fn drop(&mut self) {
         for words in self.0.iter().rev() {
-            if let Err(why) = run(words) {
+            let mut undone = run(words);
+            for _ in 1..UNDO_TRIES {
+                if undone.is_ok() {
+                    break;
+                }
+                thread::sleep(UNDO_PAUSE);
+                undone = run(words);
+            }
+            if let Err(why) = undone {
                 eprintln!("{why}");
             }
         }

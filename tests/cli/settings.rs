@@ -2,11 +2,11 @@
 //! `--setting-command`. Without root, the setting is a file that commands write and read.
 
 use crate::home::{Export, Home, QUICK, Trials, items};
+use crate::machine::is_root;
 use crate::processes::{happens_in_time, kill, send, start_until_sample};
 use readlab_record::{Line, Record};
 use rustix::process::Signal;
 use std::fs;
-use std::path::Path;
 
 const ONE_METHOD: &str = "--method rust/read/scalar";
 
@@ -28,6 +28,13 @@ fn setting_options(home: &Home, apply: &str) -> String {
 
 fn is_restored(home: &Home) -> bool {
     home.read("setting") == "1"
+}
+
+/// Waits until a race has set another value than the one that was found.
+#[track_caller]
+fn wait_for_a_changed_value(home: &Home) {
+    let is_changed = || matches!(home.read("setting").as_str(), "2" | "3");
+    assert!(happens_in_time(is_changed), "it is raced under other values");
 }
 
 fn setting_values(record: &Record) -> Vec<&str> {
@@ -156,7 +163,9 @@ fn impossible_settings_are_refused_in_a_line() {
 #[test]
 fn without_permission_a_setting_is_refused_with_its_file() {
     let home = home_with_setting();
-    if let Some(said) = home.as_nobody(format!("race f {QUICK} {ONE_METHOD} --setting swappiness=1")) {
+    let words = format!("race f {QUICK} {ONE_METHOD} --setting swappiness=1");
+    let said = if is_root() { home.as_nobody(words) } else { Some(home.readlab(words)) };
+    if let Some(said) = said {
         said.exits(2).tells("--setting swappiness: /proc/sys/vm/swappiness: Permission denied");
     }
 }
@@ -169,6 +178,7 @@ fn a_setting_is_restored_after_ctrl_c_a_kill_and_a_failure() {
     // A second lab would restore a raced value.
     let refused = home.race("f", setting_options(&home, "")).exits(2);
     refused.tells(&format!("another readlab (process {}) races settings of this machine", child.id()));
+    wait_for_a_changed_value(&home);
     send(child.id(), Signal::INT);
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
     assert!(is_restored(&home), "Ctrl-C");
@@ -178,7 +188,7 @@ fn a_setting_is_restored_after_ctrl_c_a_kill_and_a_failure() {
     home.readlab("report run/record.jsonl").exits(0);
     fs::remove_dir_all(home.at("run")).unwrap();
     let child = start_until_sample(&home, "race", &words());
-    assert!(happens_in_time(|| !is_restored(&home)), "it is raced under other values");
+    wait_for_a_changed_value(&home);
     kill(&home, child);
     assert!(happens_in_time(|| is_restored(&home)), "killed");
     // From now on the setting can only be set to the value that it had.
@@ -206,7 +216,7 @@ fn the_lock_is_held_until_the_setting_of_a_killed_lab_is_restored() {
     let wait = format!("while test -e {}; do : >{}; sleep 0.05; done; ", killed.display(), slow.display());
     let words = setting_options(&home, &wait);
     let mut child = start_until_sample(&home, "race", &format!("{words} --runs 1000 --budget 10m"));
-    assert!(happens_in_time(|| !is_restored(&home)), "it is raced under other values");
+    wait_for_a_changed_value(&home);
     fs::write(&killed, "").unwrap();
     let pid = child.id();
     child.kill().unwrap();
@@ -264,8 +274,42 @@ fn each_value_that_only_a_prepare_command_uses_has_a_row() {
 
 mod ring2 {
     use super::*;
-    use crate::machine::{is_root, or_skip, skip};
+    use crate::machine::{or_skip, skip};
     use crate::mounted::{Undo, run, text};
+    use crate::processes::{KilledOnDrop, assert_no_process, wait_for_a_sample};
+    use std::path::{Path, PathBuf};
+
+    /// The file `mnt/f` of a home, on a device of its own, whose settings a test may change. It is unmounted
+    /// when it is dropped, so the labs that read it must have ended.
+    struct FileOnDevice {
+        file: PathBuf,
+        device: PathBuf,
+        _undo: Undo,
+    }
+
+    impl FileOnDevice {
+        /// Makes the device; `None` with a message if that is impossible.
+        fn make(home: &Home) -> Option<FileOnDevice> {
+            if !is_root() {
+                skip("only root can change the settings of a device");
+                return None;
+            }
+            let (mut undo, image) = (Undo::default(), home.file("image", vec![0; 64 << 20]));
+            or_skip(run(&["mkfs.ext4", "-q", text(&image)]))?;
+            let device = or_skip(undo.attach(&[], &image))?;
+            let point = home.at("mnt");
+            or_skip(undo.mount(&[text(&device)], &point))?;
+            let file = point.join("f");
+            fs::write(&file, "a line\n".repeat(1 << 20)).unwrap();
+            Some(FileOnDevice { file, device, _undo: undo })
+        }
+
+        /// The text of a setting of the device, such as `read_ahead_kb`.
+        fn setting(&self, name: &str) -> String {
+            let device = Path::new("/sys/class/block").join(self.device.file_name().unwrap());
+            fs::read_to_string(device.join("queue").join(name)).unwrap()
+        }
+    }
 
     #[test]
     fn the_found_value_is_restored_after_each_of_twenty_kills() {
@@ -276,6 +320,7 @@ mod ring2 {
                 "race",
                 &format!("{} --runs 1000 --budget 10m", setting_options(&home, "")),
             );
+            wait_for_a_changed_value(&home);
             kill(&home, child);
             assert!(happens_in_time(|| is_restored(&home)), "{}", home.read("setting"));
             fs::remove_dir_all(home.at("run")).unwrap();
@@ -284,25 +329,13 @@ mod ring2 {
 
     #[test]
     fn the_read_ahead_of_a_device_is_raced_proven_and_restored() {
-        if !is_root() {
-            return skip("only root can set the read-ahead of a device");
-        }
-        let home = home_with_setting();
-        let (mut undo, image) = (Undo::default(), home.file("image", vec![0; 64 << 20]));
-        or_skip(run(&["mkfs.ext4", "-q", text(&image)]));
-        let Some(device) = or_skip(undo.attach(&[], &image)) else { return };
-        let point = home.at("mnt");
-        if or_skip(undo.mount(&[text(&device)], &point)).is_none() {
-            return;
-        }
-        fs::write(point.join("f"), "a line\n".repeat(1 << 20)).unwrap();
-        let setting =
-            format!("/sys/class/block/{}/queue/read_ahead_kb", device.file_name().unwrap().display());
-        let found = fs::read_to_string(&setting).unwrap();
+        let home = Home::new();
+        let Some(on) = FileOnDevice::make(&home) else { return };
+        let found = on.setting("read_ahead_kb");
         let words = format!("--setting read-ahead=32KiB,4MiB {ONE_METHOD} --state cold --output run");
-        let said = home.race(point.join("f"), words).exits(0);
+        let said = home.race(&on.file, words).exits(0);
         said.shows("settings: cold, read-ahead=4MiB beside read-ahead=");
-        assert_eq!(fs::read_to_string(&setting).unwrap(), found);
+        assert_eq!(on.setting("read_ahead_kb"), found);
         let record = home.record("run");
         let ahead = |value: &str| {
             let has_it = |it: &&readlab_model::target::TargetFacts| it.settings[0].value == value;
@@ -314,23 +347,66 @@ mod ring2 {
             matches!(serde_json::from_str(line), Ok(Line::Settings(applied)) if applied.target == 1)
         }));
         // The other commands that the documents show, on this device.
-        let device = device.display();
+        let device = on.device.display();
         let by_command = format!(
             "--setting-command ra=256,8192 --apply 'blockdev --setra {{ra}} {device}' \
              --read 'blockdev --getra {device}' {ONE_METHOD} --state cold"
         );
-        home.race(point.join("f"), by_command).exits(0).shows("ra=8192 beside ra=");
+        home.race(&on.file, by_command).exits(0).shows("ra=8192 beside ra=");
         let both = "--setting scheduler --setting swappiness=1,60 --method rust/read/scalar --state cold";
-        let schedulers = fs::read_to_string(Path::new(&setting).with_file_name("scheduler")).unwrap();
-        match schedulers.split_ascii_whitespace().count() {
+        match on.setting("scheduler").split_ascii_whitespace().count() {
             1 => skip("this kernel has one scheduler"),
             _ => {
-                home.race(point.join("f"), both).exits(0).shows("settings: cold, scheduler=");
+                home.race(&on.file, both).exits(0).shows("settings: cold, scheduler=");
             }
         }
         let tune = "--setting read-ahead --state cold --method rust/read/scalar --space 'buffer=64KiB|1MiB' \
                     --budget 40s --no-progress";
         home.readlab(format!("tune mnt/f {tune}")).exits(0).shows("settings: cold, read-ahead=8MiB beside");
-        assert_eq!(fs::read_to_string(&setting).unwrap(), found);
+        assert_eq!(on.setting("read_ahead_kb"), found);
+    }
+
+    #[test]
+    fn the_read_ahead_of_a_device_is_restored_after_ctrl_c_and_by_the_watcher_after_a_kill() {
+        let home = Home::new();
+        let Some(on) = FileOnDevice::make(&home) else { return };
+        let found = on.setting("read_ahead_kb");
+        let words = format!(
+            "race mnt/f --setting read-ahead=32KiB,4MiB {ONE_METHOD} --state cold --runs 1000 --budget 10m \
+             --no-progress --output run"
+        );
+        for signal in [Signal::INT, Signal::KILL] {
+            let mut lab = KilledOnDrop(home.start(&words));
+            wait_for_a_sample(&home.at("run/record.jsonl"));
+            let is_changed = || on.setting("read_ahead_kb").trim() == "4096";
+            assert!(happens_in_time(is_changed), "it is raced under 4 MiB");
+            send(lab.0.id(), signal);
+            let status = lab.0.wait().unwrap();
+            assert_eq!(status.code(), (signal == Signal::INT).then_some(130), "{status}");
+            assert_no_process(&home);
+            assert_eq!(on.setting("read_ahead_kb"), found, "{signal:?}");
+            fs::remove_dir_all(home.at("run")).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_kernel_rounds_or_refuses_a_value_of_a_device_and_other_users_may_set_none() {
+        let home = Home::new();
+        let Some(on) = FileOnDevice::make(&home) else { return };
+        let settings = || ["read_ahead_kb", "scheduler"].map(|name| on.setting(name));
+        let found = settings();
+        // The kernel counts whole pages.
+        let rounded = format!("--setting read-ahead=5KiB {ONE_METHOD} --state cold --output run");
+        home.race(&on.file, rounded).exits(0).shows("settings: cold, read-ahead=4KiB beside read-ahead=");
+        assert_eq!(setting_values(&home.record("run"))[1..], ["4KiB"]);
+        let refused = home.race(&on.file, format!("--setting scheduler=nonsense {ONE_METHOD}"));
+        refused.refuses("--setting scheduler: ").tells("nonsense");
+        for (words, file) in [("read-ahead=4MiB", "read_ahead_kb"), ("scheduler=nonsense", "scheduler")] {
+            let of_nobody = home.as_nobody(format!("race mnt/f {QUICK} {ONE_METHOD} --setting {words}"));
+            if let Some(said) = of_nobody {
+                said.exits(2).tells(&format!("/queue/{file}: Permission denied"));
+            }
+        }
+        assert_eq!(settings(), found);
     }
 }
