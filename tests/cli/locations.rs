@@ -247,6 +247,12 @@ fn targets_that_cannot_share_their_rounds_are_refused() {
 
 mod ring2 {
     use super::*;
+    use crate::machine::or_skip;
+    use crate::mounted::{Undo, text};
+    use readlab_model::sample::Sample;
+    use readlab_model::trial::CacheState;
+    use readlab_record::Outcome;
+    use std::fs::File;
 
     #[test]
     fn an_interrupted_run_of_two_places_is_resumed_with_both() {
@@ -258,6 +264,47 @@ mod ring2 {
         let record = home.record("run");
         for trial in record.trials.iter().filter(|it| !it.trial.is_control()) {
             assert_eq!(trial.samples.len(), 6, "{} of {}", trial.trial.id, trial.trial.target);
+        }
+    }
+
+    #[test]
+    fn a_file_is_compared_through_an_overlay_with_its_lower_file_cold_and_warm() {
+        let home = Home::with_file("lower/f.txt", TEXT.repeat(200_000));
+        File::open(home.at("lower/f.txt")).unwrap().sync_all().unwrap();
+        let (mut undo, point) = (Undo::default(), home.at("overlay"));
+        // An overlay without an upper layer has two lower ones.
+        let [lower, empty] = ["lower", "empty"].map(|name| home.folder(name));
+        let layers = format!("lowerdir={}:{}", text(&lower), text(&empty));
+        if or_skip(undo.mount(&["-t", "overlay", "overlay", "-o", &layers], &point)).is_none() {
+            return;
+        }
+        let methods = "--method rust/read/scalar --method rust/mmap/scalar --export-json a.json";
+        let words = format!("race lower/f.txt overlay/f.txt {methods} {QUICK}");
+        let said = home.readlab(words).exits(0);
+        for shown in ["places: cold, newlines: over ", "places: warm, newlines: over ", "there ÷ first"] {
+            said.shows(shown);
+        }
+        let record = home.record(&home.runs()[0]);
+        for it in record.trials.iter().filter(|it| !it.trial.is_control()) {
+            let (id, target) = (&it.trial.id, it.trial.target);
+            assert_eq!(it.outcome, Some(Outcome::Measured), "{id} at {target}: {:?}", it.rejected);
+            let right = if it.trial.state == CacheState::Cold { 0.0 } else { 1.0 };
+            let resident = |sample: Sample| sample.resident_before == Some(right);
+            assert!(it.samples.iter().all(resident), "{id} at {target}, {}", it.trial.state);
+        }
+        let json = home.json("a.json");
+        let tables = comparisons(&json);
+        let states: BTreeSet<&str> = tables.iter().map(|table| table["state"].as_str().unwrap()).collect();
+        assert_eq!((tables.len(), states), (2, BTreeSet::from(["cold", "warm"])), "{tables:?}");
+        for table in tables {
+            let ids: Vec<&Value> = items(&table["methods"]).iter().map(|it| &it["id"]).collect();
+            let has_both =
+                ["rust/read/scalar", "rust/mmap/scalar"].iter().all(|id| ids.iter().any(|it| it == id));
+            assert!(has_both, "{table}");
+            assert_eq!((&table["same_by"], &table["overall"]["pairs"]), (&"digest".into(), &3.into()));
+            // Both are the same pages of the same file.
+            let times = table["overall"]["estimate"].as_f64().unwrap();
+            assert!((0.1..10.0).contains(&times), "{table}");
         }
     }
 }
