@@ -1,11 +1,15 @@
 //! Tests of parts of a file: `readlab race FILE --range` and `--ranges`.
 
-use crate::home::{Home, ProgramOutput, Trials, items};
-use crate::machine::succeeds_or_skip;
+use crate::home::{Home, ProgramOutput, Trials, contenders, items, paths_in};
+use crate::machine::skip;
 use crate::repository;
 use crate::scripted_server::{Server, TEXT, good, raw, sized};
 use readlab_record::Outcome;
 use serde_json::Value;
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const PAGE_BYTES: u64 = 4096;
 
@@ -342,6 +346,35 @@ mod ring2 {
     }
 
     #[test]
+    fn a_long_list_is_read_cold_apart_merged_mapped_and_in_a_ring() {
+        const RANGES: usize = 100_000;
+        // The ranges have ten bytes between them.
+        let home = Home::with_file("f", b"one line of forty\nbytes, thirty are read".repeat(RANGES));
+        let list: String = (0..RANGES).map(|n| format!("{} 30\n", n * 40)).collect();
+        home.file("list", list);
+        let methods = ["places-pread", "places-mmap", "places-io_uring"];
+        let named: String = methods.map(|method| format!(" --method rust/{method}/scalar")).concat();
+        let words = format!("--ranges list --merge 0,1KiB{named} --work newlines --state cold");
+        let json = home.race_json("f", words);
+        for (method, trials) in methods.into_iter().zip([2, 1, 2]) {
+            let raced: Vec<&Value> = json.trials().iter().filter(|it| it["method"] == method).collect();
+            if let Some(absent) = raced.iter().find(|it| it["outcome"] == "unavailable") {
+                skip(format!("{method}: {}", absent["reason"]));
+                continue;
+            }
+            assert_eq!(raced.len(), trials, "{method}: {json}");
+            for trial in raced {
+                assert_eq!(trial["outcome"], "measured", "{trial}");
+                let answer = &trial["answer"];
+                assert_eq!((&answer["blocks"], &answer["newlines"]), (&RANGES.into(), &RANGES.into()));
+                let samples = items(&trial["samples"]);
+                assert_eq!(trial["latency"]["reads"], samples.len() * RANGES, "{trial}");
+                assert!(samples.iter().all(|sample| sample["resident_before"] == 0.0), "{trial}");
+            }
+        }
+    }
+
+    #[test]
     fn a_search_tries_merge_gaps_and_every_language_reads_ranges() {
         let home = Home::with_languages();
         home.file("f", vec![b'x'; 4 << 20]);
@@ -371,17 +404,39 @@ mod ring2 {
         line.expect("REFERENCE.md has it").to_owned()
     }
 
+    /// The `PATH` whose `python3` has pyarrow: the contender's, if a test has built it, or else the machine's.
+    /// `None` with a message if neither has it.
+    fn path_with_pyarrow() -> Option<OsString> {
+        let has_pyarrow = |python: &Path| {
+            let imported = Command::new(python).args(["-c", "import pyarrow.parquet"]).output();
+            imported.is_ok_and(|output| output.status.success())
+        };
+        let path = env::var_os("PATH").unwrap();
+        let built = paths_in(contenders()).into_iter().filter(|folder| {
+            folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python-data-"))
+        });
+        let mut environments = built.map(|folder| folder.join("build/venv/bin"));
+        if let Some(programs) = environments.find(|programs| has_pyarrow(&programs.join("python3"))) {
+            let folders: Vec<PathBuf> = [programs].into_iter().chain(env::split_paths(&path)).collect();
+            return Some(env::join_paths(folders).unwrap());
+        }
+        if has_pyarrow(Path::new("python3")) {
+            return Some(path);
+        }
+        skip("neither the contender python-data, as far as it is built, nor this machine has pyarrow");
+        None
+    }
+
     #[test]
     fn the_ranges_that_pyarrow_prints_for_parquet_columns_can_be_raced() {
-        if !succeeds_or_skip("python3 -c __import__('pyarrow.parquet')") {
-            return;
-        }
+        let Some(path) = path_with_pyarrow() else { return };
         let home = Home::new();
         let make = "python3 -c 'import pyarrow as a, pyarrow.parquet as p; n = range(200000); \
                     p.write_table(a.table({\"id\": n, \"price\": [i * 0.5 for i in n], \"name\": [str(i) for i in n]}), \
                     \"data.parquet\", row_group_size=50000)'";
-        ProgramOutput::by(&mut home.shell(make)).exits(0);
-        ProgramOutput::by(&mut home.shell(pyarrow_command())).exits(0);
+        for line in [make, &pyarrow_command()] {
+            ProgramOutput::by(home.shell(line).env("PATH", &path)).exits(0);
+        }
         let list = home.read("ranges.txt");
         // Two columns of four row groups.
         assert_eq!(list.lines().count(), 8, "{list}");
