@@ -50,6 +50,9 @@ struct ShownCommand {
     prints: Vec<String>,
     /// The test that runs the command, as `FILE: FUNCTION`.
     elsewhere: Option<String>,
+    /// Words of the command that the text of that test has, too.
+    #[serde(default)]
+    types: Vec<String>,
 }
 
 struct DocumentCommand {
@@ -161,12 +164,78 @@ fn the_folders_that_the_documents_install_from_a_clone_exist() {
 }
 
 #[test]
-fn the_test_named_for_a_command_exists() {
-    for shown in list().scene.into_iter().flat_map(|scene| scene.command) {
-        let Some(elsewhere) = shown.elsewhere else { continue };
-        let (file, function) = elsewhere.split_once(": ").expect("FILE: FUNCTION");
-        let has_function = repository::text(file).contains(function);
-        assert!(has_function, "{file} has no {function}, which types `{}`", shown.shown);
+fn the_test_named_for_a_command_types_it() {
+    for ShownCommand { shown, elsewhere, types, .. } in list().scene.into_iter().flat_map(|it| it.command) {
+        let Some(elsewhere) = elsewhere else {
+            assert!(types.is_empty(), "no test is named that types `{shown}`");
+            continue;
+        };
+        let (file, test) = elsewhere.split_once(": ").expect("FILE: FUNCTION");
+        let source = repository::text(file);
+        let text = match file.ends_with(".rs") {
+            true => text_of_test(&source, test),
+            false => Some(source).filter(|script| script.contains(test)),
+        };
+        let text = text.unwrap_or_else(|| panic!("{file} has no {test}, which types `{shown}`"));
+        assert!(!types.is_empty(), "it is not said what of `{shown}` {test} types");
+        for words in types {
+            assert!(shown.contains(&words), "`{shown}` has no {words:?}");
+            assert!(text.contains(&words), "{test} has no {words:?}, which stands for `{shown}`");
+        }
+    }
+}
+
+/// The text of a test, with the functions and constants of its file that it uses; `None` if there is no such
+/// test.
+fn text_of_test(source: &str, test: &str) -> Option<String> {
+    let mut others = definitions(source);
+    let mut text = others.remove(&format!("{test}("))?;
+    while let Some(usage) = others.keys().find(|usage| text.contains(usage.as_str())).cloned() {
+        text.extend(others.remove(&usage));
+    }
+    Some(text)
+}
+
+/// The text of each function and constant of a file, by what its users write.
+fn definitions(source: &str) -> BTreeMap<String, String> {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut found = BTreeMap::<String, String>::new();
+    for (at, line) in lines.iter().enumerate() {
+        let code = line.trim_start();
+        let last_of_function = format!("{}}}", &line[..line.len() - code.len()]);
+        let code = code.strip_prefix("pub(crate) ").unwrap_or(code);
+        let (usage, count) = if let Some(rest) = code.strip_prefix("fn ") {
+            let name = rest.split(['(', '<']).next().unwrap_or_default();
+            (format!("{name}("), lines[at..].iter().position(|line| *line == last_of_function))
+        } else if let Some(rest) = code.strip_prefix("const ") {
+            let name = rest.split(':').next().unwrap_or_default();
+            (name.to_owned(), lines[at..].iter().position(|line| line.ends_with(';')))
+        } else {
+            continue;
+        };
+        let last = count.map_or(lines.len() - 1, |count| at + count);
+        found.entry(usage).or_default().push_str(&lines[at..=last].join("\n"));
+    }
+    found
+}
+
+#[test]
+fn the_text_of_a_test_has_what_it_uses() {
+    let own = "const WORDS: &str =\n    \"--a\";\nfn own<'a>() {\n    WORDS\n}\n";
+    let tests =
+        "mod m {\n    fn test() {\n        own();\n    }\n\n    fn other() {\n        --b\n    }\n}\n";
+    let source = format!("{own}{tests}");
+    let text = text_of_test(&source, "test").unwrap();
+    assert!(text.contains("own();") && text.contains("--a") && !text.contains("--b"), "{text}");
+    assert_eq!(text_of_test(&source, "tes"), None);
+}
+
+#[test]
+fn each_scene_is_run_by_a_test() {
+    let tests = repository::text("tests/cli/documents.rs");
+    for scene in list().scene {
+        let call = format!("run_scene({:?});", scene.name);
+        assert!(tests.contains(&call), "no test runs the commands of the scene '{}'", scene.name);
     }
 }
 
@@ -219,6 +288,7 @@ fn run_line(home: &Home, line: &str) -> ProgramOutput {
 
 mod ring2 {
     use super::*;
+    use crate::machine::succeeds_or_skip;
 
     #[test]
     fn commands_of_a_first_visit_do_what_the_documents_say() {
@@ -243,5 +313,12 @@ mod ring2 {
     #[test]
     fn commands_of_an_author_do_what_the_documents_say() {
         run_scene("contributing");
+    }
+
+    #[test]
+    fn commands_on_compressed_files_do_what_the_documents_say() {
+        if succeeds_or_skip("zstd --version") {
+            run_scene("compressed");
+        }
     }
 }
