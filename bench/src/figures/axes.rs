@@ -1,10 +1,10 @@
 //! Figure: races over places, settings and parts of a file. A file has the same speed through an
-//! overlay: the figure is how often the interval over all methods holds 1. A place whose reads are
-//! paced a fifth slower must have the ratio of the paces. On a device that answers each read late, a
-//! longer read-ahead must be called faster and a shorter one slower, and the setting that was found
-//! must be in force again after the lab is killed. On that device, the search must choose a gap for
-//! merged ranges that is as good as the best of an exhaustive run. And the part that `head` reads
-//! must be as large as the pages that it leaves in an empty cache.
+//! overlay, warm and cold: the figure is how often the interval over all methods holds 1. A place
+//! whose reads are paced a fifth slower must have the ratio of the paces. On a device that answers
+//! each read late, a longer read-ahead must be called faster and a shorter one slower, and the
+//! setting that was found must be in force again after the lab is killed. On that device, the search
+//! must choose a gap for merged ranges that is as good as the best of an exhaustive run. And the part
+//! that `head` reads must be as large as the pages that it leaves in an empty cache.
 
 use super::tune::{SearchTask, compare_with_exhaustive};
 use crate::made::file_system::ext4_and_overlay;
