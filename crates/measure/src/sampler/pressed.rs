@@ -317,21 +317,12 @@ impl ProcessSampler<'_> {
         })
     }
 
-    /// Warns once of processes that keep more memory than was measured for them, and more than the counts
-    /// of their groups are uncertain by.
+    /// Warns once of processes that keep more memory than was measured for them.
     fn report_pinned(&mut self, trial: TrialIndex, proof: &PressedProof, uncertain_bytes: u64) {
-        let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
-        let pinned_bytes = proof.held_bytes.saturating_sub(proof.process_bytes);
-        let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
-        if share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported_pinned.insert(trial)
-        {
-            let (id, pinned) = (&self.trials.trial(trial).id, Bytes(pinned_bytes).binary());
-            self.notes.warn(format!(
-                "{id}: its processes hold {pinned} more than the {} that they needed when they were measured, so \
-                 the page cache has less than the {} of its bound",
-                Bytes(proof.process_bytes).binary(),
-                Bytes(cache_bytes).binary()
-            ));
+        let Some(words) = pinned_words(proof, uncertain_bytes) else { return };
+        if self.pressed.reported_pinned.insert(trial) {
+            let id = &self.trials.trial(trial).id;
+            self.notes.warn(format!("{id}: {words}"));
         }
     }
 
@@ -466,6 +457,23 @@ fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
              little more, the kernel kills them for memory",
             bound.bound,
             Bytes(need_bytes).binary()
+        )
+    })
+}
+
+/// That processes keep more memory than was measured for them, and more than the counts of their groups
+/// are uncertain by; `None` if they do not.
+fn pinned_words(proof: &PressedProof, uncertain_bytes: u64) -> Option<String> {
+    let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
+    let pinned_bytes = proof.held_bytes.saturating_sub(proof.process_bytes);
+    let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
+    (share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN).then(|| {
+        format!(
+            "its processes hold {} more than the {} that they needed when they were measured, so the page cache \
+             has less than the {} of its bound",
+            Bytes(pinned_bytes).binary(),
+            Bytes(proof.process_bytes).binary(),
+            Bytes(cache_bytes).binary()
         )
     })
 }
@@ -647,6 +655,25 @@ mod tests {
         );
         assert_eq!(words(256 << 10, 2 << 20), None, "an eighth of it");
         assert_eq!(words(4096, 0), None, "nothing was measured yet");
+    }
+
+    #[test]
+    fn memory_that_processes_keep_beyond_their_need_is_reported_from_a_twentieth_of_the_bound_on() {
+        const MIB: u64 = 1 << 20;
+        let words = |held_bytes, uncertain_bytes| {
+            let (limit_bytes, process_bytes) = (12 * MIB, 2 * MIB);
+            let proof = PressedProof { limit_bytes, process_bytes, held_bytes, ..PressedProof::default() };
+            pinned_words(&proof, uncertain_bytes)
+        };
+        let said = words(3 * MIB, 0).unwrap();
+        assert!(
+            said.starts_with("its processes hold 1.00 MiB more than the 2.00 MiB that they needed"),
+            "{said}"
+        );
+        assert!(said.ends_with("so the page cache has less than the 10.0 MiB of its bound"), "{said}");
+        assert_eq!(words(2 * MIB + MIB / 2, 0), None, "a twentieth");
+        assert_eq!(words(3 * MIB, MIB / 2), None, "the groups' counts are uncertain by the other half");
+        assert_eq!(words(MIB, 0), None, "less than was measured");
     }
 
     #[test]

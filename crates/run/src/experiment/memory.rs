@@ -15,7 +15,7 @@ use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
 use readlab_record::{Outcome, Start, Trial};
 use readlab_system::file_status::is_dax;
-use readlab_system::memory::{is_swap_on, page_bytes};
+use readlab_system::memory::page_bytes;
 use readlab_system::memory_group::MemoryGroups;
 use readlab_system::system_root::SystemRoot;
 use readlab_system::system_setting::{SettingFiles, SystemSetting};
@@ -81,9 +81,9 @@ fn check_filesystem(target: &Target) -> anyhow::Result<()> {
     bail!("what is on {filesystem} {why}, so that no bound makes it larger than memory")
 }
 
-/// A warning about this machine that concerns bounds; `None` if there is none.
-pub(super) fn machine_warning(bounds: &MemoryBounds) -> Option<String> {
-    (bounds.is_given() && is_swap_on()).then(|| {
+/// A warning about a machine that swaps or not, which concerns bounds; `None` if there is none.
+pub(super) fn swap_warning(bounds: &MemoryBounds, is_swap_on: bool) -> Option<String> {
+    (bounds.is_given() && is_swap_on).then(|| {
         "swap is on: the control groups of --memory do not swap, so a process that needs more than was measured \
          for it is killed"
             .to_owned()
@@ -238,7 +238,14 @@ fn time_with_bounds(time: Nanos, states: usize, bounds: usize) -> Nanos {
 mod tests {
     use super::*;
     use readlab_measure::plan::testing::{COLD, plan, rules_of_runs};
+    use readlab_model::target::TargetKind;
     use readlab_model::target::device::ReadAhead;
+    use readlab_model::target::places::{Pattern, PlacesFacts, RangesFacts};
+    use readlab_model::target::tree::TreeFacts;
+    use readlab_targets::target::Place;
+    use readlab_targets::target::copies::Copies;
+    use std::fs;
+    use std::path::PathBuf;
 
     const PRESSED: CacheState = CacheState::Pressed;
 
@@ -299,6 +306,66 @@ mod tests {
         let bounds = ["25%", "32MiB", "50%"].map(|word| word.parse::<MemoryBound>().unwrap());
         assert_eq!(same_bounds(&bounds, 64 << 20), Some([bounds[1], bounds[2]]));
         assert_eq!(same_bounds(&bounds, 65 << 20), None);
+    }
+
+    #[test]
+    fn the_working_set_is_what_fits_in_memory_and_is_read_again() {
+        let page = page_bytes();
+        let places = |block_bytes, distinct, file_bytes| {
+            let (pattern, reads) = (Pattern::Random, 100);
+            let kind = TargetKind::Places(PlacesFacts { pattern, block_bytes, reads, distinct, file_bytes });
+            TargetFacts { size_bytes: reads * block_bytes, kind, ..TargetFacts::default() }
+        };
+        let ranges = |pages_bytes, file_bytes| {
+            let ranges = RangesFacts {
+                list: "-".to_owned(),
+                is_sorted: false,
+                reads: 3,
+                shortest_bytes: 1,
+                longest_bytes: 9,
+                repeated_bytes: 4,
+                pages_bytes,
+                file_bytes,
+            };
+            TargetFacts { size_bytes: 20, ranges: Some(ranges), ..TargetFacts::default() }
+        };
+        let links = TargetKind::Tree(TreeFacts { repeated_bytes: 300, ..TreeFacts::default() });
+        let of_size = |size_bytes| TargetFacts { size_bytes, ..TargetFacts::default() };
+        for (what, facts, bytes) in [
+            ("a file", of_size(1000), 1000),
+            ("a folder with hard links", TargetFacts { kind: links, ..of_size(1000) }, 700),
+            ("blocks within pages", places(page / 8, 10, 1 << 30), 10 * page),
+            ("blocks of several pages", places(4 * page, 10, 1 << 30), 40 * page),
+            ("blocks that repeat", places(page, 1, 1 << 30), page),
+            ("blocks in every page of a short file", places(page / 8, 100, 20 * page + 7), 20 * page + 7),
+            ("ranges", ranges(3 * page, 1 << 30), 3 * page),
+            ("ranges up to the end of a file", ranges(3 * page, 2 * page + 7), 2 * page + 7),
+        ] {
+            let place = Place::File(PathBuf::new());
+            let target = Target { place, part: None, copies: None, facts, evictable: Vec::new() };
+            assert_eq!(working_set_bytes(&target, false), bytes, "{what}");
+            assert_eq!(working_set_bytes(&target, true), bytes, "{what}, of all readers");
+        }
+    }
+
+    #[test]
+    fn the_working_set_of_readers_with_one_bound_has_all_their_copies() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f");
+        fs::write(&file, "x".repeat(1000)).unwrap();
+        let copies = Some(Copies::make(&file, folder.path(), 2, &|_| Ok(())).unwrap());
+        let target = Target { copies, ..Target::examine(&file).unwrap() };
+        assert_eq!(working_set_bytes(&target, false), 1000, "each reader has a bound for its copy");
+        assert_eq!(working_set_bytes(&target, true), 3000);
+    }
+
+    #[test]
+    fn a_machine_that_swaps_is_noted_if_memory_is_bounded() {
+        let given = MemoryBounds::new(vec!["50%".parse().unwrap()], false).unwrap();
+        let said = swap_warning(&given, true).unwrap();
+        assert!(said.starts_with("swap is on: the control groups of --memory do not swap"), "{said}");
+        assert_eq!(swap_warning(&given, false), None);
+        assert_eq!(swap_warning(&MemoryBounds::default(), true), None);
     }
 
     #[test]

@@ -30,6 +30,7 @@ use readlab_roster::discovery::Contenders;
 use readlab_system::clock;
 use readlab_system::folder::FLAME_GRAPHS;
 use readlab_system::machine::memory::Memory;
+use readlab_system::memory::is_swap_on;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::{absolute_without_dot_dot, caution};
 use std::cell::OnceCell;
@@ -85,7 +86,7 @@ impl Experiment {
         let must_fit = user.locations.is_some() && is_cached;
         let too_large = || caution::about_targets_together(&sizes_bytes, &Memory::read());
         let too_large = must_fit.then(too_large).flatten();
-        let swap = memory::machine_warning(&config.memory);
+        let swap = memory::swap_warning(&config.memory, is_swap_on());
         let each = memory::readers_warning(&config.memory, &user.shape);
         let warnings =
             left_out.into_iter().chain(too_large).chain(swap).chain(each).map(header_lines::warning);
