@@ -231,11 +231,18 @@ impl Home {
 
     /// Runs readlab as a user who owns no file; `None` with a message if that is impossible.
     pub(crate) fn as_nobody(&self, words: impl Words) -> Option<ProgramOutput> {
+        self.as_nobody_after(":", words)
+    }
+
+    /// The same, after a line of shell by the user of the tests.
+    pub(crate) fn as_nobody_after(&self, line: &str, words: impl Words) -> Option<ProgramOutput> {
         if !machine::has_nobody() {
             return None;
         }
-        let mut command = self.command("setpriv");
-        let said = ProgramOutput::by(command.args(AS_NOBODY).arg(READLAB).args(words.words()));
+        let script = format!("{line} && exec setpriv \"$@\"");
+        let mut command = self.command("sh");
+        command.args(["-c", &script, "sh"]).args(AS_NOBODY).arg(READLAB);
+        let said = ProgramOutput::by(command.args(words.words()));
         let is_kept_out = said.err.contains("setpriv:");
         if is_kept_out {
             machine::skip(format!("other users may not run {READLAB}: {}", said.err));

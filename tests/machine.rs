@@ -4,6 +4,9 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The user who owns no file.
+pub(crate) const NOBODY: u32 = 65_534;
+
 /// The arguments that start a program as a user who owns no file.
 pub(crate) const AS_NOBODY: [&str; 5] =
     ["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--"];

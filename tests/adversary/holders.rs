@@ -4,7 +4,7 @@
 
 use crate::fake::entry;
 use crate::home::{Export, Home, QUICK, Trials, items, set_mode};
-use crate::machine::{has_nobody, skip, succeeds_or_skip};
+use crate::machine::{NOBODY, has_nobody, skip, succeeds_or_skip};
 use crate::processes::{KilledOnDrop, processes_of_home};
 use crate::repository;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
@@ -104,7 +104,7 @@ fn race_uninspectable(liars: &[&str]) -> Option<Export> {
     }
     let home = home_with_keeper()?;
     set_mode(home.at("keeper"), 0o711);
-    chown(home.at("f.txt"), Some(65534), Some(65534)).unwrap();
+    chown(home.at("f.txt"), Some(NOBODY), Some(NOBODY)).unwrap();
     let words = contract_breakers(&home, liars);
     let said =
         home.as_nobody(format!("race f.txt {QUICK} --state cold {words} --export-json tmp/export.json"));

@@ -39,17 +39,23 @@ fn without_a_group_in_which_groups_may_be_made_the_reason_and_a_remedy_are_given
 
 mod ring2 {
     use super::*;
+    use crate::control_group::ControlGroup;
     use crate::fake::roster;
-    use crate::home::Trials;
-    use crate::machine::skip;
+    use crate::home::{Trials, items};
+    use crate::machine::{NOBODY, has_nobody, or_skip, skip};
     use crate::processes::{happens_in_time, kill, send, start_until_sample};
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
     use readlab_model::sample::{PressedProof, Sample};
     use readlab_model::trial::CacheState;
     use readlab_record::{Outcome, PROGRAM_FILES_BYTES_MAX, Record, TrialRecord};
     use readlab_system::memory::page_bytes;
     use readlab_system::memory_group::MemoryGroups;
     use rustix::process::Signal;
+    use serde_json::Value;
     use std::fs;
+    use std::io::Write;
+    use std::os::unix::fs::chown;
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
 
@@ -74,6 +80,13 @@ mod ring2 {
             return None;
         }
         Some(Home::with_file("f", "a line\n".repeat(FILE_BYTES / 7)))
+    }
+
+    /// A gzip that is as long as its content, so that a part of it is a part of a large file.
+    fn stored(content: &str) -> Vec<u8> {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
+        gzip.write_all(content.as_bytes()).unwrap();
+        gzip.finish().unwrap()
     }
 
     fn pressed(record: &Record) -> Vec<&TrialRecord> {
@@ -169,22 +182,70 @@ mod ring2 {
         let record = home.record("tree");
         let of_tree = pressed(&record)[0];
         assert!(proofs(of_tree).iter().all(|(_, proof)| fills(proof.steady_share, 0.5)));
+        let archive = home.file("f.gz", stored(&home.read("f")));
+        home.race("f.gz", "--method rust/gzip/memchr --memory 50% --state cold --output archive").exits(0);
+        let record = home.record("archive");
+        let decoding = pressed(&record).into_iter().filter(|it| it.trial.decodes.is_some());
+        let of_method = decoding.filter(|it| it.trial.id.to_string().starts_with("rust/gzip"));
+        let [it] = of_method.collect::<Vec<_>>()[..] else { panic!("{:?}", record.trials) };
+        assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected);
+        let memory = record.targets[it.trial.target].memory.as_ref().unwrap();
+        assert_eq!(memory.working_set_bytes, fs::metadata(archive).unwrap().len(), "not of its content");
+        let of_archive = proofs(it);
+        assert!(of_archive.iter().all(|(_, proof)| fills(proof.steady_share, 0.5)), "{of_archive:?}");
+    }
+
+    /// The reads of blocks under one bound.
+    #[derive(Debug)]
+    struct BlockReads {
+        hits: Option<f64>,
+        reads_per_s: u64,
+        p99_ns: u64,
+    }
+
+    impl BlockReads {
+        /// Those of the only method in an export, under the bound of this share.
+        fn under(json: &Value, share: f64) -> BlockReads {
+            let points = items(&json["memory"][0]["curves"][0]["points"]);
+            let has_share = |point: &&Value| {
+                point["state"] == "pressed" && (point["share"].as_f64().unwrap() - share).abs() < 0.01
+            };
+            let point = points.iter().find(has_share).unwrap_or_else(|| panic!("no {share}: {points:?}"));
+            let trial = json.trials().iter().find(|it| it["index"] == point["trial"]).unwrap();
+            BlockReads {
+                hits: point["hit_share"].as_f64(),
+                reads_per_s: trial["reads_per_s"].as_u64().unwrap(),
+                p99_ns: point["p99"]["ns"].as_u64().unwrap(),
+            }
+        }
     }
 
     #[test]
     fn places_under_a_bound_miss_the_share_of_their_blocks_that_does_not_fit() {
         let Some(home) = home() else { return };
-        let words =
-            "--pattern random --block 4KiB --reads 40000 --method rust/places-pread --memory 50%,200%";
-        home.race("f", format!("{words} --state cold --output run")).exits(0);
-        let record = home.record("run");
-        for it in pressed(&record) {
-            let share = share_of(&record, it);
-            for (sample, proof) in proofs(it) {
-                let missed = sample.device_read_bytes.unwrap() > PROGRAM_FILES_BYTES_MAX;
-                assert_eq!(missed, share < 1.0, "{}: {proof:?}", record.trial_name(&it.trial));
+        let hits_under_half = ["random", "zipf"].map(|pattern| {
+            let words = "--block 4KiB --reads 40000 --method rust/places-pread --memory 50%,200%";
+            let words = format!("--pattern {pattern} {words} --state cold --output {pattern}");
+            let json = home.race_json("f", words).exits(0);
+            let record = home.record(pattern);
+            for it in pressed(&record) {
+                let (name, share) = (record.trial_name(&it.trial), share_of(&record, it));
+                for (sample, proof) in proofs(it) {
+                    let missed = sample.device_read_bytes.unwrap() > PROGRAM_FILES_BYTES_MAX;
+                    assert_eq!(missed, share < 1.0, "{pattern}, {name}: {proof:?}");
+                    // Under the greater bound blocks that are read around may be in memory, too.
+                    assert!(share > 1.0 || fills(proof.steady_share, share), "{pattern}, {name}: {proof:?}");
+                }
             }
-        }
+            let [half, twice] = [0.5, 2.0].map(|share| BlockReads::under(&json, share));
+            assert!(twice.hits.is_some_and(|hits| hits >= 0.99), "{pattern}: {twice:?}");
+            let is_slower = half.reads_per_s < twice.reads_per_s && half.p99_ns > twice.p99_ns;
+            assert!(is_slower, "{pattern}: {half:?} {twice:?}");
+            half.hits
+        });
+        // What the kernel reads around random blocks may be more than they are.
+        let [random, zipf] = hits_under_half.map(Option::unwrap_or_default);
+        assert!(random < zipf && (0.3..0.95).contains(&zipf), "few blocks are read often: {random} {zipf}");
     }
 
     #[test]
@@ -205,6 +266,32 @@ mod ring2 {
             for (_, proof) in proofs(it) {
                 assert_eq!(proof.limit_bytes - proof.process_bytes, groups * cache, "{words}: {proof:?}");
             }
+        }
+    }
+
+    #[test]
+    fn the_process_of_each_reader_is_in_a_group_of_its_own_or_in_the_shared_one() {
+        let Some(home) = home() else { return };
+        for (words, is_shared) in [("", false), ("--memory-shared", true)] {
+            let log = home.file("log", "");
+            let note =
+                format!("echo $$ $(grep -o 'readlab-[0-9].*' /proc/self/cgroup) >>'{}'", log.display());
+            let newlines = FILE_BYTES / 7;
+            let visit = format!("visit() {{ cat \"$target\" >/dev/null; newlines={newlines}; }}");
+            let turn = format!("{visit}; {note}; answer");
+            let roster = roster(&home, &[("noting", turn.as_str())]);
+            let options = "--readers 2 --memory 40% --state pressed --method noting/read";
+            // It claims too little time for what it reads: its groups matter, not its outcome.
+            home.race("f", format!("--roster {roster} {options} {words}"));
+            let log = home.read("log");
+            let mut lines = log.lines().map(|line| line.split_once(' ').unwrap_or((line, "no group")));
+            let (Some((process, group)), Some((other_process, other_group))) = (lines.next(), lines.next())
+            else {
+                panic!("{words}: no turn of two readers: {log}")
+            };
+            assert_ne!(process, other_process, "{words}: {log}");
+            assert_eq!(group == other_group, is_shared, "{words}: {log}");
+            assert!([group, other_group].iter().all(|it| it.starts_with("readlab-")), "{words}: {log}");
         }
     }
 
@@ -291,6 +378,56 @@ mod ring2 {
             assert!(happens_in_time(|| groups_of(lab).is_empty()), "{signal:?}: {:?}", groups_of(lab));
             fs::remove_dir_all(home.at("run")).unwrap();
         }
+    }
+
+    /// A group of version 1 that is delegated to the user who owns no file; `None` with a message if it
+    /// cannot be made.
+    fn delegated_group() -> Option<ControlGroup> {
+        if !has_nobody() {
+            return None;
+        }
+        let root = Path::new("/sys/fs/cgroup/memory");
+        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let own = groups.lines().find_map(|line| line.split_once(":memory:")?.1.strip_prefix('/'));
+        let own = own.map(|own| root.join(own)).filter(|own| own.exists());
+        let Some(own) = own else {
+            skip("no control group of version 1 bounds memory here");
+            return None;
+        };
+        let group = or_skip(ControlGroup::make(&own))?;
+        or_skip(group.delegate_to(NOBODY))?;
+        Some(group)
+    }
+
+    #[test]
+    fn a_user_with_a_delegated_group_bounds_memory_and_proves_it_of_own_files() {
+        let Some(home) = home() else { return };
+        let Some(group) = delegated_group() else { return };
+        let own = home.file("own", home.read("f"));
+        chown(own, Some(NOBODY), Some(NOBODY)).unwrap();
+        let race = |file: &str| {
+            let words = format!("{QUICK} {ONE_METHOD} --memory 50% --state cold --output tmp/of-{file}");
+            home.as_nobody_after(&group.enter(), format!("race {file} {words}"))
+        };
+        let Some(said) = race("own") else { return };
+        said.exits(0).shows("pressed to 50% · ");
+        let record = home.record("tmp/of-own");
+        assert!(!pressed(&record).is_empty());
+        for it in pressed(&record) {
+            let name = record.trial_name(&it.trial);
+            assert_eq!(it.outcome, Some(Outcome::Measured), "{name}: {:?}", it.rejected);
+            assert!(proofs(it).iter().all(|(_, proof)| fills(proof.steady_share, 0.5)), "{name}: {it:?}");
+        }
+        assert!(group.groups().is_empty(), "{:?}", group.groups());
+        // The kernel does not count the pages of a file for a user who may not write it.
+        race("f").unwrap();
+        let record = home.record("tmp/of-f");
+        assert!(!pressed(&record).is_empty());
+        for it in pressed(&record) {
+            let Some(Outcome::Unavailable { reason }) = &it.outcome else { panic!("{:?}", it.outcome) };
+            assert!(reason.ends_with("only for files that this user owns or may write"), "{reason}");
+        }
+        assert!(group.groups().is_empty(), "{:?}", group.groups());
     }
 
     #[test]
