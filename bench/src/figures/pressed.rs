@@ -1,6 +1,7 @@
-//! Figure: whether a reading under a bound on memory is what it claims. The share in memory before
-//! each reading must be that of the bound, on several file systems. Two runs of one curve must agree.
-//! Bounds that are too small must be said to be what stops a reading. Another process that keeps the
+//! Figure: whether a reading under a bound on memory is what it claims. The share in memory before and
+//! after each reading must be that of the bound, for files and for places, on several file systems. Two
+//! runs of one curve must agree within the intervals that the curve shows. Bounds that are too small
+//! must be said to be what stops a reading, each in a race of its own. Another process that keeps the
 //! file in memory must be named. And places must be read as fast as fio reads them in a group with the
 //! same page cache.
 //!
@@ -18,18 +19,21 @@ use crate::row::{Row, Share};
 use anyhow::Context;
 use readlab_analysis::memory::{MemoryCurve, MemoryPoint};
 use readlab_analysis::stats::{LogMedian, float};
+use readlab_model::sample::Sample;
+use readlab_model::target::TargetFacts;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Outcome, Record, TrialRecord};
 use readlab_system::page_cache;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 pub(super) const ABOUT: &str = "readings under a bound on memory: the share in memory, two runs of one curve, verdicts, a foreign reader, and fio";
 
 const FILE_SIZE: Bytes = Bytes(128 << 20);
-const PLACES_FILE_SIZE: Bytes = Bytes(1_000_000_000);
+/// It fits beside the smaller file on each file system.
+const PLACES_FILE_SIZE: Bytes = Bytes(512 << 20);
 const TRIALS: [&str; 4] = [
     "rust/read@buffer=128KiB",
     "rust/mmap",
@@ -37,6 +41,8 @@ const TRIALS: [&str; 4] = [
     "rust/direct@buffer=1MiB",
 ];
 const PLACES_TRIALS: [&str; 2] = ["rust/places-pread@threads=1", "rust/places-io_uring@depth=16"];
+/// With fewer blocks, the memory that the kernel charges in advance is a large part of the bound.
+const PLACES_OPTIONS: [&str; 4] = ["--pattern", "random", "--reads", "20000"];
 const FILE_SYSTEMS: [(&str, FileSystem); 3] =
     [("ext4", FileSystem::Ext4), ("xfs", FileSystem::Xfs), ("btrfs", FileSystem::Btrfs)];
 /// Largest difference of the share in memory from that of the bound.
@@ -49,9 +55,20 @@ const CURVE_POINTS: usize = 5;
 /// Smallest share of points at which the ratio of two runs must hold 1.
 const HOLDING_SHARE_MIN: f64 = 0.95;
 
-/// Ten readings wait for the device, each under a bound that is too small: two methods, five bounds.
-const SMALL_BOUNDS: &str = "20%,30%,40%,50%,60%";
-const WAITING_TRIALS: [&str; 3] = ["rust/read@buffer=128KiB", "rust/read@buffer=1MiB", "rust/device"];
+/// Readings that wait for bytes that they had before: each method with a bound that is too small.
+const REREADING: [[&str; 2]; 8] = [
+    ["rust/read@buffer=128KiB", "20%"],
+    ["rust/read@buffer=128KiB", "40%"],
+    ["rust/read@buffer=128KiB", "50%"],
+    ["rust/read@buffer=128KiB", "60%"],
+    ["rust/read@buffer=1MiB", "30%"],
+    ["rust/read@buffer=1MiB", "50%"],
+    ["rust/mmap", "20%"],
+    ["rust/mmap", "40%"],
+];
+/// Bounds under which page faults of a mapping bring far more than the places that are read.
+const THRASHING_BOUNDS: [&str; 2] = ["40%", "60%"];
+const THRASHING_FILE_SIZE: Bytes = Bytes(1_000_000_000);
 const RIGHT_SHARE_MIN: f64 = 0.9;
 
 const FOREIGN_RACES: usize = 2;
@@ -73,9 +90,8 @@ const FIO_ERROR_MAX: f64 = 0.05;
 pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let mut rows: Vec<Row> = FILE_SYSTEMS
         .into_iter()
-        .map(|(name, file_system)| Row::or_failed(name, shares_on(programs, name, file_system)))
+        .flat_map(|(name, file_system)| Row::all_or_failed(name, shares_on(programs, name, file_system)))
         .collect();
-    rows.push(Row::or_failed("random places", shares_of_places(programs)));
     rows.push(Row::or_failed("two runs of one curve", two_runs(programs)));
     rows.push(Row::or_failed("bounds that are too small", too_small(programs)));
     rows.push(Row::or_failed("a foreign reader", foreign_reader(programs)));
@@ -92,39 +108,48 @@ fn pressed_trials(record: &Record) -> impl Iterator<Item = &TrialRecord> {
     record.trials.iter().filter(|it| it.trial.state == CacheState::Pressed)
 }
 
-fn shares_on(programs: &Programs, name: &str, file_system: FileSystem) -> anyhow::Result<Row> {
+/// The shares of readings of a file, and of places of a larger one, on a file system.
+fn shares_on(programs: &Programs, name: &str, file_system: FileSystem) -> anyhow::Result<Vec<Row>> {
     let mut cleanup = Cleanup::default();
-    let file = file_system.make(&mut cleanup, programs, FILE_SIZE)?;
-    let record = race(programs, &file, &TRIALS, &["--memory", "25%,50%,75%", "--runs", "5"])?;
-    let figure = format!("{name}: in memory within 5 points of the bound");
-    Ok(shares_near_bound(&record).row_at_least(figure, 1.0))
-}
-
-fn shares_of_places(programs: &Programs) -> anyhow::Result<Row> {
-    let file = programs.lines(PLACES_FILE_SIZE)?;
-    let mut options = vec!["--pattern", "random", "--reads", "20000", "--memory", "50%", "--runs", "5"];
+    let places_file = file_system.make(&mut cleanup, programs, PLACES_FILE_SIZE)?;
+    let file = places_file.with_file_name("whole.txt");
+    fs::copy(programs.lines(FILE_SIZE)?, &file).with_context(|| file.display().to_string())?;
+    File::open(&file)?.sync_all()?;
+    let of_files = race(programs, &file, &TRIALS, &["--memory", "25%,50%,75%", "--runs", "3"])?;
+    let mut options = [&PLACES_OPTIONS[..], &["--memory", "50%", "--runs", "3"]].concat();
     options.extend(PLACES_TRIALS.iter().flat_map(|trial| ["--method", *trial]));
-    let record = race(programs, &file, &[], &options)?;
-    Ok(shares_near_bound(&record).row_at_least("random places: in memory within 5 points of the bound", 1.0))
+    let of_places = race(programs, &places_file, &[], &options)?;
+    let row = |what: &str, record: &Record| {
+        let figure = format!("{name}, {what}: in memory within 5 points of the bound, before and after");
+        shares_near_bound(record).row_at_least(figure, 1.0)
+    };
+    Ok(vec![row("a file", &of_files), row("random places", &of_places)])
 }
 
-/// The share of readings that begin with as much of the working set in memory as the bound grants. A
-/// trial without a reading counts as one reading that does not.
+/// The share of readings that begin and end with as much of the working set in memory as the bound
+/// grants. A trial without a reading counts as one reading that does not.
 fn shares_near_bound(record: &Record) -> Share {
     let mut share = Share::default();
     for it in pressed_trials(record) {
-        let target = record.target_of(&it.trial);
-        let bound = target.and_then(|target| target.memory.as_ref()).map(|memory| memory.share().min(1.0));
-        let granted = bound.map(|bound| if it.trial.bypasses_cache() { 0.0 } else { bound });
         if !it.is_measured() {
             share.count(false);
         }
+        let target = record.target_of(&it.trial);
         for sample in &it.samples {
-            let found = sample.pressed.map(|proof| proof.before_share).zip(granted);
-            share.count(found.is_some_and(|(found, granted)| (found - granted).abs() <= SHARE_ERROR_MAX));
+            share.count(target.is_some_and(|target| is_near_bound(it, target, &sample)));
         }
     }
     share
+}
+
+fn is_near_bound(it: &TrialRecord, target: &TargetFacts, sample: &Sample) -> bool {
+    let (Some(memory), Some(proof)) = (&target.memory, &sample.pressed) else { return false };
+    let granted = if it.trial.bypasses_cache() { 0.0 } else { memory.share().min(1.0) };
+    // The share after a reading is one of the whole file.
+    let file_per_working_set = float(target.cached_bytes()) / float(memory.working_set_bytes.max(1));
+    let after = sample.resident_after.map(|share| share * file_per_working_set);
+    let is_near = |share: f64| (share - granted).abs() <= SHARE_ERROR_MAX;
+    is_near(proof.before_share) && after.is_some_and(is_near)
 }
 
 /// How often the ratio of the same point in two runs holds 1.
@@ -143,22 +168,43 @@ fn two_runs(programs: &Programs) -> anyhow::Result<Row> {
             let is_same =
                 |other: &&MemoryPoint| (other.level, &other.it.trial.id) == (point.level, &point.it.trial.id);
             let other = second_points.iter().find(is_same);
-            let wall = |point: &MemoryPoint| LogMedian::from_observations(&point.it.samples);
-            let ratio = other.and_then(|other| Some(wall(other)?.over(&wall(&point)?)));
+            let ratio = other.map(|other| rate(&point).over(&rate(other)));
             share.count(ratio.and_then(|it| it.ci95).is_some_and(|ends| ends.holds(1.0)));
         }
     }
     Ok(share.row_at_least("two runs of one curve: the ratio of a point holds 1", HOLDING_SHARE_MIN))
 }
 
-/// How often a reading whose bound was made too small on purpose is said to be stopped by that.
+/// The rate of a point, with the interval that its curve shows.
+fn rate(point: &MemoryPoint) -> LogMedian {
+    LogMedian { value: point.rate.ln(), ci95: point.interval.map(|ends| ends.map(f64::ln)) }
+}
+
+/// How often a reading whose bound was made too small on purpose is said to be stopped by that. Each is
+/// one of a race of its own.
 fn too_small(programs: &Programs) -> anyhow::Result<Row> {
+    let (mut share, mut wrong) = (Share::default(), Vec::new());
+    let mut judge = |record: &Record, trial: &str, bound: &str, right: &str| {
+        let said = pressed_trial(record, trial).and_then(|it| cases::stops_at(record, it));
+        let said = said.unwrap_or_else(|error| format!("{error:#}"));
+        share.count(said.starts_with(right));
+        if !said.starts_with(right) {
+            wrong.push(format!("{trial} under {bound}: {said}"));
+        }
+    };
     let file = programs.lines(FILE_SIZE)?;
-    let record = race(programs, &file, &WAITING_TRIALS, &["--memory", SMALL_BOUNDS, "--runs", "5"])?;
-    let is_right =
-        |it: &TrialRecord| cases::stops_at(&record, it).is_ok_and(|words| words.starts_with("memory bound"));
-    let share: Share = pressed_trials(&record).map(is_right).collect();
-    Ok(share.row_at_least("bounds that are too small: the verdict is right", RIGHT_SHARE_MIN))
+    for [trial, bound] in REREADING {
+        let record = race(programs, &file, &[trial, "rust/device"], &["--memory", bound, "--runs", "5"])?;
+        judge(&record, trial, bound, "memory bound");
+    }
+    let file = programs.lines(THRASHING_FILE_SIZE)?;
+    for bound in THRASHING_BOUNDS {
+        let options = [&PLACES_OPTIONS[..], &["--memory", bound, "--runs", "5"]].concat();
+        let record = race(programs, &file, &["rust/places-mmap", "rust/places-device"], &options)?;
+        judge(&record, "rust/places-mmap", bound, "thrash");
+    }
+    let row = share.row_at_least("bounds that are too small: the verdict is right", RIGHT_SHARE_MIN);
+    Ok(if wrong.is_empty() { row } else { row.and(&format!("  {}", wrong.join("; "))) })
 }
 
 /// The points of all curves.
