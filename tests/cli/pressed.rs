@@ -187,7 +187,7 @@ mod ring2 {
         let record = home.record("archive");
         let decoding = pressed(&record).into_iter().filter(|it| it.trial.decodes.is_some());
         let of_method = decoding.filter(|it| it.trial.id.to_string().starts_with("rust/gzip"));
-        let [it] = of_method.collect::<Vec<_>>()[..] else { panic!("{:?}", record.trials) };
+        let [it] = of_method.collect::<Vec<_>>()[..] else { panic!("{:?}", record.warnings) };
         assert_eq!(it.outcome, Some(Outcome::Measured), "{:?}", it.rejected);
         let memory = record.targets[it.trial.target].memory.as_ref().unwrap();
         assert_eq!(memory.working_set_bytes, fs::metadata(archive).unwrap().len(), "not of its content");

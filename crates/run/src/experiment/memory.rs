@@ -81,7 +81,7 @@ fn check_filesystem(target: &Target) -> anyhow::Result<()> {
     bail!("what is on {filesystem} {why}, so that no bound makes it larger than memory")
 }
 
-/// A warning about a machine that swaps or not, which concerns bounds; `None` if there is none.
+/// A warning about bounds on a machine that may swap; `None` if there are none, or it does not.
 pub(super) fn swap_warning(bounds: &MemoryBounds, is_swap_on: bool) -> Option<String> {
     (bounds.is_given() && is_swap_on).then(|| {
         "swap is on: the control groups of --memory do not swap, so a process that needs more than was measured \
