@@ -21,7 +21,7 @@ use readlab_model::units::Bytes;
 use readlab_record::{Outcome, Trial};
 use readlab_system::machine::memory::Memory;
 use readlab_system::memory::page_bytes;
-use readlab_system::memory_group::GroupCounters;
+use readlab_system::memory_group::{GroupCounters, GroupMemory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -45,9 +45,27 @@ const STATE_TOLERANCE: f64 = 0.05;
 /// more than this share of the bound is reported.
 const PINNED_SHARE_MIN: f64 = 0.05;
 
-/// Processes that need more than this many times the bound are reported: if they need a little more once,
-/// nothing is left for the page cache, and the kernel kills them.
-const NEED_TIMES_MAX: u64 = 8;
+/// The need of a group includes at most this much page cache of files that are not the target, such as
+/// its program and its libraries. The kernel reads up to 8 MiB around one page of a program, as far as
+/// read-ahead is set here. A process that keeps more of other files does so on purpose.
+const OTHER_FILES_BYTES_MAX: u64 = 8 << 20;
+
+/// The need is raised for page cache of other files if they take more than this share of the working set
+/// from the target.
+const TAKEN_SHARE_MIN: f64 = 0.005;
+
+/// Number of untimed readings after which the need is raised no more. The others must suffice until the
+/// state is steady again, also if the kernel evicts these pages by turns.
+const RAISING_READINGS_MAX: u32 = UNTIMED_MAX / 2;
+
+/// A steady share that is short of its bound by more than this, though nothing else takes the memory, is
+/// reported.
+const SHORT_SHARE_MIN: f64 = 0.1;
+
+/// The kernel evicts whole folios, which have at most this size on the file systems that are measured, and
+/// may evict several to make room for one.
+const FOLIO_BYTES_MAX: u64 = 2 << 20;
+const EVICTED_FOLIOS_MAX: u64 = 3;
 
 /// A reading that fails after it has read its working set again this many times thrashes.
 const THRASH_TIMES_MIN: f64 = 4.0;
@@ -58,31 +76,123 @@ const NAMED_HOLDERS_MAX: usize = 3;
 /// What is known of trials that are read under a bound.
 #[derive(Debug, Default)]
 pub(super) struct PressedTrials {
-    /// Memory that the processes of one group needed beside the page cache, the most so far.
-    needs_bytes: BTreeMap<TrialIndex, u64>,
+    needs: BTreeMap<TrialIndex, Need>,
     steady: BTreeMap<TrialIndex, UntimedReading>,
     /// Trials whose processes were reported to need more memory than was measured.
     reported_pinned: BTreeSet<TrialIndex>,
     /// Trials whose bound was reported to be smaller than their processes.
     reported_small: BTreeSet<TrialIndex>,
+    /// Trials whose steady share was reported to be far below the bound.
+    reported_short: BTreeSet<TrialIndex>,
+}
+
+/// Memory that one group needs beside the page cache of the target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Need {
+    /// Memory of the processes beside the page cache, the most so far.
+    process_bytes: u64,
+    /// Page cache of other files, such as the program.
+    files_bytes: u64,
+}
+
+impl Need {
+    fn bytes(self) -> u64 {
+        self.process_bytes.saturating_add(self.files_bytes)
+    }
 }
 
 impl PressedTrials {
-    pub(super) fn note_need(&mut self, trial: TrialIndex, bytes: u64) {
-        let need = self.needs_bytes.entry(trial).or_default();
-        *need = bytes.max(*need);
+    pub(super) fn note_need(&mut self, trial: TrialIndex, process_bytes: u64) {
+        let need = self.needs.entry(trial).or_default();
+        need.process_bytes = process_bytes.max(need.process_bytes);
     }
 
-    /// Lowers the need of a trial by page cache that its groups have beyond their bound; returns whether
-    /// there was a need.
+    /// Raises the need of a trial by page cache of other files that takes this much from the target;
+    /// returns whether there is room for more.
+    fn raise_need(&mut self, trial: TrialIndex, taken_bytes: u64) -> bool {
+        let need = self.needs.entry(trial).or_default();
+        let added_bytes = taken_bytes.min(OTHER_FILES_BYTES_MAX.saturating_sub(need.files_bytes));
+        need.files_bytes = need.files_bytes.saturating_add(added_bytes);
+        added_bytes > 0
+    }
+
+    /// Lowers the need of a trial by page cache of the target that its groups have beyond their bound, first
+    /// that for other files: their pages were evicted. Returns whether there was a need.
     fn lower_need(&mut self, trial: TrialIndex, excess_bytes: u64) -> bool {
-        let Some(need) = self.needs_bytes.get_mut(&trial).filter(|need| **need > 0) else { return false };
-        *need = need.saturating_sub(excess_bytes);
+        let Some(need) = self.needs.get_mut(&trial).filter(|need| need.bytes() > 0) else { return false };
+        let of_processes_bytes = excess_bytes.saturating_sub(need.files_bytes);
+        need.files_bytes = need.files_bytes.saturating_sub(excess_bytes);
+        need.process_bytes = need.process_bytes.saturating_sub(of_processes_bytes);
         true
     }
 
-    fn need(&self, trial: TrialIndex) -> u64 {
-        self.needs_bytes.get(&trial).copied().unwrap_or_default()
+    fn need(&self, trial: TrialIndex) -> Need {
+        self.needs.get(&trial).copied().unwrap_or_default()
+    }
+}
+
+/// What is lacking of a target in the steady state, and what may be the reason; of all groups of a trial
+/// together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shortfall {
+    /// Bytes of the target that are not in memory, though the bounds have room for them.
+    short_bytes: u64,
+    /// Page cache of other files for which the groups are charged and that is not in their need.
+    other_files_bytes: u64,
+    /// Memory of processes beyond their need.
+    pinned_bytes: u64,
+    /// What the groups could be charged for besides.
+    free_bytes: u64,
+}
+
+impl Shortfall {
+    /// The shortfall of so many groups, which have this limit for each: the bound and the need.
+    fn new(
+        bound: &MemoryFacts,
+        need: Need,
+        groups: u64,
+        resident_bytes: u64,
+        held: GroupMemory,
+    ) -> Shortfall {
+        let of_all = |bytes: u64| bytes.saturating_mul(groups);
+        let granted_bytes = of_all(bound.cache_bytes).min(bound.working_set_bytes);
+        let limit_bytes = of_all(bound.cache_bytes.saturating_add(need.bytes()));
+        let held_bytes = held.cache_bytes.saturating_add(held.other_bytes);
+        Shortfall {
+            short_bytes: granted_bytes.saturating_sub(resident_bytes),
+            other_files_bytes: held
+                .cache_bytes
+                .saturating_sub(resident_bytes)
+                .saturating_sub(of_all(need.files_bytes)),
+            pinned_bytes: held.other_bytes.saturating_sub(of_all(need.process_bytes)),
+            free_bytes: limit_bytes.saturating_sub(held_bytes),
+        }
+    }
+
+    /// Bytes that the target lacks because pages of other files are in their place. What is free is
+    /// lacking for another reason: whole folios were evicted, or, if more is free, the contender does
+    /// not fill its group.
+    fn taken_bytes(&self) -> u64 {
+        if self.free_bytes > EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX {
+            return 0;
+        }
+        self.short_bytes.saturating_sub(self.free_bytes).min(self.other_files_bytes)
+    }
+
+    /// Words for a share that is far below its bound, though neither other files nor the processes take
+    /// its place; `None` if it is not.
+    fn words(&self, bound: &MemoryFacts) -> Option<String> {
+        let explained_bytes = self.other_files_bytes.saturating_add(self.pinned_bytes);
+        let unexplained_bytes = self.short_bytes.saturating_sub(explained_bytes);
+        let by_folios = byte_share(EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX, bound);
+        (byte_share(unexplained_bytes, bound) > SHORT_SHARE_MIN.max(STATE_TOLERANCE + by_folios)).then(|| {
+            format!(
+                "under the bound of {} the page cache keeps {} less of the target than there is room for, and \
+                 nothing else takes its place: the kernel evicts more than it must",
+                bound.bound,
+                Bytes(unexplained_bytes).binary()
+            )
+        })
     }
 }
 
@@ -231,7 +341,7 @@ impl ProcessSampler<'_> {
         let Some(bound) = self.trials.memory_bound(trial.index).cloned() else {
             return Err(TrialEnd::failed("it has no bound on memory".to_owned()).into());
         };
-        check_available(&bound, self.pressed.need(trial.index))?;
+        check_available(&bound, self.pressed.need(trial.index).bytes())?;
         self.report_small(trial.index, &bound);
         let evicted = self.state_maker().make_cold(trial);
         evicted.map_err(|error| self.with_other_holders(trial.index, error))?;
@@ -240,7 +350,9 @@ impl ProcessSampler<'_> {
         let granted_bytes = bound.cache_bytes.saturating_mul(groups);
         let known = self.pressed.steady.get(&trial.index).copied();
         let mut steadiness = Steadiness { known, ..Steadiness::default() };
-        let (reading, state) = loop {
+        // Of a part, the kernel may read the rest of the same file around it.
+        let is_whole = self.trials.target_of(trial.index).target.part.is_none();
+        let (reading, state, shortfall) = loop {
             let before = self.group_state(trial.index)?.counters;
             let untimed = self.untimed_turn(trial, 1);
             untimed.map_err(|error| self.with_thrash(trial.index, &bound, before, error))?;
@@ -255,16 +367,30 @@ impl ProcessSampler<'_> {
             let excess_bytes = charged_bytes.saturating_sub(granted_bytes) / groups.max(1);
             // Processes that need less than was measured leave the difference to the page cache.
             let is_beyond = byte_share(excess_bytes, &bound) > SHARE_TOLERANCE;
+            let need = self.pressed.need(trial.index);
+            let shortfall = Shortfall::new(&bound, need, groups, left.resident_bytes(), state.memory);
+            let taken_bytes = shortfall.taken_bytes() / groups.max(1);
+            let is_short = is_whole
+                && !trial.bypasses_cache()
+                && byte_share(shortfall.taken_bytes(), &bound) > TAKEN_SHARE_MIN
+                && steadiness.count() <= RAISING_READINGS_MAX;
             if is_beyond && self.pressed.lower_need(trial.index, excess_bytes) {
                 limit_bytes = self.set_limit(trial.index, &bound)?;
+            } else if is_steady && is_short && self.pressed.raise_need(trial.index, taken_bytes) {
+                limit_bytes = self.set_limit(trial.index, &bound)?;
             } else if is_steady {
-                break (reading, state);
+                break (reading, state, shortfall);
             }
             if steadiness.is_exhausted() {
                 return Err(SampleError::Unproven(steadiness.describe()));
             }
         };
         self.pressed.steady.insert(trial.index, reading);
+        let keeps_target = is_whole && !trial.bypasses_cache() && reading.share > SHARE_TOLERANCE;
+        // Readers of one file may keep it in the group of one of them, and a command may read a part.
+        if keeps_target && groups == 1 && !trial.work.may_read_part() {
+            self.report_short(trial, &bound, &shortfall);
+        }
         let residency = self.counted_residency(trial.index)?;
         let elsewhere_bytes = residency.resident_bytes().saturating_sub(state.memory.cache_bytes_max);
         let elsewhere_share = byte_share(elsewhere_bytes, &bound);
@@ -275,7 +401,7 @@ impl ProcessSampler<'_> {
             before_share: byte_share(residency.resident_bytes(), &bound),
             untimed_readings: steadiness.count(),
             limit_bytes: limit_bytes.saturating_mul(groups),
-            process_bytes: self.pressed.need(trial.index).saturating_mul(groups),
+            process_bytes: self.pressed.need(trial.index).bytes().saturating_mul(groups),
             held_bytes: 0,
             elsewhere_share,
         };
@@ -307,7 +433,7 @@ impl ProcessSampler<'_> {
         };
         let proof = PressedProof { held_bytes: memory.other_bytes, ..steady.proof };
         let uncertain_bytes = memory.cache_bytes_max.saturating_sub(memory.cache_bytes);
-        self.report_pinned(trial, &proof, uncertain_bytes);
+        self.report_pinned(trial, &proof, uncertain_bytes)?;
         Ok(PressedTurn {
             proof,
             counters: counters.since(steady.counters),
@@ -317,29 +443,55 @@ impl ProcessSampler<'_> {
         })
     }
 
-    /// Warns once of processes that keep more memory than was measured for them.
-    fn report_pinned(&mut self, trial: TrialIndex, proof: &PressedProof, uncertain_bytes: u64) {
-        let Some(words) = pinned_words(proof, uncertain_bytes) else { return };
-        if self.pressed.reported_pinned.insert(trial) {
-            let id = &self.trials.trial(trial).id;
-            self.notes.warn(format!("{id}: {words}"));
+    /// Warns once of processes that keep more memory than was measured for them, and more than the counts
+    /// of their groups are uncertain by.
+    fn report_pinned(
+        &mut self,
+        trial: TrialIndex,
+        proof: &PressedProof,
+        uncertain_bytes: u64,
+    ) -> Result<(), SampleError> {
+        let groups = self.pool.session(trial)?.groups.count();
+        let process_bytes = self.pressed.need(trial).process_bytes.saturating_mul(groups);
+        let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
+        let pinned_bytes = proof.held_bytes.saturating_sub(process_bytes);
+        let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
+        if share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported_pinned.insert(trial)
+        {
+            let (id, pinned) = (&self.trials.trial(trial).id, Bytes(pinned_bytes).binary());
+            self.notes.warn(format!(
+                "{id}: its processes hold {pinned} more than the {} that they needed when they were measured, so \
+                 the page cache has less than the {} of its bound",
+                Bytes(process_bytes).binary(),
+                Bytes(cache_bytes).binary()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Warns once of a steady share that is far below its bound for no reason that is known.
+    fn report_short(&mut self, trial: &Trial, bound: &MemoryFacts, shortfall: &Shortfall) {
+        let Some(words) = shortfall.words(bound) else { return };
+        if self.pressed.reported_short.insert(trial.index) {
+            self.notes.warn(format!("{}: {words}", trial.id));
         }
     }
 
     /// Warns once of a bound that is smaller than the processes of a trial, before it is in force.
     fn report_small(&mut self, trial: TrialIndex, bound: &MemoryFacts) {
-        let Some(words) = small_bound_words(self.pressed.need(trial), bound) else { return };
+        let need_bytes = self.pressed.need(trial).process_bytes;
+        let Some(words) = small_bound_words(need_bytes, bound) else { return };
         if self.pressed.reported_small.insert(trial) {
             let id = &self.trials.trial(trial).id;
             self.notes.warn(format!("{id}: {words}"));
         }
     }
 
-    /// Sets the limit of each group of a trial: the bound, and what a process needed beside it when it
-    /// was measured. A process that needs more by now than the limit is not left to the OOM killer.
+    /// Sets the limit of each group of a trial: the bound, and what its processes and the pages of other
+    /// files needed beside it when they were measured. A process that needs more by now than the limit is not left to the OOM killer.
     fn set_limit(&mut self, trial: TrialIndex, bound: &MemoryFacts) -> Result<u64, SampleError> {
         let groups = &self.pool.session(trial)?.groups;
-        let limit_bytes = bound.cache_bytes.saturating_add(self.pressed.need(trial));
+        let limit_bytes = bound.cache_bytes.saturating_add(self.pressed.need(trial).bytes());
         let held_bytes = groups.largest_need().map_err(|error| group_failed(&error))?;
         if held_bytes >= limit_bytes {
             return Err(TrialEnd::failed(format!(
@@ -381,12 +533,12 @@ impl ProcessSampler<'_> {
         if !has_kill {
             return error;
         }
-        let need = self.pressed.need(trial);
+        let need_bytes = self.pressed.need(trial).bytes();
         TrialEnd::failed(format!(
             "killed for memory (OOM): its control group may have {} for the page cache and the {} that it \
              needed when it was measured, and it needs more ({reason})",
             Bytes(bound.cache_bytes).binary(),
-            Bytes(need).binary()
+            Bytes(need_bytes).binary()
         ))
         .into()
     }
@@ -451,7 +603,7 @@ fn check_available(bound: &MemoryFacts, need_bytes: u64) -> Result<(), TrialEnd>
 
 /// That a bound is smaller than processes that need so much; `None` if it is not.
 fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
-    (need_bytes / NEED_TIMES_MAX > bound.cache_bytes).then(|| {
+    (need_bytes > bound.cache_bytes).then(|| {
         format!(
             "the bound of {} is smaller than its processes, which need {} besides the page cache: if they need a \
              little more, the kernel kills them for memory",
@@ -653,7 +805,8 @@ mod tests {
             said.starts_with("the bound of 4KiB is smaller than its processes, which need 2.00 MiB"),
             "{said}"
         );
-        assert_eq!(words(256 << 10, 2 << 20), None, "an eighth of it");
+        assert!(words((2 << 20) - 4096, 2 << 20).is_some());
+        assert_eq!(words(2 << 20, 2 << 20), None, "it is as large");
         assert_eq!(words(4096, 0), None, "nothing was measured yet");
     }
 
@@ -689,9 +842,81 @@ mod tests {
     fn the_need_of_a_trial_is_the_most_that_was_seen() {
         let (mut pressed, trial) = (PressedTrials::default(), TrialIndex::new(1));
         [30, 50, 20].into_iter().for_each(|bytes| pressed.note_need(trial, bytes));
-        assert_eq!((pressed.need(trial), pressed.need(TrialIndex::new(2))), (50, 0));
-        assert!(pressed.lower_need(trial, 20) && pressed.need(trial) == 30);
-        assert!(pressed.lower_need(trial, 40) && pressed.need(trial) == 0);
+        let need = |pressed: &PressedTrials| pressed.need(trial).bytes();
+        assert_eq!((need(&pressed), pressed.need(TrialIndex::new(2)).bytes()), (50, 0));
+        assert!(pressed.lower_need(trial, 20) && need(&pressed) == 30);
+        assert!(pressed.lower_need(trial, 40) && need(&pressed) == 0);
         assert!(!pressed.lower_need(trial, 40) && !pressed.lower_need(TrialIndex::new(2), 1));
+    }
+
+    #[test]
+    fn the_need_for_pages_of_other_files_is_limited_and_lowered_first() {
+        let (mut pressed, trial) = (PressedTrials::default(), TrialIndex::new(1));
+        pressed.note_need(trial, 100);
+        assert!(pressed.raise_need(trial, 30) && pressed.raise_need(trial, 10));
+        assert_eq!(pressed.need(trial), Need { process_bytes: 100, files_bytes: 40 });
+        assert!(pressed.lower_need(trial, 60));
+        assert_eq!(pressed.need(trial), Need { process_bytes: 80, files_bytes: 0 });
+        assert!(pressed.raise_need(trial, u64::MAX));
+        assert_eq!(pressed.need(trial).files_bytes, OTHER_FILES_BYTES_MAX);
+        assert!(!pressed.raise_need(trial, 1), "a process that keeps more does so on purpose");
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    /// The shortfall of a file of 64 MiB under a bound of 32 MiB and a need of 4 MiB for processes.
+    fn shortfall(files_mib: u64, resident_mib: u64, cache_mib: u64, other_mib: u64) -> Shortfall {
+        let need = Need { process_bytes: 4 * MIB, files_bytes: files_mib * MIB };
+        let held = GroupMemory {
+            cache_bytes: cache_mib * MIB,
+            cache_bytes_max: cache_mib * MIB,
+            other_bytes: other_mib * MIB,
+        };
+        Shortfall::new(&bound(32 * MIB, 64 * MIB), need, 1, resident_mib * MIB, held)
+    }
+
+    #[test]
+    fn what_pages_of_other_files_take_from_the_target_is_added_to_the_need() {
+        let taken_mib = |shortfall: Shortfall| shortfall.taken_bytes() / MIB;
+        assert_eq!(taken_mib(shortfall(0, 32, 32, 4)), 0, "the target has its bound");
+        assert_eq!(taken_mib(shortfall(0, 29, 32, 4)), 3, "3 MiB of the program");
+        assert_eq!(taken_mib(shortfall(3, 32, 35, 4)), 0, "which are added");
+        assert_eq!(taken_mib(shortfall(0, 27, 30, 4)), 3, "and a folio was evicted");
+        assert_eq!(taken_mib(shortfall(3, 30, 33, 4)), 0, "the folio is lacking still, and is no reason");
+        assert_eq!(taken_mib(shortfall(0, 28, 28, 4)), 0, "two folios are free");
+        assert_eq!(taken_mib(shortfall(0, 28, 28, 8)), 0, "the processes hold more");
+        assert_eq!(taken_mib(shortfall(0, 0, 3, 4)), 0, "past the page cache the group is not full");
+        assert_eq!(
+            taken_mib(shortfall(0, 32, 35, 1)),
+            0,
+            "what the processes leave is enough for the program"
+        );
+        let all_fits = Shortfall::new(
+            &bound(128 * MIB, 64 * MIB),
+            Need::default(),
+            1,
+            64 * MIB,
+            GroupMemory { cache_bytes: 70 * MIB, cache_bytes_max: 70 * MIB, other_bytes: MIB },
+        );
+        assert_eq!((all_fits.short_bytes, all_fits.taken_bytes()), (0, 0));
+        // Two readers with a group each: their bounds, needs and pages together.
+        let need = Need { process_bytes: 4 * MIB, files_bytes: MIB };
+        let held = GroupMemory { cache_bytes: 34 * MIB, cache_bytes_max: 34 * MIB, other_bytes: 8 * MIB };
+        let of_two = Shortfall::new(&bound(16 * MIB, 64 * MIB), need, 2, 28 * MIB, held);
+        assert_eq!((of_two.short_bytes, of_two.other_files_bytes), (4 * MIB, 4 * MIB));
+        assert_eq!((of_two.free_bytes, of_two.taken_bytes()), (0, 4 * MIB));
+    }
+
+    #[test]
+    fn a_share_far_below_its_bound_is_told_if_nothing_takes_its_place() {
+        let words = |it: Shortfall| it.words(&bound(32 * MIB, 64 * MIB));
+        let said = words(shortfall(0, 22, 22, 4)).unwrap();
+        assert!(said.contains("keeps 10.0 MiB less of the target than there is room for"), "{said}");
+        assert_eq!(words(shortfall(0, 24, 24, 4)), None, "four folios of a small file");
+        assert_eq!(words(shortfall(0, 22, 32, 4)), None, "10 MiB of other files");
+        assert_eq!(words(shortfall(0, 22, 22, 14)), None, "10 MiB of the processes, which is told otherwise");
+        let large = Shortfall { short_bytes: 12 * MIB, ..shortfall(0, 32, 32, 4) };
+        assert!(large.words(&bound(50 * MIB, 100 * MIB)).is_some(), "12 points");
+        assert_eq!(large.words(&bound(100 * MIB, 200 * MIB)), None, "6 points");
     }
 }
