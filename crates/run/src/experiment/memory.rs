@@ -10,6 +10,7 @@ use readlab_measure::memory_bound::MemoryControl;
 use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
 use readlab_measure::settings::FixedSetting;
 use readlab_model::target::TargetFacts;
+use readlab_model::target::layers::{Layer, LayerKind};
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
@@ -21,6 +22,7 @@ use readlab_system::system_root::SystemRoot;
 use readlab_system::system_setting::{SettingFiles, SystemSetting};
 use readlab_targets::target::Target;
 use readlab_targets::target::filesystem::{Backing, Filesystem};
+use readlab_targets::target::layers::Chain;
 use std::fs::File;
 
 /// The time for readings under one bound, divided by the time for readings in another state: untimed
@@ -35,6 +37,9 @@ pub struct MemoryBounds {
     pub is_shared: bool,
     /// The read-ahead that a suite asks for; `None` for the one that is found.
     pub read_ahead_bytes: Option<u64>,
+    /// Whether the other states are measured where no bound can be made: a suite asks for the bounds, and
+    /// not the user.
+    pub is_optional: bool,
 }
 
 impl MemoryBounds {
@@ -43,7 +48,7 @@ impl MemoryBounds {
         for (at, bound) in bounds.iter().enumerate() {
             ensure!(!bounds[..at].contains(bound), "--memory: {bound} is given twice");
         }
-        Ok(MemoryBounds { bounds, is_shared, read_ahead_bytes: None })
+        Ok(MemoryBounds { bounds, is_shared, read_ahead_bytes: None, is_optional: false })
     }
 
     pub fn is_given(&self) -> bool {
@@ -51,34 +56,59 @@ impl MemoryBounds {
     }
 }
 
-/// Refuses bounds that cannot be made on this machine, or not for these targets.
+/// Refuses bounds that cannot be made on this machine, or not for these targets. Before that, what killed
+/// labs have left is removed: it may be the reason why no group can be made.
 pub(super) fn check_memory<'a>(targets: impl Iterator<Item = &'a Target>) -> anyhow::Result<()> {
-    MemoryGroups::find().map_err(|error| anyhow!("--memory: {error}"))?;
+    MemoryGroups::remove_abandoned();
+    MemoryGroups::find()?;
     for target in targets {
         let path = &target.facts.path;
         if target.facts.transport().has_server() {
-            bail!(
-                "--memory: {path} is read by a server, so a bound on a contender does not bound its page cache"
-            );
+            bail!("{path} is read by a server, so a bound on a contender does not bound its page cache");
         }
-        check_filesystem(target).with_context(|| format!("--memory: {path}"))?;
+        check_filesystem(target).with_context(|| path.clone())?;
     }
     Ok(())
 }
 
-/// Refuses a target that is in memory in any case, or never in the page cache.
+/// Refuses a target that is in memory in any case, or never in the page cache. Of a folder the first file
+/// is looked at: DAX is an attribute of files, and an overlay shows files of other file systems. The
+/// others are examined when they are evicted.
 fn check_filesystem(target: &Target) -> anyhow::Result<()> {
-    // The files of a list are examined when they are evicted.
-    let Ok(file) = File::open(target.facts.place()) else { return Ok(()) };
+    let first = target.tree().and_then(|tree| tree.paths().ok()?.next()?.ok());
+    let path = first.unwrap_or_else(|| target.facts.place());
+    let Ok(file) = File::open(&path) else { return Ok(()) };
     let filesystem = Filesystem::read(&file)?;
-    let why = match filesystem.backing {
-        Backing::Memory => "lives in memory and nowhere else",
-        Backing::Kernel => "is made up by the kernel while it is read",
-        Backing::OwnCache => "has a cache beside the page cache, which no control group bounds",
-        _ if is_dax(&file) => "is never in the page cache (DAX)",
-        _ => return Ok(()),
-    };
-    bail!("what is on {filesystem} {why}, so that no bound makes it larger than memory")
+    let real = path.canonicalize()?;
+    let layers = Chain::walk(&SystemRoot::default(), &real, &file).layers;
+    match why_never_pressed(filesystem.backing, is_dax(&file), &layers) {
+        Some(why) => bail!("what is on {filesystem} {why}, so that no bound makes it larger than memory"),
+        None => Ok(()),
+    }
+}
+
+/// Why no bound makes a file with these layers larger than memory; `None` if a bound does.
+fn why_never_pressed(backing: Backing, is_dax: bool, layers: &[Layer]) -> Option<&'static str> {
+    const IN_MEMORY: &str = "lives in memory and nowhere else";
+    const IN_OWN_CACHE: &str = "has a cache beside the page cache, which no control group bounds";
+    match backing {
+        Backing::Memory => Some(IN_MEMORY),
+        Backing::Kernel => Some("is made up by the kernel while it is read"),
+        Backing::OwnCache => Some(IN_OWN_CACHE),
+        _ if is_dax => Some("is never in the page cache (DAX)"),
+        Backing::Stacked => {
+            // An overlay has the pages of the file that it shows, and no others. Any other file system
+            // has pages of its own, also above a device in memory.
+            let is_shown = |layer: &&Layer| !matches!(layer.kind, LayerKind::Overlay | LayerKind::File);
+            let shown = layers.iter().find(is_shown)?;
+            match shown.kind {
+                LayerKind::Memory => Some(IN_MEMORY),
+                LayerKind::Filesystem if shown.cache.is_some() => Some(IN_OWN_CACHE),
+                _ => None,
+            }
+        }
+        Backing::Device | Backing::Remote | Backing::Program => None,
+    }
 }
 
 /// A warning about bounds on a machine that may swap; `None` if there are none, or it does not.
@@ -101,7 +131,8 @@ pub(super) fn readers_warning(bounds: &MemoryBounds, shape: &ReaderGroup) -> Opt
 }
 
 /// Adds the targets of each bound, and repeats the trials of the pressed state on them, unless the plan
-/// already has them. Returns the control of the bounds.
+/// already has them. Returns the control of the bounds; `None` if there are none, or if no bound can be
+/// made and the run goes on without them.
 pub(super) fn arrange_bounds(
     arranged: ArrangedTargets,
     memory: &MemoryBounds,
@@ -117,7 +148,10 @@ pub(super) fn arrange_bounds(
             bail!("--memory: {one} and {other} are the same bound of {}", target.facts.path);
         }
     }
-    let read_ahead = memory.read_ahead_bytes.and_then(|bytes| fix_read_ahead(bytes, &mut facts));
+    let examined = targets.iter().map(|known| &known.target);
+    let refused = if memory.is_optional { check_memory(examined).err() } else { None };
+    let wanted = memory.read_ahead_bytes.filter(|_| refused.is_none());
+    let read_ahead = wanted.and_then(|bytes| fix_read_ahead(bytes, &mut facts));
     for &bound in &memory.bounds {
         for number in 0..unbounded {
             let KnownTarget { target, .. } = &targets[number % targets.len()];
@@ -127,7 +161,12 @@ pub(super) fn arrange_bounds(
             facts.push(TargetFacts { memory, cautions, ..facts[number].clone() });
         }
     }
+    let budget = plan.rules.budget;
     let plan = if is_planned { plan } else { plan_under_bounds(plan, unbounded, memory.bounds.len()) };
+    if let Some(why) = refused {
+        let plan = without_bounds(plan, budget, &format!("{why:#}"));
+        return Ok((ArrangedTargets { targets, caches, facts, plan, settings }, None));
+    }
     let bound_of = |planned: &PlannedTrial| {
         let memory = facts.get(planned.trial.target)?.memory.clone()?;
         Some((planned.trial.index, memory))
@@ -227,6 +266,21 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
     plan
 }
 
+/// The plan of a run that goes on without bounds: the trials under them are unavailable for this reason,
+/// and the time is that of the other states.
+fn without_bounds(plan: Plan, budget: Budget, reason: &str) -> Plan {
+    let Plan { trials, absent, rules, states } = plan;
+    let is_pressed = |planned: &PlannedTrial| planned.trial.state == CacheState::Pressed;
+    let (pressed, trials): (Vec<_>, Vec<_>) = trials.into_iter().partition(is_pressed);
+    let unavailable =
+        |planned: PlannedTrial| (planned.trial, Outcome::Unavailable { reason: reason.to_owned() });
+    let absent = pressed.into_iter().map(unavailable).chain(absent).collect();
+    let states = states.into_iter().filter(|state| *state != CacheState::Pressed).collect();
+    let mut plan = Plan { trials, absent, rules: Rules { budget, ..rules }, states };
+    plan.number_trials();
+    plan
+}
+
 /// The advised time of a run, one of whose states is read under several bounds.
 fn time_with_bounds(time: Nanos, states: usize, bounds: usize) -> Nanos {
     let (states, bounds) = (states.max(1) as u64, bounds as u64);
@@ -280,6 +334,62 @@ mod tests {
         );
         let numbers: Vec<u64> = plan.trials.iter().map(|it| it.trial.index.into()).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn where_no_bound_can_be_made_the_bounds_of_a_suite_are_unavailable_and_the_rest_goes_on() {
+        let mut plan = plan(rules_of_runs(1), &[("a", COLD), ("a", PRESSED), ("b", PRESSED)]);
+        plan.trials[2].trial.start = Start::EachReading;
+        let budget = Budget::Advised(Nanos(10));
+        plan.rules.budget = budget;
+        let plan = without_bounds(plan_under_bounds(plan, 1, 2), budget, "no group");
+        let measured: Vec<usize> = plan.trials.iter().map(|it| it.trial.target).collect();
+        assert_eq!((measured, plan.states, plan.rules.budget), (vec![0], vec![COLD], budget));
+        let absent: Vec<(&str, usize, u64)> =
+            plan.absent.iter().map(|(it, _)| (it.method(), it.target, it.index.into())).collect();
+        assert_eq!(absent, [("a", 1, 1), ("a", 2, 2), ("b", 1, 3), ("b", 2, 4)]);
+        let reasons: Vec<&str> = plan.absent.iter().filter_map(|(_, outcome)| outcome.reason()).collect();
+        assert_eq!(reasons[..2], ["no group"; 2]);
+        assert!(reasons[2].starts_with("its contender is started before each reading"), "the nearer reason");
+    }
+
+    #[test]
+    fn what_is_in_memory_anyway_or_never_in_the_page_cache_has_no_pressed_state() {
+        let layer = |kind| Layer::new(kind, "");
+        let overlay_on = |kind| [layer(LayerKind::Overlay), layer(LayerKind::File), layer(kind)];
+        let own_cache = layer(LayerKind::Filesystem).with_remaining_cache("its own", "it is beside");
+        let overlay_on_own_cache = [layer(LayerKind::Overlay), layer(LayerKind::File), own_cache];
+        let two_overlays_on_memory = [LayerKind::Overlay, LayerKind::File, LayerKind::Overlay]
+            .into_iter()
+            .chain([LayerKind::File, LayerKind::Memory])
+            .map(layer)
+            .collect::<Vec<_>>();
+        let image_in_memory =
+            [LayerKind::Filesystem, LayerKind::Loop, LayerKind::File, LayerKind::Memory].map(layer);
+        let none: &[Layer] = &[];
+        let cases: [(Backing, bool, &[Layer], Option<&str>); 13] = [
+            (Backing::Memory, false, none, Some("lives in memory")),
+            (Backing::Kernel, false, none, Some("is made up by the kernel")),
+            (Backing::OwnCache, false, none, Some("has a cache beside")),
+            (Backing::Device, true, none, Some("is never in the page cache (DAX)")),
+            (Backing::Stacked, true, none, Some("is never in the page cache (DAX)")),
+            (Backing::Stacked, false, &overlay_on(LayerKind::Memory), Some("lives in memory")),
+            (Backing::Stacked, false, &two_overlays_on_memory, Some("lives in memory")),
+            (Backing::Stacked, false, &overlay_on_own_cache, Some("has a cache beside")),
+            (Backing::Stacked, false, &overlay_on(LayerKind::Filesystem), None),
+            (Backing::Stacked, false, none, None),
+            (Backing::Device, false, &image_in_memory, None),
+            (Backing::Remote, false, none, None),
+            (Backing::Program, false, none, None),
+        ];
+        for (backing, is_dax, layers, why) in cases {
+            let said = why_never_pressed(backing, is_dax, layers);
+            let is_right = match why {
+                Some(words) => said.is_some_and(|said| said.starts_with(words)),
+                None => said.is_none(),
+            };
+            assert!(is_right, "{backing:?}, {is_dax}, {layers:?}: {said:?}");
+        }
     }
 
     #[test]

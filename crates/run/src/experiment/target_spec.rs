@@ -244,8 +244,9 @@ pub fn examine_all(config: &RunConfig, specs: &[TargetSpecs]) -> anyhow::Result<
             settings::check_settings(raced, run.targets.iter().map(|it| &it.target.facts))?;
         }
     }
-    if config.memory.is_given() {
-        memory::check_memory(examined.iter().flat_map(|run| &run.targets).map(|it| &it.target))?;
+    if config.memory.is_given() && !config.memory.is_optional {
+        let targets = examined.iter().flat_map(|run| &run.targets);
+        memory::check_memory(targets.map(|it| &it.target)).context("--memory")?;
     }
     Ok(examined)
 }

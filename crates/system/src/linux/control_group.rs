@@ -17,6 +17,8 @@ pub(super) struct GroupFolder {
     pub(super) path: PathBuf,
     /// True for version 2, whose files have other names.
     pub(super) is_unified: bool,
+    /// True if the hierarchy is mounted read-only, as in most containers.
+    pub(super) is_read_only: bool,
 }
 
 /// The folders that hold this process's limits for a controller such as `memory`; none without
@@ -32,9 +34,9 @@ pub(super) fn folders_in(root: &SystemRoot, controller: &str) -> Vec<GroupFolder
     let Ok(groups) = ProcessCGroups::from_buf_read(groups.as_slice()) else { return Vec::new() };
     let mounts = Mount::all(root);
     let folders = groups.0.iter().flat_map(|group| folders_of_group(group, &mounts, controller));
-    let below_root = |GroupFolder { path, is_unified }: GroupFolder| {
-        let path = root.join(path.strip_prefix("/").unwrap_or(&path));
-        GroupFolder { path, is_unified }
+    let below_root = |folder: GroupFolder| {
+        let path = root.join(folder.path.strip_prefix("/").unwrap_or(&folder.path));
+        GroupFolder { path, ..folder }
     };
     folders.map(below_root).collect()
 }
@@ -59,9 +61,12 @@ fn folders_of_group(group: &ProcessCGroup, mounts: &[Mount], controller: &str) -
         true => mount.kind == "cgroup2",
         false => mount.kind == "cgroup" && mount.has_option(controller),
     };
-    let under = |mount: &Mount| enclosing_folders(&mount.point, &mount.root, Path::new(&group.pathname));
-    let paths = mounts.iter().filter(shows_limits).flat_map(under);
-    paths.map(|path| GroupFolder { path, is_unified }).collect()
+    let under = |mount: &Mount| {
+        let is_read_only = mount.is_read_only;
+        let paths = enclosing_folders(&mount.point, &mount.root, Path::new(&group.pathname));
+        paths.into_iter().map(move |path| GroupFolder { path, is_unified, is_read_only })
+    };
+    mounts.iter().filter(shows_limits).flat_map(under).collect()
 }
 
 /// The folders of a group and of all enclosing groups, below a mount that may show only a part of

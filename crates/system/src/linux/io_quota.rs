@@ -71,9 +71,8 @@ mod tests {
         for (name, text) in files {
             fs::write(folder.path().join(name), text).unwrap();
         }
-        quotas_of_group(&GroupFolder { path: folder.path().to_owned(), is_unified }, &|number| {
-            format!("dev{number}")
-        })
+        let group = GroupFolder { path: folder.path().to_owned(), is_unified, is_read_only: false };
+        quotas_of_group(&group, &|number| format!("dev{number}"))
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::memory::page_bytes;
 use super::process;
 use super::program::{CommandLine, launcher};
 use super::system_root::SystemRoot;
-use crate::unix::user::check_writable;
+use crate::unix::user::{check_writable, is_root};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -33,12 +33,27 @@ const GIVEN_CONTROLLERS: &str = "cgroup.subtree_control";
 /// The names of all groups begin with this word; the lab's process id follows.
 const NAME_PREFIX: &str = "readlab-";
 
+/// The name of the group of the lab's own processes ends with this word.
+const LAB_SUFFIX: &str = "-lab";
+
 /// A group is removed when its processes have ended, which the kernel may notice a little later.
 const REMOVAL_TRIES: u32 = 40;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 
-/// Removes every group whose path begins with the first argument.
-const REMOVAL_SCRIPT: &str = r#"for group in "$1"*; do for try in 1 2 3 4 5; do [ -d "$group" ] || break; rmdir "$group" || sleep 0.1; done; done"#;
+/// Removes every group whose path begins with the first argument, below the group of the second. The
+/// shell and the launcher are in the group of the lab, if there is one: they move up again, and before
+/// that the outer group stops to give its controllers, or no process could ever enter it.
+const REMOVAL_SCRIPT: &str = r#"
+if [ -d "$1lab" ]; then
+    echo -memory >"$2/cgroup.subtree_control"
+    while read -r process; do echo "$process" >"$2/cgroup.procs"; done <"$1lab/cgroup.procs"
+fi
+for group in "$1"*; do for try in 1 2 3 4 5; do [ -d "$group" ] || break; rmdir "$group" || sleep 0.1; done; done
+"#;
+
+/// The process id by which the kernel lists processes that are hidden from this process, such as those
+/// outside of a container. Their lab may be running.
+const HIDDEN_PROCESS: u32 = 0;
 
 /// Largest number of pages for each processor that the counts of a group may lack
 /// (`MEMCG_CHARGE_BATCH`).
@@ -48,6 +63,12 @@ const AS_ROOT: &str = "root may (sudo)";
 const BY_SYSTEMD: &str = "in a group that is delegated to you it works: systemd-run --user --scope --property=Delegate=yes readlab …";
 const BY_KERNEL: &str = "the kernel's command line can enable the controller: cgroup_enable=memory";
 const BY_PARENT: &str = "the group's owner can: echo +memory > cgroup.subtree_control in that folder";
+const BY_ENCLOSING: &str =
+    "the owner of an enclosing group that has it can: echo +memory > cgroup.subtree_control there";
+const BY_MOUNT: &str =
+    "a container may if it is started with a writable /sys/fs/cgroup, such as by docker run --privileged";
+const BY_OWNER: &str = "the folder's owner can give it to this user: chown it and the files cgroup.* in it";
+const BY_MOVING: &str = "in that folder, move them one group down, then give the controller: mkdir others; for process in $(cat cgroup.procs); do echo $process > others/cgroup.procs; done; echo +memory > cgroup.subtree_control";
 
 /// Why no control group with a bound on memory can be made here, and what helps.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -115,10 +136,14 @@ pub struct GroupCounters {
 impl MemoryGroups {
     /// Finds where this process may make groups. Changes nothing.
     pub fn find() -> Result<MemoryGroups, MemoryGroupError> {
-        MemoryGroups::find_below(&SystemRoot::default(), &own_processes())
+        MemoryGroups::find_below(&SystemRoot::default(), &own_processes(), is_root())
     }
 
-    fn find_below(root: &SystemRoot, own: &BTreeSet<u32>) -> Result<MemoryGroups, MemoryGroupError> {
+    fn find_below(
+        root: &SystemRoot,
+        own: &BTreeSet<u32>,
+        is_root: bool,
+    ) -> Result<MemoryGroups, MemoryGroupError> {
         let (unified, older): (Vec<GroupFolder>, Vec<GroupFolder>) =
             folders_in(root, CONTROLLER).into_iter().partition(|folder| folder.is_unified);
         let found = |parent: &Path, version, inside| MemoryGroups {
@@ -131,19 +156,20 @@ impl MemoryGroups {
         };
         let nothing = BTreeSet::new;
         if let Some(nearest) = older.first() {
-            let writable = older.iter().find(|folder| check_writable(&folder.path).is_ok());
+            let writable = older.iter().find(|folder| is_writable(folder));
             return match writable {
                 Some(folder) => Ok(found(&folder.path, GroupVersion::One, nothing())),
-                None => Err(not_allowed(&nearest.path, AS_ROOT)),
+                None => Err(not_allowed(nearest, if is_root { BY_OWNER } else { AS_ROOT })),
             };
         }
-        let Some(nearest) = unified.first().map(|folder| folder.path.as_path()) else {
+        let Some(own_group) = unified.first() else {
             let reason = "no hierarchy of control groups with the memory controller is mounted".to_owned();
             return Err(MemoryGroupError { reason, remedy: BY_KERNEL });
         };
+        let nearest = own_group.path.as_path();
         let gives = |folder: &GroupFolder| has_word(&folder.path.join(GIVEN_CONTROLLERS), CONTROLLER);
         let is_ours = |folder: &GroupFolder| {
-            check_writable(&folder.path).is_ok() && check_writable(&folder.path.join(PROCESSES)).is_ok()
+            is_writable(folder) && check_writable(&folder.path.join(PROCESSES)).is_ok()
         };
         if let Some(folder) = unified.iter().find(|folder| gives(folder) && is_ours(folder)) {
             return Ok(found(&folder.path, GroupVersion::Two, nothing()));
@@ -151,33 +177,55 @@ impl MemoryGroups {
         if !has_word(&nearest.join(CONTROLLERS), CONTROLLER) {
             let reason = format!("{} has no memory controller", nearest.display());
             let may_give = unified.iter().any(|folder| has_word(&folder.path.join(CONTROLLERS), CONTROLLER));
-            return Err(MemoryGroupError { reason, remedy: if may_give { BY_SYSTEMD } else { BY_KERNEL } });
+            let remedy = match may_give {
+                false => BY_KERNEL,
+                true if own_group.is_read_only => BY_MOUNT,
+                true if is_root => BY_ENCLOSING,
+                true => BY_SYSTEMD,
+            };
+            return Err(MemoryGroupError { reason, remedy });
         }
-        if !unified.first().is_some_and(is_ours) || check_writable(&nearest.join(GIVEN_CONTROLLERS)).is_err()
-        {
-            return Err(not_allowed(nearest, BY_SYSTEMD));
+        if !is_ours(own_group) || check_writable(&nearest.join(GIVEN_CONTROLLERS)).is_err() {
+            return Err(not_allowed(own_group, if is_root { BY_OWNER } else { BY_SYSTEMD }));
         }
         let inside = processes_in(nearest);
         if inside.is_subset(own) {
             return Ok(found(nearest, GroupVersion::Two, inside));
         }
         // Only the root of the hierarchy has processes beside groups that have controllers.
-        let is_root = !nearest.join("cgroup.type").exists();
+        let is_outermost = !nearest.join("cgroup.type").exists();
         let reason = format!("{} has processes that are not readlab's", nearest.display());
-        Err(MemoryGroupError { reason, remedy: if is_root { BY_PARENT } else { BY_SYSTEMD } })
+        let remedy = match is_root {
+            _ if is_outermost => BY_PARENT,
+            true => BY_MOVING,
+            false => BY_SYSTEMD,
+        };
+        Err(MemoryGroupError { reason, remedy })
     }
 
-    /// Removes groups of labs that were killed, makes sure that the groups of this lab are removed if
-    /// it is killed, after these other commands that undo what the lab is about to change under `lock`,
-    /// and moves the lab's own processes out of the parent group where that is needed.
+    /// Removes what labs that were killed together with their launchers have left in any group that
+    /// this process sees, as far as this user may. A delegated group in which such a lab moved its own
+    /// processes down takes no process before that, not even the next lab.
+    pub fn remove_abandoned() {
+        remove_abandoned_below(&SystemRoot::default());
+    }
+
+    /// Makes sure that the groups of this lab are removed if it is killed, after these other commands
+    /// that undo what the lab is about to change under `lock`, and moves the lab's own processes out
+    /// of the parent group where that is needed.
     pub fn begin(&mut self, other_undo: &[CommandLine], lock: Option<&SettingsLock>) -> io::Result<()> {
-        self.remove_abandoned();
         let undo = [other_undo, &[self.removal_command()][..]].concat();
         match lock {
             Some(lock) => launcher::undo_at_end_holding(&undo, lock)?,
             None => launcher::undo_at_end(&undo)?,
         }
         self.has_begun = true;
+        self.enter_lab_folder()
+    }
+
+    /// Moves the lab's own processes out of the parent group, which then gives its controllers to the
+    /// groups below.
+    fn enter_lab_folder(&self) -> io::Result<()> {
         if self.inside.is_empty() {
             return Ok(());
         }
@@ -216,26 +264,14 @@ impl MemoryGroups {
 
     /// The group for the lab's own processes, if they must leave the parent group.
     fn lab_folder(&self) -> PathBuf {
-        self.parent.join(format!("{}lab", self.own_prefix()))
+        self.parent.join(format!("{NAME_PREFIX}{}{LAB_SUFFIX}", std::process::id()))
     }
 
     fn removal_command(&self) -> CommandLine {
         let prefix = OsString::from(self.parent.join(self.own_prefix()));
-        let args = vec!["-c".into(), REMOVAL_SCRIPT.into(), "sh".into(), prefix];
+        let parent = OsString::from(&self.parent);
+        let args = vec!["-c".into(), REMOVAL_SCRIPT.into(), "sh".into(), prefix, parent];
         CommandLine { program: "sh".into(), args, ..CommandLine::default() }
-    }
-
-    /// Removes the groups of labs that run no longer.
-    fn remove_abandoned(&self) {
-        for entry in fs::read_dir(&self.parent).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let lab = name.to_str().and_then(|name| name.strip_prefix(NAME_PREFIX)?.split('-').next());
-            let is_number = lab.is_some_and(|lab| lab.parse::<u32>().is_ok());
-            if lab.is_some_and(|lab| is_number && !self.root.join("proc").join(lab).exists()) {
-                // A group that still has processes stays.
-                let _ = fs::remove_dir(entry.path());
-            }
-        }
     }
 }
 
@@ -245,10 +281,7 @@ impl Drop for MemoryGroups {
             return;
         }
         if !self.inside.is_empty() {
-            // In reverse: a group with processes gives no controllers away.
-            let _ = fs::write(self.parent.join(GIVEN_CONTROLLERS), "-memory");
-            move_processes(&self.lab_folder(), &self.parent);
-            let _ = fs::remove_dir(self.lab_folder());
+            leave_lab_folder(&self.parent, &self.lab_folder());
         }
         let is_own = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(&self.own_prefix()));
         let remain = fs::read_dir(&self.parent).into_iter().flatten().flatten();
@@ -366,8 +399,62 @@ impl GroupCounters {
     }
 }
 
-fn not_allowed(folder: &Path, remedy: &'static str) -> MemoryGroupError {
-    MemoryGroupError { reason: format!("this user may not make groups in {}", folder.display()), remedy }
+fn is_writable(folder: &GroupFolder) -> bool {
+    !folder.is_read_only && check_writable(&folder.path).is_ok()
+}
+
+/// That no group can be made in a folder, with what helps this user where the folder can be written at
+/// all.
+fn not_allowed(folder: &GroupFolder, remedy: &'static str) -> MemoryGroupError {
+    let path = folder.path.display();
+    if folder.is_read_only {
+        return MemoryGroupError { reason: format!("{path} is mounted read-only"), remedy: BY_MOUNT };
+    }
+    MemoryGroupError { reason: format!("this user may not make groups in {path}"), remedy }
+}
+
+/// Moves the processes of a lab back into the parent group and removes their group. In reverse order of
+/// entering it: a group that gives controllers away takes no processes.
+fn leave_lab_folder(parent: &Path, lab_folder: &Path) {
+    let _ = fs::write(parent.join(GIVEN_CONTROLLERS), "-memory");
+    move_processes(lab_folder, parent);
+    let _ = fs::remove_dir(lab_folder);
+}
+
+fn remove_abandoned_below(root: &SystemRoot) {
+    let folders = folders_in(root, CONTROLLER);
+    let is_top = |inner: &&GroupFolder| {
+        !folders.iter().any(|outer| outer.path != inner.path && inner.path.starts_with(&outer.path))
+    };
+    folders.iter().filter(is_top).for_each(|top| remove_abandoned_in(root, &top.path));
+}
+
+/// Removes what labs that run no longer have left in a group and in all groups below it.
+fn remove_abandoned_in(root: &SystemRoot, parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let (mut of_running, mut abandoned) = (0, Vec::new());
+    for folder in folders.map(|entry| entry.path()) {
+        match lab_of(&folder) {
+            None => remove_abandoned_in(root, &folder),
+            Some(lab) if root.join(format!("proc/{lab}")).exists() => of_running += 1,
+            Some(_) => abandoned.push(folder),
+        }
+    }
+    for folder in abandoned {
+        if !folder.as_os_str().as_encoded_bytes().ends_with(LAB_SUFFIX.as_bytes()) {
+            // A group that still has processes stays.
+            let _ = fs::remove_dir(folder);
+        } else if of_running == 0 && !processes_in(&folder).contains(&HIDDEN_PROCESS) {
+            leave_lab_folder(parent, &folder);
+        }
+    }
+}
+
+/// The process id of the lab that made a group, by the name of the group; `None` for other groups.
+fn lab_of(group: &Path) -> Option<u32> {
+    let (lab, _) = group.file_name()?.to_str()?.strip_prefix(NAME_PREFIX)?.split_once('-')?;
+    lab.parse().ok()
 }
 
 /// The lab and all processes that it has started.
@@ -404,7 +491,11 @@ fn has_word(file: &Path, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::open_file::make_pipe;
     use super::*;
+    use std::io::{Read, Write};
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
 
     const LAB: u32 = 4711;
 
@@ -447,9 +538,56 @@ mod tests {
             self
         }
 
+        /// A machine with version 2 alone, as a container sees it: by a namespace of its own.
+        fn container(mount_option: &str, processes: Option<&str>) -> Machine {
+            // As docker shows them with --cgroupns=private.
+            let mounts = format!(
+                "1032 1027 0:26 / /sys/fs/cgroup {mount_option},nosuid,nodev,noexec,relatime - cgroup2 cgroup rw,nsdelegate,memory_recursiveprot\n"
+            );
+            let machine = Machine::new(&mounts, "0::/\n");
+            machine.group("", "cpuset cpu io memory hugetlb pids rdma", "", processes);
+            // Only the root of the whole hierarchy has no such file.
+            machine.write("sys/fs/cgroup/cgroup.type", "domain\n");
+            machine
+        }
+
+        fn root(&self) -> SystemRoot {
+            SystemRoot::below(self.folder.path())
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.folder.path().join(path)
+        }
+
+        fn text(&self, path: &str) -> String {
+            fs::read_to_string(self.at(path)).unwrap()
+        }
+
+        fn find_as(&self, is_root: bool) -> Result<MemoryGroups, MemoryGroupError> {
+            MemoryGroups::find_below(&self.root(), &BTreeSet::from([LAB, LAB + 1]), is_root)
+        }
+
         fn find(&self) -> Result<MemoryGroups, MemoryGroupError> {
-            let root = SystemRoot::below(self.folder.path());
-            MemoryGroups::find_below(&root, &BTreeSet::from([LAB, LAB + 1]))
+            self.find_as(false)
+        }
+
+        /// What is written, in this order, to the files by which a group takes processes and gives
+        /// controllers.
+        fn writes_to(&self, group: &str, act: impl FnOnce()) -> String {
+            let pipe = self.at("pipe");
+            make_pipe(&pipe).unwrap();
+            // Open at both ends, so that no opening waits for the other end.
+            let mut ends = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+            for name in [PROCESSES, GIVEN_CONTROLLERS] {
+                let file = self.at(group).join(name);
+                fs::remove_file(&file).unwrap();
+                symlink(&pipe, file).unwrap();
+            }
+            act();
+            ends.write_all(b"end").unwrap();
+            let mut written = [0; 512];
+            let length = ends.read(&mut written).unwrap();
+            String::from_utf8_lossy(&written[..length]).into_owned()
         }
 
         /// The group in which groups are made, and the processes that must leave it.
@@ -480,10 +618,43 @@ mod tests {
 
     #[test]
     fn in_a_container_of_version_1_the_mount_shows_the_own_group_alone() {
-        let mounts = "35 31 0:32 /docker/ab12 /sys/fs/cgroup/memory ro,relatime - cgroup cgroup rw,memory\n";
-        let machine = Machine::new(mounts, "4:memory:/docker/ab12\n");
-        machine.write("sys/fs/cgroup/memory/cgroup.procs", "1\n");
-        assert_eq!(machine.parent().0, "sys/fs/cgroup/memory");
+        let container = |mount_option: &str| {
+            let mounts = format!(
+                "35 31 0:32 /docker/ab12 /sys/fs/cgroup/memory {mount_option},nosuid,nodev,noexec,relatime master:11 - cgroup memory rw,memory\n"
+            );
+            let machine = Machine::new(&mounts, "4:memory:/docker/ab12\n");
+            machine.write("sys/fs/cgroup/memory/cgroup.procs", "1\n");
+            machine
+        };
+        assert_eq!(container("rw").parent().0, "sys/fs/cgroup/memory");
+        for is_root in [true, false] {
+            let error = container("ro").find_as(is_root).unwrap_err();
+            assert!(error.reason.ends_with("is mounted read-only"), "{error}");
+            assert_eq!(error.remedy, BY_MOUNT);
+        }
+    }
+
+    #[test]
+    fn in_a_container_of_version_2_the_lab_must_be_alone_and_the_mount_writable() {
+        // The lab is the container's first process.
+        let alone = Machine::container("rw", Some("4711\n4712\n"));
+        assert_eq!(alone.parent(), ("sys/fs/cgroup".to_owned(), vec![LAB, LAB + 1]));
+        // A shell is the first.
+        let beside_others = Machine::container("rw", Some("1\n4711\n4712\n"));
+        let error = beside_others.find_as(true).unwrap_err();
+        assert!(error.reason.ends_with("has processes that are not readlab's"), "{error}");
+        assert_eq!(error.remedy, BY_MOVING);
+        // As that remedy does.
+        beside_others.write("proc/self/cgroup", "0::/others\n");
+        beside_others.group("", "memory pids", "memory", Some(""));
+        beside_others.group("/others", "memory", "", Some("1\n4711\n4712\n"));
+        assert_eq!(beside_others.parent(), ("sys/fs/cgroup".to_owned(), Vec::new()));
+        let read_only = Machine::container("ro", Some("4711\n4712\n"));
+        for is_root in [true, false] {
+            let error = read_only.find_as(is_root).unwrap_err();
+            assert!(error.reason.ends_with("is mounted read-only"), "{error}");
+            assert_eq!(error.remedy, BY_MOUNT);
+        }
     }
 
     #[test]
@@ -513,6 +684,28 @@ mod tests {
     }
 
     #[test]
+    fn in_a_scope_of_systemd_run_the_slice_around_it_is_used() {
+        // As under systemd-run --user --scope --property=Delegate=yes in a session.
+        let app = "/user.slice/user-1000.slice/user@1000.service/app.slice";
+        let scope = format!("{app}/run-r6a1f0c.scope");
+        let machine = Machine::unified(&scope);
+        machine
+            .group(&scope, "cpu memory pids", "", Some("4711\n4712\n"))
+            .group(app, "cpu memory pids", "cpu memory pids", Some(""))
+            .group(
+                "/user.slice/user-1000.slice/user@1000.service",
+                "cpu memory pids",
+                "cpu memory pids",
+                None,
+            )
+            .group("/user.slice/user-1000.slice", "cpu memory pids", "cpu memory pids", None);
+        assert_eq!(machine.parent(), (format!("sys/fs/cgroup{app}"), Vec::new()));
+        // Where the slice keeps the controller for itself, the scope is the lab's own.
+        machine.group(app, "cpu memory pids", "", Some(""));
+        assert_eq!(machine.parent(), (format!("sys/fs/cgroup{scope}"), vec![LAB, LAB + 1]));
+    }
+
+    #[test]
     fn in_a_delegated_group_of_its_own_the_lab_moves_one_group_down() {
         let machine = Machine::unified("/run.scope");
         machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n")).group(
@@ -526,6 +719,86 @@ mod tests {
         let error = machine.error();
         assert!(error.reason.ends_with("run.scope has processes that are not readlab's"), "{error}");
         assert_eq!(error.remedy, BY_SYSTEMD);
+        assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_MOVING);
+        // In the outermost group, whose processes can stay.
+        let machine = Machine::unified("/");
+        machine.group("", "memory pids", "pids", Some("1\n4711\n"));
+        assert_eq!(machine.error().remedy, BY_PARENT);
+    }
+
+    /// A machine where the lab has a delegated group of its own, which has this group of a lab.
+    fn delegated(lab_folder: &str) -> Machine {
+        let machine = Machine::unified("/run.scope");
+        machine
+            .group("/run.scope", "memory pids", "", Some("4711\n4712\n"))
+            .group("", "memory pids", "memory pids", None)
+            .write(&format!("sys/fs/cgroup/run.scope/{lab_folder}/{PROCESSES}"), "4711\n4712\n");
+        machine
+    }
+
+    #[test]
+    fn the_lab_moves_one_group_down_and_back_in_reverse() {
+        let machine = Machine::unified("/run.scope");
+        machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n")).group(
+            "",
+            "memory pids",
+            "memory pids",
+            None,
+        );
+        let mut groups = machine.find().unwrap();
+        groups.enter_lab_folder().unwrap();
+        let lab_folder = format!("readlab-{}-lab", std::process::id());
+        assert_eq!(machine.text(&format!("sys/fs/cgroup/run.scope/{lab_folder}/{PROCESSES}")), "4712");
+        assert_eq!(machine.text("sys/fs/cgroup/run.scope/cgroup.subtree_control"), "+memory");
+        groups.inside.clear();
+        groups.enter_lab_folder().expect("processes that need not move are not moved twice");
+        let machine = delegated(&lab_folder);
+        let groups = machine.find().unwrap();
+        let back = || leave_lab_folder(&groups.parent, &groups.lab_folder());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", back), "-memory47114712end");
+    }
+
+    #[test]
+    fn when_the_lab_was_killed_its_launcher_leaves_a_group_that_processes_can_enter() {
+        let machine = delegated(&format!("readlab-{}-lab", std::process::id()));
+        let groups = machine.find().unwrap();
+        let folder = machine.at(&format!("sys/fs/cgroup/run.scope/readlab-{}-0", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let CommandLine { program, args, .. } = groups.removal_command();
+        let run = || assert!(Command::new(&program).args(&args).output().is_ok());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", run), "-memory\n4711\n4712\nend");
+        assert!(!folder.exists());
+        // In a group that others give to it, the lab has no group of its own, and changes nothing else.
+        let machine = Machine::unified("/a");
+        machine.group("/a", "memory", "memory", Some("")).group("", "memory", "memory", None);
+        let CommandLine { program, args, .. } = machine.find().unwrap().removal_command();
+        let run = || assert!(Command::new(&program).args(&args).output().is_ok());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/a", run), "end");
+    }
+
+    #[test]
+    fn the_next_start_opens_a_group_of_which_lab_and_launcher_were_killed() {
+        // The next lab starts elsewhere: nothing can enter that group.
+        let machine = delegated("readlab-76-lab");
+        machine.write("proc/self/cgroup", "0::/other.scope\n");
+        let next = || remove_abandoned_below(&machine.root());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "-memory47114712end");
+        // That lab runs.
+        let machine = delegated("readlab-77-lab");
+        machine.write("proc/77/stat", "");
+        let next = || remove_abandoned_below(&machine.root());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
+        // Another lab makes its groups there.
+        let machine = delegated("readlab-76-lab");
+        machine.write("proc/77/stat", "");
+        fs::create_dir(machine.at("sys/fs/cgroup/run.scope/readlab-77-0")).unwrap();
+        let next = || remove_abandoned_below(&machine.root());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
+        // Its processes are outside of this container, and so perhaps the lab.
+        let machine = delegated("readlab-76-lab");
+        machine.write("sys/fs/cgroup/run.scope/readlab-76-lab/cgroup.procs", "0\n0\n");
+        let next = || remove_abandoned_below(&machine.root());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
     }
 
     #[test]
@@ -539,6 +812,22 @@ mod tests {
         let error = machine.error();
         assert!(error.to_string().contains("this user may not make groups in"), "{error}");
         assert!(error.to_string().contains("systemd-run --user --scope"), "{error}");
+        // No manager of this user can help root, who is not the owner in a namespace of users.
+        assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_OWNER);
+        let machine = Machine::unified("/a");
+        machine.group("/a", "cpu", "", Some("4711\n")).group("", "cpu memory", "cpu", Some(""));
+        assert!(machine.error().reason.ends_with("/a has no memory controller"));
+        assert_eq!(machine.error().remedy, BY_SYSTEMD);
+        assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_ENCLOSING);
+    }
+
+    #[test]
+    fn in_version_1_root_may_and_a_root_who_may_not_needs_the_owner() {
+        // A folder that is not there cannot be written, whoever the user is.
+        let mounts = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n";
+        let machine = Machine::new(mounts, "4:memory:/\n");
+        assert_eq!(machine.error().remedy, AS_ROOT);
+        assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_OWNER);
     }
 
     #[test]
@@ -629,15 +918,19 @@ mod tests {
         machine.group("/a", "memory", "memory", Some("")).group("", "memory", "memory", None);
         machine.write("proc/77/stat", "");
         for name in ["readlab-76-0", "readlab-76-lab", "readlab-77-0", "readlab-x", "other-76-0"] {
-            fs::create_dir(machine.folder.path().join("sys/fs/cgroup/a").join(name)).unwrap();
+            fs::create_dir(machine.at("sys/fs/cgroup/a").join(name)).unwrap();
         }
         let groups = machine.find().unwrap();
-        groups.remove_abandoned();
+        let elsewhere =
+            ["readlab-76-3", "readlab-76-lab"].map(|name| machine.at("sys/fs/cgroup/b/c").join(name));
+        elsewhere.iter().for_each(|group| fs::create_dir_all(group).unwrap());
+        remove_abandoned_below(&machine.root());
+        assert!(elsewhere.iter().all(|group| !group.exists()) && machine.at("sys/fs/cgroup/b/c").exists());
         let entries = fs::read_dir(&groups.parent).unwrap().map(|entry| entry.unwrap());
         let folders = entries.filter(|entry| entry.path().is_dir());
         let mut left: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
         left.sort();
-        assert_eq!(left, ["other-76-0", "readlab-77-0", "readlab-x"]);
+        assert_eq!(left, ["other-76-0", "readlab-76-lab", "readlab-77-0", "readlab-x"], "77 needs the group");
         let made = groups.make().unwrap();
         let folder = made.folder.clone();
         assert_eq!(fs::read_to_string(folder.join("memory.swap.max")).unwrap(), "0");

@@ -26,6 +26,8 @@ pub struct Mount {
     pub kind: String,
     /// The mounted source: a device, a server's folder, or a name.
     pub source: PathBuf,
+    /// True if nothing can be written here, whoever the user is.
+    pub(super) is_read_only: bool,
     /// The options of the file system, still escaped.
     options: String,
 }
@@ -80,6 +82,7 @@ impl Mount {
         let (mount, filesystem) = line.split_once(" - ")?;
         let mut mount = mount.split(' ').skip(2);
         let (number, root, point) = (mount.next()?.to_owned(), mount.next()?, mount.next()?);
+        let is_read_only = mount.next().is_some_and(|options| options.split(',').any(|it| it == "ro"));
         let mut filesystem = filesystem.split(' ');
         let (kind, source) = (filesystem.next()?.to_owned(), filesystem.next()?);
         Some(Mount {
@@ -88,6 +91,7 @@ impl Mount {
             point: unescaped(point),
             kind,
             source: unescaped(source),
+            is_read_only,
             options: filesystem.next().unwrap_or_default().to_owned(),
         })
     }

@@ -96,8 +96,15 @@ impl RunConfig {
         if let Some(bytes) = suite.read_ahead_bytes.filter(|bytes| !bytes.is_multiple_of(page_bytes())) {
             bail!("read_ahead_bytes of the suite is {bytes}, which is no number of pages");
         }
-        let memory = MemoryBounds { read_ahead_bytes: suite.read_ahead_bytes, ..memory };
         let states = sampling.state.unwrap_or(suite.state);
+        let memory = MemoryBounds {
+            read_ahead_bytes: suite.read_ahead_bytes,
+            is_optional: memory.is_given()
+                && !user.memory.is_given()
+                && states != StateChoice::Pressed
+                && kind != RunKind::Tune,
+            ..memory
+        };
         if states == StateChoice::Pressed && !memory.is_given() {
             bail!("--state pressed is about bounds on memory, and none is given: --memory");
         }

@@ -155,6 +155,11 @@ fn bounds_on_memory_add_the_pressed_state_and_a_search_has_it_alone() {
     assert_eq!(said, "--state pressed is about bounds on memory, and none is given: --memory");
     let of_suite = merged_race("memory = [\"25%\", \"1MiB\"]", UserOptions::default());
     assert_eq!(of_suite.memory.bounds.len(), 2);
+    assert!(of_suite.memory.is_optional, "cold and warm go on without the bounds of a suite");
+    let by_user = merged_race("memory = [\"25%\"]", user(None));
+    assert!(!by_user.memory.is_optional, "the user asks for them");
+    let alone = "memory = [\"25%\"]\nstate = \"pressed\"";
+    assert!(!merged_race(alone, UserOptions::default()).memory.is_optional, "nothing else is measured");
     let twice = refusal(RunKind::Suite, "memory = [\"25%\", \"25%\"]", UserOptions::default());
     assert_eq!(twice, "--memory: 25% is given twice");
     let head = "memory = [\"25%\"]\nread_ahead_bytes = 65536";
