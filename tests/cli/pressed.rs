@@ -33,7 +33,16 @@ fn impossible_bounds_are_refused_in_a_line() {
 fn without_a_group_in_which_groups_may_be_made_the_reason_and_a_remedy_are_given() {
     let home = Home::with_file("f", "a line\n".repeat(1 << 14));
     if let Some(said) = home.as_nobody(format!("race f {QUICK} {ONE_METHOD} --memory 50%")) {
-        said.exits(2).tells("--memory: no control group can bound memory here: ");
+        let said = said.exits(2);
+        said.tells("--memory: no control group can bound memory here: ");
+        let remedies = [
+            "; root may (sudo)",
+            "; in a group that is delegated to you it works: ",
+            "; a container may if ",
+            "; the group's owner can: ",
+            "; the kernel's command line can ",
+        ];
+        assert!(remedies.iter().any(|remedy| said.err.contains(remedy)), "{said}");
     }
 }
 
@@ -51,8 +60,9 @@ mod ring2 {
     use readlab_record::{Outcome, PROGRAM_FILES_BYTES_MAX, Record, TrialRecord};
     use readlab_system::memory::page_bytes;
     use readlab_system::memory_group::MemoryGroups;
+    use readlab_system::process::{self, ProcessEntry};
     use rustix::process::Signal;
-    use serde_json::Value;
+    use std::collections::BTreeSet;
     use std::fs;
     use std::io::Write;
     use std::os::unix::fs::chown;
@@ -477,5 +487,77 @@ mod ring2 {
                 .filter(|it| it.is_measured())
                 .all(|it| it.trial.state == CacheState::Pressed)
         );
+    }
+
+    #[test]
+    fn a_bound_below_what_the_processes_need_is_told_and_the_lab_lives_on() {
+        let Some(home) = home() else { return };
+        let said = home.race("f", format!("{ONE_METHOD} --memory 64KiB --state cold --output run"));
+        assert!(said.code.is_some_and(|code| code < 2), "{said}");
+        let record = home.record("run");
+        let is_told =
+            |text: &&String| text.contains("the bound of 64KiB is smaller than its processes, which need ");
+        let told: Vec<&String> = record.warnings.iter().filter(is_told).collect();
+        assert!(told.iter().any(|text| text.starts_with("rust/read/scalar")), "{:?}", record.warnings);
+        assert_eq!(told.iter().collect::<BTreeSet<_>>().len(), told.len(), "each trial once: {told:?}");
+        for it in pressed(&record) {
+            match it.outcome.as_ref().unwrap() {
+                Outcome::Failed { reason } => {
+                    let of_bound = ["control group may have ", "under the bound of 64KiB"];
+                    assert!(of_bound.iter().any(|words| reason.contains(words)), "{reason}");
+                }
+                other => assert_eq!(*other, Outcome::Measured),
+            }
+        }
+        assert!(record.trials.iter().any(|it| it.trial.state == CacheState::Cold && it.is_measured()));
+    }
+
+    #[test]
+    fn bounds_of_a_suite_that_cannot_be_made_are_unavailable_and_the_rest_is_measured() {
+        let home = Home::with_file("f", "a line\n".repeat(1 << 14));
+        let suite = "name = \"own\"\nabout = \"\"\nmemory = [\"25%\", \"50%\"]\nmax_runs = 2\n\
+                     [[trial]]\ntrial = \"rust/read/scalar\"\n";
+        home.file("own.toml", suite);
+        let words = "suite own.toml f --no-progress --output run";
+        let Some(said) = home.as_nobody(words) else { return };
+        said.exits(0).shows("warm · ");
+        let record = home.record("run");
+        let trials = pressed(&record);
+        assert!(trials.len() >= 2, "one for each bound");
+        for it in trials {
+            let reason = it.outcome.as_ref().and_then(Outcome::reason).unwrap_or_default();
+            assert!(reason.starts_with("no control group can bound memory here: "), "{reason}");
+        }
+        for state in [CacheState::Cold, CacheState::Warm] {
+            assert!(record.trials.iter().any(|it| it.trial.state == state && it.is_measured()), "{state}");
+        }
+        let asked_by_user = home.as_nobody(format!("{words}2 --memory 50%")).unwrap();
+        asked_by_user.exits(2).tells("--memory: no control group can bound memory here: ");
+    }
+
+    #[test]
+    fn groups_of_a_lab_that_was_killed_with_its_launcher_are_removed_by_the_next_run() {
+        let Some(home) = home() else { return };
+        let words = format!(
+            "-c 'sleep 0.1; wc -l {{}}' {ONE_METHOD} --memory 50% --state cold --runs 20 --budget 10m"
+        );
+        let mut child = start_until_sample(&home, "race", &words);
+        let lab = child.id();
+        assert!(happens_in_time(|| !groups_of(lab).is_empty()), "the pressed state follows the cold one");
+        let is_launcher = |it: &&ProcessEntry| it.parent == lab && it.name == "launcher";
+        let launcher = process::all().iter().find(is_launcher).unwrap().pid;
+        // It would notice the end of the lab.
+        send(launcher, Signal::STOP);
+        send(lab, Signal::KILL);
+        child.wait().unwrap();
+        send(launcher, Signal::KILL);
+        let is_empty = |group: &PathBuf| {
+            fs::read_to_string(group.join("cgroup.procs")).is_ok_and(|processes| processes.is_empty())
+        };
+        assert!(happens_in_time(|| groups_of(lab).iter().all(is_empty)), "its contenders end without it");
+        assert!(!groups_of(lab).is_empty(), "its launcher could not remove them");
+        fs::remove_dir_all(home.at("run")).unwrap();
+        home.race("f", format!("{ONE_METHOD} --memory 50% --state cold")).exits(0);
+        assert_eq!(groups_of(lab), Vec::<PathBuf>::new());
     }
 }
