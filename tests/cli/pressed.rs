@@ -62,6 +62,7 @@ mod ring2 {
     use readlab_system::memory_group::MemoryGroups;
     use readlab_system::process::{self, ProcessEntry};
     use rustix::process::Signal;
+    use serde_json::Value;
     use std::collections::BTreeSet;
     use std::fs;
     use std::io::Write;

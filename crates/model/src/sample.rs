@@ -122,8 +122,8 @@ pub struct PressedProof {
     pub untimed_readings: u32,
     /// The limit of the control group: the bound on the page cache and `process_bytes`.
     pub limit_bytes: u64,
-    /// Memory that the processes of the group needed besides the page cache, measured before the limit
-    /// was set.
+    /// Memory that the group needed besides the page cache of the target: that of its processes, and of
+    /// pages of other files such as the program.
     pub process_bytes: u64,
     /// Memory of the group after the reading that is not page cache.
     pub held_bytes: u64,

@@ -443,8 +443,7 @@ impl ProcessSampler<'_> {
         })
     }
 
-    /// Warns once of processes that keep more memory than was measured for them, and more than the counts
-    /// of their groups are uncertain by.
+    /// Warns once of processes that keep more memory than was measured for them.
     fn report_pinned(
         &mut self,
         trial: TrialIndex,
@@ -453,18 +452,10 @@ impl ProcessSampler<'_> {
     ) -> Result<(), SampleError> {
         let groups = self.pool.session(trial)?.groups.count();
         let process_bytes = self.pressed.need(trial).process_bytes.saturating_mul(groups);
-        let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
-        let pinned_bytes = proof.held_bytes.saturating_sub(process_bytes);
-        let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
-        if share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN && self.pressed.reported_pinned.insert(trial)
-        {
-            let (id, pinned) = (&self.trials.trial(trial).id, Bytes(pinned_bytes).binary());
-            self.notes.warn(format!(
-                "{id}: its processes hold {pinned} more than the {} that they needed when they were measured, so \
-                 the page cache has less than the {} of its bound",
-                Bytes(process_bytes).binary(),
-                Bytes(cache_bytes).binary()
-            ));
+        let Some(words) = pinned_words(proof, process_bytes, uncertain_bytes) else { return Ok(()) };
+        if self.pressed.reported_pinned.insert(trial) {
+            let id = &self.trials.trial(trial).id;
+            self.notes.warn(format!("{id}: {words}"));
         }
         Ok(())
     }
@@ -615,16 +606,16 @@ fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
 
 /// That processes keep more memory than was measured for them, and more than the counts of their groups
 /// are uncertain by; `None` if they do not.
-fn pinned_words(proof: &PressedProof, uncertain_bytes: u64) -> Option<String> {
+fn pinned_words(proof: &PressedProof, process_bytes: u64, uncertain_bytes: u64) -> Option<String> {
     let cache_bytes = proof.limit_bytes.saturating_sub(proof.process_bytes);
-    let pinned_bytes = proof.held_bytes.saturating_sub(proof.process_bytes);
+    let pinned_bytes = proof.held_bytes.saturating_sub(process_bytes);
     let certain_bytes = pinned_bytes.saturating_sub(uncertain_bytes);
     (share(certain_bytes, cache_bytes) > PINNED_SHARE_MIN).then(|| {
         format!(
             "its processes hold {} more than the {} that they needed when they were measured, so the page cache \
              has less than the {} of its bound",
             Bytes(pinned_bytes).binary(),
-            Bytes(proof.process_bytes).binary(),
+            Bytes(process_bytes).binary(),
             Bytes(cache_bytes).binary()
         )
     })
@@ -816,7 +807,7 @@ mod tests {
         let words = |held_bytes, uncertain_bytes| {
             let (limit_bytes, process_bytes) = (12 * MIB, 2 * MIB);
             let proof = PressedProof { limit_bytes, process_bytes, held_bytes, ..PressedProof::default() };
-            pinned_words(&proof, uncertain_bytes)
+            pinned_words(&proof, proof.process_bytes, uncertain_bytes)
         };
         let said = words(3 * MIB, 0).unwrap();
         assert!(
