@@ -79,6 +79,11 @@ const BOUND_COLUMNS: &[Column] = &[
     Column::Text("memory_share", |row| known(row.memory().map(MemoryFacts::share))),
 ];
 
+/// Whether the shares in `resident_before` and `resident_after` are estimates from sampled pages. Only
+/// records with such a reading have this column.
+const ESTIMATE_COLUMNS: &[Column] =
+    &[Column::Text("resident_is_estimate", |row| row.sample.resident_is_estimate.to_string())];
+
 /// Whether a file that begins with `head` is such a table. Only the columns up to the first meters
 /// are compared: later versions may add meters.
 pub fn is_csv(head: &str) -> bool {
@@ -103,7 +108,9 @@ pub fn csv(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let counted: Vec<Column> = counted.map(Column::Meter).collect();
     let is_bounded = record.targets.iter().any(|target| target.memory.is_some());
     let bounds = if is_bounded { BOUND_COLUMNS } else { &[] };
-    let columns = || COLUMNS.iter().chain(turn).chain(&requests).chain(&counted).chain(bounds);
+    let estimates = if has(&|sample: &Sample| sample.resident_is_estimate) { ESTIMATE_COLUMNS } else { &[] };
+    let columns =
+        || COLUMNS.iter().chain(turn).chain(&requests).chain(&counted).chain(bounds).chain(estimates);
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(columns().flat_map(Column::headings))?;
     for it in &record.trials {

@@ -44,6 +44,9 @@ fn sampled_residency_is_called_an_estimate_and_a_reading_of_a_hole_is_unproven()
     let counted = ["residency_estimated", "by_device_bytes_alone", "unproven"];
     assert_eq!(counted.map(|name| proof[name].as_u64().unwrap()), [3, 1, 2]);
     assert_eq!(document["trials"][0]["samples"][3]["resident_is_estimate"], true);
+    let table = csv(&record);
+    let last_of_each = table.lines().map(|line| line.rsplit_once(',').unwrap().1);
+    assert_eq!(last_of_each.collect::<Vec<_>>(), ["resident_is_estimate", "false", "true", "true", "true"]);
 }
 
 #[test]
