@@ -13,6 +13,10 @@ const SECTOR_BYTES: u64 = 512;
 /// Name prefixes of folders in /sys above a SCSI disk that is connected over a network.
 const SCSI_NETWORKS: [(&str, &str); 2] = [("session", "iSCSI"), ("rport-", "Fibre Channel or SRP")];
 
+/// Prefixes of the UUIDs of device-mapper devices whose maker is known. LVM names the parts of its
+/// caches by their roles; the other makers build no cache.
+const KNOWN_MAKERS: [&str; 4] = ["LVM-", "CRYPT-", "mpath-", "DMRAID-"];
+
 /// A block device or a partition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockDevice {
@@ -40,6 +44,9 @@ pub enum Composition {
         by: &'static str,
         parts: Vec<BlockDevice>,
     },
+    /// Several devices under the device mapper, one of which may cache another: /sys does not show
+    /// what the mapper makes of them.
+    MayBeCached(Vec<BlockDevice>),
     /// A device that, as far as the kernel knows, consists of nothing else.
     Disk,
 }
@@ -137,6 +144,9 @@ impl BlockDevice {
         if let Some(by) = self.cached_by(&parts) {
             return Composition::Cached { by, parts };
         }
+        if parts.len() > 1 && self.has_unknown_target() {
+            return Composition::MayBeCached(parts);
+        }
         if !parts.is_empty() {
             return Composition::Mapped(parts);
         }
@@ -166,6 +176,13 @@ impl BlockDevice {
         let roles = [("_wcorig", "dm-writecache"), ("_corig", "dm-cache")];
         let has = |role: &str| names.iter().any(|name| name.ends_with(role));
         roles.into_iter().find(|(role, _)| has(role)).map(|(_, by)| by)
+    }
+
+    /// True for a device-mapper device, such as one made with `dmsetup`, that may have any target.
+    fn has_unknown_target(&self) -> bool {
+        let mapper = self.folder.join("dm");
+        let uuid = line(mapper.join("uuid")).unwrap_or_default();
+        mapper.exists() && !KNOWN_MAKERS.iter().any(|maker| uuid.starts_with(maker))
     }
 
     /// True for a disk that the kernel simulates in memory.

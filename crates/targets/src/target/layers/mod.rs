@@ -202,6 +202,12 @@ impl Walk<'_> {
                 self.add(layer.with_remaining_cache(format!("the cache of {name} ({by})"), why));
                 parts.iter().for_each(|part| self.add_device(part));
             }
+            Composition::MayBeCached(parts) => {
+                let layer = Layer::new(LayerKind::Mapped, &name);
+                let why = format!("/sys does not show what it makes of its {} devices", parts.len());
+                self.add(layer.with_remaining_cache(format!("the cache of {name}, if it is one"), why));
+                parts.iter().for_each(|part| self.add_device(part));
+            }
             Composition::Disk => self.add(Layer::new(LayerKind::Device, name)),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::target::tests::folder;
-use readlab_model::target::layers::{LayerCache, cold_above};
+use readlab_model::target::layers::{LayerCache, cautions, cold_above};
 use std::os::unix::fs::symlink;
 
 const IMAGE_BYTES: u64 = 8192;
@@ -211,6 +211,30 @@ fn a_cached_device_is_followed_to_both_its_devices_and_keeps_a_cache() {
         assert_eq!(it.names(), [&format!("dm-3 ({by})"), "dm-1", "dm-2"]);
         assert_eq!(cold_above(&it.chain().layers), Some(format!("the cache of dm-3 ({by})")));
     }
+}
+
+#[test]
+fn a_mapped_device_of_several_devices_may_be_a_cache_unless_its_maker_is_known() {
+    let cold_above_of = |uuid: &str, parts: &[&str]| {
+        let it = ScriptedKernel::new()?;
+        it.set_device("dm-3");
+        it.set_parts("dm-3", parts);
+        it.write("sys/block/dm-3/dm/name", "anything\n");
+        it.write("sys/block/dm-3/dm/uuid", format!("{uuid}\n"));
+        let expected = [&["dm-3"][..], parts].concat();
+        assert_eq!(it.names(), expected, "all devices are followed");
+        Some((cold_above(&it.chain().layers), cautions(&it.chain().layers)))
+    };
+    let Some((above, said)) = cold_above_of("", &["sda", "sdb", "sdc"]) else { return };
+    assert_eq!(above.as_deref(), Some("the cache of dm-3, if it is one"));
+    assert!(said[0].contains("(/sys does not show what it makes of its 3 devices)"), "{said:?}");
+    let (above, _) = cold_above_of("of-my-own", &["sda", "sdb"]).unwrap();
+    assert!(above.is_some(), "a prefix that nobody is known to use");
+    for uuid in ["LVM-x", "CRYPT-VERITY-x", "mpath-x", "DMRAID-x"] {
+        assert_eq!(cold_above_of(uuid, &["sda", "sdb"]), Some((None, vec![])), "{uuid}");
+    }
+    // A cache has its bytes on one device and its origin on another.
+    assert_eq!(cold_above_of("", &["sda"]), Some((None, vec![])));
 }
 
 #[test]
