@@ -67,6 +67,7 @@ pub(crate) fn execute(
         wall_ns,
         cpu_user_ns: Some(cpu.user_ns),
         cpu_system_ns: Some(cpu.system_ns),
+        // Of the command and its reaped children the kernel keeps the largest process, not their sum.
         peak_rss_bytes: u64::try_from(usage.ru_maxrss).ok().map(|kib| kib * 1024),
         scheduling,
         ..SampleLine::default()
@@ -280,6 +281,18 @@ mod tests {
         assert!(
             peak("head -c 1 /dev/zero") < peak("dd if=/dev/zero of=/dev/null bs=64M count=1 status=none")
         );
+    }
+
+    #[test]
+    fn the_peak_memory_of_processes_at_the_same_time_is_that_of_the_largest() {
+        let dd = "dd bs=64M count=1 status=none iflag=fullblock";
+        let peak = |script: String| {
+            execute(&["sh".into(), "-c".into(), script.into()]).unwrap().peak_rss_bytes.unwrap()
+        };
+        let one = peak(format!("{dd} if=/dev/zero of=/dev/null; true"));
+        let both = peak(format!("{dd} if=/dev/zero | {dd} of=/dev/null"));
+        assert!(one >= 64 << 20 && both >= 64 << 20, "{one}, {both}");
+        assert!(both < one + (32 << 20), "no sum: {one}, {both}");
     }
 
     #[test]

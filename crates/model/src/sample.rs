@@ -318,7 +318,8 @@ meters! {
         CpuUserNs = "cpu_user_ns", "CPU time in user mode", Nanoseconds, Sum, Reading, Some("cpu_user_ns"), cpu_user_ns;
         /// CPU time in the kernel.
         CpuSystemNs = "cpu_system_ns", "CPU time in the kernel", Nanoseconds, Sum, Reading, Some("cpu_system_ns"), cpu_system_ns;
-        /// High-water mark of resident memory, mapped file pages included.
+        /// High-water mark of resident memory, mapped file pages included; of a command, that of the
+        /// largest of its processes.
         PeakRssBytes = "peak_rss_bytes", "peak memory", Memory, Largest, Reading, Some("peak_rss_bytes"), peak_rss_bytes;
         /// Page faults served without the device.
         MinorFaults = "minor_faults", "minor page faults", Count, Sum, Reading, Some("minor_faults"), minor_faults;
