@@ -9,26 +9,34 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const BYTES_PER_SECOND: u64 = 100_000_000;
+/// The rate of a device that one reading keeps busy for seconds.
+const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
 /// So large that the burst which the kernel allows, a tenth of a second, is a small part of it.
 const SIZE_BYTES: usize = 64 << 20;
+
+const QUIET_AND_COLD: &str = "--state cold --quiet --export-json - --output run";
 
 /// The export of a cold run on a file of this size, in the folder `files` of a throttled device;
 /// `None` with a message if none can be throttled.
 fn throttled_run(size_bytes: usize, verb: &str, target: &str, methods: &str) -> Option<Value> {
+    let line = format!("exec readlab {verb} -r 5 -w 0 {QUIET_AND_COLD} {methods} {target}");
+    Some(throttled_output(BYTES_PER_SECOND, size_bytes, &line)?.json())
+}
+
+/// What a shell line prints whose device has this rate and a file of this size, `files/file`.
+fn throttled_output(bytes_per_second: u64, size_bytes: usize, line: &str) -> Option<ProgramOutput> {
     let home = Home::new();
-    let line = "a line of the file that is read slowly\n";
-    let file = home.file("files/file", line.repeat(size_bytes / line.len()));
+    let text = "a line of the file that is read slowly\n";
+    let file = home.file("files/file", text.repeat(size_bytes / text.len()));
     fs::File::open(&file).unwrap().sync_all().unwrap();
     let device = fs::metadata(&file).unwrap().dev();
-    let rule = format!("{}:{} {BYTES_PER_SECOND}", rustix::fs::major(device), rustix::fs::minor(device));
+    let rule = format!("{}:{} {bytes_per_second}", rustix::fs::major(device), rustix::fs::minor(device));
     let (groups, rules) = (Path::new("/sys/fs/cgroup/blkio"), "blkio.throttle.read_bps_device");
     let group = or_skip(ControlGroup::below(groups, rules, &rule))?;
-    let words = "-r 5 -w 0 --state cold --quiet --export-json - --output run";
-    let line = format!("{} && exec readlab {verb} {words} {methods} {target}", group.enter());
-    Some(ProgramOutput::by(&mut home.shell(line)).json())
+    Some(ProgramOutput::by(&mut home.shell(format!("{} && {line}", group.enter()))))
 }
 
 /// Asserts that the reading is limited by the quota of the device, or by the busy device itself if
@@ -78,13 +86,38 @@ fn a_suite_has_the_limit_of_the_device_and_no_trial_is_its_own_limit() {
     assert!(kind == "device" || kind == "io_quota", "{}", wc["verdict"]);
 }
 
+/// The time of a run until its end.
+fn run_time(export: &Value) -> Duration {
+    Duration::from_nanos(export["end"]["wall_ns"].as_u64().unwrap())
+}
+
 #[test]
 fn limits_of_a_slow_device_are_measured_within_the_budget() {
-    let begun = Instant::now();
-    let Some(export) = throttled_run(SIZE_BYTES, "limits --budget 10s", "files/file", "") else { return };
-    // The file is made before, and what has begun ends.
-    assert!(begun.elapsed() < Duration::from_secs(30), "{}", export["end"]);
+    let line = format!("exec readlab limits --budget 10s {QUIET_AND_COLD} files/file");
+    let Some(said) = throttled_output(SLOW_BYTES_PER_SECOND, SIZE_BYTES, &line) else { return };
+    let said = said.exits(0);
+    assert!(!said.err.contains("nothing was measured"), "{said}");
+    let export = said.json();
+    // What has begun ends.
+    assert!(run_time(&export) <= Duration::from_secs(15), "{}", export["end"]);
     let limits = items(&export["limits"]);
     let is_shown = |limit: &Value| limit["kind"] == "device" && limit["value"].as_u64() > Some(0);
     assert!(limits.iter().any(is_shown), "{limits:?}");
+}
+
+#[test]
+fn a_race_of_a_slow_file_measures_what_fits_the_budget_and_says_how_long_a_reading_takes() {
+    // The first reading, too, is from the device, so it predicts the others.
+    let evict = "dd if=files/file iflag=nocache count=0 status=none";
+    let line =
+        format!("{evict} && exec readlab race --budget 20s --language rust {QUIET_AND_COLD} files/file");
+    let Some(said) = throttled_output(SLOW_BYTES_PER_SECOND, SIZE_BYTES, &line) else { return };
+    let said = said.exits(0);
+    let export = said.json();
+    let warnings = export["warnings"].to_string();
+    assert!(warnings.contains("a reading takes about ") && warnings.contains("--budget"), "{said}");
+    // A reading that began within the budget ends.
+    assert!(run_time(&export) <= Duration::from_secs(30), "{}", export["end"]);
+    let is_measured = |trial: &Value| trial["outcome"] == "measured" && trial["cache"] != "none";
+    assert!(export.trials().iter().any(is_measured), "no method was measured: {said}");
 }
