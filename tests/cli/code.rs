@@ -2,10 +2,13 @@
 //! that another user could have placed where readlab looks.
 
 use crate::fake::entry;
-use crate::home::{Home, ProgramOutput, READLAB, set_mode};
-use crate::machine::has_nobody;
+use crate::home::{Home, ProgramOutput, READLAB, Words, set_mode};
+use crate::machine::{has_nobody, skip};
+use crate::repository;
 use std::fs;
 use std::os::unix::fs::chown;
+use std::path::PathBuf;
+use std::process::Command;
 
 /// Races one command, warm.
 fn race(home: &Home, file: &str, words: &[&str]) -> ProgramOutput {
@@ -202,6 +205,23 @@ fn a_roster_a_suite_and_a_record_that_another_user_could_have_written_run_nothin
     }
 }
 
+/// Plants a toolchain of Swift in which each program leaves a trace; returns the trace's path.
+fn plant_toolchain(home: &Home, toolchains: &str) -> PathBuf {
+    let folder = home.folder(format!("{toolchains}/swift"));
+    for mounted in ["proc", "tmp", "mnt"] {
+        home.folder(format!("{toolchains}/swift/{mounted}"));
+    }
+    // Swift's compiler is started by `env` within the folder.
+    home.program(format!("{toolchains}/swift/usr/libexec/swift/bin/swiftc"), "");
+    home.program(format!("{toolchains}/swift/usr/bin/env"), "#!/bin/sh\n: >/RAN\n");
+    let copy = "for file in /bin/sh $(ldd /bin/sh | grep -o '/[^ )]*'); do
+        mkdir -p \"$1${file%/*}\" && cp -L \"$file\" \"$1$file\"
+    done";
+    let copied = Command::new("sh").args(["-c", copy, "sh"]).arg(&folder).status().unwrap();
+    assert!(copied.success());
+    folder.join("RAN")
+}
+
 #[test]
 fn toolchains_and_built_contenders_of_other_users_are_not_run() {
     if !has_nobody() {
@@ -210,10 +230,24 @@ fn toolchains_and_built_contenders_of_other_users_are_not_run() {
     let home = Home::with_file("f", "one\n");
     // For a program outside the folder of its build, a roster does not make a checkout.
     home.file("contenders/roster.toml", "");
-    home.folder("toolchains/swift");
+    let trace = plant_toolchain(&home, "toolchains");
+    let toolchains = home.at("toolchains");
+    // No other compiler is on this path. The script that looks for one runs the planted one if it is
+    // told so.
+    let path = "/usr/bin:/bin";
+    let script = repository::path("contenders/swift/swiftc.sh");
+    let mut command = home.command(script);
+    ProgramOutput::by(command.env("READLAB_TOOLCHAINS", &toolchains).env("PATH", path));
+    if fs::remove_file(&trace).is_err() {
+        skip("the planted toolchain cannot be run here");
+    }
     fs::copy(READLAB, home.at("readlab")).unwrap();
-    let said = ProgramOutput::by(home.command(home.at("readlab")).args(["request", "swift/fread", "f"]));
-    assert!(!said.to_string().contains(home.at("toolchains").to_str().unwrap()), "{said}");
+    for words in ["request swift/fread f", "list"] {
+        let mut command = home.command(home.at("readlab"));
+        let said = ProgramOutput::by(command.args(words.words()).env("PATH", path));
+        assert!(!trace.exists(), "what was planted was run: {said}");
+        assert!(!said.to_string().contains(toolchains.to_str().unwrap()), "{said}");
+    }
     let folder = home.folder("chains/swift");
     chown(&folder, Some(4321), None).unwrap();
     let mut command = home.command(READLAB);
