@@ -1,6 +1,7 @@
 //! Tests of the user's commands: how their output is checked, which commands run around their
 //! readings, and parameters in them.
 
+use super::archives::gzip;
 use crate::home::{Export, Home, Trials};
 use crate::processes::{happens_in_time, send};
 use rustix::process::Signal;
@@ -61,6 +62,25 @@ fn commands_take_part_on_a_folder_and_read_a_part_cold() {
     }
     let proof = json["proofs"].to_string();
     assert!(proof.contains("of_a_part") && proof.contains("left_nothing"), "{proof}");
+}
+
+#[test]
+fn lone_carriage_returns_that_are_counted_as_lines_are_explained_in_a_folder_and_an_archive() {
+    let home = Home::new();
+    let text = "10 %\r20 %\n".repeat(100);
+    home.file("tree/a", &text);
+    home.file("tree/b", &text);
+    home.file("packed", gzip(text.as_bytes()));
+    for (target, read, more, what) in [
+        ("tree", "cat {}/a {}/b", None, "the files have 200"),
+        ("packed", "gzip -dc {}", Some("--commands-decode"), "the content has 100"),
+    ] {
+        let command = format!("{read} | grep -o % | wc -l");
+        let more: Vec<&str> = ["--state", "warm"].into_iter().chain(more).collect();
+        let json = home.race_json(target, words(&[command.as_str()], &more));
+        let why = format!("({what} carriage returns (\\r) without a newline, and it ends a line at each)");
+        assert!(reason(&json, &command).ends_with(&why), "{}", reason(&json, &command));
+    }
 }
 
 #[test]

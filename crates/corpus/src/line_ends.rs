@@ -1,6 +1,6 @@
 //! Characters that do not end a line in the protocol, but that some runtimes treat as line ends.
 
-use super::archive::read_pieces;
+use super::archive::{self, PackedFile, read_pieces};
 use readlab_system::open_file;
 use std::io;
 use std::path::Path;
@@ -16,30 +16,69 @@ pub struct OtherLineEnds {
     pub separators: u64,
 }
 
-pub fn count_other_line_ends(path: &Path) -> io::Result<OtherLineEnds> {
-    let mut file = open_file::open_without_waiting(path)?;
-    let (mut found, mut before) = (OtherLineEnds::default(), [0; 2]);
-    read_pieces(&mut file, BUFFER_BYTES, &mut |bytes| {
-        for &byte in bytes {
-            let last = [before[0], before[1], byte];
-            found.lone_returns += u64::from(before[1] == b'\r' && byte != b'\n');
-            found.separators += u64::from(matches!(last, [0xe2, 0x80, 0xa8 | 0xa9] | [_, 0xc2, 0x85]));
-            before = [before[1], byte];
+/// Counts line ends while the bytes pass.
+#[derive(Debug, Default)]
+struct LineEndCounter {
+    found: OtherLineEnds,
+    /// The last two bytes.
+    before: [u8; 2],
+}
+
+impl OtherLineEnds {
+    pub fn in_file(path: &Path) -> io::Result<OtherLineEnds> {
+        let mut file = open_file::open_without_waiting(path)?;
+        let mut counter = LineEndCounter::default();
+        read_pieces(&mut file, BUFFER_BYTES, &mut |bytes| {
+            counter.take(bytes);
+            Ok(())
+        })?;
+        Ok(counter.finish())
+    }
+
+    /// Counts in the content of an archive, which is decoded for that.
+    pub fn in_content(packed: &PackedFile) -> io::Result<OtherLineEnds> {
+        let mut counter = LineEndCounter::default();
+        archive::decode(packed, &mut |bytes| {
+            counter.take(bytes);
+            Ok(())
+        })?;
+        Ok(counter.finish())
+    }
+
+    pub fn plus(self, other: OtherLineEnds) -> OtherLineEnds {
+        OtherLineEnds {
+            lone_returns: self.lone_returns + other.lone_returns,
+            separators: self.separators + other.separators,
         }
-        Ok(())
-    })?;
-    found.lone_returns += u64::from(before[1] == b'\r');
-    Ok(found)
+    }
+}
+
+impl LineEndCounter {
+    fn take(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            let [second_last, last] = self.before;
+            self.found.lone_returns += u64::from(last == b'\r' && byte != b'\n');
+            let ends = [second_last, last, byte];
+            self.found.separators += u64::from(matches!(ends, [0xe2, 0x80, 0xa8 | 0xa9] | [_, 0xc2, 0x85]));
+            self.before = [last, byte];
+        }
+    }
+
+    fn finish(mut self) -> OtherLineEnds {
+        self.found.lone_returns += u64::from(self.before[1] == b'\r');
+        self.found
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_protocol::Archive;
 
     fn count(content: &[u8]) -> OtherLineEnds {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();
-        count_other_line_ends(file.path()).unwrap()
+        OtherLineEnds::in_file(file.path()).unwrap()
     }
 
     #[test]
@@ -59,5 +98,18 @@ mod tests {
         assert_eq!(found, OtherLineEnds { lone_returns: 1, separators: 3 });
         let before = vec![b'x'; BUFFER_BYTES - 1];
         assert_eq!(count(&[&before[..], "\u{2028}".as_bytes()].concat()).separators, 1);
+    }
+
+    #[test]
+    fn the_content_of_an_archive_is_counted_and_counts_of_files_are_added() {
+        let content = "a\rb\r\nc\u{2028}".as_bytes();
+        for archive in [Archive::Gzip, Archive::Zip] {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), archive::pack_content("name", content, archive).unwrap()).unwrap();
+            let packed = PackedFile { path: file.path(), archive, dictionary: &[] };
+            let found = OtherLineEnds::in_content(&packed).unwrap();
+            assert_eq!(found, OtherLineEnds { lone_returns: 1, separators: 1 });
+            assert_eq!(found.plus(found), OtherLineEnds { lone_returns: 2, separators: 2 });
+        }
     }
 }

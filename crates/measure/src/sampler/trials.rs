@@ -13,7 +13,8 @@ use crate::plan::Plan;
 use crate::residency::{ResidencyMeans, ResidencyProof};
 use crate::target::MeasuredTarget;
 use readlab_catalog::roster::Warmup;
-use readlab_corpus::line_ends::{OtherLineEnds, count_other_line_ends};
+use readlab_corpus::archive::PackedFile;
+use readlab_corpus::line_ends::OtherLineEnds;
 use readlab_corpus::oracle::Truth;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::MemoryFacts;
@@ -26,7 +27,7 @@ use readlab_roster::discovery::Contenders;
 use readlab_roster::session::{LaunchedSession, START_TIMEOUT, Session, SessionError, Turn};
 use readlab_system::block_device::busy_ns;
 use readlab_system::program::Additions;
-use readlab_targets::target::Place;
+use readlab_targets::target::{Place, dictionary};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -329,14 +330,16 @@ impl<'a> Trials<'a> {
         START_TIMEOUT.min(whole.max(TIME_LIMIT_MIN))
     }
 
-    /// Explains an answer with too many lines: the file has as many other characters at which some
-    /// runtimes end a line as the answer has lines too many.
+    /// Explains an answer with too many lines: the bytes have as many other characters at which some
+    /// runtimes end a line as the answer has lines too many. Only such an answer costs a further pass.
     fn line_ends_hint(&self, trial: &Trial, answer: &Answer, truth: &Answer) -> Option<String> {
         let own = answer.lines.or(answer.newlines)?;
         let right = [truth.lines, truth.newlines].into_iter().flatten();
-        let file = self.target_of(trial.index).target.file().filter(|_| trial.decodes.is_none())?;
         let beyond: Vec<u64> = right.filter_map(|right| own.checked_sub(right)).collect();
-        let found = beyond.iter().any(|more| *more > 0).then(|| count_other_line_ends(file).ok())??;
+        if beyond.iter().all(|more| *more == 0) {
+            return None;
+        }
+        let (of_what, found) = self.other_line_ends(trial)?;
         let OtherLineEnds { lone_returns, separators } = found;
         let returns = format!("{lone_returns} carriage returns (\\r) without a newline");
         let unicode = format!("{separators} other line separators (U+0085, U+2028, U+2029)");
@@ -344,7 +347,28 @@ impl<'a> Trials<'a> {
         let kinds =
             [(lone_returns, returns), (separators, unicode), (lone_returns.saturating_add(separators), both)];
         let (_, ends) = kinds.into_iter().find(|(count, _)| *count > 0 && beyond.contains(count))?;
-        Some(format!("the file has {ends}, and it ends a line at each"))
+        Some(format!("{of_what} {ends}, and it ends a line at each"))
+    }
+
+    /// The other line ends in what a trial reads, behind words that name it; `None` if it cannot be
+    /// read again on this machine.
+    fn other_line_ends(&self, trial: &Trial) -> Option<(&'static str, OtherLineEnds)> {
+        let target = self.target_of(trial.index).target;
+        if let Some(tree) = target.tree() {
+            let mut found = OtherLineEnds::default();
+            for path in tree.paths().ok()? {
+                found = found.plus(OtherLineEnds::in_file(&path.ok()?).ok()?);
+            }
+            return Some(("the files have", found));
+        }
+        let path = target.file()?;
+        let Some(archive) = trial.decodes else {
+            return Some(("the file has", OtherLineEnds::in_file(path).ok()?));
+        };
+        let dictionary = target.facts.dictionary.as_ref();
+        let dictionary = dictionary.map_or_else(|| Ok(Vec::new()), dictionary::bytes).ok()?;
+        let packed = PackedFile { path, archive, dictionary: &dictionary };
+        Some(("the content has", OtherLineEnds::in_content(&packed).ok()?))
     }
 
     pub(super) fn compare_answers(&self, trial: &Trial, turn: &Turn) -> Result<(), SampleError> {
