@@ -11,12 +11,11 @@ use crate::archives::ArchiveRatio;
 use crate::ranking::{Ranking, RankingRow};
 use crate::row_pairs::RowPairs;
 use crate::{csv, html, json_with};
-use readlab_analysis::fleet::method_effects;
 use readlab_analysis::memory::{MemoryContest, MemoryCurve, MemoryLevel};
 use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance, whole};
 use readlab_analysis::verdict::{DeviceUse, Remedy, ServerWait, Verdict};
 use readlab_claims as claims;
-use readlab_record::Trials;
+use readlab_record::{FleetTurn, Header, RunKind, Trials};
 use std::collections::BTreeSet;
 
 /// A record of every kind of run, and some with peculiarities, such as archives.
@@ -26,6 +25,7 @@ pub(super) fn records() -> Vec<(&'static str, Record)> {
         ("settings", buffers(10)),
         ("sweep", swept_record()),
         ("plain and packed", archive_record()),
+        ("zip-lines", zip_lines_record()),
         ("readers", readers_record()),
         ("places", at_two_places(["d", "d"], [250, 200, 125])),
         ("failures", failures()),
@@ -36,7 +36,49 @@ pub(super) fn records() -> Vec<(&'static str, Record)> {
 /// Lines read plain and out of a zip with the same content by two contenders, cold and warm.
 /// Unavailable trials are announced before the others, as in a plan.
 pub(super) fn archive_record() -> Record {
-    let mut record = Record::new(header());
+    let mut record = plain_and_packed(header());
+    for (index, name) in [(10, "java/MemorySegment"), (11, "java/mapped")] {
+        announce(&mut record, index, name, CacheState::Cold);
+        outcome(&mut record, index, Outcome::Unavailable { reason: "this JDK is too old".into() });
+    }
+    let reads = [
+        ("java/Files.lines", 0, 99),
+        ("java/zip", 1, 280),
+        ("java/BufferedReader", 0, 120),
+        ("rust/read/avx2", 0, 46),
+        ("rust/zip/avx2", 1, 400),
+    ];
+    for (nth, state) in [CacheState::Cold, CacheState::Warm].into_iter().enumerate() {
+        for (at, (name, target, wall_ms)) in reads.into_iter().enumerate() {
+            add_reads(&mut record, nth * reads.len() + at, name, state, target, wall_ms);
+        }
+    }
+    record
+}
+
+/// The published suite `zip-lines` with its archive and its three buffers, cold and warm.
+fn zip_lines_record() -> Record {
+    let command = ["readlab", "suite", "zip-lines", "lines"].map(str::to_owned).into();
+    let mut record = plain_and_packed(Header { kind: RunKind::Suite, command, ..header() });
+    let reads = [
+        ("zip", "java/zip@verify=0", 1, 280),
+        ("plain, buffer of 8192 chars", "java/BufferedReader@buffer=8192", 0, 100),
+        ("plain, buffer of 1024 chars", "java/BufferedReader@buffer=1024", 0, 130),
+        ("plain, buffer of 2097152 chars", "java/BufferedReader@buffer=2097152", 0, 115),
+    ];
+    for (nth, state) in [CacheState::Cold, CacheState::Warm].into_iter().enumerate() {
+        for (at, (label, name, target, wall_ms)) in reads.into_iter().enumerate() {
+            let index = nth * reads.len() + at;
+            add_reads(&mut record, index, name, state, target, wall_ms);
+            trial_mut(&mut record, index).trial.label = Some(label.to_owned());
+        }
+    }
+    record
+}
+
+/// A record of a plain file and a zip with the same content.
+fn plain_and_packed(header: Header) -> Record {
+    let mut record = Record::new(header);
     let answer = Answer { newlines: Some(9), bytes: Some(SIZE), ..Answer::default() };
     let digest = "d".to_owned();
     let decoded = Some(Decoded { archive: Archive::Zip, digest: digest.clone(), answer });
@@ -54,28 +96,15 @@ pub(super) fn archive_record() -> Record {
     };
     record.add(testing::target(0, plain));
     record.add(testing::target(1, zip));
-    let reads = [
-        ("java/Files.lines", 0, 99),
-        ("java/zip", 1, 280),
-        ("java/BufferedReader", 0, 120),
-        ("rust/read/avx2", 0, 46),
-        ("rust/zip/avx2", 1, 400),
-    ];
-    for (index, name) in [(10, "java/MemorySegment"), (11, "java/mapped")] {
-        announce(&mut record, index, name, CacheState::Cold);
-        outcome(&mut record, index, Outcome::Unavailable { reason: "this JDK is too old".into() });
-    }
-    let states = [CacheState::Cold, CacheState::Warm];
-    for (nth, state) in states.into_iter().enumerate() {
-        for (at, (name, target, wall_ms)) in reads.into_iter().enumerate() {
-            let index = nth * reads.len() + at;
-            let it = announce(&mut record, index, name, state);
-            (it.target, it.decodes) = (target, (target == 1).then_some(Archive::Zip));
-            add_samples_with_wobble(&mut record, index, wall_ms, [0, 40, 80, 20, 60]);
-            outcome(&mut record, index, Outcome::Measured);
-        }
-    }
     record
+}
+
+/// Adds a trial that reads the plain target 0, or decodes the zip, target 1.
+fn add_reads(record: &mut Record, index: usize, name: &str, state: CacheState, target: usize, wall_ms: u64) {
+    let it = announce(record, index, name, state);
+    (it.target, it.decodes) = (target, (target == 1).then_some(Archive::Zip));
+    add_samples_with_wobble(record, index, wall_ms, [0, 40, 80, 20, 60]);
+    outcome(record, index, Outcome::Measured);
 }
 
 /// One method read by one, two and four readers of a host. The largest number is announced first.
@@ -213,9 +242,13 @@ fn remedy(verdict: &Verdict) -> Option<&Remedy> {
     }
 }
 
+/// The names of the checks that compared at least one number.
+type Checked = BTreeSet<&'static str>;
+
 /// Checks the sentences on plain files and archives, and that no two of them contradict.
-fn check_archives(record: &Record, page: &Page) {
+fn check_archives(record: &Record, page: &Page, checked: &mut Checked) {
     for said in &page.archives {
+        checked.insert("archives");
         let of = |decodes| {
             let is_it = |it: &&Ranking| (it.decodes, it.state, it.work) == (decodes, said.state, said.work);
             let ranking = page.rankings.iter().find(is_it).unwrap();
@@ -240,6 +273,7 @@ fn check_archives(record: &Record, page: &Page) {
         }
     }
     for said in &page.break_evens {
+        checked.insert("break-even");
         let is_it = |it: &&Ranking| {
             (it.decodes, it.work, it.state, &it.path)
                 == (Some(said.archive), said.work, CacheState::Warm, &said.path)
@@ -249,19 +283,37 @@ fn check_archives(record: &Record, page: &Page) {
     }
 }
 
+/// How many times as long as the others a rank takes, over these turns of all ranks.
+fn host_ratio(turns: &[&FleetTurn], rank: usize) -> f64 {
+    let lag = |turn: &FleetTurn| {
+        let logs: Vec<f64> = turn.ranks.iter().map(|timing| (timing.wall_ns as f64).ln()).collect();
+        let others: Vec<f64> =
+            logs.iter().enumerate().filter(|(at, _)| *at != rank).map(|(_, log)| *log).collect();
+        logs[rank] - others.iter().sum::<f64>() / others.len() as f64
+    };
+    (turns.iter().map(|turn| lag(turn)).sum::<f64>() / turns.len() as f64).exp()
+}
+
 /// Checks the map of hosts, the pairs of states, and the scaling with ranks or readers.
-fn check_many(record: &Record, page: &Page) {
-    for effects in method_effects(record) {
+fn check_many(record: &Record, page: &Page, checked: &mut Checked) {
+    for effects in page.fleet.iter().flat_map(|fleet| &fleet.method_effects) {
         let it = record.trial(effects.trial).unwrap();
         let ranks = record.fleet.as_ref().unwrap().ranks.len();
-        let whole = it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks);
-        assert!(whole.clone().all(|turn| turn.trial == effects.trial) && whole.count() > 0);
+        let whole: Vec<&FleetTurn> = it.fleet_turns.iter().filter(|turn| turn.ranks.len() == ranks).collect();
+        assert!(whole.iter().all(|turn| turn.trial == effects.trial) && !whole.is_empty());
+        assert_eq!(effects.ratios.len(), ranks);
+        for (rank, ratio) in effects.ratios.iter().enumerate() {
+            let anew = host_ratio(&whole, rank);
+            assert!((ratio / anew - 1.0).abs() < 1e-9, "{} on rank {rank}: {anew}", it.trial.id);
+            checked.insert("hosts");
+        }
     }
     for group in RowPairs::cold_and_warm(&page.rankings) {
         for pair in group.pairs {
             assert_eq!(pair.from.name, pair.to.name);
             let samples = |row: &RankingRow| median_ns(record.trial(row.index).unwrap());
             assert!((pair.gain() - samples(pair.from) / samples(pair.to)).abs() < 1e-6);
+            checked.insert("cold/warm");
         }
     }
     for view in &page.scaling {
@@ -280,10 +332,11 @@ fn check_many(record: &Record, page: &Page) {
         let gain = view.scaling.gain().unwrap();
         let anew = of_count(gain.to) / of_count(gain.from);
         assert!((gain.factor / anew - 1.0).abs() < 0.05, "{}: {} {anew}", view.name, gain.factor);
+        checked.insert("scaling");
     }
 }
 
-fn check_locations(record: &Record, page: &Page) {
+fn check_locations(record: &Record, page: &Page, checked: &mut Checked) {
     for table in &page.locations.tables {
         for method in &table.ratios.methods {
             let of = |trial| record.trial(trial).unwrap();
@@ -296,6 +349,7 @@ fn check_locations(record: &Record, page: &Page) {
                 "{}: {expected}",
                 first.trial.id
             );
+            checked.insert("places");
         }
         let logs = table.ratios.methods.iter().map(|it| it.pair.ratio.estimate.ln());
         let expected = (logs.sum::<f64>() / table.ratios.methods.len() as f64).exp();
@@ -303,37 +357,59 @@ fn check_locations(record: &Record, page: &Page) {
     }
 }
 
-/// Checks that a ratio of wall times in a claim is the ratio of the two trials that it names.
-fn check_claims(record: &Record) {
+/// Checks that a ratio of wall times in a claim is the ratio of the two trials that it names, and that
+/// the claim and the sentence on plain files and archives agree.
+fn check_claims(record: &Record, page: &Page, checked: &mut Checked) {
     for judged in claims::judge_built_in(record).iter().flat_map(|it| &it.claims) {
         let claims::Expression::Ratio { pairs, .. } = &judged.claim.expression else { continue };
+        let Some(answer) = &judged.here else { continue };
+        let claims::ShownNumbers::Times(shown) = &answer.shown else { continue };
         let of_wall = |it: &claims::Quantity| it.metric.name() == "wall";
         for pair in pairs.iter().filter(|pair| of_wall(&pair.of) && of_wall(&pair.to)) {
-            let Some(claims::ShownNumbers::Times(found)) = judged.here.as_ref().map(|it| &it.shown) else {
-                continue;
-            };
             let trials = format!("{} / {}", pair.of.trial, pair.to.trial);
-            let Some(found) = found.iter().find(|it| it.trials == trials) else { continue };
-            let of = |name: &str| {
+            let Some(found) = shown.iter().find(|it| it.trials == trials) else { continue };
+            let of = |quantity: &claims::Quantity| {
                 let is_it = |it: &&TrialRecord| {
-                    (it.trial.label.as_deref() == Some(name) || it.trial.id.to_string() == name)
+                    let name = &quantity.trial;
+                    (it.trial.label.as_ref() == Some(name) || it.trial.id.to_string() == *name)
+                        && quantity.state.is_none_or(|state| it.trial.state == state)
                         && it.is_measured()
                 };
-                record.trials.iter().filter(is_it).map(median_ns).collect::<Vec<f64>>()
+                record.trials.iter().filter(is_it).collect::<Vec<&TrialRecord>>()
             };
-            let close = of(&pair.of.trial).iter().any(|of_ns| {
-                of(&pair.to.trial)
-                    .iter()
-                    .any(|to_ns| (of_ns / to_ns / found.estimate.value - 1.0).abs() < 0.1)
-            });
-            assert!(close, "{trials}: {:?}", found.estimate);
+            let (these, those) = (of(&pair.of), of(&pair.to));
+            let mut times =
+                these.iter().flat_map(|it| those.iter().map(move |to| median_ns(it) / median_ns(to)));
+            let value = found.estimate.value;
+            assert!(times.any(|times| (times / value - 1.0).abs() < 0.1), "{trials}: {value}");
+            checked.insert("claims");
+            let is_told = |trials: &[&TrialRecord], name: &str, state: CacheState| {
+                trials.iter().any(|it| it.trial.state == state && it.trial.id.to_string() == name)
+            };
+            let same = |said: &&ArchiveRatio| {
+                is_told(&these, &said.decoding, said.state) && is_told(&those, &said.plain, said.state)
+            };
+            for said in page.archives.iter().filter(same) {
+                let sentence = said.sentence();
+                assert!((value * said.estimate - 1.0).abs() < 0.1, "{trials}: {value}; {sentence}");
+                let is_longer = claims::Bounds { at_least: Some(1.0), at_most: None };
+                if pairs.len() == 1 && judged.claim.bounds == is_longer {
+                    let verdict = match said.ci95.map(Significance::from_interval) {
+                        Some(Significance::Slower) => claims::Verdict::Holds,
+                        Some(Significance::Faster) => claims::Verdict::DoesNotHold,
+                        _ => continue,
+                    };
+                    assert_eq!(answer.verdict, verdict, "{}; {sentence}", judged.claim.says);
+                    checked.insert("claims and archives");
+                }
+            }
         }
     }
 }
 
 #[test]
 fn every_number_about_two_trials_follows_from_the_trials_that_it_names() {
-    let mut checked = BTreeSet::new();
+    let mut checked = Checked::new();
     for (name, record) in records() {
         let page = Page::from_record(&record);
         for ranking in &page.rankings {
@@ -341,25 +417,31 @@ fn every_number_about_two_trials_follows_from_the_trials_that_it_names() {
             reader.check_rows();
             reader.check_limits();
             reader.check_headline();
+            checked.insert("rankings");
         }
         for advice in &page.advice {
             RankingCheck { record: &record, ranking: &page.rankings[advice.ranking] }.check_advice(advice);
+            checked.insert("advice");
         }
-        check_archives(&record, &page);
-        check_many(&record, &page);
-        check_locations(&record, &page);
-        check_claims(&record);
-        checked.extend((!page.archives.is_empty()).then_some("archives"));
-        checked.extend((!page.advice.is_empty()).then_some("advice"));
-        checked.extend((!page.scaling.is_empty()).then_some("scaling"));
-        checked.extend((!page.locations.tables.is_empty()).then_some("places"));
-        checked.extend((!page.rankings.is_empty()).then_some("rankings"));
+        check_archives(&record, &page, &mut checked);
+        check_many(&record, &page, &mut checked);
+        check_locations(&record, &page, &mut checked);
+        check_claims(&record, &page, &mut checked);
         assert!(!name.is_empty());
     }
-    assert_eq!(
-        checked.into_iter().collect::<Vec<_>>(),
-        ["advice", "archives", "places", "rankings", "scaling"]
-    );
+    let all = [
+        "advice",
+        "archives",
+        "break-even",
+        "claims",
+        "claims and archives",
+        "cold/warm",
+        "hosts",
+        "places",
+        "rankings",
+        "scaling",
+    ];
+    assert_eq!(checked.into_iter().collect::<Vec<_>>(), all);
 }
 
 #[track_caller]
