@@ -360,11 +360,13 @@ fn check_locations(record: &Record, page: &Page, checked: &mut Checked) {
 /// Checks that a ratio of wall times in a claim is the ratio of the two trials that it names, and that
 /// the claim and the sentence on plain files and archives agree.
 fn check_claims(record: &Record, page: &Page, checked: &mut Checked) {
-    for judged in claims::judge_built_in(record).iter().flat_map(|it| &it.claims) {
+    // Claims about a sweep name series of files, and no trial.
+    let judged = Some(claims::judge_built_in(record)).filter(|_| record.header.kind != RunKind::Sweep);
+    for judged in judged.iter().flatten().flat_map(|it| &it.claims) {
         let claims::Expression::Ratio { pairs, .. } = &judged.claim.expression else { continue };
         let Some(answer) = &judged.here else { continue };
         let claims::ShownNumbers::Times(shown) = &answer.shown else { continue };
-        let of_wall = |it: &claims::Quantity| it.metric.name() == "wall";
+        let of_wall = |it: &claims::Quantity| it.metric == claims::Metric::WALL;
         for pair in pairs.iter().filter(|pair| of_wall(&pair.of) && of_wall(&pair.to)) {
             let trials = format!("{} / {}", pair.of.trial, pair.to.trial);
             let Some(found) = shown.iter().find(|it| it.trials == trials) else { continue };
