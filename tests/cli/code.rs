@@ -232,8 +232,8 @@ fn toolchains_and_built_contenders_of_other_users_are_not_run() {
     home.file("contenders/roster.toml", "");
     let trace = plant_toolchain(&home, "toolchains");
     let toolchains = home.at("toolchains");
-    // No other compiler is on this path. The script that looks for one runs the planted one if it is
-    // told so.
+    // No other compiler is on this path. The script that looks for one runs the planted compiler if
+    // the variable names it.
     let path = "/usr/bin:/bin";
     let script = repository::path("contenders/swift/swiftc.sh");
     let mut command = home.command(script);

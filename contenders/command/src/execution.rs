@@ -67,7 +67,7 @@ pub(crate) fn execute(
         wall_ns,
         cpu_user_ns: Some(cpu.user_ns),
         cpu_system_ns: Some(cpu.system_ns),
-        // Of the command and its reaped children the kernel keeps the largest process, not their sum.
+        // The kernel keeps the largest of the command and its reaped children, not their sum.
         peak_rss_bytes: u64::try_from(usage.ru_maxrss).ok().map(|kib| kib * 1024),
         scheduling,
         ..SampleLine::default()

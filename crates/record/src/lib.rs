@@ -65,7 +65,8 @@ use readlab_model::trial::TrialIndex;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub header: Header,
-    /// The targets, by number.
+    /// The targets. The number of a target is its position here: a record that announces them in
+    /// another order is refused.
     pub targets: Vec<TargetFacts>,
     pub contenders: Vec<Receipt>,
     /// The trials with their findings, in the order in which they were announced.

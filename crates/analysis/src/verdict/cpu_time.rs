@@ -72,7 +72,8 @@ pub fn processors_busy(it: &TrialRecord) -> Result<f64, NoCpuTime> {
 }
 
 /// Limits a number of busy processors to the trial's threads: those that it declares, or as many as
-/// must have worked.
+/// must have worked. A native program has more threads than it declares, too: the kernel's workers
+/// for a ring are threads of its process.
 pub(super) fn limit_to_threads(busy: f64, it: &TrialRecord) -> f64 {
     busy.min(float(it.trial.threads().max(whole_processors(busy))))
 }
@@ -165,6 +166,8 @@ mod tests {
         let of_ms = |wall: u64, cpu: u64| [[wall * 1_000_000, cpu * 1_000_000 + 1_000, 0]; 3];
         assert_eq!(busy("rust/read", &of_ms(100, 110)), Ok(1.0), "the clocks differ");
         assert_eq!(busy("rust/pread@threads=2", &of_ms(100, 207)), Ok(2.0));
+        let shortest = [[40_000, 44_000, 1_000]; 3];
+        assert_eq!(busy("rust/read", &shortest), Ok(1.0), "the clock is read around the shortest window");
         let more = busy("go/read", &of_ms(100, 137)).unwrap();
         assert!((more - 1.370_01).abs() < 1e-9, "a runtime has threads of its own: {more}");
     }

@@ -330,8 +330,9 @@ impl<'a> Trials<'a> {
         START_TIMEOUT.min(whole.max(TIME_LIMIT_MIN))
     }
 
-    /// Explains an answer with too many lines: the bytes have as many other characters at which some
-    /// runtimes end a line as the answer has lines too many. Only such an answer costs a further pass.
+    /// Explains an answer with too many lines: the bytes have as many other characters at which
+    /// some runtimes end a line as the answer has lines too many. Only such an answer costs a
+    /// further pass.
     fn line_ends_hint(&self, trial: &Trial, answer: &Answer, truth: &Answer) -> Option<String> {
         let own = answer.lines.or(answer.newlines)?;
         let right = [truth.lines, truth.newlines].into_iter().flatten();

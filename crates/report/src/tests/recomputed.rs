@@ -357,8 +357,8 @@ fn check_locations(record: &Record, page: &Page, checked: &mut Checked) {
     }
 }
 
-/// Checks that a ratio of wall times in a claim is the ratio of the two trials that it names, and that
-/// the claim and the sentence on plain files and archives agree.
+/// Checks that a ratio of wall times in a claim is the ratio of the two trials that it names, and
+/// that the claim and the sentence on plain files and archives agree.
 fn check_claims(record: &Record, page: &Page, checked: &mut Checked) {
     // Claims about a sweep name series of files, and no trial.
     let judged = Some(claims::judge_built_in(record)).filter(|_| record.header.kind != RunKind::Sweep);
