@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::plan::{Focus, Role};
+use crate::round::testing::STEP_NS;
 use readlab_model::sample::{Delivered, TurnSeen};
 use readlab_protocol::Archive;
+use readlab_record::StopReason;
 
 /// Rules of a race that reads every trial twenty times unless it stops.
 fn race_rules() -> Rules {
@@ -247,4 +249,37 @@ fn once_time_is_used_up_only_rounds_that_decide_follow() {
     let readings = recorded.readings();
     assert_eq!(readings[4..], [2, 2]);
     assert_eq!(readings[0], 2, "the fewest rounds of a race of many");
+}
+
+/// The time of all starts, and of all readings until one trial of the race was left.
+fn decided_after_ns(race: &RecordedRun) -> u64 {
+    let is_behind =
+        |line: &Line| matches!(line, Line::Stopped { stopped, .. } if stopped.why == StopReason::NotFirst);
+    let mut stops = (0..race.lines.len()).filter(|&at| is_behind(&race.lines[at]));
+    let last = stops.nth(SIX_TRIALS.len() - 2).unwrap();
+    let walls = race.lines[..last].iter().filter_map(|line| match line {
+        Line::Sample(sample) => Some(sample.wall_ns),
+        _ => None,
+    });
+    2 * STEP_NS * SIX_TRIALS.len() as u64 + walls.sum::<u64>()
+}
+
+#[test]
+fn a_firm_budget_that_only_suffices_to_decide_leaves_one_trial_and_ends() {
+    let (mut plan, sampler) = noisy_race(&SIX_TRIALS, INDIFFERENCE, &[]);
+    let whole = play(&plan, sampler);
+    // Seven eighths of the budget are for rounds. There is time for a further reading of the trial
+    // that is left, and not for its confirmation.
+    let budget_ns = (decided_after_ns(&whole) + 100_000) * 8 / 7 + 8;
+    plan.rules.budget = Budget::Firm(Nanos(budget_ns));
+    let (_, sampler) = noisy_race(&SIX_TRIALS, INDIFFERENCE, &[]);
+    let recorded = play(&plan, sampler);
+    let (stops, of_whole) = (stops(&recorded), stops(&whole));
+    assert_eq!((stops.len(), &stops[..5]), (6, &of_whole[..5]));
+    assert!(stops[..5].iter().all(|line| line.contains(" NotFirst ")), "{stops:?}");
+    assert!(stops[5].contains(" Budget "), "{stops:?}");
+    assert!(recorded.readings().iter().all(|&count| count >= 2), "{:?}", recorded.readings());
+    let Some(Line::End { wall_ns, .. }) = recorded.lines.last() else { panic!("a run without an end") };
+    assert!(*wall_ns <= budget_ns, "{wall_ns} of {budget_ns}");
+    assert_eq!(recorded.end.unwrap(), EndReason::Budget);
 }
