@@ -52,7 +52,19 @@ fn texts(record: &Record) -> Vec<String> {
             assert!(!text.contains(wrong), "{wrong:?} in {text}");
         }
     }
+    for table in table_bodies(&texts[4]) {
+        let is_no_number = |word: &str| ["inf", "NaN"].contains(&word);
+        let has_no_number = table.split(|it: char| !it.is_alphanumeric()).any(is_no_number);
+        assert!(!has_no_number && !table.contains('?'), "{table}");
+    }
     texts
+}
+
+/// The rows of each table of a page with their tags, because drawings have their numbers in attributes.
+/// Other parts of a page have scripts and links.
+fn table_bodies(page: &str) -> Vec<&str> {
+    let from_body = page.split("<tbody>").skip(1);
+    from_body.map(|it| it.split_once("</tbody>").expect("a table's body ends").0).collect()
 }
 
 #[test]
@@ -62,6 +74,7 @@ fn every_text_says_that_one_round_has_no_interval() {
     assert!(wide.contains("1 reading") && wide.contains("(1 round)"), "{wide}");
     assert!(wide.contains("no advice: 5 trials may be the fastest and need 1 more round"), "{wide}");
     assert!(markdown.contains("1 reading") && page.contains("1 round"), "{markdown}");
+    assert!(table_bodies(page).iter().any(|table| table.contains("getline")), "{page}");
     assert!(json.contains("\"rank\": \"1 more round is needed\""), "{json}");
 }
 
