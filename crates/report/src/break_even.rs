@@ -162,6 +162,27 @@ mod tests {
     }
 
     #[test]
+    fn two_and_three_rounds_of_many_trials_have_the_interval_of_their_shared_noise() {
+        for readings in [2, 3] {
+            let mut record = record(100_000_000, readings, CacheState::Warm);
+            // Locations share their noise from eight trials on.
+            for index in 2..9 {
+                let name = format!("command/unzip {index}");
+                announce(&mut record, index, &name, CacheState::Warm).decodes = Some(Archive::Zstd);
+                let wall_ms = |round: u32| 200 + 10 * index as u64 + u64::from(round);
+                let read = |round| reading(index, round, wall_ms(round) * 1_000_000);
+                add_readings(&mut record, index, (0..readings).map(read));
+            }
+            let it = &found(&record)[0];
+            assert_eq!((it.decoding.as_str(), it.rule), ("rust/zstd", Some(IntervalRule::SharedVariance)));
+            let (below, ends) = (it.below_bytes_per_s.unwrap(), it.below_ci95.unwrap());
+            assert!(ends.low < below && below < ends.high && ends.high < 1.2 * ends.low, "{it:?}");
+            let sentence = it.sentence();
+            assert!(sentence.contains("GB/s [") && !sentence.contains("round"), "{sentence}");
+        }
+    }
+
+    #[test]
     fn cold_decoding_includes_the_device_and_is_left_out() {
         assert_eq!(found(&record(100_000_000, 41, CacheState::Cold)), []);
     }

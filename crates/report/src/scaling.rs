@@ -238,6 +238,7 @@ fn number(rate: f64, interval: Option<Interval>) -> Number {
 mod tests {
     use super::*;
     use crate::tests::{add_readings, announce, reading};
+    use readlab_analysis::stats::IntervalRule;
     use readlab_model::sample::Sample;
     use readlab_model::target::TargetFacts;
     use readlab_record::{Fleet, Share, testing};
@@ -294,6 +295,28 @@ mod tests {
         let mut all = record(&[(4, 1.0)], 6);
         all.targets[0].ranks = None;
         assert_eq!(ScalingView::all(&all), []);
+    }
+
+    #[test]
+    fn two_and_three_rounds_have_intervals_by_the_noise_of_all_numbers_of_ranks() {
+        // Locations share their noise from eight trials on.
+        let mut rates = vec![(1, 1.0), (2, 1.9)];
+        rates.extend((3..=8).map(|ranks| (ranks, 1.95)));
+        // How busy the processors are needs three rounds.
+        for (rounds, limited) in [(2, "not_told"), (3, "shared")] {
+            let scaling = &Scaling::all(&record(&rates, rounds))[0];
+            for point in &scaling.points {
+                let ends = point.interval.unwrap();
+                assert_eq!(point.rule, Some(IntervalRule::SharedVariance), "{rounds} rounds: {point:?}");
+                assert!(ends.low < 1.001 * point.rate && ends.high > 0.999 * point.rate, "{point:?}");
+                assert!(ends.high < 1.01 * ends.low, "{rounds} rounds: {point:?}");
+            }
+            assert_eq!(scaling.saturated_at, Some(2), "{rounds} rounds");
+            assert_eq!(scaling.limited.as_ref().map(limited_word), Some(limited), "{rounds} rounds");
+        }
+        let one = &Scaling::all(&record(&rates, 1))[0];
+        assert!(one.points.iter().all(|it| it.interval.is_none() && it.rule.is_none()), "{one:?}");
+        assert_eq!((one.saturated_at, one.limited), (None, None));
     }
 
     #[test]

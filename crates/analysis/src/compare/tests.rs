@@ -1,8 +1,11 @@
 //! Tests of comparisons with hand-made sides.
 
 use super::*;
-use crate::stats::{Interval, Observation, Ratio};
+use crate::stats::{Interval, IntervalRule, Observation, Ratio, float};
+use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, Work};
+use readlab_protocol::Cache;
+use readlab_record::{Record, testing};
 use std::collections::BTreeMap;
 
 fn samples(values: impl IntoIterator<Item = f64>) -> Figure {
@@ -272,4 +275,60 @@ fn a_side_without_the_fact_is_named_beside_the_line() {
     let sides = [fact("a", Some(3.0)), fact("b", Some(4.0)), fact("c", None)];
     let found = fit(&sides, &FitRequest::parse("read/wall", "machine.ghz").unwrap()).unwrap();
     assert_eq!((found.points.len(), found.without), (2, vec!["c".to_owned()]));
+}
+
+/// A side from a record of these numbers of warm trials and rounds; its trials are `slower` times as
+/// slow.
+fn recorded_side(name: &str, trials: u64, rounds: u64, slower: f64) -> Side {
+    let mut record = Record::new(testing::header());
+    record.add(testing::sized(0, 1_000_000_000));
+    for trial in 0..trials {
+        let reading = |round: u64| {
+            let wobble = 1.0 + 0.01 * float((3 * trial + 5 * round) % 7);
+            let wall_ns = (1e8 * slower * (1.0 + 0.1 * float(trial)) * wobble) as u64;
+            Sample { wall_ns, ..Sample::default() }
+        };
+        let (name, readings) = (format!("rust/read{trial}"), (0..rounds).map(reading));
+        testing::add_trial(&mut record, &name, CacheState::Warm, Cache::Through, readings);
+    }
+    Side::of_record(&record, name, "here")
+}
+
+#[test]
+fn recorded_cells_of_few_rounds_share_their_noise_and_tell_a_factor_of_two() {
+    use IntervalRule::{SharedVariance, Student};
+    for (trials, rounds, rule) in [
+        (9, 2, Some(SharedVariance)),
+        (9, 3, Some(SharedVariance)),
+        // Locations of few trials have Student's interval.
+        (4, 3, Some(Student)),
+        (9, 1, None),
+    ] {
+        let sides = vec![recorded_side("a", trials, rounds, 1.0), recorded_side("b", trials, rounds, 2.0)];
+        let found = Comparison::new(sides, &[Measure::Wall, Measure::Rate], Center::Median, false).unwrap();
+        assert_eq!(found.tables.len(), 2, "time and rate");
+        for row in found.tables.iter().flat_map(|table| &table.rows) {
+            let [before, after] = [0, 1].map(|side| row.cells[side].unwrap());
+            for cell in [before, after] {
+                assert_eq!((cell.rule, cell.ci95.is_some()), (rule, rule.is_some()), "{cell:?}");
+            }
+            let ratio = after.ratio.unwrap();
+            assert!((ratio.estimate - 0.5).abs() < 0.01, "{ratio:?}");
+            assert_eq!(ratio.ci95.map(|ends| ends.high < 1.0), rule.map(|_| true), "{rounds}: {ratio:?}");
+        }
+    }
+}
+
+#[test]
+fn two_cases_of_one_side_have_a_ratio_by_shared_noise_and_those_of_two_sides_have_none() {
+    for rounds in [2, 3] {
+        let sides = ["a", "b"].map(|name| recorded_side(name, 9, rounds, 1.0));
+        let [noise, of_other_side] = sides.each_ref().map(|side| side.cases[0].noise[&Measure::Wall].clone());
+        let of_same_side = &sides[0].cases[8].noise[&Measure::Wall];
+        let ratio = of_same_side.ratio_to(&noise).unwrap();
+        let ci95 = ratio.ci95.unwrap();
+        assert_eq!((ci95.rule, ratio.pairs), (IntervalRule::SharedVariance, rounds as usize));
+        assert!(ci95.ends.low > 1.0 && ci95.ends.holds(ratio.estimate), "{ratio:?}");
+        assert_eq!(noise.ratio_to(&of_other_side), None);
+    }
 }
