@@ -18,11 +18,13 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct RecordExport {
     trials: Vec<ExportedTrial>,
+    #[serde(default)]
+    advice: Vec<ExportedAdvice>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ExportedTrial {
-    index: TrialIndex,
+    pub(crate) index: TrialIndex,
     pub(crate) id: String,
     #[serde(flatten)]
     ranking: RankingKey,
@@ -57,6 +59,43 @@ struct ExportedRatio {
     ci95: Option<[f64; 2]>,
 }
 
+/// The advice about one ranking. An older readlab may not give it by language.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct ExportedAdvice {
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    by_language: Vec<ExportedLanguage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct ExportedLanguage {
+    usual_is: Option<ExportedUsualWay>,
+    /// How many times as fast as the usual method the best one is; `None` where they are the same.
+    times: Option<ExportedTimes>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ExportedUsualWay {
+    TheSame,
+    NotToldApart,
+    Slower,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct ExportedTimes {
+    ci95: Option<[f64; 2]>,
+}
+
+impl ExportedLanguage {
+    /// Whether the usual method is the best one, or has a ratio to it with an interval.
+    fn is_compared(&self) -> bool {
+        self.usual_is == Some(ExportedUsualWay::TheSame)
+            || self.times.as_ref().is_some_and(|times| times.ci95.is_some())
+    }
+}
+
 impl RecordExport {
     /// The trials that were measured, without controls.
     pub(crate) fn measured(&self) -> impl Iterator<Item = &ExportedTrial> {
@@ -75,7 +114,7 @@ impl ExportedTrial {
         self.interval().map(Significance::from_interval)
     }
 
-    fn is_compared_with(&self, reference: &str) -> bool {
+    pub(crate) fn is_compared_with(&self, reference: &str) -> bool {
         self.ratio.as_ref().is_some_and(|ratio| ratio.reference == reference)
     }
 }
@@ -137,6 +176,31 @@ impl Pairwise {
         let pairs = self.pairs.iter().filter(|pair| pair.state == state);
         let differs = |ci95| Significance::from_interval(ci95) != Significance::Tie;
         pairs.map(|pair| pair.ci95.is_some_and(differs)).collect()
+    }
+
+    /// The share of ratios to the reference that have no interval.
+    pub(crate) fn ratios_without_interval(&self, state: &str) -> Share {
+        let ranked = || self.export.measured().filter(|trial| trial.ranking.state == state);
+        let references: BTreeSet<&str> =
+            ranked().filter_map(|it| Some(it.ratio.as_ref()?.reference.as_str())).collect();
+        let compared = ranked().filter(|it| !references.contains(it.id.as_str()));
+        compared.map(|it| it.interval().is_none()).collect()
+    }
+
+    /// The share of languages whose best method is compared with their usual method.
+    pub(crate) fn compared_languages(&self, state: &str) -> Share {
+        let of_state = self.export.advice.iter().filter(|advice| advice.state == state);
+        of_state.flat_map(|it| &it.by_language).map(ExportedLanguage::is_compared).collect()
+    }
+
+    /// The share of the first trial's ratios to other trials that hold 1.
+    pub(crate) fn ties_of_first(&self, state: &str) -> Share {
+        let is_first = |rank: &ExportedRank| rank.place == 1 && rank.standing == "first";
+        let mut ranked = self.export.measured().filter(|trial| trial.ranking.state == state);
+        let first = ranked.find(|it| it.rank.as_ref().is_some_and(is_first));
+        let Some(first) = first else { return Share::default() };
+        let pairs = self.pairs.iter().filter(|pair| pair.trials.contains(&first.index));
+        pairs.map(|pair| pair.ci95.is_some_and(|ends| ends.holds(1.0))).collect()
     }
 
     pub(crate) fn first_rank(&self, state: &str) -> FirstRank {
@@ -263,6 +327,33 @@ pub(crate) mod tests {
         let FirstRank::Tied { others: 1, half_width } = found.first_rank("warm") else { panic!("{found:?}") };
         assert!((half_width - 0.04).abs() < 1e-9);
         assert_eq!(found.first_rank("warm").words(), "1 tied at ±4.0 %");
+    }
+
+    #[test]
+    fn ratios_without_an_interval_and_ties_of_the_first_are_counted() {
+        let trials = [("a", 1, "first", None), ("b", 1, "tied", Some([0.9, 1.1])), ("c", 3, "first", None)];
+        let export = export("a", &trials);
+        let found = Pairwise { pairs: pairs_with(&export, "a"), export };
+        assert_eq!(found.ratios_without_interval("warm").words(), "1 of 2 (50 %)");
+        assert_eq!(found.ties_of_first("warm").words(), "1 of 2 (50 %)");
+        assert_eq!(found.ratios_without_interval("cold"), Share::default());
+        assert_eq!(found.ties_of_first("cold"), Share::default());
+    }
+
+    #[test]
+    fn a_language_is_compared_if_its_usual_method_is_the_best_or_has_an_interval() {
+        let language = |usual_is: Value, times: Value| json!({ "usual_is": usual_is, "times": times });
+        let languages = [
+            language(json!("the_same"), Value::Null),
+            language(json!("not_told_apart"), json!({ "estimate": 1.1, "ci95": [0.9, 1.3] })),
+            language(json!("slower"), json!({ "estimate": 2.0, "ci95": null })),
+            language(Value::Null, Value::Null),
+        ];
+        let advice = json!([{ "state": "cold", "by_language": languages }, { "sentence": "older" }]);
+        let export = serde_json::from_value(json!({ "trials": [], "advice": advice })).unwrap();
+        let found = Pairwise { export, pairs: Vec::new() };
+        assert_eq!(found.compared_languages("cold").words(), "2 of 4 (50 %)");
+        assert_eq!(found.compared_languages("warm"), Share::default());
     }
 
     #[test]

@@ -141,10 +141,32 @@ impl Programs {
     }
 
     pub(crate) fn start(&self, race: &Race) -> anyhow::Result<RunningLab> {
+        self.start_with(&self.lab, race)
+    }
+
+    pub(crate) fn start_with(&self, lab: &Lab, race: &Race) -> anyhow::Result<RunningLab> {
         let folder = self.empty_folder(race.name)?;
-        let mut command = self.command(&self.lab, race, &folder)?;
+        let mut command = self.command(lab, race, &folder)?;
         command.arg("--quiet");
         RunningLab::start(command, &folder)
+    }
+
+    /// Measures something `repeats` times with each lab. Returns the results of each lab, those of
+    /// this build first. The order of the labs alternates, because one run may affect the next.
+    pub(crate) fn in_turns<T>(
+        &self,
+        repeats: usize,
+        mut measure: impl FnMut(&Lab, usize) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<(&Lab, Vec<T>)>> {
+        let mut found: Vec<(&Lab, Vec<T>)> = self.labs().map(|lab| (lab, Vec::new())).collect();
+        for nth in 0..repeats {
+            for (lab, results) in &mut found {
+                results.push(measure(lab, nth)?);
+            }
+            found.reverse();
+        }
+        found.sort_by_key(|(lab, _)| lab.revision != Revision::Now);
+        Ok(found)
     }
 
     /// The command by which a readlab races and writes its record into a folder.

@@ -5,7 +5,7 @@
 
 use crate::pairs;
 use crate::pairwise::{ExportedTrial, RecordExport, half_width};
-use crate::programs::{Programs, Race};
+use crate::programs::{Lab, Programs, Race};
 use crate::row::{Row, Share};
 use readlab_analysis::stats::Significance;
 use readlab_model::trial::CacheState;
@@ -42,23 +42,30 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         .iter()
         .flat_map(|level| (1..=level.readers).map(|copy| reader_name(level.added_percent, copy)));
     let names: Vec<String> = [reference.clone()].into_iter().chain(names).collect();
-    let mut exports = Vec::new();
-    for seed in 0..programs.repeats(RACES) {
+    let exports = programs.in_turns(programs.repeats(RACES), |lab, seed| {
         let seed = seed.to_string();
         let mut options = vec!["--seed", &seed, "--roster", &roster, "--budget", BUDGET];
         options.extend(["--reference", &reference]);
         options.extend(names.iter().flat_map(|name| ["--method", name.as_str()]));
         let state = Some(CacheState::Warm);
         let race = Race { name: "power", trials: &[], file: &file, state, options: &options };
-        exports.push(programs.lab.export(&programs.start(&race)?.finish()?)?);
-    }
-    let mut rows: Vec<Row> = SLOWNESS_LEVELS.iter().map(|level| level.row(&exports)).collect();
+        lab.export(&programs.start_with(lab, &race)?.finish()?)
+    })?;
+    let of_lab = |(lab, exports): &(&Lab, Vec<RecordExport>)| {
+        let revision = lab.revision;
+        rows(exports).into_iter().map(move |row| row.for_revision(revision))
+    };
+    Ok(exports.iter().flat_map(of_lab).collect())
+}
+
+fn rows(exports: &[RecordExport]) -> Vec<Row> {
+    let mut rows: Vec<Row> = SLOWNESS_LEVELS.iter().map(|level| level.row(exports)).collect();
     let widths =
-        SLOWNESS_LEVELS[0].compared_trials(&exports).filter_map(|trial| trial.interval()).map(half_width);
+        SLOWNESS_LEVELS[0].compared_trials(exports).filter_map(|trial| trial.interval()).map(half_width);
     let width = pairs::median(widths);
     let words = format!("±{:.1} %, median of ratios between equal readers", width * 100.0);
     rows.push(Row::unjudged("half-width on this machine", width, words));
-    Ok(rows)
+    rows
 }
 
 fn reader_name(added_percent: u64, copy: usize) -> String {
