@@ -17,6 +17,7 @@ mod same;
 mod state;
 mod test_times;
 mod tune;
+mod tune_seeds;
 
 use crate::cases;
 use crate::programs::Programs;
@@ -30,7 +31,7 @@ pub(crate) struct Figure {
     pub(crate) measure: fn(&Programs) -> anyhow::Result<Vec<Row>>,
 }
 
-/// Every figure, in the order of the report.
+/// Every figure of the whole bench, in the order of the report.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Figure] = &[
     Figure { name: "fidelity", about: fidelity::ABOUT, minutes: 6, measure: fidelity::measure },
@@ -51,4 +52,10 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "beside-fio", about: beside_fio::ABOUT, minutes: 5, measure: beside_fio::measure },
     Figure { name: "build", about: build::ABOUT, minutes: 3, measure: build::measure },
     Figure { name: "test-times", about: test_times::ABOUT, minutes: 4, measure: test_times::measure },
+];
+
+/// Figures that take too long for the whole bench. They are measured if they are named.
+#[rustfmt::skip]
+pub(crate) const ONLY_BY_NAME: &[Figure] = &[
+    Figure { name: "tune-seeds", about: tune_seeds::ABOUT, minutes: 22, measure: tune_seeds::measure },
 ];

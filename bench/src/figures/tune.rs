@@ -23,6 +23,8 @@ const FILE_SIZE: Bytes = Bytes(128 << 20);
 const OBJECT_SIZE: Bytes = Bytes(64 << 20);
 const SMALL_FILE_SIZE: Bytes = Bytes(64 << 10);
 const READINGS_SHARE_MAX: f64 = 0.20;
+/// Readings by which the best settings of a search and of an exhaustive measurement are compared.
+const AFRESH_READINGS: usize = 30;
 const TWINS: [&str; 2] = ["first/read/iterator@buffer=64KiB", "second/read/iterator@buffer=64KiB"];
 /// Number of races of A against A.
 const COMPARISONS: usize = 40;
@@ -93,10 +95,19 @@ pub(super) fn measure(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn search(programs: &Programs, file: &Path, state: CacheState, options: &[&str]) -> anyhow::Result<Record> {
+/// Searches this state, or both.
+pub(super) fn search(
+    programs: &Programs,
+    file: &Path,
+    state: Option<CacheState>,
+    options: &[&str],
+) -> anyhow::Result<Record> {
     let folder = programs.empty_folder("tune")?;
     let mut command = programs.lab.command("tune");
-    command.args(["--quiet", "--state", &state.to_string(), "--output"]).arg(&folder);
+    if let Some(state) = state {
+        command.args(["--state", &state.to_string()]);
+    }
+    command.args(["--quiet", "--output"]).arg(&folder);
     command.args(options).arg("--").arg(file);
     RunningLab::start(command, &folder)?.record()
 }
@@ -110,17 +121,14 @@ pub(super) fn compare_with_exhaustive(
 ) -> anyhow::Result<Vec<Row>> {
     let &SearchTask { name, state, .. } = task;
     let options = with_methods(task.methods, &[task.options, task.space, &["--budget", "20m"]]);
-    let search = search(programs, file, state, &options)?;
-    let settings: Vec<String> = searched_settings(&search).map(|trial| trial.trial.id.to_string()).collect();
+    let search = search(programs, file, Some(state), &options)?;
+    let settings: Vec<String> =
+        searched_settings(&search, state).map(|trial| trial.trial.id.to_string()).collect();
     let names: Vec<&str> = settings.iter().map(String::as_str).collect();
-    let readings = EXHAUSTIVE_READINGS.to_string();
-    let race = |name, trials: &[&str], options: &[&str]| {
-        let options = with_methods(trials, &[task.options, options]);
-        programs.race(&Race { name, trials: &[], file, state: Some(state), options: &options })
-    };
-    let exhaustive =
-        race("exhaustive", &names, &["--runs", &readings, "--fills", &readings, "--budget", "60m"])?;
-    let (by_search, by_all) = (best_trial_name(&search)?, best_trial_name(&exhaustive)?);
+    let race =
+        |settings: &[&str], reading| race_settings(programs, file, state, settings, task.options, reading);
+    let exhaustive = race(&names, Reading::Exhaustive)?;
+    let (by_search, by_all) = (best_trial_name(&search, state)?, best_trial_name(&exhaustive, state)?);
     let share = turns_share(&search, settings.len());
     let taken = Row::judged(
         format!("{name}: readings of the search"),
@@ -140,33 +148,69 @@ pub(super) fn compare_with_exhaustive(
     if by_search == by_all {
         return Ok(vec![Row::judged(figure, &target, 1.0, true, format!("the same: {by_all}")), taken]);
     }
-    let afresh = race("tune-afresh", &[&by_search, &by_all], &["--runs", "30", "--fills", "30"])?;
+    let afresh = race(&[&by_search, &by_all], Reading::Afresh)?;
     let ratio = pairs::of_trials(measured_trial(&afresh, &by_search)?, measured_trial(&afresh, &by_all)?)?;
     let words = format!("{:.3} times its time, {both}", ratio.estimate);
     let row = Row::judged(figure, &target, ratio.estimate, ratio.estimate <= 1.0 + task.tolerance, words);
     Ok(vec![row.with_interval(ratio.ci95.map(|it| it.ends)), taken])
 }
 
+/// How often each setting is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As often as the exhaustive measurement of a space reads each setting.
+    Exhaustive,
+    /// Often enough to tell the best settings apart.
+    Afresh,
+}
+
+/// Reads settings of one state, each in fills of its own.
+pub(super) fn race_settings(
+    programs: &Programs,
+    file: &Path,
+    state: CacheState,
+    settings: &[&str],
+    options: &[&str],
+    reading: Reading,
+) -> anyhow::Result<Record> {
+    let (name, runs) = match reading {
+        Reading::Exhaustive => ("exhaustive", EXHAUSTIVE_READINGS),
+        Reading::Afresh => ("tune-afresh", AFRESH_READINGS),
+    };
+    let runs = runs.to_string();
+    let often = ["--runs", &runs, "--fills", &runs, "--budget", "60m"];
+    let options = with_methods(settings, &[options, &often]);
+    programs.race(&Race { name, trials: &[], file, state: Some(state), options: &options })
+}
+
 fn with_methods<'a>(methods: &[&'a str], options: &[&[&'a str]]) -> Vec<&'a str> {
     methods.iter().flat_map(|&method| ["--method", method]).chain(options.concat()).collect()
 }
 
-/// Every setting: those that were read, and those that the search's model ruled out.
-fn searched_settings(record: &Record) -> impl Iterator<Item = &TrialRecord> {
-    let is_ruled_out =
-        |trial: &TrialRecord| trial.outcome.as_ref().is_some_and(|it| it.prediction().is_some());
-    let is_setting = move |trial: &&TrialRecord| !trial.searched.is_empty() || is_ruled_out(trial);
-    record.trials.iter().filter(|trial| !trial.trial.is_control()).filter(is_setting)
+/// Every setting of a state: those that were read, and those that the search's model ruled out.
+pub(super) fn searched_settings(record: &Record, state: CacheState) -> impl Iterator<Item = &TrialRecord> {
+    trials_of(record, state).filter(|trial| !trial.searched.is_empty() || is_ruled_out(trial))
 }
 
-/// The name of the trial with the best median of its reported readings, except the search's
-/// reference.
-fn best_trial_name(record: &Record) -> anyhow::Result<String> {
+/// Settings of a state that have neither a reading nor a prediction.
+pub(super) fn unknown_settings(record: &Record, state: CacheState) -> impl Iterator<Item = &TrialRecord> {
+    let is_unread = |trial: &TrialRecord| trial.searched.is_empty() && trial.samples.is_empty();
+    trials_of(record, state).filter(move |trial| is_unread(trial) && !is_ruled_out(trial))
+}
+
+fn is_ruled_out(trial: &TrialRecord) -> bool {
+    trial.outcome.as_ref().is_some_and(|it| it.prediction().is_some())
+}
+
+fn trials_of(record: &Record, state: CacheState) -> impl Iterator<Item = &TrialRecord> {
+    record.trials.iter().filter(move |it| !it.trial.is_control() && it.trial.state == state)
+}
+
+/// The name of the trial of a state with the best median of its reported readings, except the
+/// search's reference.
+pub(super) fn best_trial_name(record: &Record, state: CacheState) -> anyhow::Result<String> {
     let is_reference = |trial: &TrialRecord| Some(&trial.trial.id) == record.header.reference.as_ref();
-    let reported = record
-        .trials
-        .iter()
-        .filter(|trial| !trial.trial.is_control() && !trial.samples.is_empty() && !is_reference(trial));
+    let reported = trials_of(record, state).filter(|trial| !trial.samples.is_empty() && !is_reference(trial));
     Ok(pairs::fastest(reported).context("nothing was measured")?.trial.id.to_string())
 }
 
@@ -187,7 +231,7 @@ fn compare_identical_contenders(programs: &Programs) -> anyhow::Result<Row> {
     for seed in 0..programs.repeats(COMPARISONS) {
         let seed = seed.to_string();
         let options = ["--roster", &roster, "--method", TWINS[0], "--method", TWINS[1], "--seed", &seed];
-        let search = search(programs, &file, CacheState::Warm, &options)?;
+        let search = search(programs, &file, Some(CacheState::Warm), &options)?;
         let of = |name: &str| {
             search.trials.iter().find(|trial| trial.trial.contender() == name && !trial.samples.is_empty())
         };
