@@ -2,139 +2,21 @@
 //! often the remaining trial is not the fastest, and how accurate its ratio is.
 
 use super::Races;
-use crate::{Indifference, Noise, Observation, SharedVariance, Significance, count, find_stops, median};
+use crate::stopping_race::{RaceEnd, StoppingRace};
+use crate::{Indifference, Noise, RaceAverages, SharedVariance, Significance, TrueTimes, count, median};
 
-/// Largest number of rounds of a race.
-const ROUNDS_MAX: usize = 60;
-
-/// The median times of a recorded cold race, in milliseconds.
-const RECORDED_MS: [f64; 28] = [
-    107.0, 113.0, 132.0, 134.0, 136.0, 146.0, 147.0, 148.0, 148.0, 150.0, 150.0, 154.0, 158.0, 159.0, 163.0,
-    163.0, 170.0, 179.0, 183.0, 188.0, 205.0, 206.0, 217.0, 227.0, 227.0, 248.0, 259.0, 317.0,
-];
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum TrueTimes {
-    /// The times of a recorded race; the second trial is at least this share slower than the first.
-    Recorded(f64),
-    /// All other trials are this share slower than the first.
-    AllBehind(f64),
-    /// Two trials are equally fast, and the others as recorded.
-    Twins,
-    /// All trials are equally fast.
-    Equal,
-}
-
-impl TrueTimes {
-    fn logs(self, trials: usize) -> Vec<f64> {
-        let recorded = |at: usize| (RECORDED_MS[at % RECORDED_MS.len()] / RECORDED_MS[0]).ln();
-        let log = |at: usize| match self {
-            _ if at == 0 => 0.0,
-            TrueTimes::Recorded(behind) => recorded(at) + behind.ln_1p(),
-            TrueTimes::AllBehind(behind) => behind.ln_1p(),
-            TrueTimes::Twins if at == 1 => 0.0,
-            TrueTimes::Twins => recorded(at) + 0.1_f64.ln_1p(),
-            TrueTimes::Equal => 0.0,
-        };
-        (0..trials).map(log).collect()
-    }
-}
-
-/// A race with the readings of all rounds, before any trial stops.
-struct Race {
-    /// The true logarithms of the times.
-    logs: Vec<f64>,
-    readings: Vec<Vec<Observation>>,
-}
-
-struct RaceEnd {
-    /// The number of rounds of each trial.
-    rounds: Vec<usize>,
-    running: Vec<usize>,
-}
-
-impl Race {
-    /// Draws a race. Readings scatter by `sd`, more in some trials than in others; rounds differ by
-    /// less, and one reading in fifty takes twice as long.
-    fn draw(times: TrueTimes, trials: usize, sd: f64, noise: &mut Noise) -> Race {
-        let logs = times.logs(trials);
-        let of_round: Vec<f64> = (0..ROUNDS_MAX).map(|_| 0.3 * sd * noise.normal()).collect();
-        let mut trial = |log: &f64| -> Vec<Observation> {
-            let own_sd = sd * (0.4 * noise.normal()).exp();
-            let log = |of_round: &f64| {
-                log + of_round + own_sd * noise.normal() + noise.spike_with_probability(0.02, 2_f64.ln())
-            };
-            Observation::from_rounds(of_round.iter().map(log).map(|log| 1e8 * log.exp()))
-        };
-        let readings = logs.iter().map(&mut trial).collect();
-        Race { logs, readings }
-    }
-
-    /// Stops trials after every round; the trial `kept` is read in all rounds even if it stops.
-    fn run(&self, zone: Indifference, kept: Option<usize>) -> RaceEnd {
-        let mut end = RaceEnd { rounds: vec![1; self.logs.len()], running: (0..self.logs.len()).collect() };
-        for round in 2..=ROUNDS_MAX {
-            end.running.iter().copied().chain(kept).for_each(|trial| end.rounds[trial] = round);
-            let stopped = find_stops(&self.shared(&end.rounds), &end.running, zone);
-            end.running.retain(|trial| stopped.iter().all(|stop| stop.trial != *trial));
-            if end.running.len() == 1 {
-                break;
-            }
-        }
-        end
-    }
-
-    fn shared(&self, rounds: &[usize]) -> SharedVariance {
-        SharedVariance::new(self.readings.iter().zip(rounds).map(|(all, rounds)| &all[..*rounds]))
-    }
-
+impl StoppingRace {
     /// The fastest of the remaining trials by its readings.
     fn winner(&self, end: &RaceEnd) -> usize {
-        let centre = |&trial: &usize| median(self.read(trial, end)).unwrap();
+        let read = |trial: usize| self.readings[trial][..end.rounds[trial]].iter().map(|it| it.value);
+        let centre = |&trial: &usize| median(read(trial)).unwrap();
         end.running.iter().copied().min_by(|a, b| centre(a).total_cmp(&centre(b))).unwrap()
     }
-
-    fn read(&self, trial: usize, end: &RaceEnd) -> impl Iterator<Item = f64> {
-        self.readings[trial][..end.rounds[trial]].iter().map(|it| it.value)
-    }
-
-    fn is_fastest(&self, trial: usize) -> bool {
-        self.logs[trial] < 1e-9
-    }
 }
 
-/// The averages over simulated races of one kind.
-#[derive(Debug)]
-struct RaceAverages {
-    /// Mean number of readings of all trials.
-    readings: f64,
-    /// Mean number of rounds until one trial is left.
-    rounds: f64,
-    /// The share of races that end with one trial left.
-    decided: f64,
-    /// The share of races that end with one trial left which is not the fastest.
-    wrong: f64,
-}
-
+/// Simulates races and prints their averages.
 fn run_races(times: TrueTimes, trials: usize, sd: f64, zone: Indifference, races: usize) -> RaceAverages {
-    let mut noise = Noise::new(3);
-    let mut sums = [0.0; 4];
-    for _ in 0..races {
-        let race = Race::draw(times, trials, sd, &mut noise);
-        let end = race.run(zone, None);
-        let is_decided = end.running.len() == 1;
-        let is_wrong = is_decided && !race.is_fastest(end.running[0]);
-        let rounds = end.rounds.iter().max().unwrap();
-        let of_race = [
-            count(end.rounds.iter().sum()),
-            count(*rounds),
-            count(usize::from(is_decided)),
-            count(usize::from(is_wrong)),
-        ];
-        sums.iter_mut().zip(of_race).for_each(|(sum, of_race)| *sum += of_race / count(races));
-    }
-    let [readings, rounds, decided, wrong] = sums;
-    let found = RaceAverages { readings, rounds, decided, wrong };
+    let found = RaceAverages::simulate(times, trials, sd, zone, races);
     println!("{times:?}, {trials} trials, sd {sd}, {zone:?}: {found:?}");
     found
 }
@@ -146,10 +28,15 @@ fn wrong_max(races: usize) -> f64 {
 
 fn assert_races_are_decided(races: Races) {
     let zone = Indifference::within(0.1);
+    // A tenth of the races scatters more.
+    let (decided_min, readings_max) = match races {
+        Races::Tenth => (0.95, 115.0),
+        Races::All => (0.98, 108.0),
+    };
     let n = races.share_of(400);
     let recorded = run_races(TrueTimes::Recorded(0.1), 28, 0.1, zone, n);
-    assert!(recorded.decided > 0.95 && recorded.wrong <= wrong_max(n), "{recorded:?}");
-    assert!(recorded.readings < 130.0 && recorded.rounds < 17.0, "{recorded:?}");
+    assert!(recorded.decided >= decided_min && recorded.wrong <= wrong_max(n), "{recorded:?}");
+    assert!(recorded.readings < readings_max && recorded.rounds < 14.0, "{recorded:?}");
     let behind = run_races(TrueTimes::AllBehind(0.1), 28, 0.1, zone, n);
     assert!(behind.decided > 0.7 && behind.wrong <= wrong_max(n), "{behind:?}");
     assert!(behind.readings < 360.0, "{behind:?}");
@@ -196,7 +83,7 @@ mod ring2 {
             let mut noise = Noise::new(1);
             let (mut left, mut others) = ([0, 0], [0, 0]);
             for _ in 0..400 {
-                let race = Race::draw(times, 28, 0.1, &mut noise);
+                let race = StoppingRace::draw(times, 28, 0.1, &mut noise);
                 let reference = 9;
                 let end = race.run(Indifference::within(0.1), Some(reference));
                 let (shared, winner) = (race.shared(&end.rounds), race.winner(&end));
@@ -227,7 +114,7 @@ mod ring2 {
         let mut noise = Noise::new(4);
         let (mut different, mut held) = (0, 0);
         for _ in 0..races {
-            let race = Race::draw(TrueTimes::Equal, trials, 0.1, &mut noise);
+            let race = StoppingRace::draw(TrueTimes::Equal, trials, 0.1, &mut noise);
             let mut end = race.run(Indifference::within(0.1), None);
             end.rounds.iter_mut().for_each(|rounds| *rounds = (*rounds).max(10));
             let (shared, first) = (of_race(race.shared(&end.rounds)), race.winner(&end));
@@ -261,7 +148,7 @@ mod ring2 {
         let mut noise = Noise::new(1);
         let (mut slower, mut compared) = (0, 0);
         for _ in 0..3_000 / trials {
-            let race = Race::draw(times, trials, 0.1, &mut noise);
+            let race = StoppingRace::draw(times, trials, 0.1, &mut noise);
             let end = race.run(zone, None);
             let (shared, winner) = (race.shared(&end.rounds), race.winner(&end));
             for trial in (0..trials).filter(|it| *it != winner && race.is_fastest(*it)) {
@@ -285,13 +172,15 @@ mod ring2 {
             let zone = equal_trials_called_slower(times, trials, Indifference::within(0.1));
             let looks = equal_trials_called_slower(times, trials, Indifference::OFF);
             println!("{times:?}, {trials} trials: {zone:.3} called slower; without a zone {looks:.3}");
-            assert!(zone <= (looks + 0.02).max(0.05), "{times:?}, {trials} trials: {zone} and {looks}");
+            // Two trials are called different more often, with looks as well.
+            let most = if trials == 2 { looks + 0.02 } else { 0.04 };
+            assert!(zone <= most, "{times:?}, {trials} trials: {zone} and {looks}");
         }
     }
 
     #[test]
     fn thirty_trials_are_judged_and_ranked_in_less_than_five_milliseconds() {
-        let race = Race::draw(TrueTimes::Recorded(0.01), 30, 0.1, &mut Noise::new(5));
+        let race = StoppingRace::draw(TrueTimes::Recorded(0.01), 30, 0.1, &mut Noise::new(5));
         let running: Vec<usize> = (0..30).collect();
         // Some trials have twenty rounds and the others five, so that each kind of interval is
         // computed.
