@@ -1,20 +1,22 @@
 //! Figure: how often the intervals of ratios and times contain the true value in simulated rounds
-//! of two trials, and how wide they are compared with those of Student's t.
+//! of two trials and in simulated races, how wide they are compared with those of Student's t, and
+//! how many readings a race needs until its zone of indifference decides it.
 //!
 //! Nothing is read and no machine is measured. The noise is drawn from a fixed seed
-//! ([`NoiseKind`]), so two runs of one revision agree. The table of METHOD.md is from the same
-//! noise. With fewer than six rounds, intervals use the noise that many trials share. Tests of the
-//! crate `readlab_stats` simulate those.
+//! ([`NoiseKind`], [`NoiseModel`]), so two runs of one revision agree. The tables of METHOD.md are
+//! from the same noise. With fewer than six rounds, the intervals of a race use the noise that its
+//! trials share.
 
 use crate::pairs::median;
 use crate::programs::Programs;
 use crate::row::Row;
 use readlab_analysis::stats::{
-    Confidence, Interval, Noise, NoiseKind, Observation, SharedVariance, count, mean_interval,
+    Confidence, Indifference, Interval, ModelCoverage, Noise, NoiseKind, NoiseModel, Observation,
+    RaceAverages, SharedVariance, TrueMedians, TrueTimes, count, mean_interval,
 };
 
 pub(super) const ABOUT: &str =
-    "how often intervals hold the true value in simulated rounds, and how wide they are";
+    "how often intervals hold the true value in simulated rounds, how wide they are, readings of a race";
 
 const ROUNDS: [u32; 9] = [6, 7, 8, 10, 12, 15, 20, 30, 40];
 const WIDTH_ROUNDS: u32 = 10;
@@ -24,6 +26,17 @@ const TRUE_RATIOS: [f64; 4] = [1.0, 1.02, 1.05, 1.2];
 const REPETITIONS: usize = 4_000;
 const COVERAGE_MIN: f64 = 0.94;
 const WIDTH_RATIO_MAX: f64 = 1.1;
+
+/// The simulated races under each of the 19 models: numbers of trials, and of races.
+const RACES: [(usize, usize); 3] = [(4, 1_000), (8, 500), (30, 125)];
+const ROUNDS_OF_RACES: [usize; 6] = [2, 3, 4, 5, 10, 40];
+/// The number of simulated races that an indifference zone of [`ZONE`] decides.
+const DECIDED_RACES: usize = 400;
+const TRIALS_OF_DECIDED_RACES: usize = 28;
+const NOISE_OF_DECIDED_RACES: f64 = 0.1;
+const ZONE: f64 = 0.1;
+const DECIDED_SHARE_MIN: f64 = 0.98;
+const READINGS_MAX: f64 = 105.0;
 
 /// The intervals of one quantity under one noise with one number of rounds, in logarithms.
 struct CoverageCell {
@@ -46,7 +59,78 @@ pub(super) fn measure(_: &Programs) -> anyhow::Result<Vec<Row>> {
     let cells = NoiseKind::ALL.into_iter().flat_map(|kind| ROUNDS.map(|rounds| cells(kind, rounds)));
     let (ratios, times): (Vec<CoverageCell>, Vec<CoverageCell>) =
         cells.map(|[ratio, time]| (ratio, time)).unzip();
-    Ok([rows("ratio", &ratios), rows("time", &times)].concat())
+    Ok([rows("ratio", &ratios), rows("time", &times), race_rows(), decision_rows()].concat())
+}
+
+/// A simulated race under one model, with how often its intervals hold the true value.
+struct RaceCell {
+    model: NoiseModel,
+    rounds: usize,
+    found: ModelCoverage,
+}
+
+impl RaceCell {
+    /// The cells with this number of trials.
+    fn all(trials: usize, races: usize) -> Vec<RaceCell> {
+        let of_model = |model: NoiseModel| {
+            let mut medians = TrueMedians::default();
+            ROUNDS_OF_RACES.map(|rounds| {
+                let found = medians.coverage(model, trials, rounds, races);
+                RaceCell { model, rounds, found }
+            })
+        };
+        NoiseModel::ALL.into_iter().flat_map(of_model).collect()
+    }
+}
+
+/// For each number of trials, the least coverage over all models and numbers of rounds, and that of
+/// loud trials among silent ones, which few readings do not reveal.
+fn race_rows() -> Vec<Row> {
+    let of_trials = |(trials, races): (usize, usize)| {
+        let cells = RaceCell::all(trials, races);
+        let least = |of: fn(&ModelCoverage) -> Option<f64>| -> Option<(f64, String)> {
+            let held = cells.iter().filter_map(|cell| Some((of(&cell.found)?, cell)));
+            let (held, cell) = held.min_by(|a, b| a.0.total_cmp(&b.0))?;
+            Some((held, format!("{:.1} % ({:?}, {} rounds)", 100.0 * held, cell.model, cell.rounds)))
+        };
+        let judged = |name: &str, (held, words): (f64, String)| {
+            let figure = format!("{name} of {trials} trials: least coverage");
+            Row::judged(figure, "at least 94 %", held, held >= COVERAGE_MIN, words)
+        };
+        let ratio = least(|it| Some(it.ratio)).map(|it| judged("ratio", it));
+        let time = least(|it| Some(it.location)).map(|it| judged("time", it));
+        let of_loud = least(|it| it.ratio_of_loud).map(|(held, words)| {
+            Row::unjudged(format!("ratio of a loud trial among {trials}: least coverage"), held, words)
+        });
+        [ratio, time, of_loud].into_iter().flatten().collect::<Vec<Row>>()
+    };
+    RACES.into_iter().flat_map(of_trials).collect()
+}
+
+/// Races with the times of a recorded one, the second trial a tenth behind the first.
+fn decision_rows() -> Vec<Row> {
+    let RaceAverages { readings, rounds, decided, wrong } = RaceAverages::simulate(
+        TrueTimes::Recorded(ZONE),
+        TRIALS_OF_DECIDED_RACES,
+        NOISE_OF_DECIDED_RACES,
+        Indifference::within(ZONE),
+        DECIDED_RACES,
+    );
+    let figure = |what: &str| format!("race of {TRIALS_OF_DECIDED_RACES} trials: {what}");
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let words = format!("{}, {} of them for a wrong trial", percent(decided), percent(wrong));
+    let share = Row::judged(
+        figure("decided at ±10 %"),
+        format!("at least {:.0} %", 100.0 * DECIDED_SHARE_MIN),
+        decided,
+        decided >= DECIDED_SHARE_MIN,
+        words,
+    );
+    let words = format!("{readings:.1} in {rounds:.1} rounds, means of {DECIDED_RACES} races");
+    let target = format!("at most {READINGS_MAX:.0}");
+    let readings =
+        Row::judged(figure("readings until decided"), target, readings, readings <= READINGS_MAX, words);
+    vec![share, readings]
 }
 
 /// Rows for the least coverage over all cells, the width compared with Student's t, and each noise
