@@ -3,17 +3,20 @@
 //!
 //! While it measures, a lab listens at an abstract socket, whose name begins alike for all labs
 //! with the same folder for temporary files. The kernel reports the process that listens (unix(7),
-//! `SO_PEERCRED`), so that no other program can pose as a lab. Abstract names are no files, so
+//! `SO_PEERCRED`). Nothing waits for a listener, because any user can bind such a name and let the
+//! queue of the socket fill. Abstract names are no files, so
 //! nothing is left behind however a lab ends. Labs with different temporary folders (`TMPDIR`) or
 //! network namespaces do not detect each other; `readlab doctor` searches for other labs by their
 //! process names.
 
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::linux::fs::MetadataExt;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::{Duration, Instant};
 
 /// The kernel's list of sockets, in which an abstract name begins with `@`.
@@ -24,6 +27,10 @@ const NAME_PREFIX: &str = "readlab measures in ";
 
 /// Beginning of the socket name of the lab that changes settings of the system; the folder follows.
 const SETTINGS_PREFIX: &str = "readlab changes settings in ";
+
+/// Stands for a process that the kernel does not show: it is not visible from this namespace, or the
+/// queue of its socket is full.
+const UNKNOWN_PROCESS: u32 = 0;
 
 /// Time between two checks. A check takes some hundred microseconds if many programs have sockets,
 /// and a lab that measures for less than this time distorts nothing.
@@ -51,13 +58,14 @@ impl Instance {
         Instance { prefix, own: listener.map(|it| (name, it)), known: BTreeSet::new(), checked: None }
     }
 
-    /// The process ids of labs that were not reported before. Checks only after the interval.
+    /// The process ids of labs that were not reported before; 0 for a lab whose process is unknown.
+    /// Checks only after the interval.
     pub fn newcomers(&mut self) -> Vec<u32> {
         if self.checked.is_some_and(|checked| checked.elapsed() < CHECK_INTERVAL) {
             return Vec::new();
         }
         self.checked = Some(Instant::now());
-        let sockets = std::fs::read_to_string(SOCKETS).unwrap_or_default();
+        let sockets = socket_list();
         let is_own = |name: &str| self.own.as_ref().is_some_and(|(own, _)| own == name);
         let others: Vec<&str> = measuring_labs(&sockets, &self.prefix).filter(|name| !is_own(name)).collect();
         let new = others.into_iter().filter(|name| self.known.insert((*name).to_owned()));
@@ -81,14 +89,13 @@ impl SettingsLock {
         let lock = bound.map(|listener| SettingsLock { listener });
         lock.map_err(|error| match (error.kind(), listener_at(&name)) {
             // The kernel remembers the process that began to listen.
-            (ErrorKind::AddrInUse, Some(pid)) if pid != 0 && !is_running(pid) => format!(
+            (ErrorKind::AddrInUse, Some(pid)) if pid != UNKNOWN_PROCESS && !is_running(pid) => format!(
                 "those that another readlab (process {pid}) changed before it was killed are being restored: try again in \
                  some seconds"
             ),
-            (ErrorKind::AddrInUse, Some(pid)) => {
-                format!("another readlab (process {pid}) races settings of this machine")
+            (ErrorKind::AddrInUse, pid) => {
+                format!("{} races settings of this machine", lab_words(pid.unwrap_or(UNKNOWN_PROCESS)))
             }
-            (ErrorKind::AddrInUse, None) => "another readlab races settings of this machine".to_owned(),
             _ => error.to_string(),
         })
     }
@@ -113,9 +120,22 @@ fn folder_words() -> String {
 
 pub fn warning(pid: u32) -> String {
     format!(
-        "another readlab (process {pid}) measured on this machine at the same time: both share its processors, caches and \
-         device, and the numbers of both are spoiled"
+        "{} measured on this machine at the same time: both share its processors, caches and device, and the numbers of \
+         both are spoiled",
+        lab_words(pid)
     )
+}
+
+fn lab_words(pid: u32) -> String {
+    match pid {
+        UNKNOWN_PROCESS => "another readlab".to_owned(),
+        pid => format!("another readlab (process {pid})"),
+    }
+}
+
+/// The kernel's list of sockets. A name may have any bytes, which must not hide the other names.
+fn socket_list() -> String {
+    String::from_utf8_lossy(&std::fs::read(SOCKETS).unwrap_or_default()).into_owned()
 }
 
 fn address(name: &str) -> Option<SocketAddr> {
@@ -131,16 +151,28 @@ fn measuring_labs<'a>(sockets: &'a str, prefix: &'a str) -> impl Iterator<Item =
         .filter(move |name| name.starts_with(prefix))
 }
 
-/// The process that listens at a name; 0 if the process is not visible from this namespace.
+/// The process that listens at a name; [`UNKNOWN_PROCESS`] if the kernel does not show it. A listener
+/// whose queue is full counts as one, because any user can fill the queue of a lab and would hide it.
 fn listener_at(name: &str) -> Option<u32> {
-    let stream = UnixStream::connect_addr(&address(name)?).ok()?;
+    let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).ok()?;
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).ok()?;
+    match connect(&socket, &address) {
+        Ok(()) => peer_process(&socket),
+        Err(Errno::AGAIN) => Some(UNKNOWN_PROCESS),
+        Err(_) => None,
+    }
+}
+
+/// The process that listened when this socket was connected.
+fn peer_process(socket: &OwnedFd) -> Option<u32> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `bytes` bytes into a live local. rustix has no number 0 for
     // a process of another namespace.
     let code = unsafe {
         libc::getsockopt(
-            stream.as_raw_fd(),
+            socket.as_raw_fd(),
             libc::SOL_SOCKET,
             libc::SO_PEERCRED,
             (&raw mut peer).cast(),
@@ -153,6 +185,7 @@ fn listener_at(name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::net::{bind, listen};
     use std::fs::File;
 
     #[test]
@@ -186,14 +219,50 @@ mod tests {
             let _ = lock(&folder);
             let mut own = Instance::begin();
             let (name, _) = own.own.as_ref().unwrap();
-            let sockets = || std::fs::read_to_string(SOCKETS).unwrap();
             let name = name.clone();
-            assert!(measuring_labs(&sockets(), NAME_PREFIX).any(|it| it == name));
+            assert!(measuring_labs(&socket_list(), NAME_PREFIX).any(|it| it == name));
             assert_eq!(listener_at(&name), Some(std::process::id()));
             assert!(!own.newcomers().contains(&std::process::id()));
             drop(own);
-            assert!(!measuring_labs(&sockets(), NAME_PREFIX).any(|it| it == name));
+            assert!(!measuring_labs(&socket_list(), NAME_PREFIX).any(|it| it == name));
             folder.unlock().unwrap();
         }
+    }
+
+    /// A stream socket that does not wait.
+    fn stream_socket() -> OwnedFd {
+        socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None).unwrap()
+    }
+
+    #[test]
+    fn a_lab_whose_queue_is_full_is_detected_without_waiting() {
+        let mut own = Instance::begin();
+        let name = format!("{}full", own.prefix);
+        let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).unwrap();
+        let listener = stream_socket();
+        bind(&listener, &address).unwrap();
+        listen(&listener, 0).unwrap();
+        let mut queued = Vec::new();
+        let refusal = loop {
+            let socket = stream_socket();
+            if let Err(error) = connect(&socket, &address) {
+                break error;
+            }
+            queued.push(socket);
+        };
+        assert_eq!(refusal, Errno::AGAIN);
+        assert_eq!(listener_at(&name), Some(UNKNOWN_PROCESS));
+        assert!(own.newcomers().contains(&UNKNOWN_PROCESS));
+        assert!(warning(UNKNOWN_PROCESS).starts_with("another readlab measured on this machine"));
+        drop(queued);
+    }
+
+    #[test]
+    fn a_name_that_is_no_text_hides_no_lab() {
+        let strange = SocketAddr::from_abstract_name(b"\xff no text").unwrap();
+        let _socket = UnixListener::bind_addr(&strange).unwrap();
+        let own = Instance::begin();
+        let (name, _) = own.own.as_ref().unwrap();
+        assert!(measuring_labs(&socket_list(), &own.prefix).any(|it| it == name));
     }
 }
