@@ -77,6 +77,21 @@ fn two_outputs_or_two_runs_never_share_a_path() {
         let both = format!("race f.txt --export-json {first} --export-csv {second}");
         assert_refused(&home, &both, "both --export-json and --export-csv write there");
     }
+    home.folder("there");
+    for folder in ["there", "new"] {
+        for (name, what) in [("report.html", "the page"), ("record.jsonl", "the record")] {
+            let words = format!("race f.txt --output {folder} --export-json {folder}/{name}");
+            assert_refused(&home, &words, &format!("both --export-json and {what} write there"));
+        }
+    }
+    assert!(home.at("there").exists() && !home.at("new").exists());
+    home.race("f.txt", format!("{WARM_READ} --output cut --quiet")).exits(0);
+    home.cut_short("cut/record.jsonl");
+    fs::remove_file(home.at("cut/report.html")).unwrap();
+    let before = home.read("cut/record.jsonl");
+    let said = home.readlab("race --resume cut --export-json cut/report.html").exits(2);
+    said.tells("both --export-json and the page write there");
+    assert_eq!(home.read("cut/record.jsonl"), before);
     for option in EXPORTS {
         assert_refused(&home, &format!("race f.txt listed.txt --apart {option} out"), option);
     }

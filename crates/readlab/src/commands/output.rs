@@ -25,7 +25,6 @@ use readlab_system::folder::output_file::{self, Inputs, OutputFile};
 use readlab_system::folder::{REPORT, RunFolder, scratch};
 use readlab_system::interrupt;
 use readlab_system::markup;
-use readlab_system::process::FileId;
 use readlab_system::terminal::printable::display_path;
 use readlab_targets::target::{Target, keep_answering};
 use std::io::Write;
@@ -82,10 +81,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
         let live = Live::begin(shown_progress(options));
         let mut recorder = Recorder::resume_with(writer, live);
         let mut experiment = Experiment::from_record(interrupted, &recorder, options.quiet)?;
-        let mut inputs = files_of(experiment.targets(), options)?;
-        inputs.join(Inputs::at([path.as_path()]));
-        check_options(options, &inputs)?;
-        output_file::check(&[page_beside(&path.with_file_name(REPORT))], &inputs)?;
+        check_options(options, Some(&path), &files_of(experiment.targets(), options)?)?;
         save_record(options, &path)?;
         experiment.write_first_lines(None, &mut recorder)?;
         execute_and_show(experiment, recorder, options)
@@ -94,7 +90,7 @@ pub(super) fn resume(kind: RunKind, name: &str, options: &OutputOptions) -> anyh
 
 pub(super) fn run_sweep(config: &SweepConfig, options: &OutputOptions) -> anyhow::Result<ExitCode> {
     run_until_interrupted(|| {
-        check_options(options, &Inputs::default())?;
+        check_options_of_new_run(options, &Inputs::default())?;
         let live = Live::begin(shown_progress(options));
         let Some(prepared) = PreparedSweep::prepare(config)? else { return Ok(interrupt::exit_code()) };
         in_new_folder(options, &live, |folder, recorder| {
@@ -124,10 +120,7 @@ fn check_before_runs(
     let rosters = config.user.selection.rosters.iter();
     let mut inputs = Inputs::at(rosters.chain(&config.suite_file).map(PathBuf::as_path));
     inputs.join(files_of(examined.iter().flat_map(ExaminedTargets::targets), options)?);
-    check_options(options, &inputs)?;
-    if let Some(folder) = &options.output {
-        RunFolder::make(Some(folder))?.abandon();
-    }
+    check_options_of_new_run(options, &inputs)?;
     let runs = examined.len();
     let saved = options.save.is_some().then_some(("--save", "record"));
     let folder = options.output.is_some().then_some(("--output", "folder"));
@@ -277,10 +270,30 @@ fn page_beside(file: &Path) -> OutputFile<'_> {
     OutputFile { option: "the page", file, is_earlier: markup::is_page }
 }
 
-/// Refuses exports that could not be written, and claims that could not be judged.
-pub(super) fn check_options(options: &OutputOptions, inputs: &Inputs) -> anyhow::Result<()> {
+/// The same as [`check_options`], with the record and the page in the folder that the user names.
+fn check_options_of_new_run(options: &OutputOptions, inputs: &Inputs) -> anyhow::Result<()> {
+    let Some(named) = &options.output else { return check_options(options, None, inputs) };
+    let folder = RunFolder::make(Some(named))?;
+    let checked = check_options(options, Some(&folder.record()), inputs);
+    folder.abandon();
+    checked
+}
+
+/// Refuses exports that could not be written, or would have the path of the record or of the page
+/// beside it, and claims that could not be judged.
+pub(super) fn check_options(
+    options: &OutputOptions,
+    record: Option<&Path>,
+    inputs: &Inputs,
+) -> anyhow::Result<()> {
     options.claims.as_deref().map(claims::read).transpose()?;
     let mut inputs = inputs.clone();
-    inputs.extend(options.claims.as_deref().and_then(FileId::at));
-    Ok(output_file::check(&options.files(), &inputs)?)
+    // A record that is there already is resumed, so it is read.
+    inputs.join(Inputs::at(options.claims.as_deref().into_iter().chain(record)));
+    let page = record.map(|record| record.with_file_name(REPORT));
+    let new_record = record.filter(|record| !record.exists());
+    let mut files = options.files();
+    files.extend(page.as_deref().map(page_beside));
+    files.extend(new_record.map(|file| OutputFile { option: "the record", file, is_earlier: |_| false }));
+    Ok(output_file::check(&files, &inputs)?)
 }

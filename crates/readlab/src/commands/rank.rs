@@ -256,7 +256,8 @@ impl PreparingRank<'_> {
         let prepared = begun.and_then(|begun| {
             let prepared = work.and_then(|work| work.prepare(&live, &begun.recorder));
             let checked = prepared.and_then(|experiment| {
-                check_options(options, &files_of(experiment.targets(), options)?)?;
+                let inputs = files_of(experiment.targets(), options)?;
+                check_options(options, Some(begun.recorder.path()), &inputs)?;
                 Ok(experiment)
             });
             match checked {
