@@ -3,7 +3,9 @@
 
 use crate::home::{Home, ProgramOutput, QUICK, READLAB, Words, paths_in};
 use crate::machine::skip;
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -232,6 +234,20 @@ fn an_earlier_output_of_the_same_format_is_replaced() {
     home.file("empty", "");
     let said = home.readlab("report run --export-json empty").exits(0);
     assert!(home.read("empty").len() > 100, "{said}");
+}
+
+#[test]
+fn an_export_through_a_pipe_waits_for_no_reader() {
+    let home = home();
+    let pipe = home.at("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    for option in EXPORTS {
+        assert_refused(&home, &format!("race f.txt {option} pipe"), "start its reader first");
+    }
+    let reader = File::from(open(&pipe, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap());
+    let said = home.race("f.txt", format!("{WARM_READ} {QUICK} --export-markdown pipe")).exits(0);
+    let export = io::read_to_string(reader).unwrap();
+    assert!(export.contains("rust/read/scalar"), "{export:?}: {said}");
 }
 
 #[test]

@@ -2,26 +2,32 @@
 //!
 //! A file is written under a temporary name and renamed when it is complete. It replaces only an
 //! empty file or an earlier output of the same format. It never replaces a file that the run reads,
-//! or the target of a symbolic link. Two outputs never have the same path.
+//! or the target of a symbolic link. Two outputs never have the same path. A named pipe is opened
+//! when it is checked, and without waiting for a reader.
 
 use super::earlier_output::{IsOutput, is_replaceable};
 use super::folder_of;
-use crate::descriptor;
 use crate::process::FileId;
 use crate::terminal::printable::printable;
 use crate::user;
-use std::collections::BTreeSet;
+use crate::{descriptor, open_file};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 pub const STANDARD_OUTPUT: &str = "-";
 
 /// The permissions of a new file, before the user's umask.
 const NEW_FILE_MODE: u32 = 0o666;
+
+/// Named pipes that are open for output since they were checked. Closing one would end the output for
+/// its reader.
+static OPEN_PIPES: Mutex<BTreeMap<FileId, File>> = Mutex::new(BTreeMap::new());
 
 /// An output: the option that requests it, and the file that the option names.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +56,10 @@ pub enum OutputError {
     Link { path: String, option: &'static str },
     #[error("{path}: both {first} and {second} write there; name another file for one of them")]
     Twice { path: String, first: &'static str, second: &'static str },
+    #[error(
+        "{path}: is a pipe that no program reads, so {option} cannot write there; start its reader first"
+    )]
+    Unread { path: String, option: &'static str },
     #[error("{path}")]
     Io {
         path: String,
@@ -142,8 +152,7 @@ impl<'a> OutputFile<'a> {
         self.check(inputs)?;
         let is_new = self.file.symlink_metadata().is_err();
         let done = if is_stream(self.file) {
-            let stream = File::options().write(true).open(self.file);
-            stream.and_then(|stream| written(&mut BufWriter::new(stream)))
+            self.open_stream().and_then(|stream| written(&mut BufWriter::new(stream)))
         } else {
             tempfile::Builder::new()
                 .prefix(".readlab-")
@@ -162,8 +171,11 @@ impl<'a> OutputFile<'a> {
     }
 
     fn check(&self, inputs: &Inputs) -> Result<(), OutputError> {
-        if self.is_standard_output() || is_stream(self.file) {
+        if self.is_standard_output() {
             return Ok(());
+        }
+        if is_stream(self.file) {
+            return self.check_stream();
         }
         if FileId::at(self.file).is_some_and(|id| inputs.0.contains(&id)) {
             return Err(OutputError::Input { path: self.display_file(), option: self.option });
@@ -190,6 +202,28 @@ impl<'a> OutputFile<'a> {
             true => Ok(()),
             false => Err(OutputError::Foreign { path: self.display_file(), option: self.option }),
         }
+    }
+
+    /// Opens a pipe, which stays open until the output is written.
+    fn check_stream(&self) -> Result<(), OutputError> {
+        let facts = fs::metadata(self.file).map_err(|cause| self.io(cause))?;
+        let mut pipes = OPEN_PIPES.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = FileId::of_metadata(&facts);
+        if facts.file_type().is_char_device() || pipes.contains_key(&id) {
+            return Ok(());
+        }
+        let pipe = open_file::open_pipe_with_reader(self.file).map_err(|cause| match cause.kind() {
+            ErrorKind::NotConnected => OutputError::Unread { path: self.display_file(), option: self.option },
+            _ => self.io(cause),
+        })?;
+        pipes.insert(id, pipe);
+        Ok(())
+    }
+
+    fn open_stream(&self) -> io::Result<File> {
+        let id = FileId::of_metadata(&fs::metadata(self.file)?);
+        let open = OPEN_PIPES.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        open.map_or_else(|| File::options().write(true).open(self.file), Ok)
     }
 
     /// `None` for a terminal and other devices, which several outputs may share.
@@ -324,6 +358,23 @@ mod tests {
         assert!(written.is_err());
         assert_eq!(fs::read_to_string(&file).unwrap(), "the user's");
         assert_eq!(names_in(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn a_pipe_needs_a_reader_which_gets_the_output_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pipe");
+        open_file::make_pipe(&file).unwrap();
+        let none = Inputs::default();
+        let refused = check(&[output(&file)], &none).unwrap_err();
+        assert!(matches!(refused, OutputError::Unread { .. }), "{refused}");
+        assert!(refused.to_string().contains("start its reader first"), "{refused}");
+        let reader = open_file::open_without_waiting(&file).unwrap();
+        check(&[output(&file)], &none).unwrap();
+        check(&[output(&file)], &none).unwrap();
+        write(&file, &none).unwrap();
+        assert_eq!(io::read_to_string(reader).unwrap(), "new");
+        assert!(matches!(check(&[output(&file)], &none), Err(OutputError::Unread { .. })));
     }
 
     #[test]

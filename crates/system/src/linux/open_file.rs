@@ -1,6 +1,7 @@
 //! Opening files with flags that the standard library does not offer.
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, mknodat};
+use rustix::io::Errno;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -12,6 +13,21 @@ const PRIVATE_MODE: u32 = 0o700;
 /// controlling terminal.
 pub fn open_without_waiting(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(bits(OFlags::NONBLOCK | OFlags::NOCTTY)).open(path)
+}
+
+/// Opens a pipe for writing. Without a reader it does not wait, but fails as not connected. Writes
+/// wait for the reader.
+pub fn open_pipe_with_reader(path: &Path) -> io::Result<File> {
+    let opened = File::options().write(true).custom_flags(bits(OFlags::NONBLOCK)).open(path);
+    let pipe = opened.map_err(|cause| match cause.raw_os_error() {
+        Some(code) if code == Errno::NXIO.raw_os_error() => {
+            io::Error::new(io::ErrorKind::NotConnected, "no program reads it")
+        }
+        _ => cause,
+    })?;
+    let flags = fcntl_getfl(&pipe)?;
+    fcntl_setfl(&pipe, flags - OFlags::NONBLOCK)?;
+    Ok(pipe)
 }
 
 /// Creates a file for writing past the page cache.
