@@ -245,7 +245,7 @@ fn an_export_through_a_pipe_waits_for_no_reader() {
         assert_refused(&home, &format!("race f.txt {option} pipe"), "start its reader first");
     }
     let reader = File::from(open(&pipe, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap());
-    let said = home.race("f.txt", format!("{WARM_READ} {QUICK} --export-markdown pipe")).exits(0);
+    let said = home.race("f.txt", format!("{WARM_READ} --export-markdown pipe")).exits(0);
     let export = io::read_to_string(reader).unwrap();
     assert!(export.contains("rust/read/scalar"), "{export:?}: {said}");
 }

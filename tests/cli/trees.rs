@@ -232,6 +232,17 @@ fn files_that_readlab_writes_below_a_folder_are_no_part_of_it() {
     let json = home().race_json(".", "--method rust/read/scalar --state warm").exits(0);
     let cautions = json["targets"][0]["cautions"].to_string();
     assert!(cautions.contains("Not read, for readlab writes there:"), "{cautions}");
+    // The second race finds the exports of the first, which it replaces.
+    let home = home();
+    for is_repeated in [false, true] {
+        let exports = "--export-json out.json --export-csv tree/out.csv --export-markdown out.md";
+        home.race(".", format!("--method rust/read/scalar --state warm --quiet {exports}")).exits(0);
+        let json: Value = serde_json::from_str(&home.read("out.json")).unwrap();
+        let cautions = json["targets"][0]["cautions"].to_string();
+        for name in ["/out.json", "/tree/out.csv", "/out.md"] {
+            assert_eq!(cautions.contains(name), is_repeated, "{name}: {cautions}");
+        }
+    }
 }
 
 /// Number of names below the tree of [`home`]: its files, a folder, a link, a pipe and a socket.

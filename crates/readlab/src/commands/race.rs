@@ -152,7 +152,8 @@ fn runs_of(args: &RaceArgs, over: Transport, seed: u64) -> anyhow::Result<Vec<Ta
     let part = args.part.read_part()?;
     let order = args.tree.order.unwrap_or_default();
     let outputs = args.output.output.iter().chain(args.inspect.flamegraph.iter().flatten());
-    let (follows_links, own) = (args.tree.follow, OwnPaths::of_run(outputs.map(PathBuf::as_path)));
+    let own = OwnPaths::of_run(outputs.map(PathBuf::as_path)).with_replaced(&args.output.files());
+    let follows_links = args.tree.follow;
     let may_have_no_file = args.selection.work.is_some_and(Work::finds_names);
     let tree = |source| {
         let own = own.clone();

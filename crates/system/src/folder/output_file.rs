@@ -139,6 +139,12 @@ impl<'a> OutputFile<'a> {
         self.file == Path::new(STANDARD_OUTPUT)
     }
 
+    /// True if the file is an earlier output, which this output replaces.
+    pub fn replaces_earlier(&self) -> bool {
+        let is_file = self.file.symlink_metadata().is_ok_and(|facts| facts.is_file());
+        is_file && is_replaceable(self.file, self.is_earlier).unwrap_or(false)
+    }
+
     /// Writes the complete file, and replaces an earlier file of this name.
     pub fn write(
         &self,

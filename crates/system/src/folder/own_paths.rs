@@ -1,7 +1,8 @@
 //! The files and folders in which readlab writes while it measures. They are not part of a folder
 //! that is raced.
 
-use super::{FLAME_GRAPHS, RECORD, RECORD_DRAFT, REPORT, output_file, runs, scratch};
+use super::output_file::{self, OutputFile};
+use super::{FLAME_GRAPHS, RECORD, RECORD_DRAFT, REPORT, runs, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,8 +23,20 @@ impl OwnPaths {
 
     /// Adds the files to which standard output and standard error go.
     #[must_use]
-    pub fn with_streams(mut self) -> OwnPaths {
-        for path in output_file::streams() {
+    pub fn with_streams(self) -> OwnPaths {
+        self.with(output_file::streams())
+    }
+
+    /// Adds the earlier outputs that these outputs replace after the run. A new output is in no folder
+    /// while it is read.
+    #[must_use]
+    pub fn with_replaced(self, outputs: &[OutputFile]) -> OwnPaths {
+        let replaced = outputs.iter().filter(|output| output.replaces_earlier());
+        self.with(replaced.filter_map(|output| resolve_links(output.file)))
+    }
+
+    fn with(mut self, paths: impl IntoIterator<Item = PathBuf>) -> OwnPaths {
+        for path in paths {
             if !self.0.contains(&path) {
                 self.0.push(path);
             }
@@ -94,6 +107,22 @@ mod tests {
         let places = OwnPaths::of_run([used.as_path()]).below(&root);
         assert!(!places.has(&used) && !places.has(&used.join("data")));
         assert!(places.has(&used.join(RECORD)) && places.has(&used.join(REPORT)));
+    }
+
+    #[test]
+    fn an_earlier_output_is_own_and_a_file_of_the_user_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        let names = ["earlier", "users", "link", "new"];
+        let files = names.map(|name| root.join(name));
+        fs::write(&files[0], "output").unwrap();
+        fs::write(&files[1], "the user's").unwrap();
+        std::os::unix::fs::symlink(&files[0], &files[2]).unwrap();
+        let output = |file| OutputFile { option: "--export-json", file, is_earlier: |head| head == "output" };
+        let outputs: Vec<OutputFile> = files.iter().map(|file| output(file.as_path())).collect();
+        let own = OwnPaths::default().with_replaced(&outputs[1..]);
+        assert!(own.paths().is_empty());
+        assert_eq!(own.with_replaced(&outputs).with_replaced(&outputs).paths(), &files[..1]);
     }
 
     #[test]
