@@ -12,6 +12,7 @@ use readlab_measure::target::CacheControl;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::setting::SettingValue;
 use readlab_model::units::{Bytes, Nanos};
+use readlab_protocol::command_line::has_place;
 use readlab_system::system_root::SystemRoot;
 use readlab_system::system_setting::{SettingFiles, SystemSetting};
 
@@ -53,7 +54,15 @@ impl RacedSetting {
         let placeholder = format!("{{{name}}}");
         let uses_value = apply.contains(&placeholder);
         ensure!(uses_value, "--apply '{apply}' does not use the value: write {placeholder} in it");
-        std::iter::once(apply).chain(read).try_for_each(check_line)?;
+        let lines = std::iter::once(("--apply", apply)).chain(read.map(|line| ("--read", line)));
+        for (option, line) in lines {
+            check_line(line)?;
+            ensure!(
+                !has_place(&line.replace(&placeholder, "")),
+                "{option} '{line}': a setting is that of the machine, so {{}} is no file here; name the file, and write a \
+                 {{}} of another program as \\{{\\}}"
+            );
+        }
         let values = parse_values(option, words, all)?;
         let set_by = SetBy::Commands { apply: apply.to_owned(), read: read.map(str::to_owned) };
         Ok(RacedSetting { name, values, set_by })
@@ -203,6 +212,19 @@ mod tests {
         assert_eq!(refusal("a=1,2", "true"), "--apply 'true' does not use the value: write {a} in it");
         assert!(refusal("a", "x {a}").ends_with("has no values: write NAME=VALUE,VALUE"));
         assert!(refusal("a b=1", "x").contains("'a b' is no name"));
+    }
+
+    #[test]
+    fn a_placeholder_for_the_file_in_a_command_of_a_setting_is_refused() {
+        let of = |apply, read| RacedSetting::of_commands("list=on,off", apply, Some(read));
+        for (apply, read, option) in
+            [("set {list} {}", "get", "--apply"), ("set {list}", "get '{}'", "--read")]
+        {
+            let said = of(apply, read).unwrap_err().to_string();
+            assert!(said.starts_with(&format!("{option} '")), "{said}");
+            assert!(said.contains("{} is no file here") && said.ends_with("as \\{\\}"), "{said}");
+        }
+        assert!(of("set {list}", "find . -exec get \\{\\} +").is_ok());
     }
 
     #[test]
