@@ -16,6 +16,16 @@ pub(super) struct Profile {
     pub(super) name: String,
     settings: Section,
     services: Section,
+    /// The files that exist. The selected profile may have settings from each of them.
+    pub(super) files: Vec<PathBuf>,
+}
+
+/// A file that was read, with its sections.
+#[derive(Default)]
+struct SectionsFile {
+    /// `None` if the file does not exist.
+    path: Option<PathBuf>,
+    sections: HashMap<String, Section>,
 }
 
 impl Profile {
@@ -27,17 +37,18 @@ impl Profile {
         let mut config = sections(surroundings, "AWS_CONFIG_FILE", ".aws/config")?;
         let mut keys = sections(surroundings, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")?;
         let name = chosen.clone().unwrap_or_else(|| "default".to_owned());
-        let of_config = take_section(&mut config, "profile", &name)
-            .or_else(|| (name == "default").then(|| config.remove("default")).flatten());
-        let of_keys = keys.remove(&name);
+        let of_config = take_section(&mut config.sections, "profile", &name)
+            .or_else(|| (name == "default").then(|| config.sections.remove("default")).flatten());
+        let of_keys = keys.sections.remove(&name);
         if chosen.is_some() && name != "default" && of_config.is_none() && of_keys.is_none() {
             return Err(ConfigError::NoProfile(name));
         }
         let mut settings = of_config.unwrap_or_default();
         settings.extend(of_keys.unwrap_or_default());
         let services =
-            settings.get("services").and_then(|services| take_section(&mut config, "services", services));
-        Ok(Profile { name, services: services.unwrap_or_default(), settings })
+            settings.get("services").and_then(|it| take_section(&mut config.sections, "services", it));
+        let files = [config.path, keys.path].into_iter().flatten().collect();
+        Ok(Profile { name, services: services.unwrap_or_default(), settings, files })
     }
 
     pub(super) fn value(&self, name: &str) -> Option<&str> {
@@ -75,13 +86,16 @@ fn sections(
     surroundings: &dyn Surroundings,
     variable: &str,
     default: &str,
-) -> Result<HashMap<String, Section>, ConfigError> {
+) -> Result<SectionsFile, ConfigError> {
     let home = surroundings.variable("HOME").map(PathBuf::from);
     let named = surroundings.variable(variable).map(|path| expand_home(&path, home.as_deref()));
-    let Some(path) = named.or_else(|| Some(home?.join(default))) else { return Ok(HashMap::new()) };
+    let Some(path) = named.or_else(|| Some(home?.join(default))) else { return Ok(SectionsFile::default()) };
     match surroundings.read(&path) {
-        Ok(text) => parse_sections(text).ok_or(ConfigError::Syntax(path)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(HashMap::new()),
+        Ok(text) => match parse_sections(text) {
+            Some(sections) => Ok(SectionsFile { path: Some(path), sections }),
+            None => Err(ConfigError::Syntax(path)),
+        },
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(SectionsFile::default()),
         Err(cause) => Err(ConfigError::File { path, cause }),
     }
 }

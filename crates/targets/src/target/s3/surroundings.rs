@@ -1,6 +1,7 @@
 //! The sources of a store's configuration: environment variables, files, a program and the clock.
 
 use jiff::Timestamp;
+use readlab_system::trust::{self, Distrust};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -23,6 +24,9 @@ pub trait Surroundings {
 
     fn read(&self, path: &Path) -> io::Result<String>;
 
+    /// Rejects a file that another user could have written, before a program is run because of it.
+    fn check_trust(&self, path: &Path) -> Result<(), Distrust>;
+
     /// Runs a program and returns its standard output.
     fn run(&self, program: &str, args: &[String]) -> io::Result<String>;
 
@@ -40,6 +44,10 @@ impl Surroundings for ProcessSurroundings {
 
     fn read(&self, path: &Path) -> io::Result<String> {
         std::fs::read_to_string(path)
+    }
+
+    fn check_trust(&self, path: &Path) -> Result<(), Distrust> {
+        trust::check(path)
     }
 
     fn run(&self, program: &str, args: &[String]) -> io::Result<String> {

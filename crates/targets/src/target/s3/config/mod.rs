@@ -200,6 +200,11 @@ impl Settings<'_> {
             return Err(failed("it is empty".to_owned()));
         }
         let program = words.remove(0);
+        // A program without a folder is found on the PATH, which the user chose.
+        let own_path = program.contains('/').then(|| PathBuf::from(&program));
+        for path in self.profile.files.iter().chain(&own_path) {
+            self.surroundings.check_trust(path).map_err(|distrust| failed(distrust.to_string()))?;
+        }
         let said = self.surroundings.run(&program, &words).map_err(|error| failed(error.to_string()))?;
         let printed: Option<ProcessOutput> = serde_json::from_str(&said).ok();
         let printed = printed.filter(|printed| printed.version == 1);

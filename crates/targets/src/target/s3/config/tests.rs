@@ -1,6 +1,8 @@
 //! Stores from environment variables, files and programs that exist only in the tests.
 
 use super::*;
+use readlab_system::trust::Distrust;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -11,6 +13,8 @@ struct TestSurroundings {
     files: HashMap<&'static str, Result<String, io::ErrorKind>>,
     /// The output of each command line.
     programs: HashMap<&'static str, String>,
+    /// The files whose trust was checked.
+    checked: RefCell<Vec<PathBuf>>,
 }
 
 impl TestSurroundings {
@@ -78,6 +82,11 @@ impl Surroundings for TestSurroundings {
             Some(file) => file.clone().map_err(io::Error::from),
             None => Err(io::ErrorKind::NotFound.into()),
         }
+    }
+
+    fn check_trust(&self, path: &Path) -> Result<(), Distrust> {
+        self.checked.borrow_mut().push(path.to_owned());
+        Ok(())
     }
 
     fn run(&self, program: &str, args: &[String]) -> io::Result<String> {
@@ -258,6 +267,30 @@ fn credential_process_provides_the_keys() {
     let absent = TestSurroundings::home()
         .config("[default]\ncredential_process = /opt/the-program --secret the-secret\n");
     assert!(absent.error().starts_with("credential_process of the profile 'default': "));
+}
+
+#[test]
+fn the_configuration_files_and_the_program_are_checked_before_the_program_runs() {
+    let line = |program| format!("[default]\ncredential_process = {program} x\n");
+    let config = ".aws/config";
+    for (program, checked) in [("/opt/keys", &[config, "/opt/keys"][..]), ("keys", &[config][..])] {
+        let surroundings = TestSurroundings::home().config(&line(program));
+        surroundings.error();
+        let home = Path::new("/home/u");
+        assert_eq!(
+            *surroundings.checked.borrow(),
+            checked.iter().map(|it| home.join(it)).collect::<Vec<_>>()
+        );
+    }
+    let both = TestSurroundings::home().config("[default]\nregion = x\n").keys(&line("keys"));
+    both.error();
+    assert_eq!(
+        *both.checked.borrow(),
+        ["config", "credentials"].map(|it| Path::new("/home/u/.aws").join(it))
+    );
+    let signed = TestSurroundings::signed().config(&line("keys"));
+    signed.store();
+    assert!(signed.checked.borrow().is_empty(), "no program is run");
 }
 
 #[test]
