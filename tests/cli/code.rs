@@ -64,11 +64,31 @@ fn the_raced_file_is_not_run() {
     let without_place = "|env|env X=1|time|timeout 5|nohup|stdbuf -o0|taskset -c 0|$UNSET|sh|bash|.|python3|perl|node|\
                          env -S|./unknown";
     let with_place = "$UNSET {}|nice {}|env X=1 {}|timeout 5 {}|`true` {}|env $UNSET {}";
-    for line in without_place.split('|').chain(with_place.split('|')) {
+    let by_interpreter = [
+        "sh {}",
+        "sh < {}",
+        "sh <(cat {})",
+        ". {}",
+        "cat {} | sh",
+        "cat {} | sort | nice sh -s x",
+        "python3 {}",
+        "python3 - < {}",
+        "awk -f {} /dev/null",
+    ];
+    for line in without_place.split('|').chain(with_place.split('|')).chain(by_interpreter) {
         let said = race(&home, "data", &["-c", line]);
         said.refusal();
         assert!(!home.at("RAN").exists(), "{line:?}: {said}");
     }
+    for option in HOOK_OPTIONS {
+        race(&home, "data", &["-c", "wc -l", option, "sh {}"]).refuses("would be run as a program");
+    }
+    // A script of the user's reads the file.
+    home.file("script", "wc -l < \"${1:-/dev/stdin}\"\n");
+    for line in ["sh script {}", "cat {} | sh script", "sh -s {} < script"] {
+        race(&home, "data", &["-c", line]).exits(0);
+    }
+    assert!(!home.at("RAN").exists());
 }
 
 #[test]

@@ -68,7 +68,7 @@ const OPTIONS_THAT_RUN: [&str; 3] = ["--pre", "--hostname-bin", "--compress-prog
 
 /// Programs that run the program among their words: their name, the letters of their options whose
 /// value is the next word, and the number of operands before the program.
-const WRAPPERS: [(&str, &str, usize); 46] = [
+const WRAPPERS: [(&str, &str, usize); 48] = [
     ("env", "uC", 0),
     ("nice", "n", 0),
     ("ionice", "cnpPu", 0),
@@ -104,6 +104,8 @@ const WRAPPERS: [(&str, &str, usize); 46] = [
     ("catchsegv", "", 0),
     ("linux32", "", 0),
     ("linux64", "", 0),
+    ("ld-linux-x86-64.so.2", "", 0),
+    ("ld-linux-aarch64.so.1", "", 0),
     ("eatmydata", "", 0),
     ("proxychains", "f", 0),
     ("coproc", "", 0),
@@ -145,6 +147,19 @@ const EVALUATORS: [&str; 7] = ["eval", "trap", "ssh", "watch", "parallel", "tmux
 const LONG_TEXT_OPTIONS: [&str; 6] =
     ["--command", "--eval", "--execute", "--expression", "--print", "--split-string"];
 
+/// Long option of interpreters whose value is the file of a program.
+const LONG_SCRIPT_OPTION: &str = "--file";
+
+/// Letter of options of interpreters whose value is the file of a program.
+const SCRIPT_LETTER: char = 'f';
+
+/// Letter of options of interpreters whose value is a module to run; the words after it are the
+/// module's.
+const MODULE_LETTER: char = 'm';
+
+/// Built-ins of shells that run the file that is their first operand.
+const SOURCING: [&str; 2] = [".", "source"];
+
 /// An interpreter: a program that takes the text of a program.
 struct Interpreter {
     /// Names of the interpreter, without version numbers.
@@ -153,38 +168,66 @@ struct Interpreter {
     text: &'static str,
     /// Letters of its options with another value.
     valued: &'static str,
-    /// Whether the first operand is the text if no option has it.
-    takes_operand: bool,
+    first_operand: FirstOperand,
+}
+
+/// What the first operand of an interpreter is if no option has the program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FirstOperand {
+    /// The text of the program.
+    Text,
+    /// The file of the program. Without an operand, the program comes from standard input.
+    Script,
+    /// An argument of the program, which comes from standard input.
+    Argument,
+    /// Something else. Whether standard input is a program is unknown.
+    Other,
+}
+
+/// Where a command names the program that its interpreter runs.
+#[derive(Default)]
+struct ProgramSource {
+    /// Indices of the words that are the text of a program.
+    texts: Vec<usize>,
+    /// Indices of the words that name the file of a program.
+    scripts: Vec<usize>,
+    is_standard_input: bool,
 }
 
 const fn interpreter(
     names: &'static [&'static str],
     text: &'static str,
     valued: &'static str,
-    takes_operand: bool,
+    first_operand: FirstOperand,
 ) -> Interpreter {
-    Interpreter { names, text, valued, takes_operand }
+    Interpreter { names, text, valued, first_operand }
 }
 
 /// The last entry stands for any program whose name only the shell knows.
-const INTERPRETERS: [Interpreter; 12] = [
-    interpreter(&["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"], "c", "oO", false),
-    interpreter(&["python", "pypy"], "c", "WXQ", false),
-    interpreter(&["perl"], "eE", "I", false),
-    interpreter(&["ruby"], "e", "rIC", false),
-    interpreter(&["node", "bun", "deno", "nodejs"], "ep", "r", false),
-    interpreter(&["php"], "rRBE", "cdz", false),
-    interpreter(&["lua", "luajit"], "e", "l", false),
+const INTERPRETERS: [Interpreter; 13] = [
     interpreter(
-        &["Rscript", "R", "julia", "groovy", "scala", "elixir", "guile", "osascript"],
+        &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"],
+        "c",
+        "oO",
+        FirstOperand::Script,
+    ),
+    interpreter(&["python", "pypy"], "c", "WXQm", FirstOperand::Script),
+    interpreter(&["perl"], "eE", "I", FirstOperand::Script),
+    interpreter(&["ruby"], "e", "rIC", FirstOperand::Script),
+    interpreter(&["node", "bun", "deno", "nodejs"], "ep", "r", FirstOperand::Script),
+    interpreter(&["php"], "rRBE", "cdzf", FirstOperand::Script),
+    interpreter(&["lua", "luajit"], "e", "l", FirstOperand::Script),
+    interpreter(
+        &["Rscript", "julia", "groovy", "scala", "elixir", "guile", "osascript", "tclsh"],
         "eEc",
         "",
-        false,
+        FirstOperand::Script,
     ),
-    interpreter(&["awk", "gawk", "mawk", "nawk"], "e", "Fvf", true),
-    interpreter(&["sed", "gsed"], "e", "fl", true),
-    interpreter(&["su", "runuser", "script"], "c", "sgGw", false),
-    interpreter(&[], "ceErp", "", false),
+    interpreter(&["R"], "e", "fg", FirstOperand::Argument),
+    interpreter(&["awk", "gawk", "mawk", "nawk"], "e", "Fvf", FirstOperand::Text),
+    interpreter(&["sed", "gsed"], "e", "fl", FirstOperand::Text),
+    interpreter(&["su", "runuser", "script"], "c", "sgGw", FirstOperand::Other),
+    interpreter(&[], "ceErp", "", FirstOperand::Other),
 ];
 
 /// Marks a `$` or a backquote outside quotes in a split command. The word may vanish by its
@@ -269,6 +312,7 @@ pub fn check(line: &str) -> Result<(), PlacingError> {
     words
         .filter(|words| words.iter().any(|word| has_place(word) || expands_path(word)))
         .try_for_each(|words| Command { line, words: &words }.check())?;
+    check_standard_input(line)?;
     // A shell runs commands in backquotes and parentheses within double quotes.
     let text = line.split('"').skip(1).step_by(2);
     let runs = |quoted: &str| has_place(quoted) && quoted.contains(['`', '(']);
@@ -276,6 +320,51 @@ pub fn check(line: &str) -> Result<(), PlacingError> {
         return Err(PlacingError::Script(line.to_owned()));
     }
     if written::writes_to_path(line) { Err(PlacingError::Writes(line.to_owned())) } else { Ok(()) }
+}
+
+/// Refuses an interpreter that would read its program from the path, by a redirection or from the
+/// commands before it.
+fn check_standard_input(line: &str) -> Result<(), PlacingError> {
+    let names_path = |text: &str| has_place(text) || expands_path(text);
+    let mut start = 0;
+    for command in commands(line) {
+        let (before, after) = (&line[..start], &line[start + command.len()..]);
+        // A character of one byte ends each command.
+        start += command.len() + 1;
+        let words = words(command);
+        let program = final_program(&words);
+        if !reads_program(program) {
+            continue;
+        }
+        let input_files = written::redirected_files(command, INPUT_REDIRECTION);
+        let command = command.trim_end();
+        // What is substituted follows the command, as in `sh <(cat {})`.
+        let is_substituted = command.ends_with('<') || command.contains("<<<") && command.ends_with('$');
+        if input_files.iter().any(|file| names_path(file))
+            || is_piped(before) && names_path(&marked(before))
+            || is_substituted && after.starts_with('(') && names_path(&marked(after))
+        {
+            return Err(PlacingError::Program(line.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a command runs what it reads from standard input.
+fn reads_program(words: &[String]) -> bool {
+    let is_sourced = || match words {
+        [program] => SOURCING.contains(&program.as_str()),
+        [program, file, ..] => SOURCING.contains(&program.as_str()) && is_standard_input(file),
+        [] => false,
+    };
+    let interpreter = interpreter_of(words.first());
+    interpreter.is_some_and(|it| it.source(words).is_standard_input) || is_sourced()
+}
+
+/// Whether what follows these commands gets their output.
+fn is_piped(before: &str) -> bool {
+    let before = before.trim_end_matches(|c: char| c == '(' || c.is_whitespace());
+    before.ends_with("|&") || before.ends_with('|') && !before.ends_with("||")
 }
 
 /// One command of a line.
@@ -299,16 +388,21 @@ impl Command<'_> {
         }
         let evaluates = EVALUATORS.contains(&name) || splits_text(self.words);
         let interpreter = interpreter_of(words.first());
-        let texts = interpreter.map_or_else(Vec::new, |interpreter| interpreter.texts(words));
+        let source = interpreter.map_or_else(ProgramSource::default, |it| it.source(words));
         for (at, word) in words.iter().enumerate().filter(|(_, word)| has_place(word)) {
-            if evaluates || texts.contains(&at) || !is_file_name(word) {
+            if evaluates || source.texts.contains(&at) || !is_file_name(word) {
                 return Err(PlacingError::Script(self.line.to_owned()));
             }
         }
         for (at, _) in words.iter().enumerate().filter(|(_, word)| expands_path(word)) {
-            if evaluates || texts.contains(&at) {
+            if evaluates || source.texts.contains(&at) {
                 return Err(PlacingError::Expanded(self.line.to_owned()));
             }
+        }
+        let sourced = operands.first().filter(|_| SOURCING.contains(&name));
+        let mut scripts = source.scripts.iter().filter_map(|&at| words.get(at)).chain(sourced);
+        if scripts.any(|word| has_place(word) || expands_path(word)) {
+            return Err(PlacingError::Program(self.line.to_owned()));
         }
         // An unknown program may run the program among its words.
         if interpreter.is_some() {
@@ -357,15 +451,24 @@ impl Command<'_> {
 }
 
 impl Interpreter {
-    /// The indices of words that are the text of a program. The first word is the interpreter.
-    fn texts(&self, words: &[String]) -> Vec<usize> {
-        let (mut texts, mut at, mut operand_is_text) = (Vec::new(), 1, self.takes_operand);
+    /// Where the program is. The first word is the interpreter.
+    fn source(&self, words: &[String]) -> ProgramSource {
+        let (mut source, mut at) = (ProgramSource::default(), 1);
+        let mut operand_is_text = self.first_operand == FirstOperand::Text;
+        let mut takes_script = self.first_operand == FirstOperand::Script;
         while let Some(word) = words.get(at) {
             let option = word.split('=').next().unwrap_or_default();
             match word.strip_prefix('-').or(word.strip_prefix('+')) {
+                // A shell takes its script after a single `-`.
+                Some("") if self.is_shell() && !operand_is_text => {}
+                None if self.names.contains(&"node") && word == "run" => {}
                 Some("") | None => {
+                    // Lua runs a script after a text, too.
+                    let is_open = source.names_nothing() || self.names.contains(&"lua");
                     if operand_is_text {
-                        texts.push(at);
+                        source.texts.push(at);
+                    } else if takes_script && is_open {
+                        source.scripts.push(at);
                     }
                     // The words after `--` or an operand are for the script, except for `su`, whose
                     // operand is a user.
@@ -376,8 +479,13 @@ impl Interpreter {
                 Some("-") => {}
                 Some(_) if LONG_TEXT_OPTIONS.contains(&option) => {
                     operand_is_text = false;
-                    texts.extend([at, at + 1]);
+                    source.texts.extend([at, at + 1]);
                     at += usize::from(option == word);
+                }
+                Some(_) if option == LONG_SCRIPT_OPTION && !self.names.is_empty() => {
+                    operand_is_text = false;
+                    at += usize::from(option == word);
+                    source.scripts.push(at);
                 }
                 Some(_) if LONG_OPTIONS_WITH_VALUE.contains(&word.as_str()) => at += 1,
                 Some(long) if long.starts_with('-') => {}
@@ -385,20 +493,28 @@ impl Interpreter {
                     let letters: Vec<char> = letters.chars().take_while(|c| c.is_alphanumeric()).collect();
                     let found =
                         letters.iter().position(|&c| self.text.contains(c) || self.valued.contains(c));
+                    // With `-s`, the operands of a shell are for the script from standard input.
+                    takes_script &= !(self.is_shell() && letters.contains(&'s'));
                     let is_whole = word.chars().count() == letters.len() + 1;
                     let ends = |of: &str| is_whole && letters.last().is_some_and(|&c| of.contains(c));
                     match found.map(|found| letters[found]) {
                         // A shell takes its first operand as the text, whatever options precede it.
-                        Some('c') if self.names.contains(&"sh") => operand_is_text = true,
+                        Some('c') if self.is_shell() => operand_is_text = true,
                         Some(c) if self.text.contains(c) => {
                             operand_is_text = false;
                             let next = usize::from(ends(self.text));
-                            texts.extend([at, at + next]);
+                            source.texts.extend([at, at + next]);
                             at += next;
                         }
                         Some(c) => {
-                            operand_is_text &= c != 'f';
                             at += usize::from(ends(self.valued));
+                            if [SCRIPT_LETTER, MODULE_LETTER].contains(&c) {
+                                operand_is_text = false;
+                                source.scripts.push(at);
+                            }
+                            if c == MODULE_LETTER {
+                                break;
+                            }
                         }
                         None => {}
                     }
@@ -406,8 +522,27 @@ impl Interpreter {
             }
             at += 1;
         }
-        texts
+        let may_be_input = matches!(self.first_operand, FirstOperand::Script | FirstOperand::Argument);
+        let is_input = |at: &usize| words.get(*at).is_some_and(|word| is_standard_input(word));
+        source.is_standard_input =
+            may_be_input && source.names_nothing() && !operand_is_text || source.scripts.iter().any(is_input);
+        source
     }
+
+    fn is_shell(&self) -> bool {
+        self.names.contains(&"sh")
+    }
+}
+
+impl ProgramSource {
+    fn names_nothing(&self) -> bool {
+        self.texts.is_empty() && self.scripts.is_empty()
+    }
+}
+
+/// Whether the file of a program is standard input.
+fn is_standard_input(file: &str) -> bool {
+    ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(&file)
 }
 
 /// Splits a command into words like a shell, without the assignments before the program and without
@@ -631,7 +766,38 @@ mod tests {
             "node --max-old-space-size=99 my.js -r {}",
             "my-reader -p {}",
             "my-reader -c{}",
-            "python3 {}",
+            "python3 script.py {}",
+            "python3 -c 'import sys' {}",
+            "python3 -mjson.tool {}",
+            "python3 -m my -c {}",
+            "python3 - {} < script.py",
+            "sh -s {} < script",
+            "sh script {}",
+            "bash -x -- script {}",
+            "perl -ne 'print' {}",
+            "perl -lane 'print' {}",
+            "ruby -rjson -e '1' {}",
+            "node run.js {}",
+            "deno run -A my.ts {}",
+            "php -f my.php {}",
+            "R --vanilla --args {} < my.R",
+            "awk -f my.awk {}",
+            "sed -n '$=' {}",
+            "sed -nf my.sed {}",
+            "awk 'END{print NR}' < {}",
+            "jq length {}",
+            "$READER --file {}",
+            "\"$READER\" < {}",
+            "sh -c 'wc -l' < {}",
+            "cat {} | sh -c 'wc -l'",
+            "cat {} | sh script",
+            "cat {} | python3 script.py",
+            "cat {} | python3 -c 'import sys'",
+            "cat {} | perl -ne 'print'",
+            "cat {} | xargs -0 sh -c 'wc -l \"$@\"' sh",
+            "true || sh; wc -l {}",
+            ". ./functions; wc -l {}",
+            ". ./functions {}",
             // Programs that run another program.
             "nice -n 5 wc -l {}",
             "env -u A X=1 wc -l {}",
@@ -748,6 +914,49 @@ mod tests {
             ">out {}",
             "2>/dev/null {}",
             "\"$1\" {}",
+            "sh {}",
+            "sh - {}",
+            "bash -x -- {}",
+            "bash < {}",
+            "sh <{}",
+            "sh < \"$1\"",
+            "sh -s x < '{}'",
+            "sh /dev/stdin < {}",
+            "sh <(cat {})",
+            "sh <<< $(cat {})",
+            "nice -n 5 sh < {}",
+            "my-wrapper sh {}",
+            "xargs sh < {list}",
+            "python3 {}",
+            "python3.11 -u {} -x",
+            "python3 - < {}",
+            "perl {}",
+            "perl -n {}",
+            "ruby {}",
+            "node {}",
+            "node < {}",
+            "deno run {}",
+            "php -f {}",
+            "lua -e 1 {}",
+            "R --no-save < {}",
+            "Rscript {}",
+            "awk -f {} x",
+            "awk -f{} x",
+            "sed --file={} x",
+            ". {}",
+            "source {}",
+            "source <(cat {})",
+            ". /dev/stdin < {}",
+            "builtin . \"$1\"",
+            "cat {} | sh",
+            "cat {} | sort | sh",
+            "cat {} |& bash -s x",
+            "(cat {}; echo x) | (sh)",
+            "cat {} |\nnice sh",
+            "cat {} | python3 -",
+            "cat \"$1\" | perl",
+            "printf 'wc -l %s' {} | sh",
+            "/lib64/ld-linux-x86-64.so.2 {}",
             "rg --pre {} x",
             "rg --pre \"$1\" x {}",
             "$(cat x) {}",

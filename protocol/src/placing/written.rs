@@ -3,8 +3,8 @@
 //! file is unchanged after every reading.
 
 use super::{
-    INPUT_REDIRECTION, Interpreter, OUTPUT_REDIRECTION, final_program, interpreter_of, is_path_parameter,
-    marked, program_name, words,
+    INPUT_REDIRECTION, OUTPUT_REDIRECTION, final_program, interpreter_of, is_path_parameter, marked,
+    program_name, words,
 };
 use crate::command_line::{LIST_PLACE, PLACE, commands};
 
@@ -44,7 +44,7 @@ const KEEP_WORDS: [&str; 8] =
 /// Whether a line would write to the path.
 pub(super) fn writes_to_path(line: &str) -> bool {
     commands(line).into_iter().any(|command| {
-        let (words, output_files) = (words(command), output_files(command));
+        let (words, output_files) = (words(command), redirected_files(command, OUTPUT_REDIRECTION));
         let program = final_program(&words);
         let is_written = |word: &String| is_path(word);
         output_files.iter().any(is_written) || is_operand_written(program) || is_written_in_script(program)
@@ -58,28 +58,28 @@ fn is_path(word: &str) -> bool {
     below(PLACE) || below(LIST_PLACE) || is_path_parameter(word)
 }
 
-/// The files that the redirections of a command open for writing.
-fn output_files(command: &str) -> Vec<String> {
+/// The files of a command's redirections of this direction.
+pub(super) fn redirected_files(command: &str, direction: char) -> Vec<String> {
     let marked = marked(command);
     let split = shell_words::split(&marked).unwrap_or_else(|_| vec![marked.clone()]);
-    let (mut output_files, mut is_output) = (Vec::new(), false);
+    let (mut files, mut is_redirected) = (Vec::new(), false);
     for word in split {
         let mut parts = word.split([INPUT_REDIRECTION, OUTPUT_REDIRECTION]);
         let first = parts.next().unwrap_or_default();
-        if std::mem::take(&mut is_output) && !first.is_empty() {
-            output_files.push(first.to_owned());
+        if std::mem::take(&mut is_redirected) && !first.is_empty() {
+            files.push(first.to_owned());
         }
         let mut before = first.len();
         for part in parts {
-            is_output |= word[before..].starts_with(OUTPUT_REDIRECTION);
+            is_redirected |= word[before..].starts_with(direction);
             before += INPUT_REDIRECTION.len_utf8() + part.len();
             let file = part.trim_start_matches(['&', '|']);
-            if !file.is_empty() && std::mem::take(&mut is_output) {
-                output_files.push(file.to_owned());
+            if !file.is_empty() && std::mem::take(&mut is_redirected) {
+                files.push(file.to_owned());
             }
         }
     }
-    output_files
+    files
 }
 
 /// Whether a program writes to the path among its operands.
@@ -135,9 +135,8 @@ fn is_letters(word: &str) -> bool {
 
 /// Whether a shell that gets the path as an argument writes to it in its script.
 fn is_written_in_script(words: &[String]) -> bool {
-    let is_shell = |it: &&Interpreter| it.names.contains(&"sh");
-    let Some(shell) = interpreter_of(words.first()).filter(is_shell) else { return false };
-    let texts = shell.texts(words);
+    let Some(shell) = interpreter_of(words.first()).filter(|it| it.is_shell()) else { return false };
+    let texts = shell.source(words).texts;
     let is_handed_over = words.iter().enumerate().any(|(at, word)| !texts.contains(&at) && is_path(word));
     let mut scripts = texts.iter().filter_map(|&at| words.get(at));
     is_handed_over && scripts.any(|script| writes_to_path(script))
