@@ -297,6 +297,13 @@ fn toolchains_and_built_contenders_of_other_users_are_not_run() {
     let mut command = home.command(READLAB);
     ProgramOutput::by(command.env("XDG_CACHE_HOME", &cache).args(["build", "python"]))
         .tells("cache: belongs to user 4321");
+    // A build tool would read what another user put into a sticky folder above the cache.
+    let cache = home.folder("shared/own/cache");
+    set_mode(home.at("shared"), 0o1777);
+    chown(home.folder("shared/.cargo"), Some(4321), None).unwrap();
+    let mut command = home.command(READLAB);
+    ProgramOutput::by(command.env("XDG_CACHE_HOME", &cache).args(["build", "python"]))
+        .tells("shared/.cargo: belongs to user 4321");
 }
 
 #[test]

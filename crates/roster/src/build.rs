@@ -279,10 +279,13 @@ pub(super) fn command_line(
     })
 }
 
-/// Checks the user's roster, the folder of the sources, the program if it is given by a path, words
-/// that name a file of the contender, and folders in its environment with what is in them. Programs on
-/// the PATH are trusted, because the user chose the PATH.
+/// Checks the user's roster, the folder of the sources with the configuration above it, the program if
+/// it is given by a path, words that name a file of the contender, and folders in its environment with
+/// what is in them. Programs on the PATH are trusted, because the user chose the PATH.
 fn check_trust(entry: &RosterEntry, words: &[String], place: Option<&BuildDir>) -> Result<(), Distrust> {
+    if let Some(place) = place {
+        trust::check_found_above(&place.sources)?;
+    }
     let folder = place.map_or(Path::new(""), BuildDir::sources);
     let is_path = |(index, word): &(usize, &String)| {
         !word.starts_with("{self}") && (word.starts_with('{') || *index == 0 && word.contains('/'))

@@ -361,10 +361,10 @@ fn reads_program(words: &[String]) -> bool {
     interpreter.is_some_and(|it| it.source(words).is_standard_input) || is_sourced()
 }
 
-/// Whether what follows these commands gets their output.
+/// Whether what follows these commands gets their output, by a pipe or as in `tee >(sh)`.
 fn is_piped(before: &str) -> bool {
     let before = before.trim_end_matches(|c: char| c == '(' || c.is_whitespace());
-    before.ends_with("|&") || before.ends_with('|') && !before.ends_with("||")
+    before.ends_with("|&") || before.ends_with(['|', '>']) && !before.ends_with("||")
 }
 
 /// One command of a line.
@@ -954,6 +954,7 @@ mod tests {
             "(cat {}; echo x) | (sh)",
             "cat {} |\nnice sh",
             "cat {} | python3 -",
+            "cat {} | tee >(sh)",
             "cat \"$1\" | perl",
             "printf 'wc -l %s' {} | sh",
             "/lib64/ld-linux-x86-64.so.2 {}",

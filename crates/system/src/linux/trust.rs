@@ -13,6 +13,33 @@ const STICKY: u32 = 0o1000;
 const GROUP_WRITES: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
 
+/// Files and folders that build tools and runtimes look for in every folder above the one in which
+/// they start.
+const FOUND_ABOVE: [&str; 22] = [
+    ".cargo",
+    "Cargo.toml",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "go.mod",
+    "go.work",
+    "node_modules",
+    "package.json",
+    "tsconfig.json",
+    "bunfig.toml",
+    "deno.json",
+    "deno.jsonc",
+    "Directory.Build.props",
+    "Directory.Build.rsp",
+    "Directory.Build.targets",
+    "Directory.Packages.props",
+    "NuGet.Config",
+    "NuGet.config",
+    "nuget.config",
+    "global.json",
+    "Package.swift",
+    ".git",
+];
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {why}, so nothing is run from there", .path.display())]
 pub struct Distrust {
@@ -40,6 +67,19 @@ pub fn check(path: &Path) -> Result<(), Distrust> {
     let trusted = user::trusted();
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     check_with_links(&path, &trusted, LINKS_MAX)
+}
+
+/// Rejects configuration that another user could have placed in a folder above, for programs that start
+/// in this folder. [`check`] lets sticky folders above pass, where every user may create entries.
+pub fn check_found_above(folder: &Path) -> Result<(), Distrust> {
+    // A program sees the folder in which it starts without symbolic links.
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let shared = folder.ancestors().skip(1).filter(|above| is_sticky(above));
+    shared.flat_map(|above| FOUND_ABOVE.map(|name| above.join(name))).try_for_each(|path| check(&path))
+}
+
+fn is_sticky(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|facts| facts.mode() & STICKY != 0)
 }
 
 fn check_with_links(path: &Path, trusted: &[u32], links_max: u32) -> Result<(), Distrust> {
@@ -132,6 +172,28 @@ mod tests {
         set_mode(&folder.join("a"), 0o1777);
         assert_eq!(refused(&folder, "a/b/program"), None, "an entry of a sticky folder is its owner's");
         assert_eq!(refused(&folder, "a"), Some(("a".to_owned(), DistrustReason::Everybody)));
+    }
+
+    #[test]
+    fn configuration_of_others_in_a_sticky_folder_above_is_rejected() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().canonicalize().unwrap();
+        fs::create_dir_all(folder.join("shared/own/cache")).unwrap();
+        set_mode(&folder.join("shared"), 0o1777);
+        symlink("shared/own", folder.join("link")).unwrap();
+        let found = |name: &str| check_found_above(&folder.join(name));
+        assert_eq!(found("shared/own/cache"), Ok(()));
+        for name in [".cargo", "node_modules", "Directory.Build.props"] {
+            let planted = folder.join("shared").join(name);
+            fs::create_dir(&planted).unwrap();
+            set_mode(&planted, 0o755);
+            assert_eq!(found("shared/own/cache"), Ok(()), "the user's own");
+            set_mode(&planted, 0o777);
+            let distrust = Distrust { path: planted.clone(), why: DistrustReason::Everybody };
+            assert_eq!(found("shared/own/cache"), Err(distrust.clone()));
+            assert_eq!(found("link/cache"), Err(distrust));
+            fs::remove_dir(&planted).unwrap();
+        }
     }
 
     #[test]
