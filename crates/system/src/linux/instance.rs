@@ -4,10 +4,9 @@
 //! While it measures, a lab listens at an abstract socket, whose name begins alike for all labs
 //! with the same folder for temporary files. The kernel reports the process that listens (unix(7),
 //! `SO_PEERCRED`). Nothing waits for a listener, because any user can bind such a name and let the
-//! queue of the socket fill. Abstract names are no files, so
-//! nothing is left behind however a lab ends. Labs with different temporary folders (`TMPDIR`) or
-//! network namespaces do not detect each other; `readlab doctor` searches for other labs by their
-//! process names.
+//! queue of the socket fill. Abstract names are no files, so nothing is left behind however a lab
+//! ends. Labs with different temporary folders (`TMPDIR`) or network namespaces do not detect each
+//! other; `readlab doctor` searches for other labs by their process names.
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
