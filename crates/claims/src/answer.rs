@@ -25,6 +25,10 @@ pub struct Estimate {
     // Known if the interval comes from a trial or a pair of trials of one record.
     #[serde(rename = "interval")]
     pub rule: Option<IntervalRule>,
+    /// Number of rounds of its readings, of two numbers the fewer; `None` where it is not computed
+    /// from readings.
+    #[serde(skip)]
+    pub rounds: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -101,10 +105,10 @@ impl Estimate {
     }
 
     pub(super) fn with_ends(value: f64, ci95: Option<Interval>) -> Estimate {
-        Estimate { value, ci95, rule: None }
+        Estimate { value, ci95, rule: None, rounds: None }
     }
 
     pub(super) fn with_rule(value: f64, ci95: RuledInterval) -> Estimate {
-        Estimate { value, ci95: Some(ci95.ends), rule: Some(ci95.rule) }
+        Estimate { value, ci95: Some(ci95.ends), rule: Some(ci95.rule), rounds: None }
     }
 }

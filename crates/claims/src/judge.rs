@@ -13,7 +13,7 @@ use super::figures::{Dataset, MissingFigure};
 use super::metric::Metric;
 use super::operand::Operand;
 use super::{machines, order};
-use readlab_analysis::compare::Measure;
+use readlab_analysis::compare::{FEW_READINGS, Measure, ONE_ROUND};
 use readlab_analysis::stats::Interval;
 use readlab_record::Record;
 use schemars::JsonSchema;
@@ -170,7 +170,8 @@ pub(super) struct Tally {
     /// The number that is farthest beyond a bound, with its distance.
     beyond: Option<(f64, ClaimNumber)>,
     straddling: usize,
-    without_interval: usize,
+    /// The numbers that decide nothing because they have no interval.
+    without_interval: Vec<Estimate>,
     lacks: Vec<String>,
 }
 
@@ -212,8 +213,9 @@ impl Tally {
             }
         };
         let position = self.bounds.position_of(&estimate, self.is_record);
-        let is_bare = estimate.ci95.is_none() && position == Position::Straddling;
-        self.without_interval += usize::from(is_bare);
+        if estimate.ci95.is_none() && position == Position::Straddling {
+            self.without_interval.push(estimate);
+        }
         let found = ClaimNumber { trials: trials.to_owned(), side: side.to_owned(), estimate };
         if position == Position::Outside {
             self.outside += 1;
@@ -248,11 +250,36 @@ impl Tally {
         if self.straddling == 0 && all > 0 {
             return Verdict::Holds;
         }
-        Verdict::CannotBeTold(match self.without_interval {
-            0 if all == 1 => "the interval holds a bound of the claim".to_owned(),
-            0 => format!("{} of {all} intervals hold a bound of the claim", self.straddling),
-            _ if self.is_record => "a single round has no interval".to_owned(),
-            _ => "the figures tie".to_owned(),
+        Verdict::CannotBeTold(match self.without_interval.first() {
+            None if all == 1 => "the interval holds a bound of the claim".to_owned(),
+            None => format!("{} of {all} intervals hold a bound of the claim", self.straddling),
+            Some(bare) if self.is_record => why_no_interval(bare).to_owned(),
+            Some(_) => "the figures tie".to_owned(),
         })
+    }
+}
+
+/// Why a number of a record has no interval.
+fn why_no_interval(number: &Estimate) -> &'static str {
+    match number.rounds {
+        None => "the number has no interval",
+        Some(0 | 1) => ONE_ROUND,
+        Some(_) => FEW_READINGS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_a_record_without_an_interval_says_why() {
+        let whys = [(Some(1), ONE_ROUND), (Some(3), FEW_READINGS), (None, "the number has no interval")];
+        for (rounds, why) in whys {
+            let mut tally = Tally::new(Bounds::ABOVE_ONE, true);
+            tally.add("a", "here", Ok(Estimate { rounds, ..Estimate::without_interval(4.0) }));
+            let answer = tally.answer(ShownNumbers::Times);
+            assert_eq!(answer.verdict, Verdict::CannotBeTold(why.to_owned()));
+        }
     }
 }

@@ -3,7 +3,10 @@
 
 use super::answer::Estimate;
 use readlab_analysis::compare::CaseNoise;
-use readlab_analysis::stats::{self, Confidence, Interval, LogMedian, Observation, SharedVariance};
+use readlab_analysis::stats::{
+    self, Confidence, Interval, IntervalRule, LogMedian, Observation, RuledInterval, SharedVariance,
+};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
@@ -34,7 +37,9 @@ impl Operand {
                     return Estimate::with_rule(value, ci95);
                 }
                 let median = stats::median(observations.iter().map(|it| it.value)).unwrap_or(f64::NAN);
-                Estimate::with_ends(median, stats::median_interval(observations, Confidence::REPORTED))
+                let ci95 = stats::median_interval(observations, Confidence::REPORTED);
+                let rule = ci95.map(|_| IntervalRule::SignTest);
+                Estimate { value: median, ci95, rule, rounds: self.rounds() }
             }
         }
     }
@@ -52,15 +57,15 @@ impl Operand {
             return Estimate::with_rule(value, ci95);
         }
         let ratio = self.log_median().over(&to.log_median());
-        Estimate::with_ends(ratio.estimate, ratio.ci95)
+        Estimate { value: ratio.estimate, ci95: ratio.ci95, rule: ratio.rule, rounds: self.fewer_rounds(to) }
     }
 
     /// This number minus another: round by round if both were read in the same rounds, otherwise by
     /// the medians.
     pub(super) fn minus(&self, from: &Operand) -> Estimate {
         let paired = self.rounds_with(from).and_then(|(number, from)| stats::difference(number, from));
-        if let Some(found) = paired.filter(|found| found.ci95.is_some()) {
-            return Estimate::with_ends(found.estimate, found.ci95);
+        if let Some((value, ends)) = paired.and_then(|found| Some((found.estimate, found.ci95?))) {
+            return Estimate::with_rule(value, RuledInterval { ends, rule: IntervalRule::SignedRank });
         }
         let (a, b) = (self.estimate(), from.estimate());
         let value = a.value - b.value;
@@ -69,7 +74,22 @@ impl Operand {
             low: value - (a.value - of_a.low).hypot(of_b.high - b.value),
             high: value + (of_a.high - a.value).hypot(b.value - of_b.low),
         });
-        Estimate::with_ends(value, ci95)
+        let rule = ci95.and_then(|_| IntervalRule::of_both(a.rule, b.rule));
+        Estimate { value, ci95, rule, rounds: self.fewer_rounds(from) }
+    }
+
+    /// Number of rounds of its readings; `None` where it is not computed from readings.
+    fn rounds(&self) -> Option<usize> {
+        match self {
+            Operand::Readings { observations, .. } => {
+                Some(observations.iter().map(|it| it.round).collect::<BTreeSet<u32>>().len())
+            }
+            Operand::Single(estimate) => estimate.rounds,
+        }
+    }
+
+    fn fewer_rounds(&self, other: &Operand) -> Option<usize> {
+        [self.rounds(), other.rounds()].into_iter().flatten().min()
     }
 
     fn noise(&self) -> Option<&CaseNoise> {
@@ -94,9 +114,9 @@ impl Operand {
             Operand::Readings { observations, noise: None, .. } => LogMedian::from_observations(observations)
                 .unwrap_or_else(|| LogMedian::from_published(f64::NAN)),
             _ => {
-                let Estimate { value, ci95, .. } = self.estimate();
+                let Estimate { value, ci95, rule, .. } = self.estimate();
                 let log = |value: f64| value.max(1.0).ln();
-                LogMedian { value: log(value), ci95: ci95.map(|ends| ends.map(log)) }
+                LogMedian { value: log(value), ci95: ci95.map(|ends| ends.map(log)), rule }
             }
         }
     }
@@ -106,7 +126,6 @@ impl Operand {
 mod tests {
     use super::*;
     use readlab_analysis::noise::SharedNoise;
-    use readlab_analysis::stats::IntervalRule;
     use readlab_model::trial::TrialIndex;
     use std::sync::Arc;
 
@@ -127,6 +146,10 @@ mod tests {
         assert!((apart.value - 2.0).abs() < 1e-9 && width(apart) > 10.0, "{apart:?}");
         let more = readings("cold", &twice).minus(&readings("warm", &drifting));
         assert!(more.ci95.unwrap().low < 0.0, "{more:?}");
+        let rules = [paired, apart, more, readings("cold", &twice).minus(&readings("cold", &drifting))];
+        use IntervalRule::{SignTest, SignedRank};
+        let rules = rules.map(|it| it.rule.unwrap());
+        assert_eq!(rules, [SignedRank, SignTest, SignTest, SignedRank]);
     }
 
     #[test]
@@ -149,13 +172,21 @@ mod tests {
         assert_eq!(found.rule, Some(IntervalRule::SharedVariance));
         let alone = operand(1).estimate();
         assert!(alone.ci95.unwrap().holds(alone.value), "{alone:?}");
-        assert!(operand(1).minus(&operand(0)).ci95.unwrap().low > 0.0);
+        let more = operand(1).minus(&operand(0));
+        assert!(more.ci95.unwrap().low > 0.0 && more.rule == Some(IntervalRule::SharedVariance), "{more:?}");
     }
 
     #[test]
     fn a_number_without_an_interval_gives_a_ratio_without_one() {
         let alone = Operand::Single(Estimate::without_interval(4e6));
         assert_eq!(alone.over(&Operand::exact(2e6)).ci95, None);
+        let few = readings("cold", &[4e6; 3]);
+        for estimate in [few.estimate(), few.over(&Operand::exact(2e6)), few.minus(&readings("warm", &[1e6]))]
+        {
+            assert_eq!((estimate.ci95, estimate.rule), (None, None));
+        }
+        assert_eq!(few.over(&Operand::exact(2e6)).rounds, Some(3));
+        assert_eq!(few.minus(&readings("warm", &[1e6])).rounds, Some(1), "the fewer of both");
         let ratio = readings("cold", &[4e6; 6]).over(&Operand::exact(2e6));
         assert!((ratio.value - 2.0).abs() < 1e-9 && ratio.ci95.is_some());
     }

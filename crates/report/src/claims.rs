@@ -91,7 +91,7 @@ fn ratio_text(it: &Estimate) -> String {
     if it.ci95.is_none() {
         return words::factor(it.value);
     }
-    words::times(Ratio { estimate: it.value, ci95: it.ci95, pairs: 0 })
+    words::times(Ratio { estimate: it.value, ci95: it.ci95, rule: it.rule, pairs: 0 })
 }
 
 fn with_ends(it: &Estimate, number: impl Fn(f64) -> String) -> String {
@@ -157,7 +157,7 @@ mod tests {
         ClaimNumber {
             trials: "a / b".into(),
             side: "m".into(),
-            estimate: Estimate { value, ci95, rule: None },
+            estimate: Estimate { value, ci95, rule: None, rounds: None },
         }
     }
 

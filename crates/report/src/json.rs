@@ -242,16 +242,15 @@ struct TrialExport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     count_runs: Option<&'a BTreeMap<String, Vec<u64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    count_summary: Option<&'a BTreeMap<String, Summary>>,
+    count_summary: Option<BTreeMap<&'a str, MetricSummary<'a>>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct MetricSummary<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
-    /// The rule of the interval, for the wall time only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    interval: Option<Option<IntervalRule>>,
+    /// The rule of the interval of the median.
+    interval: Option<IntervalRule>,
 }
 
 /// How many times as fast as the reference the trial is.
@@ -471,7 +470,7 @@ fn trial<'a>(record: &'a Record, it: &'a TrialRecord, rankings: &'a [Ranking]) -
         conduct: &it.conduct,
         stopped: it.stopped,
         count_runs: again.map(|_| &it.count_runs),
-        count_summary: again.map(|row| &row.count_summaries),
+        count_summary: again.map(count_summary),
     }
 }
 
@@ -487,16 +486,28 @@ fn decoding_ratio(target: &TargetFacts, decodes: Option<Archive>) -> Option<f64>
     is_there.then(|| target.bytes_out(decodes) as f64 / target.size_bytes as f64)
 }
 
-/// One object for each metric, `null` where no sample holds it. Only the wall time has the rule of
-/// its interval.
+/// One object for each metric, `null` where no sample holds it.
 fn summary(row: &RankingRow) -> BTreeMap<&'static str, Option<MetricSummary<'_>>> {
     let is_shown = |metric: &Meter| !metric.is_optional() || row.summaries.contains_key(metric);
     let summary = |metric: Meter| {
-        let interval = (metric == Meter::WallNs).then_some(row.interval);
-        let summary = row.summaries.get(&metric);
-        (metric.name(), summary.map(|summary| MetricSummary { summary, interval }))
+        let of_samples = row.summaries.get(&metric).map(MetricSummary::of_readings);
+        // The interval of the wall time comes from the noise of all trials, from two rounds on.
+        let of_wall = |it| MetricSummary { interval: row.interval, ..it };
+        (metric.name(), if metric == Meter::WallNs { of_samples.map(of_wall) } else { of_samples })
     };
     Meter::summarised().filter(is_shown).map(summary).collect()
+}
+
+fn count_summary(row: &RankingRow) -> BTreeMap<&str, MetricSummary<'_>> {
+    let summary = |(kind, summary)| (String::as_str(kind), MetricSummary::of_readings(summary));
+    row.count_summaries.iter().map(summary).collect()
+}
+
+impl<'a> MetricSummary<'a> {
+    /// The summary of readings that share no noise with other trials.
+    fn of_readings(summary: &'a Summary) -> MetricSummary<'a> {
+        MetricSummary { summary, interval: summary.median_ci95.map(|_| IntervalRule::SignTest) }
+    }
 }
 
 /// The schema of a summary. Metrics of requests are left out where no sample holds them.

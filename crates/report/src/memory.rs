@@ -389,6 +389,8 @@ struct CliffExport {
 struct TimesExport {
     estimate: f64,
     ci95: Option<[f64; 2]>,
+    /// The rule of the interval; of two medians, `null` where their intervals have different rules.
+    interval: Option<IntervalRule>,
     clear: Option<Significance>,
     /// Number of rounds that hold both; 0 where the ratio is that of two medians.
     pairs: usize,
@@ -512,6 +514,7 @@ impl From<Ratio> for TimesExport {
         TimesExport {
             estimate: ratio.estimate,
             ci95: ratio.ci95.map(|ends| [ends.low, ends.high]),
+            interval: ratio.rule,
             clear: ratio.significance(),
             pairs: ratio.pairs,
         }

@@ -420,7 +420,7 @@ mod tests {
             (58.0, Some((1.6, 2300.0)), "58 [2, 2300]"),
         ] {
             let ci95 = ends.map(|(low, high)| Interval { low, high });
-            assert_eq!(super::ratio(Ratio { estimate, ci95, pairs: 10 }), text);
+            assert_eq!(super::ratio(Ratio { estimate, ci95, rule: None, pairs: 10 }), text);
         }
     }
 

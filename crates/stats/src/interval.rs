@@ -32,6 +32,17 @@ pub enum IntervalRule {
     Student,
 }
 
+impl IntervalRule {
+    /// The rule of an interval that comes from the intervals of two numbers: the rule of both, or
+    /// of the one whose rule is known; `None` where they differ.
+    pub fn of_both(one: Option<IntervalRule>, other: Option<IntervalRule>) -> Option<IntervalRule> {
+        match (one, other) {
+            (Some(one), Some(other)) => (one == other).then_some(one),
+            (known, None) | (None, known) => known,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RuledInterval {
     #[serde(flatten)]

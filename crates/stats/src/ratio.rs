@@ -5,7 +5,7 @@
 //! from these two trials alone; [`crate::SharedVariance`] also uses the noise of other trials.
 //! Swapping the two trials gives exactly the inverse.
 
-use crate::interval::{Confidence, Interval};
+use crate::interval::{Confidence, Interval, IntervalRule};
 use crate::observation::Observation;
 use crate::paired::PairedDifferences;
 use crate::turns::Turns;
@@ -18,6 +18,9 @@ pub struct Ratio {
     pub estimate: f64,
     /// 95 % interval; `None` with too few pairs, and if one of two medians has none.
     pub ci95: Option<Interval>,
+    /// The rule of the interval; for the quotient of two medians, that of their intervals
+    /// ([`IntervalRule::of_both`]).
+    pub rule: Option<IntervalRule>,
     /// Number of rounds that hold both trials; 0 for the quotient of two medians
     /// ([`crate::LogMedian`]).
     pub pairs: usize,

@@ -400,9 +400,9 @@ impl SharedRatio {
 }
 
 impl From<SharedRatio> for Ratio {
-    /// Drops the rule of the interval.
     fn from(shared: SharedRatio) -> Ratio {
-        Ratio { estimate: shared.estimate, ci95: shared.ci95.map(|it| it.ends), pairs: shared.pairs }
+        let SharedRatio { estimate, ci95, pairs } = shared;
+        Ratio { estimate, ci95: ci95.map(|it| it.ends), rule: ci95.map(|it| it.rule), pairs }
     }
 }
 

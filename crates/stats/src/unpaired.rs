@@ -12,7 +12,7 @@
 //!
 //! Neither interval includes differences between runs, such as the state of a machine in that hour.
 
-use crate::interval::{Confidence, Interval};
+use crate::interval::{Confidence, Interval, IntervalRule};
 use crate::median;
 use crate::observation::Observation;
 use crate::ratio::Ratio;
@@ -24,6 +24,8 @@ pub struct LogMedian {
     pub value: f64,
     /// 95 % interval; `None` with too few observations, and where only the median is known.
     pub ci95: Option<Interval>,
+    /// The rule of the interval, where it is known.
+    pub rule: Option<IntervalRule>,
 }
 
 impl LogMedian {
@@ -34,12 +36,13 @@ impl LogMedian {
         let log = |it: Observation| Observation { value: it.value.max(1.0).ln(), ..it };
         let logs: Vec<Observation> = observations.into_iter().map(|it| log(it.into())).collect();
         let value = median(logs.iter().map(|it| it.value))?;
-        Some(LogMedian { value, ci95: crate::median_interval(&logs, Confidence::REPORTED) })
+        let ci95 = crate::median_interval(&logs, Confidence::REPORTED);
+        Some(LogMedian { value, ci95, rule: ci95.map(|_| IntervalRule::SignTest) })
     }
 
     /// The logarithm of a published number, without an interval.
     pub fn from_published(value: f64) -> LogMedian {
-        LogMedian { value: value.max(1.0).ln(), ci95: None }
+        LogMedian { value: value.max(1.0).ln(), ci95: None, rule: None }
     }
 
     /// This median divided by the other.
@@ -49,7 +52,8 @@ impl LogMedian {
             low: (difference - (self.value - a.low).hypot(b.high - under.value)).exp(),
             high: (difference + (a.high - self.value).hypot(under.value - b.low)).exp(),
         });
-        Ratio { estimate: difference.exp(), ci95: ends, pairs: 0 }
+        let rule = ends.and_then(|_| IntervalRule::of_both(self.rule, under.rule));
+        Ratio { estimate: difference.exp(), ci95: ends, rule, pairs: 0 }
     }
 }
 
@@ -73,7 +77,24 @@ mod tests {
     }
 
     fn logs(value: f64, low: f64, high: f64) -> LogMedian {
-        LogMedian { value, ci95: Some(Interval { low, high }) }
+        LogMedian { value, ci95: Some(Interval { low, high }), rule: None }
+    }
+
+    #[test]
+    fn a_quotient_has_the_rule_of_its_medians_unless_they_differ() {
+        use IntervalRule::{SharedVariance, SignTest};
+        let median = |rule| LogMedian { rule, ..logs(4.0, 3.0, 5.0) };
+        for (one, other, expected) in [
+            (Some(SignTest), Some(SignTest), Some(SignTest)),
+            (Some(SignTest), None, Some(SignTest)),
+            (None, Some(SharedVariance), Some(SharedVariance)),
+            (Some(SharedVariance), Some(SignTest), None),
+            (None, None, None),
+        ] {
+            assert_eq!(median(one).over(&median(other)).rule, expected, "{one:?} {other:?}");
+        }
+        let without = LogMedian { ci95: None, ..median(Some(SignTest)) };
+        assert_eq!(without.over(&median(Some(SignTest))).rule, None);
     }
 
     #[test]

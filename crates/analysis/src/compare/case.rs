@@ -265,6 +265,8 @@ struct CellRatio {
     #[serde(serialize_with = "Interval::serialize_ends")]
     #[schemars(with = "Option<[f64; 2]>")]
     ci95: Option<Interval>,
+    /// The rule of the intervals of both numbers; `null` where they differ.
+    interval: Option<IntervalRule>,
     clear: Option<Significance>,
 }
 
@@ -278,7 +280,10 @@ fn serialize_statistic<S: Serializer>(it: &Option<Statistic>, serializer: S) -> 
 }
 
 fn serialize_ratio<S: Serializer>(it: &Option<Ratio>, serializer: S) -> Result<S::Ok, S::Error> {
-    let ratio = |it: Ratio| CellRatio { estimate: it.estimate, ci95: it.ci95, clear: it.significance() };
+    let ratio = |it: Ratio| {
+        let clear = it.significance();
+        CellRatio { estimate: it.estimate, ci95: it.ci95, interval: it.rule, clear }
+    };
     it.map(ratio).serialize(serializer)
 }
 
@@ -292,7 +297,11 @@ impl Cell {
             return None;
         }
         let log = |value: f64| value.max(1.0).ln();
-        let log_of = |it: &Cell| LogMedian { value: log(it.value), ci95: it.ci95.map(|ends| ends.map(log)) };
+        let log_of = |it: &Cell| LogMedian {
+            value: log(it.value),
+            ci95: it.ci95.map(|ends| ends.map(log)),
+            rule: it.rule,
+        };
         let (own, base) = (log_of(self), log_of(base));
         Some(if measure.unit() == Unit::BytesPerSecond { own.over(&base) } else { base.over(&own) })
     }

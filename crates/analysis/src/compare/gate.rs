@@ -1,6 +1,7 @@
 //! The gate for continuous integration: whether any case is clearly slower than allowed.
 
-use super::{Cell, Comparison, ComparisonRow, LackingCase, UnpairedCase};
+use super::side::TIME_MEASURES;
+use super::{Cell, Comparison, ComparisonRow, LackingCase, Measure, UnpairedCase};
 use crate::stats::Ratio;
 use readlab_record::Outcome;
 
@@ -21,6 +22,14 @@ pub enum GateError {
     )]
     NoInterval,
 }
+
+/// Why a number of a single round has no interval.
+pub const ONE_ROUND: &str = "a single round has no interval";
+
+/// Why a number of several rounds has none: only times and rates share their noise with other
+/// trials, and other numbers need as many readings as a rank test does
+/// ([`crate::stats::OBSERVATIONS_MIN`]).
+pub const FEW_READINGS: &str = "fewer than five readings have an interval only of times and rates";
 
 impl Gate {
     /// Whether the whole interval is beyond the allowed share; a ratio without an interval never
@@ -69,7 +78,7 @@ impl Gate {
             let Some(first) = &row.cells[0] else { continue };
             let unjudged = (1..)
                 .zip(&row.cells[1..])
-                .filter_map(|(at, cell)| Some((at, why_unjudged(first, (*cell)?)?)));
+                .filter_map(|(at, cell)| Some((at, why_unjudged(table.measure, first, (*cell)?)?)));
             found.extend(unjudged.map(|(side, why)| {
                 let measure = table.measure.word();
                 format!("{}: {measure} in {} and {}: {why}", case_name(row), name(0), name(side))
@@ -101,9 +110,11 @@ fn sentence(it: &LackingCase, side: &str) -> String {
 
 /// Why the ratio of two sampled numbers cannot be judged. A published mean is not reported here: it
 /// cannot have an interval.
-fn why_unjudged(first: &Cell, other: Cell) -> Option<&'static str> {
-    let ratio = other.ratio.filter(|_| first.n.is_some() && other.n.is_some())?;
-    ratio.ci95.is_none().then_some("a single round has no interval")
+fn why_unjudged(measure: Measure, first: &Cell, other: Cell) -> Option<&'static str> {
+    let fewer = first.n?.min(other.n?);
+    let is_one_round = fewer < 2 || TIME_MEASURES.contains(&measure);
+    let why = if is_one_round { ONE_ROUND } else { FEW_READINGS };
+    other.ratio?.ci95.is_none().then_some(why)
 }
 
 /// The name of a row, with its cache state where known.

@@ -21,7 +21,7 @@ pub use case::{
     Case, CaseNoise, Cell, Center, ComparisonKey, Figure, PERCENTS, Percentiles, Spread, Statistic,
 };
 pub use fit::{Fit, FitError, FitPoint, FitRequest, RequiredFact, fit};
-pub use gate::{Gate, GateError};
+pub use gate::{FEW_READINGS, Gate, GateError, ONE_ROUND};
 pub use measure::{Measure, Unit};
 pub use side::Side;
 

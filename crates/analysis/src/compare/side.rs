@@ -69,7 +69,8 @@ impl Side {
     }
 }
 
-const TIME_MEASURES: [Measure; 2] = [Measure::Wall, Measure::Rate];
+/// The measures whose intervals come from the noise of all trials.
+pub(super) const TIME_MEASURES: [Measure; 2] = [Measure::Wall, Measure::Rate];
 
 /// Estimates the noise of all cases of each state, which share rounds. A case is identified by its
 /// first trial.

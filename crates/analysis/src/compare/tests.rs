@@ -105,7 +105,7 @@ fn the_gate_fails_only_if_the_whole_interval_is_beyond_its_limit() {
         assert_eq!(gate.judge(&comparison_of_two(slower)).unwrap().len(), fails, "{slower}");
     }
     let ci95 = Some(Interval { low: 0.6, high: 0.97 });
-    let straddling = Ratio { estimate: 0.8, ci95, pairs: 0 };
+    let straddling = Ratio { estimate: 0.8, ci95, rule: None, pairs: 0 };
     assert!(!gate.fails(&straddling) && !gate.fails(&Ratio { ci95: None, ..straddling }));
 }
 
@@ -117,6 +117,26 @@ fn the_gate_refuses_to_judge_without_intervals_or_without_another_side() {
     assert!(comparison.lacks_intervals());
     assert_eq!(gate.judge(&comparison), Err(GateError::NoInterval));
     assert_eq!(gate.judge(&compare(vec![mean("a", 1.0)]).unwrap()), Err(GateError::OneSide));
+}
+
+#[test]
+fn the_gate_says_why_a_number_has_no_interval() {
+    let unjudged = |measure: Measure, readings: usize| {
+        let side = |name: &str| {
+            let mut case = case("read", "d", CacheState::Warm, 1e6);
+            case.figures = BTreeMap::from([(measure, samples(vec![1e6; readings]))]);
+            side(name, vec![case])
+        };
+        let comparison = Comparison::new(vec![side("a"), side("b")], &[measure], Center::Median, false);
+        Gate::unjudged(&comparison.unwrap())
+    };
+    for (measure, readings, why) in
+        [(Measure::Wall, 1, ONE_ROUND), (Measure::Peak, 1, ONE_ROUND), (Measure::Peak, 3, FEW_READINGS)]
+    {
+        let found = unjudged(measure, readings);
+        assert!(found.len() == 1 && found[0].ends_with(why), "{found:?}");
+    }
+    assert!(unjudged(Measure::Peak, 5).is_empty());
 }
 
 #[test]
