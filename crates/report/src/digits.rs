@@ -105,23 +105,37 @@ pub(super) struct MeasuredNumber {
 impl MeasuredNumber {
     /// Makes the median of a time.
     pub(super) fn time(summary: &Summary) -> MeasuredNumber {
-        let Unit { size, name } = Nanos(summary.median).unit();
-        let ends = summary.median_ci95.map(|ends| ends.map(|end| float(end) / size));
+        MeasuredNumber::from_median(Nanos(summary.median), summary.median_ci95)
+    }
+
+    /// Makes a time from its median and the ends of its interval in nanoseconds.
+    pub(super) fn from_median(median: Nanos, ends_ns: Option<[u64; 2]>) -> MeasuredNumber {
+        let Unit { size, name } = median.unit();
+        let ends = ends_ns.map(|ends| ends.map(|end| float(end) / size));
         let half_width = ends.map(|[low, high]| (high - low) / 2.0);
-        MeasuredNumber { value: float(summary.median) / size, half_width, ends, unit: name }
+        MeasuredNumber { value: float(median.0) / size, half_width, ends, unit: name }
     }
 
     /// Makes a rate from a time; `None` for an empty target.
     pub(super) fn rate(throughput: Option<Throughput>, wall: &Summary) -> Option<MeasuredNumber> {
+        MeasuredNumber::rate_from_median(throughput, Nanos(wall.median), wall.median_ci95)
+    }
+
+    /// Makes a rate from the median of a time and the ends of its interval in nanoseconds.
+    pub(super) fn rate_from_median(
+        throughput: Option<Throughput>,
+        median: Nanos,
+        ends_ns: Option<[u64; 2]>,
+    ) -> Option<MeasuredNumber> {
         let rate = throughput.filter(|rate| rate.0.is_finite())?;
         let Unit { size, name } = rate.unit();
-        let (value, median) = (rate.0 / size, float(wall.median.max(1)));
+        let (value, median) = (rate.0 / size, float(median.0.max(1)));
         // The same relative uncertainty as the time. The inverse of a low end near zero would be
         // useless.
         let share = |[low, high]: [u64; 2]| float(high - low) / 2.0 / median;
-        let half_width = wall.median_ci95.map(|ends| value * share(ends));
+        let half_width = ends_ns.map(|ends| value * share(ends));
         let at = |wall_ns: u64| value * median / float(wall_ns.max(1));
-        let ends = wall.median_ci95.map(|[low, high]| [at(high), at(low)]);
+        let ends = ends_ns.map(|[low, high]| [at(high), at(low)]);
         Some(MeasuredNumber { value, half_width, ends, unit: name })
     }
 

@@ -85,7 +85,7 @@ pub(super) fn is_told_tie(ci95: Interval) -> bool {
 }
 
 /// Why a number has no interval.
-pub(super) const ONE_READING: &str = "1 reading";
+pub const ONE_READING: &str = "1 reading";
 pub(super) const ONE_ROUND: &str = "1 round";
 
 /// Half the interval in percent of the median, such as `±0.42 %`, or the ends of a wide interval, or

@@ -1,13 +1,13 @@
 //! One ranking while it grows: its rows, which hold the readings of trials and their results so
 //! far. Only trials that the final tables also compare share a ranking.
 
-use readlab_analysis::stats::{self, Observation, SharedVariance};
+use readlab_analysis::stats::{self, Confidence, Interval, Observation, SharedVariance};
 use readlab_model::sample::{Meter, Sample};
 use readlab_model::trial::{CacheState, Work};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::Archive;
 use readlab_record::{Outcome, Trial};
-use readlab_report::LiveColumn;
+use readlab_report::{LiveColumn, ONE_READING, wide_rate, wide_time};
 use std::collections::BTreeMap;
 
 /// Properties that all trials of one ranking share.
@@ -85,8 +85,8 @@ impl RankingBlock {
         let shared = SharedVariance::new(readings);
         let figures = |(at, (_, row)): (usize, &(f64, &RankingRow))| {
             let figures = row.figures(of_search)?;
-            let precision = figures.precision.or_else(|| precision_by_shared_noise(&shared, at));
-            Some(RowFigures { precision, ..figures })
+            let by_shared_noise = || Some(shared.location(at)?.ci95?.ends);
+            Some(RowFigures { ends_ns: figures.ends_ns.or_else(by_shared_noise), ..figures })
         };
         rows.iter().take(most).enumerate().filter_map(figures).collect()
     }
@@ -96,13 +96,6 @@ impl RankingBlock {
         all.sort_by(|a, b| b.speed().total_cmp(&a.speed()));
         all
     }
-}
-
-/// Half-width of the interval of a trial's time, divided by that time, from the noise of all
-/// trials; `None` with only one round.
-fn precision_by_shared_noise(shared: &SharedVariance, trial: usize) -> Option<f64> {
-    let location = shared.location(trial)?;
-    Some(location.ci95?.ends.half_width() / location.estimate_ns)
 }
 
 /// The readings of one trial; in a sweep, of all files by one method.
@@ -129,9 +122,9 @@ pub(super) struct RowFigures {
     pub(super) name: String,
     /// Median of the readings; in a sweep, their mean.
     pub(super) time: Nanos,
-    /// Half-width of the 95 % interval of the median, divided by the median; `None` with too few
-    /// readings.
-    pub(super) precision: Option<f64>,
+    /// The 95 % interval of the median; `None` with a single round, and for files of a sweep.
+    pub(super) ends_ns: Option<Interval>,
+    pub(super) readings: usize,
     /// Bytes over that time; `None` if the trial reads nothing.
     pub(super) rate: Option<Throughput>,
     /// Medians of the shown meters.
@@ -179,10 +172,12 @@ impl RankingRow {
     /// Figures of the row's readings; `None` if no reading counts.
     fn figures(&self, of_search: bool) -> Option<RowFigures> {
         let time = nanos(self.median_ns(of_search)?);
-        let precision = stats::precision(self.walls(of_search));
+        let walls = self.walls(of_search);
+        let ends_ns = stats::median_interval(walls, Confidence::REPORTED);
         let has_rate = self.bytes_each > 0 && time.0 > 0;
         let rate = has_rate.then(|| Throughput::per(Bytes(self.bytes_each), time));
-        Some(RowFigures { name: self.name.clone(), time, precision, rate, metered: self.medians() })
+        let (name, readings) = (self.name.clone(), walls.len());
+        Some(RowFigures { name, time, ends_ns, readings, rate, metered: self.medians() })
     }
 
     /// Joint figures of the row's readings of different files; `None` if no reading counts.
@@ -191,7 +186,8 @@ impl RankingRow {
         let figures = RowFigures {
             name: self.name.clone(),
             time: nanos(timed_ns / self.walls.len().max(1) as f64),
-            precision: None,
+            ends_ns: None,
+            readings: self.walls.len(),
             rate: (self.bytes > 0).then(|| Throughput::per(Bytes(self.bytes), nanos(timed_ns))),
             metered: self.medians(),
         };
@@ -205,6 +201,34 @@ impl RankingRow {
 }
 
 impl RowFigures {
+    /// Half-width of the interval, divided by the time.
+    pub(super) fn precision(&self) -> Option<f64> {
+        Some(self.ends_ns?.half_width() / self.time.0.max(1) as f64)
+    }
+
+    /// The precision in percent, or why there is none.
+    pub(super) fn precision_words(&self) -> String {
+        match (self.precision(), self.readings) {
+            (Some(share), _) => format!("±{:.0} %", share * 100.0),
+            (None, 1) => ONE_READING.to_owned(),
+            (None, _) => "–".to_owned(),
+        }
+    }
+
+    /// The ends of the time; `None` if their precision says more.
+    pub(super) fn wide_time(&self) -> Option<String> {
+        wide_time(self.time, self.ends_ns?)
+    }
+
+    /// The ends of the rate, or of the time where there is no rate; `None` if their precision says
+    /// more.
+    pub(super) fn wide_speed(&self) -> Option<String> {
+        match self.rate {
+            Some(rate) => wide_rate(rate, self.time, self.ends_ns?),
+            None => self.wide_time(),
+        }
+    }
+
     pub(super) fn speed(&self) -> f64 {
         self.rate.map_or(1.0 / self.time.as_secs_f64().max(1e-9), |rate| rate.0)
     }

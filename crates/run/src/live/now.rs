@@ -135,8 +135,10 @@ pub(super) fn line_after_round(view: &View) -> Option<String> {
     let standings = ranking.map(|block| block.standings(1));
     if let Some(first) = standings.as_ref().and_then(|standings| standings.best.first()) {
         let of_target = ranking.map_or_else(String::new, |block| view.distinction(block.key));
-        let speed = first.rate.map_or_else(|| first.time.to_string(), |rate| rate.to_string());
-        let precision = first.precision.map_or_else(String::new, |share| format!(" ±{:.0} %", share * 100.0));
+        let speed = || first.rate.map_or_else(|| first.time.to_string(), |rate| rate.to_string());
+        let precision =
+            || first.precision().map_or_else(String::new, |_| format!(" {}", first.precision_words()));
+        let speed = first.wide_speed().unwrap_or_else(|| speed() + &precision());
         let facts = ranking.and_then(|block| view.target(block.key));
         let conditions = facts.map(|facts| [facts.settings_words(), facts.memory_words()]);
         let name = conditions
@@ -144,7 +146,7 @@ pub(super) fn line_after_round(view: &View) -> Option<String> {
             .flatten()
             .flatten()
             .fold(first.name.clone(), |name, words| format!("{name}+{words}"));
-        text += &format!(": first {name}{of_target}, {speed}{precision}");
+        text += &format!(": first {name}{of_target}, {speed}");
     }
     let time = view.progress.as_ref().and_then(|progress| progress.time_left());
     text += &time.map_or_else(String::new, |time: Nanos| format!("; {}", time_left(time)));

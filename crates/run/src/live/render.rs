@@ -146,7 +146,7 @@ impl ColumnWidths {
             place: width_if(30, 2),
             name: 0,
             time: width_if(90, 8),
-            precision: width_if(38, 7),
+            precision: width_if(38, 9),
             rate: 9,
             meters: meters.iter().filter(|it| all >= it.room.terminal_min).copied().collect(),
             bar: width_if(50, (all / 4).min(40)),
@@ -160,25 +160,40 @@ impl ColumnWidths {
 
     /// Formats a row. Without an interval the row has no place, because the order may be chance.
     fn row(&self, place: usize, name: &str, figures: &RowFigures, scale: &BarScale) -> String {
-        let RowFigures { time, precision, rate, .. } = figures;
-        let place = precision.map_or_else(String::new, |_| place.to_string());
-        let no_rate = if self.time > 0 { String::new() } else { time.to_string() };
-        let speed = rate.map_or(no_rate, |rate| rate.to_string());
-        let precision = precision.map_or_else(|| "–".to_owned(), |share| format!("±{:.0} %", share * 100.0));
-        let cells = [
-            (self.place, right(&place, self.place)),
-            (self.name, left(name, self.name)),
-            (self.time, right(&time.to_string(), self.time)),
-            (self.precision, right(&precision, self.precision)),
-            (self.rate, right(&speed, self.rate)),
-        ];
+        let place = figures.ends_ns.map_or_else(String::new, |_| place.to_string());
+        let cells = [(self.place, right(&place, self.place)), (self.name, left(name, self.name))];
+        let cells = cells.into_iter().chain(self.number_cells(figures));
         let metered = self.meters.iter().map(|it| {
             let text = figures.metered.get(&it.meter).map_or_else(String::new, |median| it.text(*median));
             (it.room.width, right(&text, it.room.width))
         });
-        let cells = cells.into_iter().chain(metered).chain([(self.bar, scale.bar(figures))]);
+        let cells = cells.chain(metered).chain([(self.bar, scale.bar(figures))]);
         let shown = cells.filter(|(width, _)| *width > 0).map(|(_, text)| text);
         shown.collect::<Vec<_>>().join(" ").trim_end().to_owned()
+    }
+
+    /// The time, its precision and the rate, with their widths. As in the tables, the ends of a wide
+    /// interval take the place of the number and its precision.
+    fn number_cells(&self, figures: &RowFigures) -> Vec<(usize, String)> {
+        let cell = |width: usize, text: &str| (width, right(text, width));
+        let (has_time, time) = (self.time > 0, figures.time.to_string());
+        let speed = match figures.rate {
+            Some(rate) => rate.to_string(),
+            None if has_time => String::new(),
+            None => time.clone(),
+        };
+        let ends = if has_time { figures.wide_time() } else { figures.wide_speed() };
+        match ends.filter(|_| self.precision > 0) {
+            Some(ends) if has_time => {
+                vec![cell(self.time + 1 + self.precision, &ends), cell(self.rate, &speed)]
+            }
+            Some(ends) => vec![cell(self.precision + 1 + self.rate, &ends)],
+            None => vec![
+                cell(self.time, &time),
+                cell(self.precision, &figures.precision_words()),
+                cell(self.rate, &speed),
+            ],
+        }
     }
 }
 
@@ -212,7 +227,7 @@ impl BarScale {
 /// The slowest and the fastest speed of the interval.
 fn speed_interval(figures: &RowFigures) -> [f64; 2] {
     let speed = figures.speed();
-    match figures.precision {
+    match figures.precision() {
         None => [0.0, speed],
         Some(share) => [speed / (1.0 + share), if share < 1.0 { speed / (1.0 - share) } else { f64::MAX }],
     }
@@ -221,13 +236,37 @@ fn speed_interval(figures: &RowFigures) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_analysis::stats::Interval;
     use readlab_model::units::{Nanos, Throughput};
     use std::collections::BTreeMap;
 
     fn figures(rate: f64, precision: Option<f64>) -> RowFigures {
         let time = Nanos::from_secs_f64(1e9 / rate);
-        let metered = BTreeMap::new();
-        RowFigures { name: String::new(), time, precision, rate: Some(Throughput(rate)), metered }
+        let ends_ns = precision.map(|share| {
+            let [low, high] = [1.0 - share, 1.0 + share].map(|times| time.0 as f64 * times);
+            Interval { low, high }
+        });
+        let (name, rate, metered) = (String::new(), Some(Throughput(rate)), BTreeMap::new());
+        RowFigures { name, time, ends_ns, readings: 3, rate, metered }
+    }
+
+    #[test]
+    fn a_wide_interval_is_shown_by_its_ends_and_one_reading_says_so() {
+        let row = |columns: usize, figures: &RowFigures| {
+            let scale = BarScale { cells: 0, max_speed: 1e9 };
+            let text = ColumnWidths::new(columns, &[]).row(1, "a", figures, &scale);
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let narrow = figures(1e9, Some(0.12));
+        assert_eq!(row(48, &narrow), "1 a ±12 % 1.00 GB/s");
+        assert_eq!(row(100, &narrow), "1 a 1.00 s ±12 % 1.00 GB/s");
+        let wide = figures(1e9, Some(0.9));
+        assert_eq!(row(48, &wide), "1 a 1 to 10 GB/s");
+        assert_eq!(row(100, &wide), "1 a 0.1 to 1.9 s 1.00 GB/s");
+        assert_eq!(row(30, &wide), "1 a 1.00 GB/s", "no room for a precision");
+        let one = RowFigures { readings: 1, ..figures(1e9, None) };
+        assert_eq!(row(48, &one), "a 1 reading 1.00 GB/s");
+        assert_eq!(row(48, &figures(1e9, None)), "a – 1.00 GB/s");
     }
 
     #[test]
