@@ -1,7 +1,9 @@
 //! The noise of all trials of a contest, estimated together ([`SharedVariance`]). The interval of a
 //! ratio of two trials and that of one trial's location are computed from this noise.
 
-use crate::stats::{Observation, SharedLocation, SharedRatio, SharedVariance, Significance};
+use crate::stats::{
+    Indifference, Observation, SharedLocation, SharedRatio, SharedVariance, Significance, find_stops,
+};
 use readlab_model::trial::TrialIndex;
 use readlab_record::{Record, TrialRecord};
 
@@ -102,6 +104,15 @@ impl SharedNoise {
     /// than two rounds that hold both.
     pub fn against_first(&self, first: TrialIndex, trial: TrialIndex) -> Option<Significance> {
         self.shared.against_first(self.index_of(first)?, self.index_of(trial)?)
+    }
+
+    /// The trials among `running` that no other trial is faster than by more than the indifference
+    /// zone, by the rule that stops trials of a race.
+    pub fn not_behind(&self, running: &[TrialIndex], zone: Indifference) -> Vec<TrialIndex> {
+        let indexes: Vec<usize> = running.iter().filter_map(|trial| self.index_of(*trial)).collect();
+        let stops = find_stops(&self.shared, &indexes, zone);
+        let is_behind = |index: &usize| stops.iter().any(|stop| stop.trial == *index);
+        indexes.into_iter().filter(|index| !is_behind(index)).map(|index| self.trials[index]).collect()
     }
 
     /// The location of a trial's number with its interval; `None` for a trial that is not included.

@@ -131,6 +131,7 @@ impl Page {
                 rankings.iter().enumerate().filter_map(|(n, it)| it.advised_headline(advised(n))).collect()
             }
         };
+        let end = end_line(record, &rankings);
         Page {
             verb: header.kind.to_string(),
             command: shell_words::join(&header.command),
@@ -170,7 +171,7 @@ impl Page {
             counted: how_measured::counting_methods(record),
             limits,
             is_of_limits,
-            end: end_line(record),
+            end,
         }
     }
 
@@ -342,7 +343,11 @@ pub(super) fn resumption_words(it: &Resumption) -> String {
     )
 }
 
-fn end_line(record: &Record) -> String {
+/// With more rankings, the end line counts them.
+const PROMISES_NAMED_MAX: usize = 4;
+
+/// Why the run ended, and what the indifference zone promises of the trials that are left.
+fn end_line(record: &Record, rankings: &[Ranking]) -> String {
     let Some((reason, wall_ns)) = record.end else {
         return "the run was cut short; what was measured until then is here".to_owned();
     };
@@ -354,5 +359,13 @@ fn end_line(record: &Record) -> String {
         EndReason::CommandFailed => "a command that is run around readings failed",
         EndReason::RankLost => "a rank of the fleet ended or hung",
     };
-    format!("{why}, after {}", Nanos(wall_ns))
+    let promises: Vec<String> = rankings.iter().filter_map(Ranking::promise).collect();
+    let promises: String = match promises.len() {
+        0..=PROMISES_NAMED_MAX => promises.iter().map(|it| format!("; {it}")).collect(),
+        many => format!(
+            "; in {many} of {} rankings one trial is left, of those read the fastest or within the indifference zone",
+            rankings.len()
+        ),
+    };
+    format!("{why}, after {}{promises}", Nanos(wall_ns))
 }

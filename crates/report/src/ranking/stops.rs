@@ -2,6 +2,8 @@
 
 use super::super::words;
 use super::{Ranking, RankingRow};
+use readlab_analysis::stats::Indifference;
+use readlab_model::trial::TrialIndex;
 use readlab_record::StopReason;
 
 /// The reasons in the order in which they are listed.
@@ -33,12 +35,42 @@ impl Ranking {
         self.stops().map(line).collect()
     }
 
+    /// What the indifference zone promises of the one trial that is left; `None` without a zone, and
+    /// if several trials are left.
+    pub fn promise(&self) -> Option<String> {
+        let (condition, name) = (self.full_condition(), &self.left()?.name);
+        let zone = self.indifference_percent();
+        Some(format!("{condition}: of those read, {name} is the fastest, or within {zone} % of it"))
+    }
+
+    /// The trial that is left by the indifference zone: the run found that the race is decided, or,
+    /// if the run ended before that, all other trials are behind by the readings.
+    fn left(&self) -> Option<&RankingRow> {
+        if self.indifference <= 0.0 || self.rows.len() < 2 {
+            return None;
+        }
+        let stopped_for = |row: &RankingRow, reason| row.stopped.is_some_and(|it| it.why == reason);
+        let decided = self.rows.iter().find(|row| stopped_for(row, StopReason::Decided));
+        decided.or_else(|| {
+            let running = self.rows.iter().filter(|row| !stopped_for(row, StopReason::NotFirst));
+            let running: Vec<TrialIndex> = running.map(|row| row.index).collect();
+            match self.noise.not_behind(&running, Indifference::within(self.indifference))[..] {
+                [one] => self.row(one),
+                _ => None,
+            }
+        })
+    }
+
+    fn indifference_percent(&self) -> f64 {
+        (self.indifference * 1000.0).round() / 10.0
+    }
+
     fn word(&self, reason: StopReason) -> String {
         let word = match reason {
             StopReason::NotFirst => "not the fastest",
             StopReason::Decided if self.indifference > 0.0 => {
-                let percent = (self.indifference * 1000.0).round() / 10.0;
-                return format!("with one left, the fastest or within {percent} % of it");
+                let zone = self.indifference_percent();
+                return format!("with one left, the fastest or within {zone} % of it");
             }
             StopReason::Decided => "when the fastest was known, or tied",
             StopReason::Precise => "precise enough",

@@ -3,8 +3,11 @@
 
 use super::*;
 use crate::advice::UsualWay;
+use readlab_model::target::ServerOptions;
 use readlab_model::target::places::RangesFacts;
-use readlab_record::{ReferenceCandidate, ReferenceReason, RunKind, Samples};
+use readlab_record::{
+    ReferenceCandidate, ReferenceReason, ResumePlan, Rules, RunKind, Samples, StopReason, Stopped,
+};
 
 /// Wobble of up to a millisecond, in different orders.
 const NOISY_WOBBLES_US: [[u64; 5]; 4] =
@@ -67,6 +70,63 @@ fn tied_trials_are_folded_behind_a_count_except_the_advised_one() {
     let mut suite = race();
     suite.header.kind = RunKind::Suite;
     assert_eq!(table(&Page::from_record(&suite), 200).len(), 9, "a suite lists what it names");
+}
+
+/// A plan with this indifference zone.
+fn plan(indifference: f64) -> ResumePlan {
+    ResumePlan {
+        boot: None,
+        folder: String::new(),
+        targets: Vec::new(),
+        states: Vec::new(),
+        rules: Rules { indifference, ..Rules::one_reading(0) },
+        trials: Vec::new(),
+        absent: Vec::new(),
+        rosters: Vec::new(),
+        flame_graphs: None,
+        trace: false,
+        drop_caches: false,
+        allow_device: false,
+        server: ServerOptions::default(),
+        requested: Vec::new(),
+    }
+}
+
+#[test]
+fn the_end_line_says_what_the_indifference_zone_promises_of_the_trial_that_is_left() {
+    use StopReason::{Budget, Decided, MostReadings, NotFirst, Precise};
+    let trials =
+        [("rust/mmap/avx2", 50, STEADY_US), ("rust/lines", 90, STEADY_US), ("command/wc -l", 200, STEADY_US)];
+    let tied = [trials[0], ("rust/lines", 50, STEADY_US), trials[2]];
+    let promise = "; warm: of those read, rust/mmap/avx2 is the fastest, or within 10 % of it";
+    for (trials, zone, stops, is_promised) in [
+        (trials, 0.1, [Decided, NotFirst, NotFirst], true),
+        (trials, 0.1, [Decided, NotFirst, Decided], true),
+        (trials, 0.1, [Precise, NotFirst, MostReadings], true),
+        (trials, 0.1, [Budget, Budget, Budget], true),
+        (tied, 0.1, [Budget, Budget, NotFirst], false),
+        (tied, 0.1, [Precise, MostReadings, NotFirst], false),
+        (trials, 0.0, [Decided, NotFirst, NotFirst], false),
+        (trials, 0.0, [Budget, Budget, Budget], false),
+    ] {
+        let mut record = warm_race(&trials);
+        record.header.agenda = Some(plan(zone));
+        for (index, why) in stops.into_iter().enumerate() {
+            trial_mut(&mut record, index).stopped = Some(Stopped { why, rounds: 10 });
+        }
+        record.add(Line::End { reason: EndReason::Budget, wall_ns: 52_000_000_000 });
+        let end = Page::from_record(&record).end;
+        let expected = if is_promised { promise } else { "" };
+        assert_eq!(
+            end,
+            format!("the time for the whole run was used up, after 52.0 s{expected}"),
+            "{stops:?}"
+        );
+    }
+    let mut one_trial = warm_race(&trials[..1]);
+    one_trial.header.agenda = Some(plan(0.1));
+    one_trial.add(Line::End { reason: EndReason::Settled, wall_ns: 52_000_000_000 });
+    assert!(!Page::from_record(&one_trial).end.contains("within"));
 }
 
 #[test]
