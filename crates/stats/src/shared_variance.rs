@@ -704,9 +704,48 @@ mod tests {
         SharedVariance::new(trials(&rows.iter().map(|row| &row[..]).collect::<Vec<_>>()))
     }
 
-    fn is_near(one: Interval, other: Interval) -> bool {
-        let is_near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
-        is_near(one.low, other.low) && is_near(one.high, other.high)
+    /// A race without equal times, some of which are missing, and an order of its trials. The noise of
+    /// the race is anything from 1 % to a factor of a hundred.
+    fn any_untied_race_and_order() -> impl Strategy<Value = (Vec<Vec<Option<f64>>>, Vec<usize>)> {
+        let race = (0.01..5.0_f64).prop_flat_map(|spread| {
+            let time = prop::option::weighted(0.8, (0.0..spread).prop_map(|log| 1e8 * log.exp()));
+            prop::collection::vec(prop::collection::vec(time, 0..9), 1..12)
+        });
+        race.prop_flat_map(|rows| {
+            let order: Vec<usize> = (0..rows.len()).collect();
+            (Just(rows), Just(order).prop_shuffle())
+        })
+    }
+
+    /// The ratio of a pair, and the ratio of a trial that was chosen from eight.
+    fn ratios(shared: &SharedVariance, trial: usize, reference: usize) -> [Option<SharedRatio>; 2] {
+        [shared.ratio(trial, reference), shared.ratio_of_chosen(trial, reference, 7)]
+    }
+
+    /// Whether two ends agree. The ends of a wide interval are far apart in logarithms, too, and so is
+    /// their rounding.
+    fn is_near(one: f64, other: f64) -> bool {
+        let (one, other) = (one.ln(), other.ln());
+        (one - other).abs() < 1e-6 * (1.0 + one.abs())
+    }
+
+    fn are_near(one: Option<RuledInterval>, other: Option<RuledInterval>) -> bool {
+        let is_same = |one: RuledInterval, other: RuledInterval| {
+            let (a, b) = (one.ends, other.ends);
+            one.rule == other.rule && is_near(a.low, b.low) && is_near(a.high, b.high)
+        };
+        match (one, other) {
+            (Some(one), Some(other)) => is_same(one, other),
+            (one, other) => one == other,
+        }
+    }
+
+    fn opposite(shown: Significance) -> Significance {
+        match shown {
+            Significance::Faster => Significance::Slower,
+            Significance::Slower => Significance::Faster,
+            Significance::Tie => Significance::Tie,
+        }
     }
 
     proptest! {
@@ -736,44 +775,62 @@ mod tests {
         fn swapping_the_two_gives_the_inverse(rows in any_race()) {
             let shared = of_times(&rows);
             for (trial, other) in (0..rows.len()).flat_map(|it| (0..it).map(move |other| (it, other))) {
-                let (there, back) = (shared.ratio(trial, other), shared.ratio(other, trial));
-                prop_assert_eq!(there.is_some(), back.is_some());
-                let (Some(there), Some(back)) = (there, back) else { continue };
-                prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-9);
-                let Some((there, back)) = there.ci95.zip(back.ci95) else { continue };
-                let inverse = Interval { low: 1.0 / back.ends.high, high: 1.0 / back.ends.low };
-                prop_assert!(there.rule == back.rule && is_near(there.ends, inverse), "{:?} {:?}", there, back);
+                for (there, back) in ratios(&shared, trial, other).into_iter().zip(ratios(&shared, other, trial)) {
+                    prop_assert_eq!(there.is_some(), back.is_some());
+                    let (Some(there), Some(back)) = (there, back) else { continue };
+                    prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-9);
+                    let inverse = |it: RuledInterval| {
+                        let ends = Interval { low: 1.0 / it.ends.high, high: 1.0 / it.ends.low };
+                        RuledInterval { ends, ..it }
+                    };
+                    let back = back.ci95.map(inverse);
+                    prop_assert!(are_near(there.ci95, back), "{:?} {:?}", there.ci95, back);
+                }
+                let of_first = shared.ratio_of_chosen(other, trial, shared.sharing_trials().saturating_sub(1));
+                let at_bound = |it: RuledInterval| is_near(it.ends.low, 1.0) || is_near(it.ends.high, 1.0);
+                if !of_first.and_then(|it| it.ci95).is_some_and(at_bound) {
+                    let there = shared.against_first(other, trial);
+                    prop_assert_eq!(there.map(opposite), shared.against_first(trial, other));
+                }
             }
         }
 
         #[test]
         fn another_unit_of_time_and_another_order_of_trials_change_nothing(
-            seed: u64,
-            count in 1_u32..12,
-            rounds in 1_u32..9,
+            (rows, order) in any_untied_race_and_order(),
+            log_factor in -13.0..13.0_f64,
         ) {
-            let race = race(count, rounds, 0.1, &mut Noise::new(seed));
-            let shared = SharedVariance::new(&race);
-            let scaled = race.iter().map(|all| {
-                all.iter().map(|it| Observation { value: 7.0 * it.value, ..*it }).collect::<Vec<_>>()
-            });
-            let scaled = SharedVariance::new(scaled);
-            let backwards = SharedVariance::new(race.iter().rev());
-            let last = race.len() - 1;
-            for trial in 0..race.len() {
-                let location = |shared: &SharedVariance, trial| shared.location(trial).unwrap();
-                let ends = location(&shared, trial).ci95.map(|it| it.ends);
-                for (ratio, other) in [
-                    (1.0, location(&backwards, last - trial)),
-                    (7.0, location(&scaled, trial)),
-                ] {
-                    let other = other.ci95.map(|it| it.ends.map(|end| end / ratio));
-                    prop_assert!(ends.zip(other).is_none_or(|(one, other)| is_near(one, other)));
+            let factor = log_factor.exp();
+            let shared = of_times(&rows);
+            let scale = |row: &Vec<Option<f64>>| row.iter().map(|time| Some(factor * (*time)?)).collect();
+            let scaled = of_times(&rows.iter().map(scale).collect::<Vec<Vec<Option<f64>>>>());
+            let shuffled = of_times(&order.iter().map(|&trial| rows[trial].clone()).collect::<Vec<_>>());
+            let place = |trial: usize| order.iter().position(|it| *it == trial).unwrap();
+            for trial in 0..rows.len() {
+                let location = |shared: &SharedVariance, trial| shared.location(trial).and_then(|it| it.ci95);
+                let ends = location(&shared, trial);
+                for (factor, other) in
+                    [(1.0, location(&shuffled, place(trial))), (factor, location(&scaled, trial))]
+                {
+                    let unscaled = |it: RuledInterval| RuledInterval { ends: it.ends.map(|end| end / factor), ..it };
+                    let other = other.map(unscaled);
+                    prop_assert!(are_near(ends, other), "{:?} {:?}", ends, other);
                 }
-                let ends = |shared: &SharedVariance, a, b| shared.ratio(a, b).unwrap().ci95.map(|it| it.ends);
-                let ratio = ends(&shared, trial, 0);
-                for other in [ends(&scaled, trial, 0), ends(&backwards, last - trial, last)] {
-                    prop_assert!(ratio.zip(other).is_none_or(|(one, other)| is_near(one, other)));
+                let reference = (trial + 1) % rows.len();
+                if reference == trial {
+                    continue;
+                }
+                let places = [place(trial), place(reference)];
+                for (changed, [trial_there, reference_there]) in
+                    [(&scaled, [trial, reference]), (&shuffled, places)]
+                {
+                    let here = ratios(&shared, trial, reference).map(|it| it.and_then(|it| it.ci95));
+                    let there = ratios(changed, trial_there, reference_there);
+                    for (here, there) in here.into_iter().zip(there.map(|it| it.and_then(|it| it.ci95))) {
+                        prop_assert!(are_near(here, there), "{:?} {:?}", here, there);
+                    }
+                    let here = shared.against_first(reference, trial);
+                    prop_assert_eq!(here, changed.against_first(reference_there, trial_there));
                 }
             }
         }
