@@ -69,7 +69,7 @@ pub struct SamplingOptions {
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Nanos>,
     /// Time for the whole run, divided among the cache states; it includes the reading for the
-    /// correct answer [default: about 50 s for a race, else 100 s or the suite's; at least two
+    /// correct answer [default: about 52 s for a race, else 100 s or the suite's; at least two
     /// rounds]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Nanos>,

@@ -40,7 +40,7 @@ fn assert_intervals_hold(races: Races, leeway: f64) {
 
 /// The smallest allowed share of intervals that hold, in any cell.
 const RATIO_COVERAGE_MIN: f64 = 0.93;
-const LOCATION_COVERAGE_MIN: f64 = 0.91;
+const LOCATION_COVERAGE_MIN: f64 = 0.925;
 
 /// The same for a trial that is loud among silent ones, or pauses in some readings: few readings do
 /// not reveal that.

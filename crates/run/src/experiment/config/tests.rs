@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::experiment::options::SamplingOptions;
+use clap::Args;
 use readlab_record::Locations;
 use std::path::Path;
 
@@ -63,6 +64,24 @@ fn an_option_of_the_user_takes_precedence_over_the_suite() {
     assert_eq!(config.state_option, Some("--state"));
     assert_eq!(config.reference, Some("rust/mmap".parse().unwrap()));
     assert!(config.entries.iter().all(|entry| entry.work.is_none()));
+}
+
+#[test]
+fn documents_and_help_name_the_budget_of_the_suites_that_race_by_default() {
+    let suites = [Some(Suite::race()), Some(Suite::commands())].into_iter();
+    let suites = suites.chain([Work::Names, Work::Stat].map(Suite::for_names));
+    let budgets: BTreeSet<String> = suites.map(|suite| suite.unwrap().budget.unwrap()).collect();
+    assert_eq!(budgets.len(), 1, "{budgets:?}");
+    let seconds = budgets.first().unwrap().parse::<Nanos>().unwrap().as_secs_f64();
+    let help = SamplingOptions::augment_args(clap::Command::new("race")).render_long_help().to_string();
+    let method = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../METHOD.md");
+    for (text, words) in [
+        (help, format!("[default: about {seconds} s for a race,")),
+        (std::fs::read_to_string(method).unwrap(), format!("A race without `--budget` aims at {seconds} s,")),
+    ] {
+        let on_one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(on_one_line.contains(&words), "no {words:?}");
+    }
 }
 
 #[test]
