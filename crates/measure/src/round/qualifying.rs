@@ -51,8 +51,10 @@ impl<'a> ContestRivals<'a> {
                 rivals.push(Rival { at, contender, role, median_ns });
             }
         }
+        // The readings decide when this race ends, so its ratios are those of its report
+        // ([`readlab_analysis::noise::SharedNoise`]).
         let shared = SharedVariance::new(rivals.iter().map(|it| &state_run.progresses[it.at].walls));
-        ContestRivals { rivals, shared }
+        ContestRivals { rivals, shared: shared.of_decided_race() }
     }
 
     fn methods_of_language(&self, it: usize) -> Vec<usize> {

@@ -15,7 +15,7 @@ use readlab_analysis::memory::{MemoryContest, MemoryCurve, MemoryLevel};
 use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance, whole};
 use readlab_analysis::verdict::{DeviceUse, Remedy, ServerWait, Verdict};
 use readlab_claims as claims;
-use readlab_record::{FleetTurn, Header, RunKind, Trials};
+use readlab_record::{StopReason, Stopped, Trials};
 use std::collections::BTreeSet;
 
 /// A record of every kind of run, and some with peculiarities, such as archives.
@@ -27,6 +27,7 @@ pub(super) fn records() -> Vec<(&'static str, Record)> {
         ("plain and packed", archive_record()),
         ("zip-lines", zip_lines_record()),
         ("readers", readers_record()),
+        ("decided", decided_record()),
         ("places", at_two_places(["d", "d"], [250, 200, 125])),
         ("failures", failures()),
     ];
@@ -124,6 +125,23 @@ pub(super) fn readers_record() -> Record {
     record
 }
 
+/// A trial that stops for one of these reasons is compared with others by its readings.
+const COMPARED: [StopReason; 2] = [StopReason::NotFirst, StopReason::Decided];
+
+/// A race that was decided by its readings, in which all trials have ten rounds.
+fn decided_record() -> Record {
+    let mut record = warm_race(&[
+        ("command/wc -l", 60, [0, 900, 300, 2_000, 700]),
+        ("rust/mmap/avx2", 50, [1_500, 0, 2_100, 300, 900]),
+        ("rust/lines", 58, [700, 2_500, 0, 1_200, 400]),
+        ("rust/read/avx2", 51, [200, 1_100, 1_900, 0, 2_300]),
+    ]);
+    for (index, why) in [COMPARED[0], COMPARED[1], COMPARED[0], COMPARED[0]].into_iter().enumerate() {
+        trial_mut(&mut record, index).stopped = Some(Stopped { why, rounds: 10 });
+    }
+    record
+}
+
 /// Finds the trials of a ranking by their names, as a reader of the page does.
 struct RankingCheck<'r> {
     record: &'r Record,
@@ -150,7 +168,10 @@ impl<'r> RankingCheck<'r> {
 
     /// The noise of all trials, in the order of the ranking's rows.
     fn noise(&self) -> SharedVariance {
-        SharedVariance::new(self.ranking.rows.iter().map(|row| &self.named(&row.name).samples))
+        let trials: Vec<&TrialRecord> = self.ranking.rows.iter().map(|row| self.named(&row.name)).collect();
+        let noise = SharedVariance::new(trials.iter().map(|it| &it.samples));
+        let is_compared = |it: &TrialRecord| it.stopped.is_some_and(|it| COMPARED.contains(&it.why));
+        if trials.into_iter().any(is_compared) { noise.of_decided_race() } else { noise }
     }
 
     fn position(&self, name: &str) -> usize {
