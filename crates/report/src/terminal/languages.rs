@@ -13,8 +13,11 @@ const NAME_LETTERS_MIN: usize = 8;
 
 const TITLES: [&str; 5] = ["language", "usual way", "best way", "× usual", "needs"];
 
+/// The column of ratios.
+const RATIO: usize = 3;
+
 /// The columns that a narrow terminal drops, in this order.
-const DROPPED_COLUMNS: [usize; 3] = [4, 1, 3];
+const DROPPED_COLUMNS: [usize; 3] = [4, 1, RATIO];
 
 fn texts(ranking: &Ranking, advice: &LanguageAdvice) -> [String; TITLES.len()] {
     let short = |trial: &AdvisedTrial| ranking.row(trial.index).map_or(&trial.name, |row| &row.short).clone();
@@ -49,8 +52,11 @@ pub(super) fn table(ranking: &Ranking, advice: &[LanguageAdvice], style: Style) 
     };
     let width = usize::from(style.width);
     let mut columns: Vec<usize> = (0..TITLES.len()).collect();
+    let ratio_letters = rows.iter().map(|row| row[RATIO].chars().count()).max().unwrap_or_default();
     for dropped in DROPPED_COLUMNS {
-        if build(&columns, usize::MAX).width() <= width {
+        // Long names are cut before the ratios are dropped.
+        let letters = if dropped == RATIO { ratio_letters.max(NAME_LETTERS_MIN) } else { usize::MAX };
+        if build(&columns, letters).width() <= width {
             break;
         }
         columns.retain(|column| *column != dropped);

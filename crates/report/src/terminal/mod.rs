@@ -1,5 +1,5 @@
-//! The page as aligned text for a terminal: the answer first, then one table for each ranking, then
-//! the advice.
+//! The page as aligned text for a terminal: the answer and the advice first, which fit on one screen,
+//! then one table for each ranking.
 //!
 //! Tables never exceed the width: see [`table`]. The caller decides whether to use colour. Colour
 //! only repeats what the text says.
@@ -13,10 +13,11 @@ use super::inside::Inside;
 use super::limits;
 use super::memory::MemoryView;
 use super::page::Page;
-use super::ranking::Unmeasured;
+use super::ranking::{Ranking, Unmeasured};
 use super::settings;
 use super::words;
 use anstyle::{AnsiColor, Color, Style as Ansi};
+use readlab_analysis::verdict::Verdict;
 use readlab_system::terminal::printable::printable;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,10 @@ impl Style {
 /// The whole page; `saved` is the path of the record.
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits { limits_of(page, style) } else { rankings(page, style) };
-    lines.extend(advice(page, style));
+    // The code of a search is what its user came for: it stays in sight below the tables.
+    if page.shows_code() {
+        lines.extend(advice(page, style));
+    }
     let archives = page.archives.iter().map(|it| format!("plain or packed: {}", it.sentence()));
     lines.extend(paragraph(archives));
     lines.extend(paragraph(page.break_evens.iter().map(|it| format!("break-even, {}", it.sentence()))));
@@ -108,9 +112,13 @@ fn limits_of(page: &Page, style: Style) -> Vec<String> {
 
 fn rankings(page: &Page, style: Style) -> Vec<String> {
     let answered = page.rankings.iter().filter(|it| it.is_worth_a_clause());
-    let mut lines: Vec<String> = answered.map(|it| style.bold(&it.headline())).collect();
+    let headline = |it: &Ranking| style.bold(&(it.headline() + &stops_at(it)));
+    let mut lines: Vec<String> = answered.map(headline).collect();
     lines.extend(page.baseline.as_deref().map(printable));
     lines.extend(page.lines_of_many().map(|line| printable(&line)));
+    if !page.shows_code() {
+        lines.extend(advice(page, style));
+    }
     if let Some(view) = &page.sweep {
         lines.extend(sweep::sections(view, style));
         lines.extend(view.unmeasured.iter().map(|line| printable(line)));
@@ -131,6 +139,13 @@ fn rankings(page: &Page, style: Style) -> Vec<String> {
         lines.extend(table.flat_map(|table| table.titled_lines(&title, style)));
     }
     lines
+}
+
+/// What stops the fastest trial, behind its headline; empty where that is not known.
+fn stops_at(ranking: &Ranking) -> String {
+    let judged = ranking.rows.first().and_then(|row| row.diagnosis.as_ref());
+    let known = judged.filter(|it| !matches!(it.verdict, Verdict::Unknown { .. }));
+    known.map_or_else(String::new, |it| format!("; stops at {}", it.stops_at()))
 }
 
 /// One ranking: its title, its table, and the lines below.

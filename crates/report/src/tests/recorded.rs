@@ -127,6 +127,62 @@ fn each_language_of_a_recorded_race_has_a_ratio_with_an_interval_in_both_states(
     }
 }
 
+/// The size of the terminal on whose first screen five questions are answered.
+const SCREEN: [usize; 2] = [120, 40];
+
+/// The lines of a text that are on the first screen; long lines take several rows.
+fn first_screen(text: &str) -> Vec<&str> {
+    let [columns, rows] = SCREEN;
+    let mut taken = 0;
+    let is_shown = |line: &&str| {
+        taken += line.chars().count().div_ceil(columns).max(1);
+        taken <= rows
+    };
+    text.lines().take_while(is_shown).collect()
+}
+
+#[test]
+fn the_first_screen_of_a_recorded_race_answers_five_questions() {
+    for (machine, race) in RACES {
+        let (mut record, names) = recorded_race(race);
+        for index in 0..names.len() {
+            // Meters that show what stops a trial.
+            let it = trial_mut(&mut record, index);
+            let is_cold = it.trial.state == CacheState::Cold;
+            let metered = |it: Sample| Sample {
+                cpu_user_ns: Some(it.wall_ns * 6 / 10),
+                cpu_system_ns: Some(it.wall_ns * 4 / 10),
+                device_read_bytes: Some(if is_cold { SIZE } else { 0 }),
+                resident_before: Some(if is_cold { 0.0 } else { 1.0 }),
+                resident_after: Some(1.0),
+                ..it
+            };
+            it.samples = it.samples.iter().map(metered).collect();
+        }
+        let page = Page::from_record(&record);
+        let text = terminal(&page, Style { width: 120, color: false }, None);
+        let screen = first_screen(&text);
+        assert_eq!(page.advice.len(), 2, "cold and warm");
+        for advice in &page.advice {
+            let state = page.rankings[advice.ranking].state;
+            let fastest = screen.iter().find(|line| line.starts_with(&format!("fastest {state}: ")));
+            let fastest = fastest.unwrap_or_else(|| panic!("{machine}: {text}"));
+            assert!(fastest.contains('[') && fastest.contains("] × command/wc -l"), "how sure: {fastest}");
+            assert!(fastest.contains("; stops at "), "what stops it: {fastest}");
+            let begins = format!("advice, {}", advice.sentence);
+            let at = screen.iter().position(|line| **line == begins);
+            let at = at.unwrap_or_else(|| panic!("{machine}: no {begins}: {text}"));
+            assert!(screen[at + 1].contains("best way") && screen[at + 1].contains("× usual"), "{text}");
+            let languages = &advice.by_language;
+            let shown: Vec<&&str> = screen.iter().skip(at + 2).take(languages.len()).collect();
+            assert_eq!(shown.len(), languages.len(), "{machine}: {text}");
+            for (line, it) in shown.into_iter().zip(languages) {
+                assert!(line.trim_start().starts_with(&it.language), "{}: {line}", it.language);
+            }
+        }
+    }
+}
+
 #[test]
 fn no_rank_of_a_recorded_race_is_left_open() {
     for (_, race) in RACES {
