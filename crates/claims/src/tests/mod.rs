@@ -54,6 +54,24 @@ fn every_claim_is_decided_by_a_record_that_shows_it_or_the_opposite() {
 }
 
 #[test]
+fn a_fixed_cost_is_told_where_ordinary_least_squares_tell_nothing() {
+    let sizes = files().into_iter().find(|file| file.answered_by == AnsweredBy::Sweep).unwrap();
+    let record = scripted_sweep::record_with_errors_in_proportion();
+    let series = record.sweep_series();
+    let is_meant = |claim: &&Claim| claim.says.contains(" has a fixed cost of less than a millisecond");
+    let claims: Vec<&Claim> = sizes.claims.iter().filter(is_meant).collect();
+    assert_eq!(claims.len(), 2);
+    for claim in claims {
+        let answer = answer_by_record(&sizes, claim, &record);
+        assert_eq!(answer.verdict, Verdict::Holds, "{}: {answer:?}", claim.says);
+        let of_claim = series.iter().find(|it| it.is_write == claim.says.starts_with("writing")).unwrap();
+        let ordinary = readlab_analysis::stats::least_squares(&of_claim.times()).unwrap();
+        let ends = ordinary.intercept_ci95.unwrap();
+        assert!(ends.low < -1e-3 && ends.high > 1e-3, "an interval of milliseconds: {ends:?}");
+    }
+}
+
+#[test]
 fn no_claim_is_decided_by_a_record_whose_intervals_hold_its_bound() {
     check_answers(files(), Script::Noisy, |_, answer| {
         assert!(matches!(&answer.verdict, Verdict::CannotBeTold(why) if !why.contains("take part")));

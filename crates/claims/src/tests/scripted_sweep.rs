@@ -131,7 +131,16 @@ pub(super) fn record(claim: &Claim, script: Script) -> Record {
     let scripts = scripts();
     let found = scripts.iter().find(|it| claim.says.starts_with(it.claim));
     let it = found.unwrap_or_else(|| panic!("no script for '{}'", claim.says));
-    let sweep = script.choose(it.holds, it.fails, it.noisy);
+    record_of(script.choose(it.holds, it.fails, it.noisy))
+}
+
+/// Files with a fixed cost of 100 µs whose times scatter by a tenth: the errors grow with the size.
+pub(super) fn record_with_errors_in_proportion() -> Record {
+    let times = TimeModel { fixed_ns: 1e5, noise: 0.1, ..EVEN_TIMES };
+    record_of(Sweep { read: times, write: times, direct: EVEN_TIMES })
+}
+
+fn record_of(sweep: Sweep) -> Record {
     let mut record = Record::new(Header { kind: RunKind::Sweep, ..testing::header() });
     for nth in 0..SIZES.len() * REPEATS {
         add_file(&mut record, nth, sweep);

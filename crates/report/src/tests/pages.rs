@@ -326,12 +326,17 @@ fn a_sweep_above_a_cache_names_the_cache_beside_every_number_of_its_readings() {
     let cache = "the cache of the server of nas";
     let (title, line) = (read.title(), read.line_words().unwrap());
     assert_eq!(title, "rust/direct@buffer=1MiB, cold above a cache");
-    assert!(line.ends_with(&format!("; cold is cold above {cache}")), "{line}");
+    let ending = format!(" by ordinary least squares, as published; cold is cold above {cache}");
+    assert!(line.ends_with(&ending), "{line}");
     assert!(read.band.iter().any(|it| it.contains(&format!("perhaps held by {cache}"))), "{:?}", read.band);
     for text in texts(&page) {
-        for said in
-            [", cold above a cache", &format!("cold above: {cache}"), "layers: nfs → nas (not evicted)"]
-        {
+        for said in [
+            ", cold above a cache",
+            &format!("cold above: {cache}"),
+            "layers: nfs → nas (not evicted)",
+            "by the line that outliers cannot bend; ",
+            " by ordinary least squares, as published",
+        ] {
             assert!(text.contains(said), "{said}: {text}");
         }
         assert!(text.contains("not probed: the device is too slow"), "{text}");

@@ -209,6 +209,25 @@ fn each_language_has_its_usual_and_its_best_method() {
 }
 
 #[test]
+fn a_best_method_that_is_not_told_apart_from_the_usual_one_has_its_ratio_with_the_interval() {
+    let page = Page::from_record(&warm_race(&[
+        ("command/wc -l", 90, STEADY_US),
+        ("rust/read/iterator@buffer=64KiB", 50, [0, 300, 700, 100, 500]),
+        ("rust/lines", 50, NOISY_WOBBLES_US[1]),
+    ]));
+    let [rust] = &page.advice[0].by_language[..] else { panic!("one language") };
+    assert_eq!(rust.best.name, "rust/read/iterator@buffer=64KiB");
+    assert_eq!(rust.usual_is, Some(UsualWay::NotToldApart));
+    let times = crate::words::times(rust.ratio.unwrap());
+    assert!(times.ends_with(']') && rust.ratio.unwrap().ci95.unwrap().ends.holds(1.0), "{times}");
+    assert_eq!(rust.words(), format!("not told apart from its usual way ({times})"));
+    let text = lines(&page, 200);
+    let row = text.iter().find(|line| line.trim_start().starts_with("Rust ")).unwrap();
+    assert!(row.contains(&format!(" not told apart ({times}) ")), "{row}");
+    assert!(markdown(&page).contains("not told apart"), "{}", markdown(&page));
+}
+
+#[test]
 fn a_trial_in_another_language_never_counts_as_needing_less() {
     let mut record = race();
     // Python's mapping needs less than Rust's and is faster than the baseline.
