@@ -15,7 +15,7 @@ use readlab_analysis::memory::{MemoryContest, MemoryCurve, MemoryLevel};
 use readlab_analysis::stats::{self, Interval, SharedRatio, SharedVariance, Significance, whole};
 use readlab_analysis::verdict::{DeviceUse, Remedy, ServerWait, Verdict};
 use readlab_claims as claims;
-use readlab_record::{StopReason, Stopped, Trials};
+use readlab_record::{FleetTurn, Header, RunKind, StopReason, Stopped, Trials};
 use std::collections::BTreeSet;
 
 /// A record of every kind of run, and some with peculiarities, such as archives.
