@@ -308,3 +308,16 @@ mod ring2 {
         }
     }
 }
+
+#[test]
+fn contents_of_unlike_sizes_that_the_user_asserts_to_be_the_same_are_compared_by_byte() {
+    let home = home_with_two_places();
+    home.file("grown.txt", TEXT.repeat(30_000));
+    let words = format!("race here/f.txt grown.txt --same-content {TWO_METHODS} {QUICK}");
+    let said = home.readlab(format!("{words} --export-json grown.json")).exits(0);
+    said.shows("; the bytes there are 1.500 times as many: times are compared by byte");
+    let json = home.json("grown.json");
+    let [table] = comparisons(&json) else { panic!("{}", json["locations"]) };
+    assert_eq!(table["same_by"], "assertion");
+    assert_eq!(table["bytes_times"], 1.5_f64);
+}

@@ -151,10 +151,6 @@ fn impossible_settings_are_refused_in_a_line() {
     ] {
         home.race("f", format!("{ONE_METHOD} {words}")).refuses(why);
     }
-    let several =
-        "--setting: not with several targets, nor with --apart: race each target in a run of its own";
-    home.readlab("race f g --setting swappiness").refuses(several);
-    home.readlab("race f g --apart --setting swappiness").refuses(several);
     home.readlab("tune f --setting swappiness --readers 2").refuses("--setting: not with --readers");
     home.readlab("fleet race f --setting swappiness").exits(2).tells("--setting: the ranks of a fleet");
     assert!(is_restored(&home));
@@ -408,5 +404,42 @@ mod ring2 {
             }
         }
         assert_eq!(settings(), found);
+    }
+}
+
+#[test]
+fn places_are_compared_under_each_value_of_a_setting() {
+    let home = home_with_setting();
+    home.file("there/f", "a line\n".repeat(1 << 14));
+    let words = format!("race f there/f {} {QUICK} --state warm", setting_options(&home, ""));
+    let json = home.readlab(format!("{words} --quiet --export-json -")).exits(0).export();
+    assert!(is_restored(&home));
+    let runs = home.runs();
+    assert_eq!(runs.len(), 1, "one run for both targets");
+    assert_eq!(setting_values(&home.record(&runs[0])), ["1", "1", "2", "2", "3", "3"]);
+    let compared = items(&json["locations"]["compared"]);
+    let settings: Vec<&str> = compared.iter().map(|it| it["settings"].as_str().unwrap()).collect();
+    assert_eq!(settings, ["x=1", "x=2", "x=3"]);
+    for table in compared {
+        assert!(items(&table["methods"]).iter().any(|it| it["id"] == "rust/read/scalar"), "{table}");
+    }
+    let effects = items(&json["settings"]).iter().filter(|it| it["trial"] == "rust/read/scalar");
+    assert_eq!(effects.count(), 4, "two values at two places");
+    let said = home.readlab(words).exits(0);
+    said.shows("settings: warm, there/f, x=3 beside x=1: of ");
+    said.shows("places: warm, newlines, x=3: over ");
+}
+
+#[test]
+fn each_of_several_targets_apart_is_raced_under_each_value() {
+    let home = home_with_setting();
+    home.file("g", "another line\n".repeat(1 << 13));
+    let words = format!("race f g --apart {} {QUICK} --state warm", setting_options(&home, ""));
+    home.readlab(words).exits(0);
+    assert!(is_restored(&home));
+    let runs = home.runs();
+    assert_eq!(runs.len(), 2);
+    for run in &runs {
+        assert_eq!(setting_values(&home.record(run)), ["1", "2", "3"]);
     }
 }

@@ -5,13 +5,15 @@
 //! Two locations have the same content if their digests are equal. A tree and a stream, such as the
 //! decoded content of an archive, have digests of different kinds: they have the same content if
 //! the expected answers about their bytes are equal, and a tar, if those about its files are
-//! ([`SameBy`]). If neither is equal, the user may assert that the content is the same.
+//! ([`SameBy`]). If neither is equal, the user may assert that the content is the same. If it has not
+//! the same size then, times are compared by byte.
 //!
 //! Ratios are computed within rounds, with the noise of all trials at both locations
-//! ([`SharedNoise`]).
+//! ([`SharedNoise`]). Under settings of the system, each location is compared with the first one under
+//! the same settings.
 
 use super::noise::SharedNoise;
-use super::stats::SharedRatio;
+use super::stats::{Observation, SharedRatio, float};
 use readlab_model::target::content::SameBy;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Archive;
@@ -35,6 +37,9 @@ pub struct LocationRatios {
     pub first: Source,
     pub there: Source,
     pub same_by: SameBy,
+    /// How many times as many bytes the location has as the first one, if they differ and times are
+    /// compared by byte.
+    pub bytes_times: Option<f64>,
     /// The methods that read both locations, ordered by their trial's index at the first one.
     pub methods: Vec<MethodRatio>,
     /// The ratio over all these methods; `None` if there is no method, or no round that holds both
@@ -73,6 +78,8 @@ pub struct MethodRatio {
 /// A location that is not compared with the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotCompared {
+    /// Number of the target at the first location.
+    pub first: usize,
     /// Number of the target.
     pub target: usize,
     pub why: WhyNotCompared,
@@ -97,25 +104,38 @@ impl Locations {
     pub fn from_record(record: &Record) -> Locations {
         let mut found = Locations::default();
         let Some(locations) = record.header.locations else { return found };
+        let count = location_count(record);
         for target in 1..record.targets.len() {
-            let mut same = same_sources(record, target);
+            let first = target - target % count;
+            if first == target {
+                continue;
+            }
+            let mut same = same_sources(record, first, target);
             if same.is_empty() && locations.same_content {
-                let both = [0, target].map(|target| Source { target, decodes: None });
+                let both = [first, target].map(|target| Source { target, decodes: None });
                 same.push(SameSources { both, same_by: SameBy::Assertion });
             }
             let compared = same.iter().flat_map(|same| ratios_by_condition(record, *same));
             let compared: Vec<LocationRatios> = compared.collect();
             let why = if same.is_empty() { WhyNotCompared::Content } else { WhyNotCompared::State };
-            found.not_compared.extend(compared.is_empty().then_some(NotCompared { target, why }));
+            // The content is the same under all settings: one reason is enough.
+            let is_new = compared.is_empty() && (why == WhyNotCompared::State || target < count);
+            found.not_compared.extend(is_new.then_some(NotCompared { first, target, why }));
             found.compared.extend(compared);
         }
         found
     }
 }
 
+/// Number of locations. Under settings of the system, the record has the targets again for each
+/// combination of values, in the same order; those under the settings that were found come first.
+fn location_count(record: &Record) -> usize {
+    record.targets.iter().take_while(|facts| facts.has_found_settings()).count().max(1)
+}
+
 /// The pairs of a source at the first location and a source at another one that have the same
 /// content.
-fn same_sources(record: &Record, target: usize) -> Vec<SameSources> {
+fn same_sources(record: &Record, first: usize, target: usize) -> Vec<SameSources> {
     let content = |source: Source| record.targets.get(source.target)?.content(source.decodes);
     let pair = |first: Source| {
         let mut all: Vec<Source> = sources_of_target(record, target).collect();
@@ -126,7 +146,7 @@ fn same_sources(record: &Record, target: usize) -> Vec<SameSources> {
             Some(SameSources { both: [first, there], same_by })
         })
     };
-    sources_of_target(record, 0).filter_map(pair).collect()
+    sources_of_target(record, first).filter_map(pair).collect()
 }
 
 fn sources_of_target(record: &Record, target: usize) -> impl Iterator<Item = Source> {
@@ -162,15 +182,28 @@ fn measured_trials(record: &Record, source: Source) -> Vec<&TrialRecord> {
 /// The ratios of both sources in one condition; `None` if nothing was measured at both.
 fn ratios_in(
     record: &Record,
-    SameSources { both, same_by }: SameSources,
+    same: SameSources,
     (work, state): (Work, CacheState),
 ) -> Option<LocationRatios> {
+    let SameSources { both, same_by } = same;
     let [at_first, at_other] = both.map(|source| {
         let mut trials = measured_trials(record, source);
         trials.retain(|it| work_and_state(it) == (work, state));
         trials
     });
-    let noise = SharedNoise::from_trials(at_first.iter().chain(&at_other).copied());
+    let is_whole = at_first.iter().chain(&at_other).all(|it| record.read_whole(it).is_some());
+    let bytes_times = bytes_times(record, same).filter(|_| is_whole);
+    // Times at the other location become those of as many bytes as the first one has.
+    let scale = |it: &TrialRecord| match bytes_times {
+        Some(times) if it.trial.target == both[1].target => times,
+        _ => 1.0,
+    };
+    let times = |it: &&TrialRecord| -> (TrialIndex, Vec<Observation>) {
+        let scaled = |it: Observation, scale: f64| Observation { value: it.value / scale, ..it };
+        let observed = it.samples.iter().map(Observation::from);
+        (it.trial.index, observed.map(|observed| scaled(observed, scale(it))).collect())
+    };
+    let noise = SharedNoise::of_record(record, at_first.iter().chain(&at_other).map(times));
     let methods = at_first.iter().filter_map(|it| {
         let other = at_other.iter().find(|other| other.trial.id == it.trial.id)?;
         let (first, there) = (it.trial.index, other.trial.index);
@@ -189,11 +222,22 @@ fn ratios_in(
         first,
         there,
         same_by,
+        bytes_times,
         methods: methods.into_iter().zip(unlike).map(method).collect(),
         overall,
         fastest,
     };
     (found.overall.is_some() || found.fastest.is_some()).then_some(found)
+}
+
+/// How many times as many bytes the content has at the other location; `None` if it has as many, or
+/// if answers or digests show that both are the same.
+fn bytes_times(record: &Record, SameSources { both, same_by }: SameSources) -> Option<f64> {
+    let bytes =
+        |source: Source| record.targets.get(source.target).map_or(0, |facts| facts.bytes_out(source.decodes));
+    let [first, there] = both.map(bytes);
+    let are_unlike = same_by == SameBy::Assertion && first != there && first > 0 && there > 0;
+    are_unlike.then(|| float(there) / float(first))
 }
 
 /// The fastest trial of each location, unless both are the same method. Both were chosen because
@@ -220,6 +264,7 @@ fn fastest_pair(
 mod tests {
     use super::*;
     use readlab_model::sample::Sample;
+    use readlab_model::target::setting::SettingValue;
     use readlab_model::target::tree::TreeFacts;
     use readlab_model::target::{Decoded, TargetFacts, TargetKind};
     use readlab_model::trial::Answer;
@@ -310,7 +355,7 @@ mod tests {
     #[test]
     fn different_contents_are_compared_only_if_the_user_asserts_that_they_are_the_same() {
         let mut record = at_two_locations(file_facts("d"), file_facts("e"), [100, 200, 300, 400]);
-        let not_compared = NotCompared { target: 1, why: WhyNotCompared::Content };
+        let not_compared = NotCompared { first: 0, target: 1, why: WhyNotCompared::Content };
         assert_eq!(Locations::from_record(&record).not_compared, [not_compared]);
         record.header.locations = Some(readlab_record::Locations { same_content: true });
         let asserted = only_ratios(&record);
@@ -321,13 +366,57 @@ mod tests {
     }
 
     #[test]
+    fn contents_of_unlike_sizes_that_the_user_asserts_to_be_the_same_are_compared_by_byte() {
+        let answer = Some(Answer { bytes: Some(900), ..answer_with(12) });
+        let grown = TargetFacts { answer, ..file_facts("grown") };
+        let mut record = at_two_locations(file_facts("d"), grown, [150, 300, 450, 600]);
+        record.header.locations = Some(readlab_record::Locations { same_content: true });
+        let found = only_ratios(&record);
+        assert_eq!(found.bytes_times, Some(1.5));
+        assert!((found.overall.unwrap().estimate - 1.0).abs() < 0.01, "{found:?}");
+        assert!((found.methods[0].pair.ratio.estimate - 1.0).abs() < 0.01, "{found:?}");
+        record.trials.iter_mut().for_each(|it| it.trial.work = Work::Output);
+        let found = only_ratios(&record);
+        assert_eq!(found.bytes_times, None, "a command may read the same first lines of both");
+        assert!((found.overall.unwrap().estimate - 1.0 / 1.5).abs() < 0.01, "{found:?}");
+        let equal = only_ratios(&at_two_locations(file_facts("d"), file_facts("d"), [100, 200, 300, 400]));
+        assert_eq!(equal.bytes_times, None);
+    }
+
+    #[test]
+    fn under_settings_each_location_is_compared_with_the_first_one_under_the_same_settings() {
+        let under = |value: &str, is_found| {
+            let (name, value) = ("x".to_owned(), value.to_owned());
+            let settings = vec![SettingValue { name, value, is_found, is_read_back: true }];
+            TargetFacts { settings, ..file_facts("d") }
+        };
+        let targets = [under("1", true), under("1", true), under("2", false), under("2", false)];
+        let walls_ms = [100, 200, 50, 50];
+        let trials = walls_ms.into_iter().enumerate().map(|(target, ms)| (target, None, "rust/a", ms));
+        let record = warm_record(&targets, &trials.collect::<Vec<_>>());
+        let found = Locations::from_record(&record);
+        let pairs: Vec<[usize; 2]> =
+            found.compared.iter().map(|it| [it.first.target, it.there.target]).collect();
+        assert_eq!((pairs, found.not_compared), (vec![[0, 1], [2, 3]], Vec::new()));
+        let times = |ratios: &LocationRatios| ratios.methods[0].pair.ratio.estimate;
+        assert!((times(&found.compared[0]) - 0.5).abs() < 0.01, "{found:?}");
+        assert!((times(&found.compared[1]) - 1.0).abs() < 0.01, "{found:?}");
+        let mut targets = targets;
+        targets.iter_mut().skip(1).step_by(2).for_each(|facts| facts.digest = Some("other".to_owned()));
+        let trials = [(0, None, "rust/a", 9), (1, None, "rust/a", 9)];
+        let other = Locations::from_record(&warm_record(&targets, &trials));
+        let why = WhyNotCompared::Content;
+        assert_eq!(other.not_compared, [NotCompared { first: 0, target: 1, why }], "said once");
+    }
+
+    #[test]
     fn locations_without_a_common_state_are_not_compared() {
         let mut record = at_two_locations(file_facts("d"), file_facts("d"), [100, 200, 300, 400]);
         for trial in (4..8).map(TrialIndex::new) {
             record.trials[trial].trial.state = CacheState::Unknown;
         }
         let found = Locations::from_record(&record);
-        assert_eq!(found.not_compared, [NotCompared { target: 1, why: WhyNotCompared::State }]);
+        assert_eq!(found.not_compared, [NotCompared { first: 0, target: 1, why: WhyNotCompared::State }]);
         assert_eq!(found.compared, []);
     }
 
@@ -344,7 +433,8 @@ mod tests {
         let fastest = found.fastest.unwrap();
         assert!((fastest.ratio.estimate - 0.5).abs() < 0.01, "{fastest:?}");
         let other = Locations::from_record(&warm_record(&[tree_facts("t", 8), zip_facts("z", "c")], &trials));
-        assert_eq!(other.not_compared, [NotCompared { target: 1, why: WhyNotCompared::Content }]);
+        let not_compared = NotCompared { first: 0, target: 1, why: WhyNotCompared::Content };
+        assert_eq!(other.not_compared, [not_compared]);
     }
 
     #[test]

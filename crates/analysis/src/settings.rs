@@ -43,14 +43,18 @@ pub(crate) fn effects_beside<'a>(
 ) -> Vec<SettingEffect<'a>> {
     let is_read = |it: &&TrialRecord| it.is_measured() && !it.trial.is_control();
     let measured: Vec<&TrialRecord> = record.trials.iter().filter(is_read).collect();
-    // The estimate of the noise takes long, and trials in the same condition share it.
+    let place =
+        |it: &TrialRecord| record.target_of(&it.trial).map(|facts| (facts.place(), facts.transport()));
+    let condition_and_place = |it: &TrialRecord| (condition(it), place(it));
+    // The estimate of the noise takes long, and trials of one place in the same condition share it.
     let mut noises = BTreeMap::new();
     let effect = |it: &'a TrialRecord| {
         let target = record.target_of(&it.trial).filter(|facts| !facts.has_found_settings())?;
         let found = find_found(record, &measured, it, target).filter(|found| is_wanted(found))?;
-        let noise = noises.entry(condition(it)).or_insert_with(|| {
+        let own = condition_and_place(it);
+        let noise = noises.entry(own.clone()).or_insert_with(|| {
             SharedNoise::from_trials(
-                measured.iter().copied().filter(|other| condition(other) == condition(it)),
+                measured.iter().copied().filter(|other| condition_and_place(other) == own),
             )
         });
         let ratio = noise.ratio(it.trial.index, found.trial.index)?;

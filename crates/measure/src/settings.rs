@@ -46,12 +46,22 @@ pub struct RequestedSetting {
     pub values: Vec<String>,
 }
 
+/// A value of a setting: what is set and what is read back then, for each of its files. A setting of
+/// commands counts as one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TriedValue {
-    set: String,
-    read: String,
+    set: Vec<String>,
+    read: Vec<String>,
     /// Whether the setting had this value at the start.
     is_found: bool,
+}
+
+/// A setting that several targets share, because they are on one device or file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedSetting<'a> {
+    pub name: &'a str,
+    /// The numbers of the targets.
+    pub targets: Vec<usize>,
 }
 
 /// The settings of a run. Dropping it restores the values that were found at the start.
@@ -107,16 +117,40 @@ impl RequestedSetting {
         SettingError::Failed(format!("{option} {}: {what}", self.name))
     }
 
-    /// The current value; `None` if no command reads it.
-    fn read_value(&self, runner: ProgramRunner) -> Result<Option<String>, SettingError> {
+    /// The number of the file that holds the setting for a target.
+    fn file_of(&self, target: usize) -> usize {
         match &self.access {
-            SettingAccess::Files(files) => files.read_value().map(Some).map_err(|why| self.failure(why)),
+            SettingAccess::Files(files) => files.file_of(target),
+            SettingAccess::Commands { .. } => 0,
+        }
+    }
+
+    /// The numbers of the targets that share a file, for each file that several targets share.
+    fn sharing_targets(&self) -> Vec<Vec<usize>> {
+        match &self.access {
+            SettingAccess::Files(files) => files.sharing_targets(),
+            SettingAccess::Commands { .. } => Vec::new(),
+        }
+    }
+
+    /// This value for each file.
+    fn for_each_file(&self, value: &str) -> Vec<String> {
+        match &self.access {
+            SettingAccess::Files(files) => files.for_each_file(value),
+            SettingAccess::Commands { .. } => vec![value.to_owned()],
+        }
+    }
+
+    /// The current value of each file; `None` if no command reads it.
+    fn read_values(&self, runner: ProgramRunner) -> Result<Option<Vec<String>>, SettingError> {
+        match &self.access {
+            SettingAccess::Files(files) => files.read_values().map(Some).map_err(|why| self.failure(why)),
             SettingAccess::Commands { read: None, .. } => Ok(None),
             SettingAccess::Commands { read: Some(line), .. } => {
                 let printed = self.run_command("--read", line, runner)?.unwrap_or_default();
                 // The value may become a part of a command that restores it.
                 match is_plain_value(&printed) {
-                    true => Ok(Some(printed)),
+                    true => Ok(Some(vec![printed])),
                     false => {
                         Err(self.failure(format!("--read '{line}' printed no plain value: '{printed}'")))
                     }
@@ -125,12 +159,12 @@ impl RequestedSetting {
         }
     }
 
-    fn apply_value(&self, value: &str, runner: ProgramRunner) -> Result<(), SettingError> {
+    fn apply_values(&self, values: &[String], runner: ProgramRunner) -> Result<(), SettingError> {
         match &self.access {
-            SettingAccess::Files(files) => files.write_value(value).map_err(|why| self.failure(why)),
-            SettingAccess::Commands { apply, .. } => {
+            SettingAccess::Files(files) => files.write_values(values).map_err(|why| self.failure(why)),
+            SettingAccess::Commands { apply, .. } => values.iter().try_for_each(|value| {
                 self.run_command("--apply", &self.with_value(apply, value), runner).map(drop)
-            }
+            }),
         }
     }
 
@@ -153,46 +187,49 @@ impl RequestedSetting {
         line.replace(&format!("{{{}}}", self.name), value)
     }
 
-    fn commands_to_set(&self, value: &str) -> Result<Vec<CommandLine>, SettingError> {
+    fn commands_to_set(&self, values: &[String]) -> Result<Vec<CommandLine>, SettingError> {
         match &self.access {
-            SettingAccess::Files(files) => files.commands_to_write(value).map_err(|why| self.failure(why)),
+            SettingAccess::Files(files) => files.commands_to_write(values).map_err(|why| self.failure(why)),
             SettingAccess::Commands { apply, .. } => {
-                Ok(vec![shell_line::shell_command(&self.with_value(apply, value), OsString::new())])
+                let lines = values.iter().map(|value| self.with_value(apply, value));
+                Ok(lines.map(|line| shell_line::shell_command(&line, OsString::new())).collect())
             }
         }
     }
 
-    /// The current value as it is read back; `set`, the value just set, if no command reads it.
-    fn read_back(&self, set: &str, runner: ProgramRunner) -> Result<String, SettingError> {
-        Ok(self.read_value(runner)?.unwrap_or_else(|| set.to_owned()))
+    /// The current values as they are read back; `set`, those just set, if no command reads them.
+    fn read_back(&self, set: &[String], runner: ProgramRunner) -> Result<Vec<String>, SettingError> {
+        Ok(self.read_values(runner)?.unwrap_or_else(|| set.to_vec()))
     }
 
     /// Tries the values, then restores the value that was found. It is the first of the result.
     fn try_values(&self, found: TriedValue) -> Result<Vec<TriedValue>, SettingError> {
         let mut tried = vec![found];
-        for set in &self.values {
-            self.apply_value(set, program::run_to_end)?;
-            let read = self.read_back(set, program::run_to_end)?;
+        for value in &self.values {
+            let set = self.for_each_file(value);
+            self.apply_values(&set, program::run_to_end)?;
+            let read = self.read_back(&set, program::run_to_end)?;
             match tried.iter().find(|it| it.read == read) {
-                None => tried.push(TriedValue { set: set.clone(), read, is_found: false }),
+                None => tried.push(TriedValue { set, read, is_found: false }),
                 Some(found) if found.is_found => {}
                 // The value was requested twice.
-                Some(same) if same.set == *set => {}
+                Some(same) if same.set == set => {}
                 Some(same) => {
-                    let why = format!("{} and {set} are both {read} once they are set", same.set);
-                    return Err(self.failure(why));
+                    let (same, read) = (words_of(&same.set), words_of(&read));
+                    return Err(self.failure(format!("{same} and {value} are both {read} once they are set")));
                 }
             }
         }
-        self.apply_value(&tried[0].set, program::run_to_end)?;
+        self.apply_values(&tried[0].set, program::run_to_end)?;
         Ok(tried)
     }
 
     /// Says which requested values did not change the setting; `None` if each is raced. With no other
     /// value than the found one, there is nothing to race.
     fn check_tried(&self, tried: &[TriedValue]) -> Result<Option<String>, SettingError> {
-        let found = &tried[0].read;
-        let is_lost = |set: &&String| *set != found && !tried.iter().any(|it| it.set == **set);
+        let found = words_of(&tried[0].read);
+        let is_tried = |value: &str| tried.iter().any(|it| it.set.iter().all(|set| set == value));
+        let is_lost = |value: &&String| **value != found && !is_tried(value);
         let lost: Vec<&str> = self.values.iter().filter(is_lost).map(String::as_str).collect();
         let lost = lost.join(", ");
         match (tried.len(), lost.as_str()) {
@@ -205,6 +242,17 @@ impl RequestedSetting {
             ))),
         }
     }
+}
+
+/// The values of all files of a setting in words: one value if all have it.
+fn words_of(values: &[String]) -> String {
+    let mut different: Vec<&str> = Vec::new();
+    for value in values {
+        if !different.contains(&value.as_str()) {
+            different.push(value);
+        }
+    }
+    different.join(" and ")
 }
 
 /// Whether a value can be part of a command without quotes.
@@ -222,12 +270,13 @@ impl SettingControl {
         let (mut found, mut undo) = (Vec::new(), Vec::new());
         for setting in &settings {
             // If no command reads the value, the first requested value counts as the current one.
-            let first = setting.values.first().map_or("", String::as_str);
-            let set = setting.read_back(first, program::run_to_end)?;
+            let first = setting.for_each_file(setting.values.first().map_or("", String::as_str));
+            let set = setting.read_back(&first, program::run_to_end)?;
             undo.push(setting.commands_to_set(&set)?);
             found.push(TriedValue { read: set.clone(), set, is_found: true });
         }
-        check_point_count(found.iter().zip(&settings).map(|(found, it)| (&found.read, &it.values)))?;
+        let found_words: Vec<String> = found.iter().map(|found| words_of(&found.read)).collect();
+        check_point_count(found_words.iter().zip(&settings).map(|(found, it)| (found, &it.values)))?;
         let undo: Vec<CommandLine> = undo.into_iter().rev().flatten().collect();
         launcher::undo_at_end_holding(&undo, &lock).map_err(|error| unchanged(error.to_string()))?;
         let points = vec![found.clone()];
@@ -250,16 +299,27 @@ impl SettingControl {
         Ok(control)
     }
 
-    /// For each point, the settings with their values. The first point has the values that were found.
-    pub fn points(&self) -> Vec<Vec<SettingValue>> {
+    /// For each point, the settings with the values that a target has. The first point has the values
+    /// that were found.
+    pub fn points(&self, target: usize) -> Vec<Vec<SettingValue>> {
         let value = |(setting, value): (&RequestedSetting, &TriedValue)| SettingValue {
             name: setting.name.clone(),
-            value: value.read.clone(),
+            value: value.read[setting.file_of(target)].clone(),
             is_found: value.is_found,
             is_read_back: !matches!(setting.access, SettingAccess::Commands { read: None, .. }),
         };
         let point = |values: &Vec<TriedValue>| self.settings.iter().zip(values).map(value).collect();
         self.points.iter().map(point).collect()
+    }
+
+    /// The settings that several targets share.
+    pub fn shared_settings(&self) -> Vec<SharedSetting<'_>> {
+        let mut shared = Vec::new();
+        for setting in &self.settings {
+            let groups = setting.sharing_targets().into_iter();
+            shared.extend(groups.map(|targets| SharedSetting { name: &setting.name, targets }));
+        }
+        shared
     }
 
     /// Which requested values are not raced because they did not change a setting, a sentence for each
@@ -284,11 +344,11 @@ impl SettingControl {
             if before.is_some_and(|before| before[at] == *value) {
                 continue;
             }
-            setting.apply_value(&value.set, runner)?;
+            setting.apply_values(&value.set, runner)?;
             let read = setting.read_back(&value.read, runner)?;
             if read != value.read {
-                let why = format!("{} was set, and {read} is read back", value.read);
-                return Err(setting.failure(why));
+                let (set, read) = (words_of(&value.read), words_of(&read));
+                return Err(setting.failure(format!("{set} was set, and {read} is read back")));
             }
         }
         self.current = Some(point);
@@ -302,7 +362,7 @@ impl SettingControl {
             let read = setting.read_back(&value.read, program::run_to_end)?;
             if read != value.read {
                 self.current = None;
-                let (name, was) = (&setting.name, &value.read);
+                let (name, read, was) = (&setting.name, words_of(&read), words_of(&value.read));
                 return Ok(Some(format!("{name} was {read} after the reading, and {was} was set for it")));
             }
         }
@@ -356,7 +416,7 @@ impl FixedSetting {
 
     /// The commands that restore the found value.
     pub(crate) fn undo_commands(&self) -> Result<Vec<CommandLine>, String> {
-        self.files.commands_to_write(&self.found)
+        self.files.commands_to_write(&self.files.for_each_file(&self.found))
     }
 
     /// Sets the value and reads it back.
@@ -415,6 +475,8 @@ fn combinations_of_values(tried: &[Vec<TriedValue>]) -> Vec<Vec<TriedValue>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use readlab_model::target::TargetFacts;
+    use readlab_model::target::device::ReadAhead;
     use readlab_system::system_root::SystemRoot;
     use readlab_system::system_setting::SystemSetting;
     use std::fs;
@@ -440,7 +502,7 @@ mod tests {
     const ROUNDING: Option<&str> = Some("sed 's/.$/0/'");
 
     fn found_value(value: &str) -> TriedValue {
-        TriedValue { set: value.to_owned(), read: value.to_owned(), is_found: true }
+        TriedValue { set: vec![value.to_owned()], read: vec![value.to_owned()], is_found: true }
     }
 
     /// A control of one setting whose found value is 1, which counts as restored.
@@ -455,7 +517,8 @@ mod tests {
     fn values_are_named_as_they_are_read_back_and_the_found_value_is_restored() {
         let (file, setting) = file_setting("128", ROUNDING, &["45", "120", "77", "45"]);
         let tried = setting.try_values(found_value("120")).unwrap();
-        let shown: Vec<(&str, &str)> = tried.iter().map(|it| (it.set.as_str(), it.read.as_str())).collect();
+        let shown: Vec<(&str, &str)> =
+            tried.iter().map(|it| (it.set[0].as_str(), it.read[0].as_str())).collect();
         assert_eq!(shown, [("120", "120"), ("45", "40"), ("77", "70")]);
         assert_eq!(content(&file), "120");
         let (_file, setting) = file_setting("128", ROUNDING, &["45", "46"]);
@@ -497,17 +560,50 @@ mod tests {
     fn without_a_reading_command_a_value_is_named_as_it_was_set() {
         let (file, setting) = file_setting("?", None, &["1", "2"]);
         let mut control = restored_control(setting);
-        let points = control.points();
+        let points = control.points(0);
         assert_eq!((points.len(), points[1][0].value.as_str(), points[1][0].is_read_back), (2, "2", false));
         control.apply_point(1).unwrap();
         assert_eq!((content(&file).as_str(), control.find_change().unwrap()), ("2", None));
     }
 
     #[test]
+    fn targets_on_different_devices_have_found_values_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = |name: &str, kib: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, kib).unwrap();
+            let own_read_ahead = Some(ReadAhead { bytes: 0, setting: path.display().to_string() });
+            TargetFacts { own_read_ahead, ..TargetFacts::default() }
+        };
+        let targets = [target("a", "128"), target("b", "16"), target("a", "128")];
+        let root = SystemRoot::below(folder.path());
+        let files = SettingFiles::find(&root, SystemSetting::ReadAhead, &targets).unwrap();
+        let (name, values) = ("read-ahead".to_owned(), vec!["4MiB".to_owned()]);
+        let setting = RequestedSetting { name, access: SettingAccess::Files(files), values };
+        let found = setting.read_values(program::run_to_end).unwrap().unwrap();
+        let found = TriedValue { set: found.clone(), read: found, is_found: true };
+        let points = combinations_of_values(&[setting.try_values(found).unwrap()]);
+        let (settings, current, cautions) = (vec![setting], Some(0), Vec::new());
+        let mut control =
+            SettingControl { settings, points, current, is_restored: true, cautions, _lock: None };
+        let values_of = |target: usize| -> Vec<String> {
+            control.points(target).iter().map(|point| point[0].value.clone()).collect()
+        };
+        assert_eq!([0, 1].map(values_of), [["128KiB", "4MiB"], ["16KiB", "4MiB"]]);
+        let shared = SharedSetting { name: "read-ahead", targets: vec![0, 2] };
+        assert_eq!(control.shared_settings(), [shared], "one change for both");
+        let in_files = || ["a", "b"].map(|name| fs::read_to_string(folder.path().join(name)).unwrap());
+        control.apply_point(1).unwrap();
+        assert_eq!(in_files(), ["4096", "4096"]);
+        control.apply_point(0).unwrap();
+        assert_eq!(in_files(), ["128", "16"]);
+    }
+
+    #[test]
     fn a_command_that_fails_or_prints_no_plain_value_is_named() {
         let said = |reader| {
             let (_file, setting) = file_setting("1", Some(reader), &[]);
-            setting.read_value(program::run_to_end).unwrap_err().to_string()
+            setting.read_values(program::run_to_end).unwrap_err().to_string()
         };
         let failed = said("echo no such device; exit 3;");
         let is_whole =
@@ -580,7 +676,7 @@ mod tests {
             vec![found_value("1"), other("2"), other("3")],
         ]);
         let shown: Vec<String> =
-            both.iter().map(|point| point.iter().map(|it| it.read.as_str()).collect()).collect();
+            both.iter().map(|point| point.iter().map(|it| it.read[0].as_str()).collect()).collect();
         assert_eq!(shown, ["a1", "a2", "a3", "b1", "b2", "b3"]);
         assert!(both[0].iter().all(|it| it.is_found));
     }

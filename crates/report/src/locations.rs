@@ -49,10 +49,13 @@ impl LocationsView {
     pub fn from_record(record: &Record, rankings: &[Ranking]) -> LocationsView {
         let Locations { compared, not_compared } = Locations::from_record(record);
         let names = location_names(record);
-        let table = |ratios| LocationTable::new(ratios, &names, rankings);
+        let table = |ratios: LocationRatios| {
+            let settings = settings_words(record, [&ratios.first, &ratios.there]);
+            LocationTable::new(ratios, settings.as_deref(), &names, rankings)
+        };
         LocationsView {
             tables: compared.into_iter().map(table).collect(),
-            not_compared: not_compared.into_iter().map(|it| why_not_compared(it, &names)).collect(),
+            not_compared: not_compared.into_iter().map(|it| why_not_compared(record, it, &names)).collect(),
         }
     }
 
@@ -75,8 +78,18 @@ fn location_names(record: &Record) -> Vec<String> {
     target_names(&paths).into_iter().enumerate().map(name).collect()
 }
 
-fn why_not_compared(it: NotCompared, names: &[String]) -> String {
-    let [first, there] = [0, it.target].map(|target| names[target].as_str());
+/// The settings of the system under which both locations are read; `None` if none are raced. Devices
+/// may have had different values of them when they were found.
+fn settings_words(record: &Record, both: [&Source; 2]) -> Option<String> {
+    let [first, there] = both.map(|it| record.targets.get(it.target)?.settings_words());
+    let (first, there) = (first?, there?);
+    Some(if first == there { first } else { format!("{there} beside {first}, as they were found") })
+}
+
+fn why_not_compared(record: &Record, it: NotCompared, names: &[String]) -> String {
+    let [first, there] = [it.first, it.target].map(|target| names[target].as_str());
+    let settings = record.targets[it.target].settings_words();
+    let under = settings.map_or_else(String::new, |settings| format!(" under {settings}"));
     match it.why {
         WhyNotCompared::Content => format!(
             "{there} is not compared with {first}: neither their bytes nor the right answers about these, or about the \
@@ -84,19 +97,26 @@ fn why_not_compared(it: NotCompared, names: &[String]) -> String {
         ),
         WhyNotCompared::State => {
             format!(
-                "{there} is not compared with {first}: no work was measured at both in the same state of the cache"
+                "{there} is not compared with {first}{under}: no work was measured at both in the same state of the cache"
             )
         }
     }
 }
 
 impl LocationTable {
-    fn new(ratios: LocationRatios, names: &[String], rankings: &[Ranking]) -> LocationTable {
+    fn new(
+        ratios: LocationRatios,
+        settings: Option<&str>,
+        names: &[String],
+        rankings: &[Ranking],
+    ) -> LocationTable {
         let LocationRatios { state, work, first, there, .. } = ratios;
         let names = [first, there].map(|source| names[source.target].clone());
-        let decoded = decoded_words(first, there).map_or_else(String::new, |what| format!(" · {what}"));
-        let sentence = sentence(&ratios, &names, rankings);
-        LocationTable { condition: format!("{state} · {work}{decoded}"), names, sentence, ratios }
+        let decoded = decoded_words(first, there);
+        let parts = [Some(state.to_string()), Some(work.to_string()), decoded, settings.map(str::to_owned)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let sentence = format!("{}: {}", parts.join(", "), sentence(&ratios, &names, rankings));
+        LocationTable { condition: parts.join(" · "), names, sentence, ratios }
     }
 
     /// The title in a terminal, such as `warm · newlines · overlay/f beside ext4/f`.
@@ -152,9 +172,7 @@ fn trial_rows<'a>(pair: &TrialPair, rankings: &'a [Ranking]) -> Option<[&'a Rank
 
 fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) -> String {
     let [first, there] = names;
-    let what = decoded_words(ratios.first, ratios.there).map_or_else(String::new, |what| format!(", {what}"));
-    let mut sentence = format!("{}, {}{what}: ", ratios.state, ratios.work);
-    sentence += &match ratios.overall {
+    let mut sentence = match ratios.overall {
         Some(overall) => overall_words(overall, ratios.methods.len(), names),
         None => format!("no method reads both {there} and {first}"),
     };
@@ -165,7 +183,11 @@ fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) 
         let (other, own, times) = (&other.name, &own.name, words::times(fastest.ratio));
         sentence += &format!("; the fastest there, {other}, is {times} × {own}, the fastest at {first}");
     }
-    sentence + same_by_words(ratios.same_by)
+    sentence += same_by_words(ratios.same_by);
+    if let Some(times) = ratios.bytes_times {
+        sentence += &format!("; the bytes there are {times:.3} times as many: times are compared by byte");
+    }
+    sentence
 }
 
 /// The clause that says what shows that both contents are the same, where it is no digest.
@@ -234,8 +256,14 @@ struct LocationExport<'a> {
     there_decodes: Option<Archive>,
     work: Work,
     state: CacheState,
+    /// The settings of the system under which both places are read, such as `read-ahead=4MiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<String>,
     /// What shows that both places have the same content.
     same_by: SameBy,
+    /// How many times as many bytes this place has as the first one, if times are compared by byte.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_times: Option<f64>,
     /// The ratio over all methods that read both places.
     overall: Option<LocationTimesExport>,
     methods: Vec<LocationMethod<'a>>,
@@ -287,7 +315,7 @@ impl<'a> LocationsExport<'a> {
         let names = location_names(record);
         let not_compared = not_compared.into_iter().map(|it| NotComparedExport {
             there: target_path(record, it.target),
-            reason: why_not_compared(it, &names),
+            reason: why_not_compared(record, it, &names),
         });
         Some(LocationsExport {
             compared: compared.iter().map(|it| LocationExport::new(record, it)).collect(),
@@ -316,7 +344,9 @@ impl<'a> LocationExport<'a> {
             there_decodes: ratios.there.decodes,
             work: ratios.work,
             state: ratios.state,
+            settings: settings_words(record, [&ratios.first, &ratios.there]),
             same_by: ratios.same_by,
+            bytes_times: ratios.bytes_times,
             overall: ratios.overall.map(LocationTimesExport::from),
             methods: ratios.methods.iter().filter_map(method).collect(),
             fastest: ratios.fastest.map(fastest),

@@ -2,6 +2,7 @@
 
 use super::document::Column;
 use super::groups;
+use super::name::target_names;
 use super::ranking::{self, Ranking};
 use super::row_pairs::RowPairs;
 use super::table::{Cell, Table};
@@ -20,6 +21,8 @@ use serde::Serialize;
 pub struct SettingsRow {
     pub index: TrialIndex,
     pub found_index: TrialIndex,
+    /// The name of the target; `None` if the run has one target.
+    pub place: Option<String>,
     pub state: CacheState,
     /// The trial's name with its settings: `rust/read+read-ahead=4MiB`.
     pub name: String,
@@ -36,10 +39,13 @@ pub struct SettingsRow {
 
 impl SettingsRow {
     pub(super) fn all(record: &Record) -> Vec<SettingsRow> {
+        let paths: Vec<&str> = record.targets.iter().map(|facts| facts.path.as_str()).collect();
+        let names = Some(target_names(&paths)).filter(|_| record.header.locations.is_some());
         let row = |it: &SettingEffect| {
             Some(SettingsRow {
                 index: it.trial.trial.index,
                 found_index: it.found.trial.index,
+                place: names.as_ref().and_then(|names| names.get(it.trial.trial.target)).cloned(),
                 state: it.trial.trial.state,
                 name: record.trial_name(&it.trial.trial),
                 settings: it.target.settings_words()?,
@@ -53,6 +59,18 @@ impl SettingsRow {
         let mut rows: Vec<SettingsRow> = setting_effects(record).iter().filter_map(row).collect();
         rows.sort_by_key(|row| row.state);
         rows
+    }
+
+    fn condition(&self) -> Condition<'_> {
+        let (under, found) = (self.settings.as_str(), self.found_settings.as_str());
+        Condition { state: self.state, place: self.place.as_deref(), under, found }
+    }
+
+    fn name_with_place(&self) -> String {
+        match &self.place {
+            Some(place) => format!("{} of {place}", self.name),
+            None => self.name.clone(),
+        }
     }
 }
 
@@ -72,7 +90,7 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
     let cells = |row: &SettingsRow| {
         vec![
             Cell::text(row.state.word()),
-            Cell::Name(row.name.clone(), String::new()),
+            Cell::Name(row.name_with_place(), String::new()),
             Cell::number(Number::time(row.wall_ns)),
             Cell::number(Number::time(row.found_wall_ns)),
             Cell::number(Number::ratio(row.ratio)),
@@ -81,27 +99,38 @@ pub(super) fn table(rows: &[SettingsRow]) -> Option<Table> {
     Table::with_content(columns, rows.iter().map(cells))
 }
 
-type Condition<'r> = (CacheState, &'r String, &'r String);
+/// What the rows of a line or chart have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Condition<'r> {
+    state: CacheState,
+    place: Option<&'r str>,
+    under: &'r str,
+    found: &'r str,
+}
 
 fn rows_by_condition(rows: &[SettingsRow]) -> Vec<(Condition<'_>, Vec<&SettingsRow>)> {
-    groups::by_key(rows.iter().map(|row| ((row.state, &row.settings, &row.found_settings), row)))
+    groups::by_key(rows.iter().map(|row| (row.condition(), row)))
 }
 
 /// The rows under other settings and under those that were found, from which dumbbells are drawn: one
 /// group for each cache state and combination of settings.
 pub(super) fn pairs<'a>(rows: &[SettingsRow], rankings: &'a [Ranking]) -> Vec<RowPairs<'a>> {
-    let group = |((state, under, found), rows): (Condition, Vec<&SettingsRow>)| {
+    let group = |(condition, rows): (Condition, Vec<&SettingsRow>)| {
+        let Condition { state, place, under, found } = condition;
         let both = rows.iter().map(|row| [row.found_index, row.index]);
         let both = both.filter_map(|both| ranking::rows_of_pair(rankings, both));
-        let title = format!("From {found} to {under} · {state}");
-        RowPairs::from_rows(title, [found.clone(), under.clone()], both.collect())
+        let of_place = place.map_or_else(String::new, |place| format!(" · {place}"));
+        let title = format!("From {found} to {under} · {state}{of_place}");
+        RowPairs::from_rows(title, [found, under].map(str::to_owned), both.collect())
     };
     rows_by_condition(rows).into_iter().filter_map(group).collect()
 }
 
 /// A line for each cache state and combination of settings, with the number of trials that it affects.
 pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
-    let line = |((state, under, found), rows): (Condition, Vec<&SettingsRow>)| {
+    let line = |(condition, rows): (Condition, Vec<&SettingsRow>)| {
+        let Condition { state, place, under, found } = condition;
+        let of_place = place.map_or_else(String::new, |place| format!(", {place}"));
         let count =
             |significance| rows.iter().filter(|row| row.ratio.significance() == Some(significance)).count();
         let (faster, slower) = (count(Significance::Faster), count(Significance::Slower));
@@ -112,7 +141,7 @@ pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
             names => format!("; not proven: no command reads {names} back (--read)"),
         };
         format!(
-            "settings: {state}, {under} beside {found}: of {methods} {faster} faster, {slower} slower{unproven}"
+            "settings: {state}{of_place}, {under} beside {found}: of {methods} {faster} faster, {slower} slower{unproven}"
         )
     };
     rows_by_condition(rows).into_iter().map(line).collect()
@@ -161,6 +190,7 @@ mod tests {
         SettingsRow {
             index: TrialIndex::new(1),
             found_index: TrialIndex::new(0),
+            place: None,
             state: CacheState::Cold,
             name: format!("{name}+read-ahead=4MiB"),
             settings: "read-ahead=4MiB".to_owned(),
@@ -187,6 +217,13 @@ mod tests {
             "{shown}"
         );
         assert!(lines(&[]).is_empty() && table(&[]).is_none());
+        rows[1].place = Some("there/f".to_owned());
+        let of_places = lines(&rows);
+        assert_eq!(of_places.len(), 2, "a line for each place");
+        let there = "settings: cold, there/f, read-ahead=4MiB beside read-ahead=128KiB: of 1 method";
+        assert!(of_places[1].starts_with(there), "{of_places:?}");
+        assert!(table(&rows).unwrap().markdown().contains("rust/direct+read-ahead=4MiB of there/f"));
+        rows[1].place = None;
         rows.iter_mut().for_each(|row| row.not_read_back = vec!["read-ahead".to_owned()]);
         let line = &lines(&rows)[0];
         assert!(line.ends_with("0 slower; not proven: no command reads read-ahead back (--read)"), "{line}");

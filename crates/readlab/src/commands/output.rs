@@ -63,10 +63,11 @@ pub(super) fn run_each(
     try_settings(config, &mut examined)?;
     let contenders = Rc::new(participants::discover(config, &transports(&examined), &live)?);
     let mut ends = Vec::new();
-    for targets in examined {
+    for mut targets in examined {
         if interrupt::requested() {
             break;
         }
+        targets.begin_settings(config)?;
         ends.push(run_experiment(config, &contenders, targets, options, &live)?);
     }
     Ok(ends)

@@ -79,6 +79,36 @@ fn a_place_with_another_content_has_no_table_and_the_reason() {
 }
 
 #[test]
+fn the_sentence_says_if_contents_of_unlike_sizes_are_compared_by_byte() {
+    let mut record = at_two_places(["d", "e"], [400, 120, 200]);
+    record.header.locations = Some(Locations { same_content: true });
+    record.targets[1].size_bytes = 2 * SIZE;
+    let sentence = &sentences(&record)[0];
+    assert!(sentence.contains(" reads at 1.0"), "{sentence}");
+    let by_byte =
+        "both have the same content; the bytes there are 2.000 times as many: times are compared by byte";
+    assert!(sentence.ends_with(by_byte), "{sentence}");
+    assert_eq!(document(&record)["locations"]["compared"][0]["bytes_times"], 2.0_f64);
+}
+
+#[test]
+fn the_sentence_names_the_settings_under_which_both_places_are_read() {
+    let mut record = at_two_places(["d", "d"], [250, 75, 125]);
+    let under = |value: &str| {
+        let (name, value) = ("read-ahead".to_owned(), value.to_owned());
+        vec![SettingValue { name, value, is_found: true, is_read_back: true }]
+    };
+    record.targets.iter_mut().for_each(|facts| facts.settings = under("4MiB"));
+    let begins = "places: warm, newlines, read-ahead=4MiB: over 3 methods overlay/f.txt";
+    assert!(sentences(&record)[0].starts_with(begins), "{:?}", sentences(&record));
+    assert_eq!(document(&record)["locations"]["compared"][0]["settings"], "read-ahead=4MiB");
+    // Each device was found with a value of its own.
+    record.targets[1].settings = under("128KiB");
+    let begins = "places: warm, newlines, read-ahead=128KiB beside read-ahead=4MiB, as they were found: over 3 methods";
+    assert!(sentences(&record)[0].starts_with(begins), "{:?}", sentences(&record));
+}
+
+#[test]
 fn the_sentence_says_if_contents_are_the_same_by_answers_and_not_by_a_digest() {
     let mut record = at_two_places(["d", "e"], [250, 75, 125]);
     let answer = Answer { bytes: Some(SIZE), newlines: Some(9), sum: Some(7), ..Answer::default() };

@@ -7,7 +7,9 @@ use super::together::{ArrangedTargets, repeat_trials};
 use crate::experiment::targets::KnownTarget;
 use anyhow::{Context, anyhow, ensure};
 use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
-use readlab_measure::settings::{RequestedSetting, SettingAccess, SettingControl, is_plain_value};
+use readlab_measure::settings::{
+    RequestedSetting, SettingAccess, SettingControl, SharedSetting, is_plain_value,
+};
 use readlab_measure::target::CacheControl;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::setting::SettingValue;
@@ -155,13 +157,26 @@ pub(super) fn arrange_settings(
     raced: &[RacedSetting],
     control: SettingControl,
 ) -> ArrangedTargets {
-    let known = || targets.iter().map(|known| &known.target.facts);
-    let points = control.points();
-    let mut facts: Vec<TargetFacts> =
-        points.iter().flat_map(|point| known().map(move |facts| facts_under(facts, point, raced))).collect();
-    facts.iter_mut().take(1).for_each(|facts| facts.cautions.extend_from_slice(control.cautions()));
-    let plan = plan_under_points(plan, targets.len(), points.len());
+    let points_of: Vec<Vec<Vec<SettingValue>>> =
+        (0..targets.len()).map(|target| control.points(target)).collect();
+    let points = points_of.first().map_or(1, Vec::len);
+    let mut facts = Vec::new();
+    for point in 0..points {
+        let known = targets.iter().zip(&points_of);
+        facts.extend(known.map(|(known, points)| facts_under(&known.target.facts, &points[point], raced)));
+    }
+    let shared = control.shared_settings().into_iter().map(|shared| sharing_words(&shared, &targets));
+    let cautions: Vec<String> = control.cautions().iter().cloned().chain(shared).collect();
+    facts.iter_mut().take(1).for_each(|facts| facts.cautions.extend_from_slice(&cautions));
+    let plan = plan_under_points(plan, targets.len(), points);
     ArrangedTargets { targets, caches, facts, plan, settings: Some(control) }
+}
+
+/// The sentence about a setting that several targets share.
+fn sharing_words(shared: &SharedSetting, targets: &[KnownTarget]) -> String {
+    let paths = shared.targets.iter().map(|target| targets[*target].target.facts.path.as_str());
+    let paths = paths.collect::<Vec<_>>().join(", ");
+    format!("{} is one setting for {paths}: each change of it is one for all of these", shared.name)
 }
 
 fn facts_under(facts: &TargetFacts, point: &[SettingValue], raced: &[RacedSetting]) -> TargetFacts {

@@ -97,6 +97,16 @@ impl ExaminedTargets {
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter().map(|examined| &examined.target)
     }
+
+    /// Tries the values of the settings that are raced, unless that is done, and keeps their control
+    /// for the run.
+    pub fn begin_settings(&mut self, config: &RunConfig) -> anyhow::Result<()> {
+        if let (ReaderGroup::Settings(raced), None) = (&config.user.shape, &self.settings) {
+            let facts = self.targets.iter().map(|it| &it.target.facts);
+            self.settings = Some(settings::try_values(raced, facts)?);
+        }
+        Ok(())
+    }
 }
 
 impl TargetSpec {
@@ -261,12 +271,13 @@ fn examine(config: &RunConfig, specs: &TargetSpecs) -> anyhow::Result<ExaminedTa
 }
 
 /// Tries the values of the settings that are raced, before contenders are built: a value that cannot be
-/// set is refused in seconds. Options are checked before, because this changes the system.
+/// set is refused in seconds. Options are checked before, because this changes the system. Each of
+/// several runs tries them again when it begins, because settings have one control at a time.
 pub fn try_settings(config: &RunConfig, examined: &mut [ExaminedTargets]) -> anyhow::Result<()> {
-    let ReaderGroup::Settings(raced) = &config.user.shape else { return Ok(()) };
+    let is_only_run = examined.len() == 1;
     for run in examined {
-        let facts = run.targets.iter().map(|it| &it.target.facts);
-        run.settings = Some(settings::try_values(raced, facts)?);
+        run.begin_settings(config)?;
+        run.settings = run.settings.take().filter(|_| is_only_run);
     }
     Ok(())
 }

@@ -41,6 +41,9 @@ readlab_model::worded! {
 pub struct SettingFiles {
     setting: SystemSetting,
     files: Vec<PathBuf>,
+    /// For each target, the number of the file of its device or file system; empty for a setting of the
+    /// whole machine.
+    of_targets: Vec<usize>,
 }
 
 /// Values of read-ahead that are raced if the user names none.
@@ -90,12 +93,18 @@ impl SettingFiles {
         setting: SystemSetting,
         targets: impl IntoIterator<Item = &'a TargetFacts>,
     ) -> Result<SettingFiles, String> {
-        let of_targets = |file: fn(&SystemRoot, &TargetFacts) -> Result<PathBuf, String>| {
-            targets.into_iter().map(|facts| file(root, facts)).collect::<Result<BTreeSet<_>, _>>()
+        let of_each = |file: fn(&SystemRoot, &TargetFacts) -> Result<PathBuf, String>| {
+            targets.into_iter().map(|facts| file(root, facts)).collect::<Result<Vec<PathBuf>, String>>()
+        };
+        let of_targets = match setting {
+            SystemSetting::ReadAhead => of_each(read_ahead_file)?,
+            SystemSetting::Scheduler => of_each(|root, facts| queue_file(root, facts, "scheduler"))?,
+            SystemSetting::TransparentHugePages | SystemSetting::Swappiness | SystemSetting::CpuGovernor => {
+                Vec::new()
+            }
         };
         let files: BTreeSet<PathBuf> = match setting {
-            SystemSetting::ReadAhead => of_targets(read_ahead_file)?,
-            SystemSetting::Scheduler => of_targets(|root, facts| queue_file(root, facts, "scheduler"))?,
+            SystemSetting::ReadAhead | SystemSetting::Scheduler => of_targets.iter().cloned().collect(),
             SystemSetting::TransparentHugePages => {
                 [root.join("sys/kernel/mm/transparent_hugepage/enabled")].into()
             }
@@ -105,8 +114,26 @@ impl SettingFiles {
         match files.iter().find(|file| !file.exists()) {
             Some(file) => Err(format!("{} does not exist", file.display())),
             None if files.is_empty() => Err("this machine does not let it be set".to_owned()),
-            None => Ok(SettingFiles { setting, files: files.into_iter().collect() }),
+            None => {
+                let files: Vec<PathBuf> = files.into_iter().collect();
+                let number = |own: &PathBuf| files.iter().position(|file| file == own);
+                let of_targets = of_targets.iter().filter_map(number).collect();
+                Ok(SettingFiles { setting, files, of_targets })
+            }
         }
+    }
+
+    /// The number of the file that holds the setting for a target.
+    pub fn file_of(&self, target: usize) -> usize {
+        self.of_targets.get(target).copied().unwrap_or(0)
+    }
+
+    /// The numbers of the targets that share a file, for each file that several targets share.
+    pub fn sharing_targets(&self) -> Vec<Vec<usize>> {
+        let targets_of = |file: usize| -> Vec<usize> {
+            (0..self.of_targets.len()).filter(|target| self.of_targets[*target] == file).collect()
+        };
+        (0..self.files.len()).map(targets_of).filter(|targets| targets.len() > 1).collect()
     }
 
     /// Checks that this user may change the setting, without changing it.
@@ -116,28 +143,52 @@ impl SettingFiles {
         })
     }
 
+    /// The current value of each file. Only the files of targets may have different values: the others
+    /// are of processors, and a trial runs on any of them.
+    pub fn read_values(&self) -> Result<Vec<String>, String> {
+        let value = |file: &PathBuf| -> Result<String, String> {
+            let text = fs::read(file).map_err(|cause| file_error(file, &cause))?;
+            Ok(self.setting.value_in_line(String::from_utf8_lossy(&text).trim()))
+        };
+        let values = self.files.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+        if self.of_targets.is_empty() {
+            self.single_value(&values)?;
+        }
+        Ok(values)
+    }
+
     /// The current value, which must be the same in all files.
     pub fn read_value(&self) -> Result<String, String> {
-        let mut read = Vec::new();
-        for file in &self.files {
-            let text = fs::read(file).map_err(|cause| file_error(file, &cause))?;
-            read.push((file, self.setting.value_in_line(String::from_utf8_lossy(&text).trim())));
-        }
-        let (first, value) = read.first().ok_or("it has no file")?;
-        match read.iter().find(|(_, other)| other != value) {
+        let values = self.read_values()?;
+        self.single_value(&values).cloned()
+    }
+
+    fn single_value<'v>(&self, values: &'v [String]) -> Result<&'v String, String> {
+        let value = values.first().ok_or("it has no file")?;
+        match self.files.iter().zip(values).find(|(_, other)| *other != value) {
             Some((file, other)) => Err(format!(
                 "{} has {value} and {} has {other}: there is no single value to restore",
-                first.display(),
+                self.files[0].display(),
                 file.display()
             )),
-            None => Ok(value.clone()),
+            None => Ok(value),
         }
+    }
+
+    /// This value for each file.
+    pub fn for_each_file(&self, value: &str) -> Vec<String> {
+        vec![value.to_owned(); self.files.len()]
     }
 
     /// Writes the value to every file, also behind one that fails. The first failure is returned.
     pub fn write_value(&self, value: &str) -> Result<(), String> {
-        let text = self.setting.kernel_text(value)?;
-        let written = self.files.iter().map(|file| {
+        self.write_values(&self.for_each_file(value))
+    }
+
+    /// Writes its value to each file, also behind one that fails. The first failure is returned.
+    pub fn write_values(&self, values: &[String]) -> Result<(), String> {
+        let texts = self.kernel_texts(values)?;
+        let written = self.files.iter().zip(&texts).zip(values).map(|((file, text), value)| {
             let opened = fs::File::options().write(true).truncate(true).open(file);
             let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
             written.map_err(|cause| format!("'{value}': {}", file_error(file, &cause)))
@@ -145,7 +196,11 @@ impl SettingFiles {
         written.collect::<Vec<Result<(), String>>>().into_iter().collect()
     }
 
-    /// The values that the kernel offers. If it lists none, some usual ones.
+    fn kernel_texts(&self, values: &[String]) -> Result<Vec<String>, String> {
+        values.iter().map(|value| self.setting.kernel_text(value)).collect()
+    }
+
+    /// The values that the kernel offers for every file. If it lists none, some usual ones.
     pub fn offered_values(&self) -> Vec<String> {
         let words = |text: String| -> Vec<String> {
             text.split_ascii_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect()
@@ -157,7 +212,11 @@ impl SettingFiles {
             SystemSetting::ReadAhead => known(&READ_AHEAD_VALUES),
             SystemSetting::Swappiness => known(&SWAPPINESS_VALUES),
             SystemSetting::Scheduler | SystemSetting::TransparentHugePages => {
-                first.and_then(line).map(words).unwrap_or_default()
+                let mut offered = self.files.iter().map(|file| line(file).map(words).unwrap_or_default());
+                let of_first = offered.next().unwrap_or_default();
+                offered.fold(of_first, |common, other| {
+                    common.into_iter().filter(|value| other.contains(value)).collect()
+                })
             }
             SystemSetting::CpuGovernor => {
                 let all = first.and_then(|file| line(file.with_file_name("scaling_available_governors")));
@@ -166,13 +225,13 @@ impl SettingFiles {
         }
     }
 
-    pub fn commands_to_write(&self, value: &str) -> Result<Vec<CommandLine>, String> {
-        let text = self.setting.kernel_text(value)?;
-        let command = |file: &PathBuf| {
-            let args = vec!["-c".into(), WRITE_SCRIPT.into(), "sh".into(), text.clone().into(), file.into()];
+    /// The commands that write its value to each file.
+    pub fn commands_to_write(&self, values: &[String]) -> Result<Vec<CommandLine>, String> {
+        let command = |(file, text): (&PathBuf, String)| {
+            let args = vec!["-c".into(), WRITE_SCRIPT.into(), "sh".into(), text.into(), file.into()];
             CommandLine { program: "sh".into(), args, ..CommandLine::default() }
         };
-        Ok(self.files.iter().map(command).collect())
+        Ok(self.files.iter().zip(self.kernel_texts(values)?).map(command).collect())
     }
 }
 
@@ -275,9 +334,43 @@ mod tests {
         assert_eq!(system.find(SystemSetting::ReadAhead, &fuse).unwrap().read_value().unwrap(), "16KiB");
         let (one, other) = (target_on_device("vda1"), target_on_device("vda"));
         let shared = SettingFiles::find(&system.root, SystemSetting::ReadAhead, [&one, &other]).unwrap();
-        assert_eq!(shared.files.len(), 1);
+        assert_eq!((shared.files.len(), shared.sharing_targets()), (1, vec![vec![0, 1]]));
         let both = SettingFiles::find(&system.root, SystemSetting::ReadAhead, [&one, &fuse]).unwrap();
         assert!(both.read_value().unwrap_err().ends_with("there is no single value to restore"));
+    }
+
+    #[test]
+    fn each_device_has_a_value_of_its_own_to_restore() {
+        let system = FakeSystem::new();
+        system.write_file("sys/class/bdi/0:45/read_ahead_kb", "16");
+        let setting = system.path_of("sys/class/bdi/0:45/read_ahead_kb").display().to_string();
+        let own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting });
+        let fuse = TargetFacts { own_read_ahead, ..TargetFacts::default() };
+        let targets = [target_on_device("vda"), fuse, target_on_device("vda1")];
+        let both = SettingFiles::find(&system.root, SystemSetting::ReadAhead, &targets).unwrap();
+        let found = both.read_values().unwrap();
+        let of_targets = [0, 1, 2].map(|target| found[both.file_of(target)].as_str());
+        assert_eq!(of_targets, ["128KiB", "16KiB", "128KiB"]);
+        assert_eq!(both.sharing_targets(), [[0, 2]]);
+        both.write_value("4MiB").unwrap();
+        assert_eq!(both.read_value().unwrap(), "4MiB");
+        both.write_values(&found).unwrap();
+        assert_eq!(both.read_values().unwrap(), found);
+        assert_eq!(both.commands_to_write(&found).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_scheduler_is_offered_if_each_device_has_it() {
+        let system = FakeSystem::new();
+        system.write_file("sys/devices/vdb/queue/scheduler", "mq-deadline [none] bfq");
+        let link = system.path_of("sys/class/block/vdb");
+        std::os::unix::fs::symlink(system.path_of("sys/devices/vdb"), link).unwrap();
+        let targets = [target_on_device("vda"), target_on_device("vdb")];
+        let both = SettingFiles::find(&system.root, SystemSetting::Scheduler, &targets).unwrap();
+        assert_eq!(
+            (both.offered_values(), both.files.len()),
+            (vec!["none".to_owned(), "mq-deadline".to_owned()], 2)
+        );
     }
 
     #[test]
@@ -330,7 +423,7 @@ mod tests {
     fn the_commands_restore_the_value() {
         let system = FakeSystem::new();
         let found = system.find(SystemSetting::ReadAhead, &target_on_device("vda")).unwrap();
-        let commands = found.commands_to_write(&found.read_value().unwrap()).unwrap();
+        let commands = found.commands_to_write(&found.read_values().unwrap()).unwrap();
         found.write_value("8MiB").unwrap();
         for CommandLine { program, args, .. } in commands {
             assert!(Command::new(program).args(args).status().unwrap().success());
