@@ -234,7 +234,6 @@ fn targets_that_cannot_share_their_rounds_are_refused() {
         ("here nowhere --work names", "nowhere: no such file"),
         ("here/f.txt there/f.txt --readers 2", "--readers: several targets only with --apart"),
         ("here there --per-file", "--per-file: several targets only with --apart"),
-        ("here/f.txt there/f.txt --setting swappiness", "--setting: not with several targets"),
         ("here/f.txt there --range 0:1", "there: --range reads a part of a file, and this is none"),
         ("here there/f.txt --work names", "there/f.txt: --work names is about what is below a folder"),
         ("here/f.txt --same-content", "--same-content is about several targets, and there is one"),

@@ -57,6 +57,8 @@ enum Target {
     Tree(Files),
     /// A tree of files on a device that answers each read late.
     LateTree(Files),
+    /// One file of this many bytes on such a device.
+    LateFile(usize),
     Url(Pace, Bytes),
     Https(Bytes),
     /// A file on this number of hosts, each with its own mount.
@@ -173,6 +175,10 @@ impl Case {
             Target::Tree(Files { count, bytes }) => of(tree(programs, count, bytes)?),
             Target::LateTree(Files { count, bytes }) => {
                 of(paced::late_tree(cleanup, &programs.folder, &tree(programs, count, bytes)?)?)
+            }
+            Target::LateFile(bytes) => {
+                let folder = paced::late_tree(cleanup, &programs.folder, &tree(programs, 1, bytes)?)?;
+                of(folder.join("000/000.txt"))
             }
             Target::Url(pace, size) => {
                 let file = programs.lines(size)?;

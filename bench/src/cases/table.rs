@@ -1,7 +1,7 @@
 //! The cases: the target, its limit, and the answer that readlab must give.
 
 use super::CaseLimit::{BusyLoops, Group, Link};
-use super::Target::{Hosts, Https, LateTree, Lines, Newlines, On, Tree, Url, Zip};
+use super::Target::{Hosts, Https, LateFile, LateTree, Lines, Newlines, On, Tree, Url, Zip};
 use super::TrialSelection::{Only, WithControls};
 use super::{Case, CaseLimit, Files, Question, Target, TrialSelection};
 use crate::made::control_group::GroupLimit::{DeviceBytes, DeviceReads, Processor, ProcessorPercent};
@@ -65,6 +65,7 @@ const MAPPED_PLACES_OPTIONS: &[&str] =
 const PRESSED_PLACES_OPTIONS: &[&str] =
     &["--runs", "7", "--pattern", "random", "--reads", "20000", "--memory", "50%"];
 const TREE_OPTIONS: &[&str] = &["--runs", "7", "--fills", "7", "--budget", "20m"];
+const READ_AHEAD_OPTIONS: &[&str] = &["--setting", "read-ahead=4MiB", "--runs", "6", "--budget", "20m"];
 const READERS_OPTIONS: &[&str] = &["--readers", "1,2", "--runs", "8", "--budget", "20m"];
 const FLEET_RACE_OPTIONS: &[&str] = &["race", "/mnt/f", "--runs", "8"];
 const FLEET_SCALE_OPTIONS: &[&str] = &["scale", "/mnt/f", "--hosts", "1,2", "--runs", "8"];
@@ -146,6 +147,8 @@ pub(super) const CASES: &[Case] = &[
     warm("pressed-enough", Lines(FILE_SIZE), Only(&[READ_TRIAL, RESIDENT_CONTROL, COPY_CONTROL]), &["copy"]).asked(Question::StopsAtUnderBound, &["--runs", "7", "--fills", "7", "--memory", "200%"]),
     warm("files-metadata", Tree(Files { count: 20_000, bytes: 40 }), WithControls(&[READ_FILES_TRIAL]), &["metadata"]).with_options(TREE_OPTIONS),
     cold("files-late-device", LateTree(Files { count: 1_000, bytes: 4 << 10 }), WithControls(&[READ_FILES_TRIAL, "rust/files-io_uring/memchr", "rust/files-threads/memchr@threads=16"]), &["shallow depth"]).with_options(TREE_OPTIONS),
+    // Below the device is a file system in user space, whose cache is not known.
+    cold("read-ahead-late-device", LateFile(16 << 20), Only(&[READ_TRIAL]), &["too little in flight"]).with_options(READ_AHEAD_OPTIONS),
     warm("files-slow-scan", Tree(Files { count: 200, bytes: 1 << 20 }), WithControls(&["rust/read/scalar@buffer=64KiB"]), &["processing"]).with_options(TREE_OPTIONS),
     url("url-first-byte", Url(LATE_ANSWER, TINY_FILE_SIZE), &["first byte"]),
     url("url-one-connection", Url(PACED_SERVER, TINY_FILE_SIZE), &["one connection"]),

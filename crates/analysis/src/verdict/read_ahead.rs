@@ -3,7 +3,7 @@
 
 use super::page_faults::{PAGE_BYTES, reads_by_calls};
 use super::parts::median;
-use super::{JudgedTrial, Remedy, Verdict};
+use super::{DeviceUse, JudgedTrial, Remedy, Verdict};
 use crate::settings::{SettingEffect, effects_beside};
 use crate::stats::{Significance, float};
 use readlab_model::sample::Meter;
@@ -63,6 +63,16 @@ pub(super) fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
     judged.clear_remedy(judged.rivals().filter(|other| {
         median(other, Meter::DeviceReadBytes).is_some_and(|bytes| bytes > 0.0 && bytes <= own / 2.0)
     }))
+}
+
+/// The verdict on a reading through the page cache that is clearly faster under a larger read-ahead, which
+/// was raced.
+pub(super) fn raced_cause(judged: &JudgedTrial) -> Option<Verdict> {
+    let JudgedTrial { it, target, .. } = judged;
+    let is_cached = target.blocks().is_none() && !it.trial.bypasses_cache();
+    let ahead = target.read_ahead().filter(|_| is_cached)?;
+    let remedy = larger_and_faster(judged)?;
+    Some(Verdict::Device { pace: DeviceUse::TooLittle { ahead: Some(ahead), remedy: Some(remedy) } })
 }
 
 /// The same method under the larger read-ahead with which it is fastest, if several values were raced

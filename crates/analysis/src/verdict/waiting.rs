@@ -26,16 +26,18 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
     let shallow = is_of_many.then(|| remedy_by_more_in_flight(judged)).flatten();
     let shallow = shallow.map(|remedy| Verdict::Device { pace: DeviceUse::Shallow { remedy } });
     let short = || read_ahead::shorter_than_default(target);
+    // Raced settings show the cause without a meter of the device and without its limit.
+    let raced = || read_ahead::raced_cause(judged);
     if facts.cold_above.is_some() {
         // More requests in flight help wherever the bytes come from.
         let ahead =
             short().map_or_else(String::new, |ahead| format!("; {}", sentence::short_read_ahead(&ahead)));
         let why = format!("it waits for what lies below its file system{ahead}");
-        return shallow.unwrap_or(Verdict::Unknown { why });
+        return shallow.or_else(raced).unwrap_or(Verdict::Unknown { why });
     }
     let Some(device_bytes) = facts.device_bytes else {
         let why = format!("no device meter: {}", missing(it, Meter::DeviceReadBytes));
-        return Verdict::Unknown { why };
+        return raced().unwrap_or(Verdict::Unknown { why });
     };
     if device_bytes == 0.0 {
         return nothing_known();
@@ -56,7 +58,7 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
         None if encoded => decoding_or_device(facts),
         None => {
             let why = "it waits, and no reading past the page cache shows what the device does at best";
-            Verdict::Unknown { why: why.to_owned() }
+            raced().unwrap_or_else(|| Verdict::Unknown { why: why.to_owned() })
         }
     }
 }

@@ -71,7 +71,7 @@ fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
 }
 
 /// Makes a target whose cold readings may come from a cache.
-fn put_above_a_cache(record: &mut Record) {
+pub(super) fn put_above_a_cache(record: &mut Record) {
     let layer = r#"{"kind":"file","name":"/i","cache":{"before_cold":"remains","what":"the page cache of /i","why":""}}"#;
     record.targets[0].layers = vec![serde_json::from_str(layer).unwrap()];
 }
