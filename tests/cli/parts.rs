@@ -68,10 +68,9 @@ fn a_range_begins_with_its_page_and_methods_of_whole_files_say_why_they_are_abse
     assert_eq!(reason, "it reads whole files, and only a part of one is read");
 }
 
-#[test]
-fn the_range_of_a_url_is_requested_from_a_server_that_answers_ranges() {
-    let home = Home::new();
-    let server = Server::new(|request| match request.range.clone() {
+/// A server of the text that answers requests for ranges.
+fn server_with_ranges() -> Server {
+    Server::new(|request| match request.range.clone() {
         Some(range) => raw(&format!(
             "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {}-{}/{}\r\nContent-Length: {}\r\n\
              Connection: close\r\n\r\n{}",
@@ -82,7 +81,12 @@ fn the_range_of_a_url_is_requested_from_a_server_that_answers_ranges() {
             &TEXT[range.clone()]
         )),
         None => good(request, &format!("Accept-Ranges: bytes\r\nContent-Length: {}\r\n", TEXT.len()), TEXT),
-    });
+    })
+}
+
+#[test]
+fn the_range_of_a_url_is_requested_from_a_server_that_answers_ranges() {
+    let (home, server) = (Home::new(), server_with_ranges());
     let method = "--method rust/http/scalar";
     let json = home.race_json(server.url(), format!("--range 0:8 --work newlines {method}")).exits(0);
     let target = &json["targets"][0];
@@ -467,4 +471,31 @@ mod ring2 {
             home.race_json("f", format!("--range 0:64KiB --readers 2 {READ_AND_MMAP} --state warm")).exits(0);
         assert_eq!(json["targets"][0]["size_bytes"], 2 * 65_536, "{json}");
     }
+}
+
+#[test]
+fn a_url_is_read_from_the_byte_where_its_range_begins() {
+    let (home, server) = (Home::new(), server_with_ranges());
+    let words = "--range 1:6 --work sum --method rust/http/scalar";
+    let json = home.race_json(server.url(), words).exits(0);
+    let target = &json["targets"][0];
+    assert_eq!((&target["range"]["start_bytes"], &target["size_bytes"]), (&1.into(), &6.into()), "{target}");
+    let cautions = target["cautions"].to_string();
+    assert!(!cautions.contains("where a page begins"), "{cautions}");
+    let trial = json.measured("rust/http/scalar", "unknown");
+    let sum = TEXT.as_bytes()[1..7].iter().map(|byte| u64::from(*byte)).sum::<u64>() % 256;
+    assert_eq!((&trial["answer"]["bytes"], &trial["answer"]["sum"]), (&6.into(), &sum.into()), "{trial}");
+}
+
+#[test]
+fn bytes_before_a_range_are_read_and_count_for_no_rate() {
+    let home = home_with_pages();
+    let words = "--range -4103:4100 --method rust/read/scalar --work newlines --state warm";
+    let json = home.race_json("f", words).exits(0);
+    let range = &json["targets"][0]["range"];
+    assert_eq!((&range["before_bytes"], &range["length_bytes"]), (&4092.into(), &8192.into()), "{range}");
+    let trial = json.trial("rust/read/scalar", "warm");
+    assert_eq!((&trial["bytes_in"], &trial["bytes_out"]), (&8192.into(), &4100.into()), "{trial}");
+    let amplification = trial["amplification"].as_f64().unwrap();
+    assert!((amplification - 8192.0 / 4100.0).abs() < 1e-9, "{trial}");
 }

@@ -104,9 +104,17 @@ fn tree(tree: &TreeFacts) -> String {
 }
 
 fn range_words(range: &RangeFacts) -> String {
-    let RangeFacts { start_bytes, length_bytes, file_bytes } = range;
+    let RangeFacts { start_bytes, length_bytes, before_bytes, file_bytes } = range;
     let of_file = Bytes(*file_bytes);
-    format!("{} bytes from byte {} of {of_file} in the file", grouped(*length_bytes), grouped(*start_bytes))
+    let before = match before_bytes {
+        0 => String::new(),
+        bytes => format!(", the first {} of them before the range, in its page", grouped(*bytes)),
+    };
+    format!(
+        "{} bytes from byte {} of {of_file} in the file{before}",
+        grouped(*length_bytes),
+        grouped(*start_bytes)
+    )
 }
 
 fn places(places: &PlacesFacts) -> String {

@@ -52,7 +52,7 @@ fn a_range_is_filled_alone_and_evicted_with_the_whole_file() {
     let page = page_bytes();
     let (start_bytes, length_bytes) = (4 * page, 8 * page);
     let whole = PageCache::open(&path, Eviction::OfFile).unwrap();
-    let range = RangeFacts { start_bytes, length_bytes, file_bytes: FILE_SIZE as u64 };
+    let range = RangeFacts { start_bytes, length_bytes, before_bytes: 0, file_bytes: FILE_SIZE as u64 };
     let cache = cache_of_part(&path, Part { start_bytes, length_bytes }, Some(range));
     whole.refill().unwrap();
     assert!(cache.evict().unwrap().is_cold());

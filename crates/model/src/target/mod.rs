@@ -285,10 +285,17 @@ impl TargetFacts {
         self.places().map(BlockReads::from).or_else(|| self.ranges.as_ref().map(BlockReads::from))
     }
 
-    /// Number of different bytes that a reading must read: a byte that several blocks contain counts
-    /// once.
+    /// Number of different bytes that the user wants to be read: a byte that several blocks contain
+    /// counts once, and one before a range does not count.
     pub fn useful_bytes(&self) -> u64 {
-        self.size_bytes.saturating_sub(self.blocks().map_or(0, |blocks| blocks.repeated_bytes))
+        let repeated_bytes = self.blocks().map_or(0, |blocks| blocks.repeated_bytes);
+        self.size_bytes.saturating_sub(repeated_bytes).saturating_sub(self.bytes_before_range())
+    }
+
+    /// Number of bytes before the range that the user chose, read by all readers together.
+    fn bytes_before_range(&self) -> u64 {
+        let readers = u64::from(self.readers.unwrap_or(1));
+        self.range.map_or(0, |range| range.before_bytes.saturating_mul(readers))
     }
 
     /// The server from which the target is read; `None` for files that contenders open themselves.
@@ -309,13 +316,14 @@ impl TargetFacts {
     }
 
     /// The number of bytes that a trial gets from the target: decoded bytes if the trial decodes
-    /// it.
+    /// it. Those before a range do not count.
     pub fn bytes_out(&self, decodes: Option<Archive>) -> u64 {
         let answer = match decodes {
             Some(_) => self.decoded.as_ref().map(|decoded| decoded.answer),
             None => self.answer,
         };
-        answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes)
+        let bytes = answer.and_then(|answer| answer.bytes).unwrap_or(self.size_bytes);
+        bytes.saturating_sub(self.bytes_before_range())
     }
 
     /// True if the target is a size group of the files of another target.

@@ -37,6 +37,10 @@ pub struct FileRangeError(String);
 pub struct RangeFacts {
     pub start_bytes: u64,
     pub length_bytes: u64,
+    /// Bytes before the range that the user chose, which are read because a page begins there. They
+    /// count for no rate.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub before_bytes: u64,
     pub file_bytes: u64,
 }
 

@@ -208,8 +208,8 @@ fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
 }
 
 /// The ratio of the bytes that were read to the useful bytes of a part of a file: cold and pressed, the
-/// bytes that the device read, warm, the bytes that the reads requested, and of ranges from a server,
-/// the bytes of its answers. It is unknown for several readers, because bytes that one of them fetched
+/// bytes that the device read, warm, the bytes that the reads requested, for a range from the begin of
+/// its page on, and of ranges from a server, the bytes of its answers. It is unknown for several readers, because bytes that one of them fetched
 /// serve all.
 fn amplification(
     trial: &TrialRecord,
@@ -223,8 +223,15 @@ fn amplification(
         CacheState::Warm | CacheState::Unknown => Meter::ReadBytes,
     };
     let is_single = target.together().is_none_or(|readers| readers == 1) && !trial.trial.is_control();
-    let read = summaries.get(&meter).filter(|_| is_part && is_single && target.useful_bytes() > 0)?;
-    Some(float(read.median) / float(target.useful_bytes()))
+    if !is_part || !is_single || target.useful_bytes() == 0 {
+        return None;
+    }
+    let of_page = || {
+        let begins_within_page = target.range.is_some_and(|range| range.before_bytes > 0);
+        (meter == Meter::ReadBytes && begins_within_page).then_some(target.size_bytes)
+    };
+    let read_bytes = summaries.get(&meter).map(|read| read.median).or_else(of_page)?;
+    Some(float(read_bytes) / float(target.useful_bytes()))
 }
 
 /// Bytes from the device divided by the bytes that a pressed reading needs: how much of them it reads

@@ -5,9 +5,8 @@ use super::*;
 use crate::advice::UsualWay;
 use readlab_model::target::ServerOptions;
 use readlab_model::target::places::RangesFacts;
-use readlab_record::{
-    ReferenceCandidate, ReferenceReason, ResumePlan, Rules, RunKind, Samples, StopReason, Stopped,
-};
+use readlab_model::target::range::RangeFacts;
+use readlab_record::{ReferenceCandidate, ReferenceReason, RunKind, Samples};
 
 /// Wobble of up to a millisecond, in different orders.
 const NOISY_WOBBLES_US: [[u64; 5]; 4] =
@@ -259,6 +258,20 @@ fn after_one_round_nothing_is_ranked_and_the_missing_round_is_reported() {
     let advice = &page.advice[0];
     assert!(advice.uses.is_none() && advice.by_language.len() == 3);
     assert_eq!(advice.by_language[2].words(), "not told apart from its usual way (3.0 (1 round))");
+}
+
+#[test]
+fn bytes_before_a_range_count_for_its_amplification_and_for_no_rate() {
+    let mut record = warm_race(&[("rust/read", 50, STEADY_US)]);
+    let (start_bytes, length_bytes, before_bytes, file_bytes) = (0, SIZE, SIZE / 4, 2 * SIZE);
+    record.targets[0].range = Some(RangeFacts { start_bytes, length_bytes, before_bytes, file_bytes });
+    let page = Page::from_record(&record);
+    let row = &page.rankings[0].rows[0];
+    assert_eq!(row.amplification, Some(4.0 / 3.0));
+    let trial = &document(&record)["trials"][0];
+    assert_eq!((&trial["bytes_in"], &trial["bytes_out"]), (&SIZE.into(), &(SIZE / 4 * 3).into()), "{trial}");
+    record.targets[0].range = Some(RangeFacts { start_bytes, length_bytes, before_bytes: 0, file_bytes });
+    assert_eq!(Page::from_record(&record).rankings[0].rows[0].amplification, None, "nothing more was read");
 }
 
 #[test]

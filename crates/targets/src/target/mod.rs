@@ -175,8 +175,9 @@ impl Target {
         self.restrict_to_part(part)
     }
 
-    /// Restricts the target to a range, which is extended to the begin of its first page. Another server
-    /// must declare the size of the content, and that it answers requests for ranges.
+    /// Restricts the target to a range. That of a file is extended to the begin of its first page, because
+    /// contenders map it from there. Another server must declare the size of the content, and that it
+    /// answers requests for ranges.
     pub fn restrict_to_range(&mut self, range: FileRange) -> Result<(), TargetError> {
         let file_bytes = self.facts.size_bytes;
         let Some(path) = self.path_of_ranges()? else { return Ok(()) };
@@ -187,16 +188,20 @@ impl Target {
             TargetError::about(&path, format!("--range {range} is not within it: {has}"))
         };
         let asked = asked.ok_or_else(outside)?;
-        let part = part::part_from_page_start(&asked);
+        let part = match self.place {
+            Place::File(_) => part::part_from_page_start(&asked),
+            _ => Part { start_bytes: asked.start, length_bytes: asked.end - asked.start },
+        };
         let before_bytes = asked.start - part.start_bytes;
         if before_bytes > 0 {
             self.facts.cautions.push(format!(
-                "--range {range} is read from byte {}, where a page begins, {before_bytes} bytes before it begins",
+                "--range {range} is read from byte {}, where a page begins, {before_bytes} bytes before it begins: they count \
+                 for no rate",
                 part.start_bytes
             ));
         }
         let Part { start_bytes, length_bytes } = part;
-        self.facts.range = Some(RangeFacts { start_bytes, length_bytes, file_bytes });
+        self.facts.range = Some(RangeFacts { start_bytes, length_bytes, before_bytes, file_bytes });
         self.restrict_to_part(part)
     }
 

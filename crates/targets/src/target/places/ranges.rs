@@ -183,6 +183,10 @@ mod tests {
             let error = target(has_ranges, size_bytes).restrict_to_ranges(&request).unwrap_err().to_string();
             assert!(error.contains(why) && !error.contains("secret"), "{error}");
         }
+        let mut whole = target(true, 20);
+        whole.restrict_to_range("3:4".parse().unwrap()).unwrap();
+        let range = whole.facts.range.unwrap();
+        assert_eq!((range.start_bytes, range.length_bytes, range.before_bytes), (3, 4, 0), "no page");
         let mut target = target(true, 20);
         target.restrict_to_ranges(&request).unwrap();
         let facts = target.facts.ranges.as_ref().unwrap();
