@@ -443,3 +443,22 @@ fn each_of_several_targets_apart_is_raced_under_each_value() {
         assert_eq!(setting_values(&home.record(run)), ["1", "2", "3"]);
     }
 }
+
+#[test]
+fn each_value_of_a_scan_is_in_force_in_prepare_and_is_refused_in_set_up_and_clean_up() {
+    let home = home_with_setting();
+    let race = "-c 'wc -l {}' --state warm --method 'command/*'";
+    for parameter in ["-L ra 32,64", "-P ra 32 64 -D 32"] {
+        for hooks in ["--setup 'echo {ra} >made'", "--cleanup 'echo {ra} >made'"] {
+            home.race("f", format!("{race} {parameter} {hooks}"))
+                .refuses("the parameter 'ra' is only in --setup or --cleanup, which run once");
+        }
+        let words = format!("{race} {parameter} --setup 'echo {{ra}} >up' --prepare 'echo {{ra}} >made'");
+        let json = home.race_json("f", words).exits(0);
+        for value in [32, 64] {
+            let id = format!("command/wc -l {{}} # ra={value}");
+            assert_eq!(json.trial(&id, "warm")["outcome"], "measured", "{parameter}");
+        }
+    }
+    assert_eq!(home.runs().len(), 2, "what is refused has no run");
+}

@@ -41,8 +41,8 @@ pub struct CommandOptions {
     /// Run after the last reading of the run; one for all commands, or one for each
     #[arg(long, value_name = "COMMAND")]
     pub cleanup: Vec<String>,
-    /// Race each command with `{NAME}` in it once for each value. If `{NAME}` is only in commands
-    /// around the readings, a comment behind the command names the value. May be repeated
+    /// Race each command with `{NAME}` in it once for each value. If `{NAME}` is only in --prepare or
+    /// --check, a comment behind the command names the value. May be repeated
     #[arg(short = 'L', long, num_args = 2, value_names = ["NAME", "VALUE,…"])]
     pub parameter_list: Vec<String>,
     /// Race each command with `{NAME}` in it once for each number from MIN to MAX; may be repeated

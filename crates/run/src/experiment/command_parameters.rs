@@ -3,8 +3,9 @@
 //!
 //! Names and meaning are those of hyperfine's `--parameter-list` and `--parameter-scan`. `{}` is
 //! the placeholder of the path and no parameter. If the command's line does not use a parameter, and
-//! only commands around its readings or its check do, a comment behind the line names the value, so
-//! that each value has a row.
+//! only its preparation or its check does, a comment behind the line names the value, so that each value
+//! has a row. All set-ups run before the first round and all clean-ups after the last one, so values
+//! that only these use are refused: a reading would see the last one, whatever its row names.
 
 use super::options::OwnCommand;
 use anyhow::{bail, ensure};
@@ -60,6 +61,21 @@ impl Parameter {
     fn is_used(&self, own: &OwnCommand) -> bool {
         let placeholder = self.placeholder();
         own.lines().any(|line| line.contains(&placeholder))
+    }
+
+    /// Refuses several values of which none is in force while the command reads.
+    fn check_in_force(&self, own: &OwnCommand) -> anyhow::Result<()> {
+        let rules = CommandRules { setup: None, cleanup: None, ..own.rules.clone() };
+        let around_each_reading = OwnCommand { line: own.line.clone(), rules };
+        if self.values.len() == 1 || self.is_used(&around_each_reading) {
+            return Ok(());
+        }
+        let (name, placeholder) = (&self.name, self.placeholder());
+        bail!(
+            "the parameter '{name}' is only in --setup or --cleanup, which run once, before the first round and after the last, \
+             so no row would be read under its own value: write {placeholder} in --prepare, which runs before each reading, or \
+             race the values with --setting-command"
+        )
     }
 }
 
@@ -127,7 +143,8 @@ pub fn expand_parameters(
 fn expand_command(command: OwnCommand, parameters: &[Parameter]) -> anyhow::Result<Vec<OwnCommand>> {
     let (line, mut all) = (command.line.clone(), vec![command]);
     for parameter in parameters {
-        let Some(true) = all.first().map(|own| parameter.is_used(own)) else { continue };
+        let Some(own) = all.first().filter(|own| parameter.is_used(own)) else { continue };
+        parameter.check_in_force(own)?;
         all.iter_mut().for_each(|own| parameter.add_name_comment(&mut own.line));
         let each = |own: OwnCommand| {
             parameter.values.iter().map(move |value| own.with_value(&parameter.placeholder(), value))
@@ -215,6 +232,30 @@ mod tests {
         assert!(said.starts_with("the command 'wc -l' is given twice"), "{said}");
         let said = Parameter::of_range("n", ["1", "3"], Some("0")).unwrap_err().to_string();
         assert_eq!(said, "the step of the parameter 'n' is 0: it must be above 0");
+    }
+
+    #[test]
+    fn several_values_that_only_set_up_or_clean_up_use_are_refused() {
+        let of = |line: &str, values: &str, rules: CommandRules| {
+            let parameters = [Parameter::of_list("ra", values).unwrap()];
+            let own = OwnCommand { line: line.to_owned(), rules };
+            let all = expand_parameters(vec![own], &parameters)?;
+            anyhow::Ok(all.into_iter().map(|own| own.line).collect::<Vec<String>>())
+        };
+        let uses = || Some("echo {ra}".to_owned());
+        let set_up = || CommandRules { setup: uses(), ..CommandRules::default() };
+        let clean_up = CommandRules { cleanup: uses(), ..CommandRules::default() };
+        for rules in [set_up(), clean_up, CommandRules { cleanup: uses(), ..set_up() }] {
+            let said = of("wc -l", "32,256", rules).unwrap_err().to_string();
+            assert!(said.starts_with("the parameter 'ra' is only in --setup or --cleanup"), "{said}");
+            assert!(said.contains("write {ra} in --prepare") && said.contains("--setting-command"), "{said}");
+        }
+        assert_eq!(of("wc -l", "32", set_up()).unwrap(), ["wc -l # ra=32"], "one value is in force");
+        assert_eq!(of("wc -l {ra}", "32,256", set_up()).unwrap(), ["wc -l 32", "wc -l 256"]);
+        let prepared = CommandRules { prepare: uses(), ..set_up() };
+        assert_eq!(of("wc -l", "32,256", prepared).unwrap(), ["wc -l # ra=32", "wc -l # ra=256"]);
+        let checked = CommandRules { check: Check::Accepted { by: "test {ra}".to_owned() }, ..set_up() };
+        assert_eq!(of("wc -l", "32,256", checked).unwrap().len(), 2);
     }
 
     #[test]
