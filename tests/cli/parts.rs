@@ -1,7 +1,7 @@
 //! Tests of parts of a file: `readlab race FILE --range` and `--ranges`.
 
-use crate::home::{Home, ProgramOutput, Trials, contenders, items, paths_in};
-use crate::machine::skip;
+use crate::home::{Home, ProgramOutput, Trials, items};
+use crate::machine::{skip, succeeds_or_skip};
 use crate::repository;
 use crate::scripted_server::{Server, TEXT, good, raw, sized};
 use readlab_record::Outcome;
@@ -498,4 +498,33 @@ fn bytes_before_a_range_are_read_and_count_for_no_rate() {
     assert_eq!((&trial["bytes_in"], &trial["bytes_out"]), (&8192.into(), &4100.into()), "{trial}");
     let amplification = trial["amplification"].as_f64().unwrap();
     assert!((amplification - 8192.0 / 4100.0).abs() < 1e-9, "{trial}");
+}
+
+#[test]
+fn one_untimed_cold_reading_shows_the_part_that_a_warm_command_reads() {
+    let home = Home::with_file("large", "a line of text\n".repeat(1 << 20));
+    let words = "-c 'head -n 10 {}' -c 'cat {}' --work part --state warm --method 'command/*'";
+    let json = home.race_json("large", words).exits(0);
+    let share = |command: &str| json.trial(&format!("command/{command}"), "warm")["share_read"].as_f64();
+    let of_head = share("head -n 10 {}").unwrap();
+    assert!(of_head > 0.0 && of_head < 0.6, "{of_head}");
+    assert_eq!(share("cat {}"), Some(1.0));
+    assert!(json.trial("command/cat {}", "warm")["throughput_bytes_per_s"].is_u64());
+    let record = home.record(&home.runs()[0]);
+    for it in record.trials.iter().filter(|it| !it.trial.is_control()) {
+        let shown = (it.trial.state.to_string(), it.samples.len(), it.cold_probe.len());
+        assert_eq!(shown, ("warm".to_owned(), 3, 1), "{}", it.trial.id);
+    }
+}
+
+#[test]
+fn where_a_command_cannot_read_cold_its_part_is_not_known_and_a_warning_says_why() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return skip("there is no /dev/shm") };
+    let (home, file) = (Home::new(), memory.path().join("f"));
+    std::fs::write(&file, "a line of text\n".repeat(1 << 10)).unwrap();
+    let words = "-c 'head -n 10 {}' --work part --state warm --method 'command/*' --export-json export.json";
+    home.race(&file, words).exits(0);
+    let json = home.json("export.json");
+    let warnings = json["warnings"].to_string();
+    assert!(warnings.contains("which share it reads is not known, as no cold reading shows it"), "{json}");
 }

@@ -159,6 +159,9 @@ impl Record {
             }
             Line::End { reason, wall_ns } => self.end = Some((reason, wall_ns)),
             Line::Warmup(warmed) => self.change_trial(warmed.trial, |trial| trial.warmups.push(warmed)),
+            Line::ColdProbe(sample) => {
+                self.change_trial(sample.trial, |trial| trial.cold_probe.push(&sample))
+            }
             Line::Sample(sample) => self.change_trial(sample.trial, |trial| match sample.rung {
                 Some(_) => trial.searched.push(&sample),
                 None => trial.samples.push(&sample),

@@ -42,6 +42,9 @@ pub enum Line {
     /// Settings of the system were changed. All following readings are under these settings.
     Settings(SettingsApplied),
     Warmup(WarmedUp),
+    /// An untimed cold reading of a command of which only warm readings are measured: it shows which
+    /// part of the target the command reads.
+    ColdProbe(Box<Sample>),
     /// A file was written by the lab.
     Write {
         target: usize,

@@ -292,6 +292,9 @@ pub struct TrialRecord {
     pub rejected: Vec<(u32, String)>,
     /// Warm-ups until steady, one for each start of the contender.
     pub warmups: Vec<WarmedUp>,
+    /// The untimed cold reading of a command of which only warm readings are measured. No time is
+    /// reported from it.
+    pub cold_probe: Samples,
     /// What the contender did besides reading.
     pub conduct: SideEffects,
     /// Meters that could not be read, with the reason.

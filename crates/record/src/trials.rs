@@ -50,6 +50,7 @@ impl Trials {
             searched: Samples::default(),
             rejected: Vec::new(),
             warmups: Vec::new(),
+            cold_probe: Samples::default(),
             conduct: SideEffects::default(),
             missing: BTreeMap::new(),
             counts: BTreeMap::new(),

@@ -3,9 +3,10 @@
 //! command that is not counted proves nothing: the command may have stopped after the first lines, and
 //! counts of bytes or faults do not distinguish the file from a pipe, a library, or the same part read
 //! twice. For a cold reading, the share of the file in the page cache afterwards shows what was read.
-//! Warm, the same command reads the same bytes.
+//! Warm, the same command reads the same bytes; where only warm readings are measured, an untimed cold
+//! one shows them.
 
-use super::{Record, Trial, TrialRecord};
+use super::{Record, Samples, Trial, TrialRecord};
 use readlab_model::sample::{Delivered, Sample};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::least_fetched;
@@ -40,7 +41,7 @@ impl Record {
     pub fn read_whole(&self, it: &TrialRecord) -> Option<&TargetFacts> {
         // A walk that finds names reads no file.
         let target = self.target_of(&it.trial).filter(|_| !it.trial.work.finds_names())?;
-        let is_known = || self.cold_trials_like(it).any(|cold| cold.filled_cache(target));
+        let is_known = || self.cold_readings_like(it).any(|cold| filled_cache(cold, target));
         (!it.trial.work.may_read_part() || is_known()).then_some(target)
     }
 
@@ -52,7 +53,7 @@ impl Record {
         if self.read_whole(it).is_some() {
             return None;
         }
-        let share = self.cold_trials_like(it).find_map(|cold| cold.share_brought_in(target))?;
+        let share = self.cold_readings_like(it).find_map(|cold| median_share_brought_in(cold, target))?;
         let bytes = (share * target.size_bytes as f64) as u64;
         let is_exact = it.trial.state == CacheState::Cold || is_beyond_read_ahead(bytes, target);
         Some(PartRead { share, bytes: (bytes > 0 && is_exact).then_some(bytes) })
@@ -85,48 +86,46 @@ impl Record {
         self.targets.iter().position(|facts| *facts == unbounded)
     }
 
-    /// The cold trials that show what a trial reads: the trial itself if it is cold, otherwise the cold
-    /// trial of the same command, which has no bound on memory.
-    fn cold_trials_like<'a>(&'a self, it: &'a TrialRecord) -> impl Iterator<Item = &'a TrialRecord> {
+    /// The cold readings that show what a trial reads: its own if it is cold, otherwise those of the cold
+    /// trial of the same command, which has no bound on memory, or its untimed one.
+    fn cold_readings_like<'a>(&'a self, it: &'a TrialRecord) -> impl Iterator<Item = &'a Samples> {
         let target = self.unbounded_target(it.trial.target).unwrap_or(it.trial.target);
         let own = Trial { target, ..it.trial.clone() };
-        let is_its_cold = move |cold: &&TrialRecord| {
-            cold.trial.state == CacheState::Cold
-                && cold.trial.reads_like(&own)
-                && (it.trial.state != CacheState::Cold || cold.trial.index == it.trial.index)
+        let cold_readings = move |like: &'a TrialRecord| {
+            let is_cold = like.trial.state == CacheState::Cold;
+            let is_its_own = it.trial.state != CacheState::Cold || like.trial.index == it.trial.index;
+            let readings = if is_cold { &like.samples } else { &like.cold_probe };
+            (is_its_own && like.trial.reads_like(&own)).then_some(readings)
         };
-        self.trials.iter().filter(is_its_cold)
+        self.trials.iter().filter_map(cold_readings)
     }
 }
 
-impl TrialRecord {
-    /// True if each cold reading took the whole target from the device and left it in the cache.
-    /// For several simultaneous readers it is not known which of them did so.
-    fn filled_cache(&self, target: &TargetFacts) -> bool {
-        let is_filled = |sample: &Sample| {
-            sample.resident_after.is_some_and(|share| share >= RESIDENT_MIN)
-                && came_from_device(sample, target)
-        };
-        target.together().is_none_or(|readers| readers == 1)
-            && target.blocks().is_none()
-            && !self.samples.is_empty()
-            && self.samples.iter().all(|sample| is_filled(&sample) && exceeds_read_ahead(&sample, target))
-    }
+/// True if each cold reading took the whole target from the device and left it in the cache. For
+/// several simultaneous readers it is not known which of them did so.
+fn filled_cache(readings: &Samples, target: &TargetFacts) -> bool {
+    let is_filled = |sample: &Sample| {
+        sample.resident_after.is_some_and(|share| share >= RESIDENT_MIN) && came_from_device(sample, target)
+    };
+    target.together().is_none_or(|readers| readers == 1)
+        && target.blocks().is_none()
+        && !readings.is_empty()
+        && readings.iter().all(|sample| is_filled(&sample) && exceeds_read_ahead(&sample, target))
+}
 
-    /// The median share of the target that cold readings brought into the cache; `None` if some
-    /// readings do not show it. For several simultaneous readers it is not known which of them did.
-    fn share_brought_in(&self, target: &TargetFacts) -> Option<f64> {
-        let is_shown = target.together().is_none_or(|readers| readers == 1) && target.blocks().is_none();
-        // A command that once fetched nothing from an empty cache reads nothing of the target: what it
-        // fetched another time is of its own files, which the kernel had evicted.
-        let fetched_nothing = |it: Sample| it.resident_after == Some(0.0) && it.device_read_bytes == Some(0);
-        let reads_nothing = self.samples.iter().any(fetched_nothing);
-        let samples = self.samples.iter().filter(|_| is_shown);
-        let shares = samples.map(|sample| share_brought_in(&sample, target, reads_nothing));
-        let mut shares = shares.collect::<Option<Vec<f64>>>()?;
-        shares.sort_by(f64::total_cmp);
-        shares.get(shares.len() / 2).copied()
-    }
+/// The median share of the target that cold readings brought into the cache; `None` if some readings
+/// do not show it. For several simultaneous readers it is not known which of them did.
+fn median_share_brought_in(readings: &Samples, target: &TargetFacts) -> Option<f64> {
+    let is_shown = target.together().is_none_or(|readers| readers == 1) && target.blocks().is_none();
+    // A command that once fetched nothing from an empty cache reads nothing of the target: what it
+    // fetched another time is of its own files, which the kernel had evicted.
+    let fetched_nothing = |it: Sample| it.resident_after == Some(0.0) && it.device_read_bytes == Some(0);
+    let reads_nothing = readings.iter().any(fetched_nothing);
+    let samples = readings.iter().filter(|_| is_shown);
+    let shares = samples.map(|sample| share_brought_in(&sample, target, reads_nothing));
+    let mut shares = shares.collect::<Option<Vec<f64>>>()?;
+    shares.sort_by(f64::total_cmp);
+    shares.get(shares.len() / 2).copied()
 }
 
 /// The share of the target that a cold reading left in the cache; `None` if that is an estimate, or if
@@ -163,7 +162,7 @@ fn is_beyond_read_ahead(bytes: u64, target: &TargetFacts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use crate::{Line, testing};
     use readlab_model::sample::TurnSeen;
     use readlab_model::target::TargetKind;
     use readlab_model::target::device::{Device, ReadAhead};
@@ -285,6 +284,21 @@ mod tests {
             [None; 2],
             "the whole"
         );
+    }
+
+    #[test]
+    fn where_only_warm_readings_are_measured_an_untimed_cold_one_shows_the_part() {
+        let mut record =
+            record_of_command("command/head {}", file(64 * MIB), Vec::new(), reading(1.0, 0, None));
+        let warm = TrialIndex::new(1);
+        let part = |record: &Record| record.read_part(&record.trials[warm]);
+        assert_eq!(part(&record), None);
+        record.add(Line::ColdProbe(Box::new(Sample { trial: warm, ..reading(0.5, 32 * MIB, None) })));
+        assert_eq!(part(&record), Some(PartRead { share: 0.5, bytes: Some(32 * MIB) }));
+        assert!(record.trials[warm].samples.len() == 1, "it is no sample of the trial");
+        let whole = Sample { trial: warm, ..reading(1.0, 64 * MIB, Some(Delivered::Calls)) };
+        record.trials[warm].cold_probe = [whole].into_iter().collect();
+        assert!(record.read_whole(&record.trials[warm]).is_some());
     }
 
     #[test]

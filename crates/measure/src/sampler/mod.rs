@@ -44,7 +44,7 @@ use own_commands::{OwnCommands, run_prepare_hook};
 use pressed::PressedTrials;
 use readlab_catalog::roster::Warmup;
 use readlab_model::sample::Sample;
-use readlab_model::trial::{Answer, CacheState, Params, TrialIndex};
+use readlab_model::trial::{Answer, CacheState, Params, TrialIndex, Work};
 use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
 use readlab_record::{EndReason, Fill, Line, Outcome, SettingsApplied, Start, Trial};
@@ -53,11 +53,14 @@ use readlab_roster::session::Turn;
 use runtime_counters::RuntimeCounters;
 use session_pool::SessionPool;
 use single_reads::SingleReads;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use trials::Trials;
 use warm_up::WarmUpUntilSteady;
+
+/// Number of tries of the untimed cold reading of a command.
+const COLD_PROBE_TRIES: u32 = 4;
 
 pub struct ProcessSampler<'a> {
     /// Dropped first: control groups are removed when their processes have ended, and the folder in
@@ -76,6 +79,8 @@ pub struct ProcessSampler<'a> {
     /// The settings of the system, if different values of them are raced.
     settings: Option<SettingControl>,
     pressed: PressedTrials,
+    /// The trials that had their untimed cold reading.
+    cold_probed: BTreeSet<TrialIndex>,
 }
 
 impl<'a> ProcessSampler<'a> {
@@ -97,6 +102,7 @@ impl<'a> ProcessSampler<'a> {
             gate: None,
             settings: None,
             pressed: PressedTrials::default(),
+            cold_probed: BTreeSet::new(),
         }
     }
 
@@ -322,6 +328,57 @@ impl<'a> ProcessSampler<'a> {
         Ok(first.map(|sample| sample.wall_ns).collect())
     }
 
+    /// Whether only a cold reading could show which part a trial reads, and none is measured.
+    fn needs_cold_probe(&self, trial: &Trial) -> bool {
+        let is_warm_part = trial.state == CacheState::Warm && trial.work == Work::Part && !trial.is_control();
+        let is_its_cold = |other: &Trial| {
+            other.state == CacheState::Cold && other.id == trial.id && other.target == trial.target
+        };
+        let is_alone = self.gate.is_none() && !self.trials.reads_together();
+        is_warm_part && is_alone && !self.trials.plan.trials.iter().any(|it| is_its_cold(&it.trial))
+    }
+
+    /// Reads once cold and untimed if only that shows which part a command reads. If the reading cannot
+    /// be proven, a warning says why.
+    fn probe_cold_part(&mut self, trial: &Trial) -> Result<(), TrialEnd> {
+        if !self.needs_cold_probe(trial) || !self.cold_probed.insert(trial.index) {
+            return Ok(());
+        }
+        self.change_settings(trial.index)?;
+        let probed = self.take_cold_probe(&Trial { state: CacheState::Cold, ..trial.clone() });
+        self.states.forget_fill();
+        // A target that cannot be filled is reported by the fill before the rounds.
+        let _ = self.state_maker().refill(trial.target);
+        let reason = match probed {
+            Ok(samples) => {
+                let probe = samples.into_iter().next().map(|sample| Line::ColdProbe(Box::new(sample)));
+                probe.into_iter().for_each(|probe| self.notes.add(probe));
+                return Ok(());
+            }
+            Err(SampleError::Unproven(reason)) => reason,
+            Err(SampleError::TrialEnd(TrialEnd::Trial(outcome))) => {
+                outcome.reason().unwrap_or("it ended").to_owned()
+            }
+            Err(SampleError::TrialEnd(end)) => return Err(end),
+        };
+        let id = &trial.id;
+        self.notes
+            .warn(format!("{id}: which share it reads is not known, as no cold reading shows it: {reason}"));
+        Ok(())
+    }
+
+    fn take_cold_probe(&mut self, cold: &Trial) -> Result<Vec<Sample>, SampleError> {
+        let mut tries = 1;
+        loop {
+            self.ensure_running(cold)?;
+            self.notes.begin_turn();
+            match self.proven_turn(cold, &Slot::unrecorded(CacheState::Cold)) {
+                Err(SampleError::Unproven(_)) if tries < COLD_PROBE_TRIES => tries += 1,
+                probed => return probed,
+            }
+        }
+    }
+
     fn release_if_low_memory(&mut self, trial: TrialIndex) {
         self.pool.release_if_low_memory(trial, self.trials.bytes_to_keep_cached(trial));
     }
@@ -357,6 +414,7 @@ impl Sampler for ProcessSampler<'_> {
         if self.single_reads.is_some() {
             self.warm_up_for_single_read(trial)
         } else {
+            self.probe_cold_part(self.trials.trial(trial))?;
             self.warm_up_on_target(trial)
         }
     }

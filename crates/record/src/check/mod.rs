@@ -220,7 +220,12 @@ fn check_turn_readers(record: &Record, turn: &ReadersTurn) -> Result<(), String>
 fn is_measured(line: &Line) -> bool {
     matches!(
         line,
-        Line::Sample(_) | Line::Warmup(_) | Line::Fill(_) | Line::Write { .. } | Line::Outcome { .. }
+        Line::Sample(_)
+            | Line::Warmup(_)
+            | Line::ColdProbe(_)
+            | Line::Fill(_)
+            | Line::Write { .. }
+            | Line::Outcome { .. }
     )
 }
 
@@ -268,6 +273,11 @@ fn check_line(record: &Record, line: &mut Line) -> Result<(), String> {
         Line::Warmup(warmed) => {
             check_trial_known(record, warmed.trial)?;
             check_at_most("wall_ns", warmed.wall_ns, NS_MAX)
+        }
+        Line::ColdProbe(sample) => {
+            check_trial_known(record, sample.trial)?;
+            check_share("resident_before", sample.resident_before)?;
+            check_share("resident_after", sample.resident_after)
         }
         Line::Missing { trial, .. }
         | Line::LeftBehind { trial, .. }
