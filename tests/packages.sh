@@ -11,7 +11,7 @@ case $#,${1-} in
 0, | 1,ring1) ring=${1-all} ;;
 *) echo "usage: $0 [ring1]" >&2; exit 2 ;;
 esac
-missing=
+missing= optional=
 want() {
     command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
 }
@@ -38,6 +38,8 @@ if [ "$ring" = all ]; then
     want pigz pigz
     [ -x /usr/sbin/nginx ] || want nginx nginx-light
     want jq jq
+    # Debian calls it fdfind.
+    command -v fd >/dev/null 2>&1 || command -v fdfind >/dev/null 2>&1 || optional=fd-find
     want c++ g++
     want javac default-jdk-headless
     want mvn maven
@@ -55,9 +57,9 @@ if [ "$ring" = all ]; then
     want qemu-aarch64 qemu-user
 fi
 
-[ -n "$missing" ] || exit 0
+[ -n "$missing$optional" ] || exit 0
 skipped() {
-    echo "tests that need these packages will be skipped:$missing: $1" >&2
+    echo "tests that need these packages will be skipped:$missing${optional:+ $optional}: $1" >&2
     exit 0
 }
 [ "${INSTALL:-yes}" != no ] || skipped "INSTALL=no"
@@ -69,6 +71,9 @@ install() {
     DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install --yes --no-install-recommends $missing "$@"
 }
 apt-get update >"$log" 2>&1 || skipped "$(tail -n 1 "$log")"
+# A package that a release lacks would keep all others from being installed.
+[ -z "$optional" ] || ! apt-cache show "$optional" >/dev/null 2>&1 || missing="$missing $optional"
+[ -n "$missing" ] || skipped "apt has none of them"
 # Prints the sizes and where the packages are, and installs nothing.
 install --print-uris >"$log" 2>&1 || true
 size=$(sed -n 's/.*Need to get \([^ ]* [kMG]\{0,1\}B\).*/\1 to download/p;

@@ -512,8 +512,8 @@ fn one_untimed_cold_reading_shows_the_part_that_a_warm_command_reads() {
     assert!(json.trial("command/cat {}", "warm")["throughput_bytes_per_s"].is_u64());
     let record = home.record(&home.runs()[0]);
     for it in record.trials.iter().filter(|it| !it.trial.is_control()) {
-        let shown = (it.trial.state.to_string(), it.samples.len(), it.cold_probe.len());
-        assert_eq!(shown, ("warm".to_owned(), 3, 1), "{}", it.trial.id);
+        let shown = (it.trial.state.to_string(), it.samples.is_empty(), it.cold_probe.len());
+        assert_eq!(shown, ("warm".to_owned(), false, 1), "{}", it.trial.id);
     }
 }
 

@@ -329,6 +329,7 @@ fn a_walk_that_leaves_out_a_name_or_a_kind_is_refused() {
 
 mod ring2 {
     use super::*;
+    use crate::machine::skip;
 
     #[test]
     fn a_list_may_come_from_standard_input() {
@@ -417,5 +418,18 @@ mod ring2 {
         symlink(home.at("blob"), home.at("tree/linked")).unwrap();
         let json = home.race_json("tree", "--follow --method rust/read/scalar --state warm").exits(0);
         assert_tar_counts(&json, 7);
+    }
+
+    #[test]
+    fn fd_finds_the_right_names_under_either_of_its_names() {
+        let home = home();
+        let is_there = |program: &&str| home.command(program).arg("--version").output().is_ok();
+        let Some(program) = ["fd", "fdfind"].into_iter().find(is_there) else {
+            return skip("there is neither fd nor fdfind");
+        };
+        let json = home.race_json("tree", "--work names").exits(0);
+        let id = format!("command/{program} --unrestricted --print0 . {{}} | tr -cd '\\0' | wc -c");
+        let trial = json.trial(&id, "warm");
+        assert_eq!((&trial["outcome"], &trial["answer"]["names"]), (&"measured".into(), &NAME_COUNT.into()));
     }
 }

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The packages of Debian and Ubuntu that contain programs which read files.
-const PACKAGES: [(&str, &str); 22] = [
+const PACKAGES: [(&str, &str); 24] = [
     ("wc", "coreutils"),
     ("cat", "coreutils"),
     ("dd", "coreutils"),
@@ -33,6 +33,8 @@ const PACKAGES: [(&str, &str); 22] = [
     ("brotli", "brotli"),
     ("bsdtar", "libarchive-tools"),
     ("rg", "ripgrep"),
+    ("fd", "fd-find"),
+    ("fdfind", "fd-find"),
     ("curl", "curl"),
     ("fio", "fio"),
 ];
