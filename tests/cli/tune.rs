@@ -58,6 +58,27 @@ mod ring2 {
     use super::*;
 
     #[test]
+    fn several_methods_are_raced_under_each_value_of_a_setting_after_the_search() {
+        let home = Home::with_file("f.txt", "one\ntwo\nthree\n".repeat(10_000));
+        home.file("setting", "1");
+        let file = home.at("setting");
+        let file = file.display();
+        let setting =
+            format!("--setting-command x=1,2 --apply 'printf %s {{x}} >\"{file}\"' --read 'cat \"{file}\"'");
+        let methods = "--space 'buffer=16KiB|64KiB' --method rust/read/scalar --method rust/pread/scalar";
+        let fixed = "tune f.txt --seed=7 --quiet --output run --state warm --budget 30s";
+        home.readlab(format!("{fixed} {setting} {methods}")).exits(0);
+        assert_eq!(home.read("setting"), "1");
+        let record = home.record("run/settings");
+        for method in ["read", "pread"] {
+            let of_method = record.trials.iter().filter(|it| it.trial.method() == method && it.is_measured());
+            let values: BTreeSet<String> =
+                of_method.filter_map(|it| record.target_of(&it.trial)?.settings_words()).collect();
+            assert_eq!(values, BTreeSet::from(["x=1", "x=2"].map(str::to_owned)), "{method}");
+        }
+    }
+
+    #[test]
     fn a_search_in_the_terminal_shows_its_readings_and_code() {
         let words = "--space 'buffer=4KiB|64KiB' --method rust/read/scalar --state cold --no-progress";
         let said = home().readlab(format!("tune f.txt {words}")).succeeds_silently();

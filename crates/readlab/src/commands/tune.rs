@@ -10,9 +10,9 @@ use anyhow::{bail, ensure};
 use clap::Args;
 use readlab_analysis::stats::EXHAUSTIVE_READINGS;
 use readlab_analysis::verdict;
-use readlab_model::trial::{TrialIndex, Work};
+use readlab_model::trial::{TrialId, Work};
 use readlab_model::units::Nanos;
-use readlab_record::{Record, RunKind};
+use readlab_record::{Outcome, Record, RunKind, TrialRecord};
 use readlab_report::Ranking;
 use readlab_run::experiment::config::RunConfig;
 use readlab_run::experiment::options::{
@@ -26,6 +26,10 @@ use readlab_system::interrupt;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// Number of methods of each cache state that are raced under settings of the system after the search. A
+/// method that is slower under the values that were found may be the fastest under others.
+const METHODS_UNDER_SETTINGS: usize = 4;
 
 #[derive(Debug, Args)]
 pub struct TuneArgs {
@@ -119,7 +123,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     output::run_until_interrupted(|| {
         let mut ends = output::run_each(&config, &runs, &output)?;
         if let (Some(end), Some(shape), false) = (ends.first(), after, interrupt::requested()) {
-            let best = fastest_trials(&Record::read(&end.record)?);
+            let best = best_trials(&Record::read(&end.record)?, methods_after_search(&shape));
             if !best.is_empty() {
                 let output = output_after_search(&output, &shape);
                 ends.extend(output::run_each(&args.config_after_search(best, shape)?, &runs, &output)?);
@@ -129,11 +133,37 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The fastest trial of each cache state.
-fn fastest_trials(record: &Record) -> BTreeSet<String> {
+/// Number of methods of each cache state in the race after the search.
+fn methods_after_search(shape: &ReaderGroup) -> usize {
+    if matches!(shape, ReaderGroup::Settings(_)) { METHODS_UNDER_SETTINGS } else { 1 }
+}
+
+/// The best trial of each of the best methods, for each cache state in which trials were measured.
+fn best_trials(record: &Record, methods: usize) -> BTreeSet<String> {
     let rankings = Ranking::all(record, &verdict::limits(record));
-    let id = |index: TrialIndex| record.trial(index).map(|it| it.trial.id.to_string());
-    rankings.iter().filter_map(|ranking| id(ranking.rows.first()?.index)).collect()
+    let measured = rankings.iter().filter(|ranking| !ranking.rows.is_empty());
+    measured.flat_map(|ranking| best_of_methods(record, ranking, methods)).collect()
+}
+
+/// The best trials of different methods: of those that were measured afresh, then of those that only
+/// the search read.
+fn best_of_methods(record: &Record, ranking: &Ranking, methods: usize) -> Vec<String> {
+    let mut searched: Vec<_> = ranking.searched.iter().collect();
+    searched.sort_by_key(|row| row.wall.median);
+    let mut best: Vec<&TrialId> = Vec::new();
+    for row in ranking.rows.iter().chain(searched) {
+        let is_right =
+            |it: &&TrialRecord| it.is_accepted() || matches!(it.outcome, Some(Outcome::RuledOut { .. }));
+        let Some(it) = record.trial(row.index).filter(is_right) else { continue };
+        let id = &it.trial.id;
+        let is_same = |other: &&TrialId| {
+            (&other.method.contender, &other.method.method) == (&id.method.contender, &id.method.method)
+        };
+        if best.len() < methods && !best.iter().any(is_same) {
+            best.push(id);
+        }
+    }
+    best.into_iter().map(TrialId::to_string).collect()
 }
 
 /// Output options of the race after the search: a folder below that of the search, and a name
@@ -229,5 +259,39 @@ impl TuneArgs {
             ..user
         };
         RunConfig::merge(RunKind::Race, Suite::scale(), user)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use readlab_model::sample::Sample;
+    use readlab_model::target::TargetFacts;
+    use readlab_model::trial::{CacheState, TrialIndex};
+    use readlab_protocol::Cache;
+    use readlab_record::{Header, testing};
+
+    #[test]
+    fn the_best_trial_of_each_of_the_best_methods_is_raced_after_the_search() {
+        let mut record = Record::new(Header { kind: RunKind::Tune, ..testing::header() });
+        record.add(testing::target(0, TargetFacts { size_bytes: 1 << 20, ..TargetFacts::default() }));
+        let reading = |ms: u64, round: u32| Sample { wall_ns: ms * 1_000_000, round, ..Sample::default() };
+        for (name, ms) in [("rust/read@buffer_bytes=65536", 5), ("rust/read@buffer_bytes=131072", 6)] {
+            let readings = (0..3).map(|round| reading(ms, round));
+            testing::add_trial(&mut record, name, CacheState::Warm, Cache::Through, readings);
+        }
+        // These were read by the search alone.
+        for (name, ms) in [("rust/pread@depth=2", 9), ("rust/pread@depth=4", 8), ("rust/mmap", 7)] {
+            let none = std::iter::empty();
+            let index = testing::add_trial(&mut record, name, CacheState::Warm, Cache::Through, none);
+            let searched = (0..3).map(|round| Sample { rung: Some(0), ..reading(ms, round) });
+            record.trials[TrialIndex::new(index)].searched = searched.collect();
+        }
+        let ids = |indexes: &[usize]| -> BTreeSet<String> {
+            indexes.iter().map(|at| record.trials[TrialIndex::new(*at)].trial.id.to_string()).collect()
+        };
+        assert_eq!(best_trials(&record, 1), ids(&[0]));
+        assert_eq!(best_trials(&record, 2), ids(&[0, 4]));
+        assert_eq!(best_trials(&record, METHODS_UNDER_SETTINGS), ids(&[0, 3, 4]));
     }
 }
