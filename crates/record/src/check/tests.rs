@@ -155,6 +155,7 @@ fn lines_that_name_a_trial_or_a_target_must_come_after_it() {
     let nine = TrialIndex::new(9);
     for line in [
         warmed(nine, 1),
+        Line::ColdProbe(Box::new(Sample { trial: nine, ..Sample::default() })),
         Line::Missing { trial: nine, meter: String::new(), reason: String::new() },
         Line::Counts { trial: nine, counts: BTreeMap::new() },
         Line::FlameGraph { trial: nine, graph: Box::default() },

@@ -77,7 +77,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
     assert_eq!((&found.trial, found.samples.len(), found.rejected.len()), (&trial(), 1, 1));
     assert_eq!(found.searched.len(), 1, "readings of a search stand apart");
     assert!(matches!(found.outcome, Some(Outcome::Refused { .. })));
-    assert_eq!(found.warmups.len(), 1);
+    assert_eq!((found.warmups.len(), found.cold_probe.len()), (1, 1));
     assert_eq!(found.conduct.left_behind, LeftBehind { processes: u64::MAX, readings: 2 });
     assert_eq!(found.conduct.scheduling.len(), 1);
     assert_eq!((found.flame_graph.as_ref().unwrap().samples, found.trace.as_ref().unwrap().reads()), (7, 3));
