@@ -6,7 +6,9 @@ use crate::advice::UsualWay;
 use readlab_model::target::ServerOptions;
 use readlab_model::target::places::RangesFacts;
 use readlab_model::target::range::RangeFacts;
-use readlab_record::{ReferenceCandidate, ReferenceReason, RunKind, Samples};
+use readlab_record::{
+    ReferenceCandidate, ReferenceReason, ResumePlan, Rules, RunKind, Samples, StopReason, Stopped,
+};
 
 /// Wobble of up to a millisecond, in different orders.
 const NOISY_WOBBLES_US: [[u64; 5]; 4] =
