@@ -182,11 +182,12 @@ audit: ## known advisories, licences and sources of all dependencies; needs the 
 dist: ## what a release has, in target/dist/package: static program, Debian package, crates, Containerfile, formula
 	packaging/dist.sh
 
-schemas: ## write docs/schema again from the types that are serialized
+schemas: ## write docs/schema again from the types that are serialized; the lists of fields there only grow
 	$(CARGO) build --package readlab
 	for name in $$($(TARGET_DIR)/debug/readlab schema | cut -d' ' -f1); do \
 		$(TARGET_DIR)/debug/readlab schema $$name >docs/schema/$$name.json || exit; \
 	done
+	$(CARGO) test --quiet --package readlab-report --lib -- --ignored --exact tests::schemas::append_new_fields
 
 pictures: build ## draw the README's pictures again from a race on this machine; needs script and chromium
 	$(CARGO) build --release --package readlab-bench --bin readlab-picture

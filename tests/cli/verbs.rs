@@ -101,7 +101,7 @@ fn printed_schemas_equal_the_stored_ones() {
     let home = Home::new();
     let listed = home.readlab("schema").succeeds_silently().out;
     let names: Vec<&str> = listed.lines().map(|line| line.split(' ').next().unwrap()).collect();
-    assert_eq!(names, ["record", "export", "comparison", "claims"]);
+    assert_eq!(names, ["record", "export", "comparison", "claims", "verification"]);
     for name in names {
         let printed = home.readlab(["schema", name]).succeeds_silently();
         assert_eq!(printed.out, repository::text(&format!("docs/schema/{name}.json")));

@@ -49,6 +49,7 @@ mod svg;
 mod sweep;
 mod table;
 mod terminal;
+pub mod verification;
 mod warning;
 mod words;
 

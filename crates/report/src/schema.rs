@@ -1,8 +1,8 @@
 //! The schemas of readlab's outputs for programs: JSON Schema (draft 2020-12), generated from the
 //! serialized types. New fields may be added within a version; removing a field, renaming it or
-//! changing its type makes a new version. `docs/schema/` holds the schemas as files.
+//! changing its type makes a new version. `docs/schema/` holds the schemas as files, and lists the fields of each version.
 
-use super::{claims, comparison, escaped, json};
+use super::{claims, comparison, escaped, json, verification};
 use readlab_record::Line;
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -15,14 +15,22 @@ pub enum Format {
     Export,
     Comparison,
     Claims,
+    Verification,
 }
 
 readlab_model::worded! {
-    Format { Record = "record", Export = "export", Comparison = "comparison", Claims = "claims" }
+    Format {
+        Record = "record",
+        Export = "export",
+        Comparison = "comparison",
+        Claims = "claims",
+        Verification = "verification"
+    }
 }
 
 impl Format {
-    pub const ALL: [Format; 4] = [Format::Record, Format::Export, Format::Comparison, Format::Claims];
+    pub const ALL: [Format; 5] =
+        [Format::Record, Format::Export, Format::Comparison, Format::Claims, Format::Verification];
 
     /// What the schema of the format describes.
     pub fn about(self) -> &'static str {
@@ -31,6 +39,7 @@ impl Format {
             Format::Export => "What --export-json of a run or of `readlab report` writes",
             Format::Comparison => "What --export-json of `readlab compare` writes",
             Format::Claims => "What --export-json of `readlab claims` writes",
+            Format::Verification => "What `readlab verify --json` prints",
         }
     }
 
@@ -47,6 +56,7 @@ impl Format {
             Format::Export => json::schema(generator),
             Format::Comparison => comparison::schema(generator),
             Format::Claims => claims::schema(generator),
+            Format::Verification => verification::schema(generator),
         };
         schema.insert("title".to_owned(), format!("readlab.{self}").into());
         schema.insert("description".to_owned(), format!("{}.", self.about()).into());

@@ -4,8 +4,8 @@ use super::missing_failure_message;
 use super::stage::{Case, Stage};
 use readlab_model::trial::{Answer, Work};
 use readlab_protocol::{Cache, MethodLine, SampleLine, TurnRequest};
+use readlab_report::verification::Fault;
 use readlab_roster::session::{Session, SessionError, Turn};
-use serde::Serialize;
 use std::borrow::Borrow;
 use std::ffi::OsString;
 use std::fmt;
@@ -17,17 +17,7 @@ pub(super) const CHECK_TURN: TurnRequest = TurnRequest { lead: 1, count: 2 };
 const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 
 /// The result of a check: the number of right answers, or the first violation.
-pub type CheckResult = Result<u32, Fault>;
-
-/// A violation of the protocol by a contender.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fault {
-    /// The request in words, for example `newlines of no-final-newline`.
-    pub request: String,
-    pub reason: String,
-    /// A shell command that repeats the violation.
-    pub repeat: String,
-}
+pub(super) type CheckResult = Result<u32, Fault>;
 
 /// Why a check fails, in words; the request is added by the caller that knows it.
 pub(super) struct Reason(pub String);

@@ -11,17 +11,14 @@ mod check;
 mod files;
 mod places;
 mod protocol;
-mod report;
 mod servers;
 mod settings;
 mod several;
 mod stage;
 
-pub use check::{CheckResult, Fault};
-pub use report::{ContenderReport, MethodReport, Verdict};
-
-use check::Check;
+use check::{Check, CheckResult};
 use readlab_protocol::{MethodLine, Reads};
+use readlab_report::verification::{MethodReport, Verdict};
 use readlab_roster::methods::Contender;
 use readlab_roster::session::SessionError;
 use stage::Stage;
@@ -85,7 +82,7 @@ impl Verification<'_> {
                 let Ok((subject, number, outcome)) = results.recv() else { break };
                 left[subject] -= 1;
                 if let Some(outcome) = outcome {
-                    reports[subject].take(number, outcome);
+                    reports[subject].add_check(number, outcome);
                 }
             }
         });

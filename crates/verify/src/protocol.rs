@@ -2,12 +2,13 @@
 //! that do not begin a turn, and closed pipes. For each method: invalid words, with which the
 //! method must fail with a reason before it is ready.
 
-use super::check::{CHECK_TURN, Check, Fault, ReadWords, Reason, start_ready, work_scans};
+use super::check::{CHECK_TURN, Check, ReadWords, Reason, start_ready, work_scans};
 use super::stage::Stage;
 use super::{reason_of, servers};
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
 use readlab_protocol::{LINE_BYTES_MAX, MethodLine, Reads, TurnRequest};
+use readlab_report::verification::Fault;
 use readlab_roster::session::Session;
 use readlab_system::program::{CommandLine, Exit, Process};
 use std::ffi::OsString;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// One of record, export, comparison and claims [default: none, to list them]
+    /// One of record, export, comparison, claims and verification [default: none, to list them]
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
 }
@@ -16,7 +16,7 @@ pub struct SchemaArgs {
 pub fn run(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     let text = match &args.name {
         Some(name) => format_of(name)?.schema_text(),
-        None => Format::ALL.iter().map(|it| format!("{it:<11} {}\n", it.about())).collect(),
+        None => Format::ALL.iter().map(|it| format!("{it:<12} {}\n", it.about())).collect(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -6,6 +6,7 @@ use clap::Args;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use readlab_catalog::roster::{Roster, RosterEntry};
 use readlab_model::units::Nanos;
+use readlab_report::verification::{self, ContenderReport, Fault, MethodReport, Verdict};
 use readlab_roster::build::Build;
 use readlab_roster::discovery::Query;
 use readlab_roster::session::SessionError;
@@ -15,8 +16,7 @@ use readlab_system::terminal::notice;
 use readlab_system::terminal::printable::display_path;
 use readlab_system::terminal::printable::printable;
 use readlab_system::visit::processors;
-use readlab_verify::{ContenderReport, Fault, MethodReport, Verdict, Verification};
-use serde::Serialize;
+use readlab_verify::Verification;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,9 +26,6 @@ use std::time::Duration;
 const EXIT_FAILED: u8 = 1;
 /// Exit code if nothing was verified, or if a contender that was named could not be verified.
 const EXIT_USAGE: u8 = 2;
-
-const SCHEMA: &str = "readlab.verification";
-const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
@@ -55,13 +52,6 @@ pub struct VerifyArgs {
     pub json: bool,
 }
 
-#[derive(Serialize)]
-struct VerificationExport<'a> {
-    schema: &'static str,
-    version: u32,
-    contenders: &'a [ContenderReport],
-}
-
 pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
     interrupt::listen().context("cannot listen for Ctrl-C")?;
     let roster = Roster::with_user_rosters(&args.rosters)?;
@@ -76,8 +66,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if args.json {
-        let export = VerificationExport { schema: SCHEMA, version: SCHEMA_VERSION, contenders: &reports };
-        writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&export)?)?;
+        io::stdout().write_all(verification::json(&reports).as_bytes())?;
     }
     Ok(exit_code(args, &reports))
 }

@@ -1,6 +1,6 @@
 //! A session that reads a page of a server.
 
-use super::super::check::{CheckResult, Fault, ReadWords, Reason, WorkScan, start_ready};
+use super::super::check::{CheckResult, ReadWords, Reason, WorkScan, start_ready};
 use super::super::files::is_text;
 use super::super::stage::{Case, Stage};
 use super::super::{missing_failure_message, reason_of};
@@ -12,6 +12,7 @@ use readlab_model::target::Style;
 use readlab_protocol::places::RANGES_VARIABLE;
 use readlab_protocol::remote::{self, CACERT_VARIABLE, ETAG_VARIABLE};
 use readlab_protocol::{MethodLine, Part, Reads, SampleLine, TurnRequest};
+use readlab_report::verification::Fault;
 use readlab_roster::session::{Session, SessionError, Turn};
 use readlab_targets::target::s3::signature::encoded_path;
 use readlab_targets::target::s3::store::VARIABLES_REMOVED;

@@ -1,10 +1,29 @@
-//! The results of a verification, for each method.
+//! What `readlab verify` found about contenders, for each method, and its export as JSON.
 
-use super::check::{CheckResult, Fault};
+use super::escaped::{self, Document};
 use readlab_record::Receipt;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+const SCHEMA: &str = "readlab.verification";
+const VERSION: u32 = 1;
+
+#[derive(Serialize, JsonSchema)]
+struct Content<'a> {
+    contenders: &'a [ContenderReport],
+}
+
+/// A violation of the protocol by a contender.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Fault {
+    /// The request in words, for example `newlines of no-final-newline`.
+    pub request: String,
+    pub reason: String,
+    /// A shell command that repeats the violation.
+    pub repeat: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     Ok,
@@ -20,7 +39,7 @@ pub enum Verdict {
     },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MethodReport {
     /// The method's name; `(protocol)` for the checks that do not depend on a method.
     pub method: String,
@@ -35,10 +54,10 @@ pub struct MethodReport {
     pub left_out: Vec<String>,
     /// The number of the check that found the first violation.
     #[serde(skip)]
-    pub(super) fault_at: Option<usize>,
+    fault_at: Option<usize>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ContenderReport {
     /// The contender's name in the roster.
     pub contender: String,
@@ -55,7 +74,7 @@ pub struct ContenderReport {
 const ALL_METHODS: &str = "(protocol)";
 
 impl MethodReport {
-    pub(super) fn of_method(method: &str, verdict: Verdict) -> MethodReport {
+    pub fn of_method(method: &str, verdict: Verdict) -> MethodReport {
         let (method, left_out) = (method.to_owned(), Vec::new());
         MethodReport { method, verdict, sessions: 0, answers: 0, left_out, fault_at: None }
     }
@@ -69,8 +88,9 @@ impl MethodReport {
         self.method == ALL_METHODS
     }
 
-    /// Adds the result of a check; of several violations the one of the first check is kept.
-    pub(super) fn take(&mut self, number: usize, outcome: CheckResult) {
+    /// Adds the result of a check: the number of right answers, or a violation. Of several violations
+    /// the one of the first check is kept.
+    pub fn add_check(&mut self, number: usize, outcome: Result<u32, Fault>) {
         match outcome {
             Ok(answers) => {
                 self.sessions += 1;
@@ -83,6 +103,14 @@ impl MethodReport {
             Err(_) => {}
         }
     }
+}
+
+pub fn json(contenders: &[ContenderReport]) -> String {
+    escaped::text(&Document { schema: SCHEMA, version: VERSION, content: Content { contenders } })
+}
+
+pub(super) fn schema(generator: SchemaGenerator) -> Schema {
+    escaped::schema::<Content>(generator, SCHEMA, VERSION)
 }
 
 #[cfg(test)]
