@@ -57,7 +57,6 @@ pub(super) struct Column {
     /// The column's heading in the page's table of time, memory and calls.
     pub(super) in_effort: Option<&'static str>,
     /// The column's width in the live view; only for meters that the page's table shows as well.
-    /// No meter has one today: times and their intervals need the width.
     in_live: Option<LiveWidth>,
 }
 
@@ -117,6 +116,10 @@ const fn in_effort(heading: &'static str, column: Column) -> Column {
     Column { in_effort: Some(heading), ..column }
 }
 
+const fn in_live(room: LiveWidth, column: Column) -> Column {
+    Column { in_live: Some(room), ..column }
+}
+
 pub(super) const RANK: Column =
     text(column(|_| "#", Row(|row, _| Some(plain(row.rank.map(Rank::word)?))), Always));
 
@@ -141,7 +144,11 @@ pub(super) const COLUMNS: &[Column] = &[
     Column { in_markdown: false, ..text(column(|_| "", Row(bar), Spare(1))) },
     in_effort("user", column(|_| "user", Of(Meter::CpuUserNs), Spare(5))),
     in_effort("kernel", column(|_| "system", Of(Meter::CpuSystemNs), Spare(4))),
-    in_effort("peak memory", column(|_| "peak", Of(Meter::PeakRssBytes), Spare(3))),
+    // In so wide a terminal, the names of trials keep their room.
+    in_live(
+        LiveWidth { width: 20, terminal_min: 165 },
+        in_effort("peak memory", column(|_| "peak", Of(Meter::PeakRssBytes), Spare(3))),
+    ),
     effort(Meter::MinorFaults, "minor faults"),
     effort(Meter::DeviceReadBytes, "from device"),
     optional(effort(Meter::Refaults, "pages read again")),
@@ -163,7 +170,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column { has_names: true, ..in_ranking(text(column(|_| "stops at", Row(stops_at), Spare(7)))) },
 ];
 
-/// The meters that the live view shows.
+/// The meters that the live view shows if some trial has a value.
 pub fn live_columns() -> Vec<LiveColumn> {
     let live = |column: &Column| {
         let Content::Meter(meter) = column.content else { return None };

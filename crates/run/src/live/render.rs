@@ -95,7 +95,9 @@ fn ranking(view: &View, block: &RankingBlock, style: TerminalStyle, room: usize)
     let Some(most) = room.checked_sub(1).filter(|rows| *rows > 0) else { return Vec::new() };
     let standings = block.standings(most.min(RANKING_ROWS_MAX));
     let title = title(view, block, &standings);
-    let columns = ColumnWidths::new(style.columns(), &view.columns);
+    let is_known = |it: &&LiveColumn| standings.best.iter().any(|row| row.metered.contains_key(&it.meter));
+    let meters = view.columns.iter().filter(is_known).copied();
+    let columns = ColumnWidths::new(style.columns(), meters);
     let scale = BarScale::for_figures(&standings.best, columns.bar);
     let mut lines = vec![style.styled(&cut(&title, style.columns()), Effects::UNDERLINE)];
     let names: Vec<&str> = standings.best.iter().map(|figures| figures.name.as_str()).collect();
@@ -140,7 +142,7 @@ struct ColumnWidths {
 
 impl ColumnWidths {
     /// The columns for a width of `all` characters; a narrower terminal has fewer columns.
-    fn new(all: usize, meters: &[LiveColumn]) -> ColumnWidths {
+    fn new(all: usize, meters: impl Iterator<Item = LiveColumn>) -> ColumnWidths {
         let width_if = |wide_enough: usize, width: usize| if all >= wide_enough { width } else { 0 };
         let mut columns = ColumnWidths {
             place: width_if(30, 2),
@@ -148,7 +150,7 @@ impl ColumnWidths {
             time: width_if(90, 8),
             precision: width_if(38, 9),
             rate: 9,
-            meters: meters.iter().filter(|it| all >= it.room.terminal_min).copied().collect(),
+            meters: meters.filter(|it| all >= it.room.terminal_min).collect(),
             bar: width_if(50, (all / 4).min(40)),
         };
         let others = [columns.place, columns.time, columns.precision, columns.rate, columns.bar];

@@ -7,14 +7,13 @@ use super::now;
 use super::render::{TerminalStyle, lines};
 use super::view::View;
 use readlab_measure::interface::{Progress, Step};
-use readlab_model::sample::{Meter, Sample};
+use readlab_model::sample::Sample;
 use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::MemoryFacts;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::testing::{self, header, trial};
 use readlab_record::{Header, Line, Outcome, RunKind, Trial};
-use readlab_report::{LiveColumn, LiveWidth};
 use readlab_system::terminal::cells::width;
 use readlab_system::tty::Size;
 
@@ -163,18 +162,15 @@ fn readings_of_a_search_are_shown_until_there_are_reported_readings() {
 
 #[test]
 fn a_live_column_is_shown_if_there_is_room() {
-    let room = LiveWidth { width: 16, terminal_min: 100 };
-    let faults = LiveColumn { meter: Meter::MinorFaults, heading: "faults", room };
     let mut view = View::new();
-    view.columns = vec![faults];
     view.announce_step(Step::State(WARM, 1));
     view.take(&trial(0, "rust/mmap", WARM, Cache::Through));
-    for (round, counted) in [(0, 1_000), (1, 3_000), (2, 2_000)] {
+    for (round, counted) in [(0, 1 << 20), (1, 3 << 20), (2, 2 << 20)] {
         let Line::Sample(sample) = sample(0, round, 7) else { unreachable!() };
-        view.take(&Line::Sample(Box::new(Sample { minor_faults: Some(counted), ..*sample })));
+        view.take(&Line::Sample(Box::new(Sample { peak_rss_bytes: Some(counted), ..*sample })));
     }
-    let shows = |columns| screen_text(&view, columns, 24).contains(&faults.text(2_000.0));
-    assert!(shows(120) && !shows(80), "{}", screen_text(&view, 120, 24));
+    let shows = |columns| screen_text(&view, columns, 24).contains("2.00 MiB peak memory");
+    assert!(shows(170) && !shows(120), "{}", screen_text(&view, 170, 24));
 }
 
 #[test]
