@@ -19,8 +19,8 @@ const OTHER_FIELDS: usize = 31;
 
 const FIELDS: usize = Meter::ALL.len() + OTHER_FIELDS;
 
-// A mask of 64 bits states which fields changed.
-const _: () = assert!(FIELDS <= 64);
+/// A bit for each field.
+type FieldMask = [u64; FIELDS.div_ceil(64)];
 
 /// The fields of a sample, in the order of [`pass_fields`].
 type SampleFields = [Option<u64>; FIELDS];
@@ -57,11 +57,10 @@ impl Samples {
     pub fn push(&mut self, sample: &Sample) {
         let fields = fields(sample);
         let places = || (0..FIELDS).filter(|&at| fields[at] != self.last[at]);
-        let mask = |places: &mut dyn Iterator<Item = usize>| places.fold(0_u64, |mask, at| mask | 1 << at);
-        let changed = mask(&mut places());
-        let lost = mask(&mut places().filter(|&at| fields[at].is_none()));
+        let changed = mask(places());
+        let lost = mask(places().filter(|&at| fields[at].is_none()));
         let values = places().filter_map(|at| fields[at]);
-        for value in [changed, lost].into_iter().chain(values) {
+        for value in changed.into_iter().chain(lost).chain(values) {
             self.packed.write_varint(value).expect("memory takes what is written");
         }
         self.last = fields;
@@ -87,9 +86,9 @@ impl Iterator for Iter<'_> {
     fn next(&mut self) -> Option<Sample> {
         self.left = self.left.checked_sub(1)?;
         let mut value = || self.packed.read_varint::<u64>().expect(PACKED);
-        let (changed, lost) = (value(), value());
-        for (at, field) in self.last.iter_mut().enumerate().filter(|(at, _)| changed & 1 << at != 0) {
-            *field = if lost & 1 << at == 0 { Some(value()) } else { None };
+        let [changed, lost]: [FieldMask; 2] = std::array::from_fn(|_| std::array::from_fn(|_| value()));
+        for (at, field) in self.last.iter_mut().enumerate().filter(|(at, _)| is_in(&changed, *at)) {
+            *field = if is_in(&lost, at) { None } else { Some(value()) };
         }
         Some(sample(&self.last))
     }
@@ -128,6 +127,17 @@ impl Debug for Samples {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self).finish()
     }
+}
+
+fn mask(places: impl Iterator<Item = usize>) -> FieldMask {
+    places.fold(FieldMask::default(), |mut mask, at| {
+        mask[at / 64] |= 1 << (at % 64);
+        mask
+    })
+}
+
+fn is_in(mask: &FieldMask, at: usize) -> bool {
+    (mask[at / 64] >> (at % 64)) & 1 == 1
 }
 
 fn fields(sample: &Sample) -> SampleFields {

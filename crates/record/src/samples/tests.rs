@@ -81,3 +81,17 @@ fn a_sample_of_a_long_race_takes_a_few_bytes() {
     let packed: Samples = (0..50_000).map(of_race).collect();
     assert!(packed.packed.len() < 12 * packed.len(), "{} bytes", packed.packed.len());
 }
+
+#[test]
+fn every_field_of_a_sample_is_counted_and_has_its_own_bit() {
+    let mut passed = 0;
+    pass_fields(&mut Sample::default(), |field| {
+        passed += 1;
+        field
+    });
+    assert_eq!(passed, FIELDS);
+    for places in [vec![], vec![0, FIELDS - 1], (0..FIELDS).collect()] {
+        let mask = mask(places.iter().copied());
+        assert_eq!((0..FIELDS).filter(|&at| is_in(&mask, at)).collect::<Vec<_>>(), places);
+    }
+}
