@@ -7,12 +7,9 @@
 //! describes how the kernel counts.
 
 use readlab_model::sample::Meter;
-use readlab_system::control_group::ThrottledTime;
-use readlab_system::machine_stalls::MachineStalls;
 pub(super) use readlab_system::process::tick_ns;
-use readlab_system::process::{
-    Activity, DelayCounter, Family, FamilyCounts, FamilyError, THREAD_COUNTERS, Unavailable,
-};
+use readlab_system::process::{Activity, Family, FamilyCounts, FamilyError, THREAD_COUNTERS, Unavailable};
+use readlab_system::turn_counters::{TurnCounters, TurnCounts};
 use std::collections::BTreeMap;
 
 pub type MeterReading = Result<u64, MeterError>;
@@ -125,16 +122,13 @@ pub struct Meters {
 #[derive(Debug)]
 struct Counters {
     family: Family,
-    lab_delay: DelayCounter,
-    throttled: ThrottledTime,
+    turn: TurnCounters,
 }
 
 #[derive(Debug)]
 struct Snapshot {
     counts: FamilyCounts,
-    stalls: MachineStalls,
-    lab_delayed_ns: Result<u64, Unavailable>,
-    throttled_ns: Result<u64, Unavailable>,
+    turn: TurnCounts,
     /// Whether the high-water mark was reset before the turn.
     reset: Result<(), MeterError>,
 }
@@ -150,11 +144,8 @@ impl Meters {
     /// its supervisor, processes that it leaves to the supervisor. If a meter cannot be opened,
     /// each of its readings gives the reason.
     pub fn open(pid: u32, supervisor: Option<u32>) -> Meters {
-        let counters = Counters {
-            family: Family::of_program(pid, supervisor),
-            lab_delay: DelayCounter::open(std::process::id()),
-            throttled: ThrottledTime::of_process(pid),
-        };
+        let counters =
+            Counters { family: Family::of_program(pid, supervisor), turn: TurnCounters::open(pid) };
         Meters { before: counters.reset_and_read(), counters }
     }
 
@@ -185,7 +176,7 @@ impl Meters {
             major_faults: turn.family_increase(|counts| counts.activity.clone().map(|it| it.faults()[1])),
             device_read_bytes: turn.family_increase(|counts| counts.io.clone().map(|io| io.from_devices)),
             whole: turn.whole_turn(),
-            others: turn.other_meters().into_iter().chain(turn.thread_counters()).collect(),
+            others: turn.turn_counters().chain(turn.thread_counters()).collect(),
         }
     }
 }
@@ -197,13 +188,7 @@ impl Counters {
 
     /// Reads every counter, in the same order at both ends of a turn.
     fn read(&self, reset: Result<(), MeterError>) -> Snapshot {
-        Snapshot {
-            counts: self.family.counts(),
-            stalls: MachineStalls::read(),
-            lab_delayed_ns: self.lab_delay.read(),
-            throttled_ns: self.throttled.read(),
-            reset,
-        }
+        Snapshot { counts: self.family.counts(), turn: self.turn.read(), reset }
     }
 
     /// The high-water mark, which is meaningful only if it was reset.
@@ -222,13 +207,6 @@ impl SnapshotPair<'_> {
         let [before, after] = [self.before, self.after].map(|end| count(&end.counts));
         let before = before?;
         after?.checked_sub(before).ok_or(MeterError::Lost)
-    }
-
-    /// The increase of a counter that is not of the family.
-    fn increase_of(self, count: fn(&Snapshot) -> &Result<u64, Unavailable>) -> MeterReading {
-        let [before, after] = [self.before, self.after].map(|end| count(end).clone());
-        let before = before?;
-        Ok(after?.saturating_sub(before))
     }
 
     fn activity(self) -> Result<Activity, MeterError> {
@@ -260,15 +238,9 @@ impl SnapshotPair<'_> {
     }
 
     /// Counters of readlab itself, of the machine and of control groups.
-    fn other_meters(self) -> Vec<(Meter, MeterReading)> {
-        vec![
-            (Meter::LabDelayedNs, self.increase_of(|end| &end.lab_delayed_ns)),
-            (Meter::StealNs, self.increase_of(|end| &end.stalls.steal_ns)),
-            (Meter::CpuPressureNs, self.increase_of(|end| &end.stalls.cpu_pressure_ns)),
-            (Meter::IoPressureNs, self.increase_of(|end| &end.stalls.io_pressure_ns)),
-            (Meter::MemoryPressureNs, self.increase_of(|end| &end.stalls.memory_pressure_ns)),
-            (Meter::ThrottledNs, self.increase_of(|end| &end.throttled_ns)),
-        ]
+    fn turn_counters(self) -> impl Iterator<Item = (Meter, MeterReading)> {
+        let increases = self.after.turn.since(&self.before.turn).into_iter();
+        increases.map(|(meter, count)| (meter, count.map_err(MeterError::from)))
     }
 }
 

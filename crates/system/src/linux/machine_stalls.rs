@@ -8,25 +8,23 @@
 use super::process::{Unavailable, tick_ns};
 use std::fs;
 
-/// The kernel's counters so far; an error states why a counter is missing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MachineStalls {
-    /// Time of all processors that the hypervisor gave to other guests.
-    pub steal_ns: Result<u64, Unavailable>,
-    pub cpu_pressure_ns: Result<u64, Unavailable>,
-    pub io_pressure_ns: Result<u64, Unavailable>,
-    pub memory_pressure_ns: Result<u64, Unavailable>,
+const PRESSURE_FIELD: &str = "some total";
+
+/// Time of all processors that the hypervisor gave to other guests so far.
+pub(super) fn steal_ns() -> Result<u64, Unavailable> {
+    read_counter("/proc/stat", parse_steal_ns, "steal")
 }
 
-impl MachineStalls {
-    pub fn read() -> MachineStalls {
-        MachineStalls {
-            steal_ns: read_counter("/proc/stat", steal_ns, "steal"),
-            cpu_pressure_ns: read_counter("/proc/pressure/cpu", pressure_ns, "some total"),
-            io_pressure_ns: read_counter("/proc/pressure/io", pressure_ns, "some total"),
-            memory_pressure_ns: read_counter("/proc/pressure/memory", pressure_ns, "some total"),
-        }
-    }
+pub(super) fn cpu_pressure_ns() -> Result<u64, Unavailable> {
+    read_counter("/proc/pressure/cpu", pressure_ns, PRESSURE_FIELD)
+}
+
+pub(super) fn io_pressure_ns() -> Result<u64, Unavailable> {
+    read_counter("/proc/pressure/io", pressure_ns, PRESSURE_FIELD)
+}
+
+pub(super) fn memory_pressure_ns() -> Result<u64, Unavailable> {
+    read_counter("/proc/pressure/memory", pressure_ns, PRESSURE_FIELD)
 }
 
 fn read_counter(file: &str, parse: fn(&str) -> Option<u64>, field: &'static str) -> Result<u64, Unavailable> {
@@ -37,7 +35,7 @@ fn read_counter(file: &str, parse: fn(&str) -> Option<u64>, field: &'static str)
 }
 
 /// Parses the steal time: the eighth number of the first line (proc_stat(5)).
-fn steal_ns(stat: &str) -> Option<u64> {
+fn parse_steal_ns(stat: &str) -> Option<u64> {
     let ticks: u64 = stat.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()?;
     ticks.checked_mul(tick_ns())
 }
@@ -57,8 +55,8 @@ mod tests {
     #[test]
     fn counters_of_the_kernel_are_parsed() {
         let stat = "cpu  55344 0 9106 60659 543 0 173 256 0 0\ncpu0 27065 0 3988 31724 121 0 20 124 0 0\n";
-        assert_eq!(steal_ns(stat), Some(256 * tick_ns()));
-        assert_eq!(steal_ns("cpu  55344 0 9106 60659 543 0 173"), None, "before Linux 2.6.11");
+        assert_eq!(parse_steal_ns(stat), Some(256 * tick_ns()));
+        assert_eq!(parse_steal_ns("cpu  55344 0 9106 60659 543 0 173"), None, "before Linux 2.6.11");
         let pressure = "some avg10=6.42 avg60=3.28 avg300=11.50 total=111217\nfull avg10=0.00 total=7\n";
         assert_eq!(pressure_ns(pressure), Some(111_217_000));
         assert_eq!(pressure_ns("full avg10=0.00 total=7\n"), None);
@@ -66,9 +64,9 @@ mod tests {
 
     #[test]
     fn a_kernel_without_a_counter_gives_a_reason() {
-        let absent = read_counter("/proc/pressure/absent", pressure_ns, "some total").unwrap_err();
+        let absent = read_counter("/proc/pressure/absent", pressure_ns, PRESSURE_FIELD).unwrap_err();
         assert!(absent.to_string().starts_with("/proc/pressure/absent: No such file"), "{absent}");
-        let stat = read_counter("/proc/stat", pressure_ns, "some total").unwrap_err();
+        let stat = read_counter("/proc/stat", pressure_ns, PRESSURE_FIELD).unwrap_err();
         assert_eq!(stat.to_string(), "/proc/stat has no some total on this kernel");
     }
 }
