@@ -8,7 +8,7 @@ use super::claim::Quantity;
 use super::figures::{Dataset, MissingFigure, ns_per_byte, rate_of};
 use super::judge::Tally;
 use super::operand::Operand;
-use readlab_analysis::compare::Unit;
+use readlab_analysis::compare::{Unit, sizes_differ};
 use readlab_analysis::stats::{self, AbsoluteErrors, LeastSquares};
 use readlab_model::units::Bytes;
 use std::collections::BTreeMap;
@@ -47,13 +47,11 @@ pub(super) fn why_fact_differs(here: &Dataset, there: &Dataset, fact: &str) -> O
     (!is_same).then(|| format!("{fact} of this machine is not {other}"))
 }
 
-/// With a larger relative difference of sizes, times and memory are not comparable.
-const SIZE_SLACK: u64 = 100;
-
-/// Whether both read files of the same size, if the number depends on the size.
+/// Whether both read files of the same size, if the number depends on the size: times and memory of
+/// different sizes are not comparable.
 pub(super) fn check_same_size(of: &Dataset, to: &Dataset, trial: &Quantity) -> Result<(), MissingFigure> {
     let (Some(a), Some(b)) = (of.size_bytes(trial), to.size_bytes(trial)) else { return Ok(()) };
-    if trial.metric.unit() == Unit::BytesPerSecond || a.abs_diff(b) <= a.max(b) / SIZE_SLACK {
+    if trial.metric.unit() == Unit::BytesPerSecond || !sizes_differ(a, b) {
         return Ok(());
     }
     Err(MissingFigure::NoNumber(format!("the files differ in size: {} here, {} there", Bytes(a), Bytes(b))))

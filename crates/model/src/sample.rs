@@ -132,6 +132,10 @@ pub struct PressedProof {
     pub elsewhere_share: f64,
 }
 
+/// Bytes that the kernel maps around a page fault on a file in the page cache, if the pages are small:
+/// `fault_around_bytes`, 64 KiB by default.
+pub const FAULT_AROUND_BYTES: u64 = 64 << 10;
+
 /// The meter that shows that the bytes reached a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

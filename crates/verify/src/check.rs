@@ -13,8 +13,8 @@ use std::fmt;
 /// A turn of one untimed and two timed readings.
 pub(super) const CHECK_TURN: TurnRequest = TurnRequest { lead: 1, count: 2 };
 
-/// The turn with which a violation can be repeated by hand.
-const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
+/// Also the turn with which a violation can be repeated by hand.
+pub(super) const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 
 /// The result of a check: the number of right answers, or the first violation.
 pub(super) type CheckResult = Result<u32, Fault>;

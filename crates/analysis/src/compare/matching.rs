@@ -136,8 +136,11 @@ fn same_name(one: &Case, other: &Case) -> bool {
     one.names.intersection(&other.names).next().is_some()
 }
 
-/// Published sizes are rounded: a difference of less than one hundredth is ignored.
-const SIZE_SLACK: u64 = 100;
+/// Whether files of these sizes are different files. Published sizes are rounded: a difference of one
+/// hundredth is ignored.
+pub fn sizes_differ(a: u64, b: u64) -> bool {
+    a.abs_diff(b) > a.max(b) / 100
+}
 
 /// The differences between two keys, in words. A value that one side does not know is no
 /// difference.
@@ -148,7 +151,7 @@ pub(super) fn differences(one: &ComparisonKey, other: &ComparisonKey) -> Vec<Str
             found.push(format!("the files differ (digest {a} and {b}{})", sizes(one, other)));
         }
     } else if let (Some(a), Some(b)) = (one.size_bytes, other.size_bytes)
-        && a.abs_diff(b) > a.max(b) / SIZE_SLACK
+        && sizes_differ(a, b)
     {
         found.push(format!("the files differ{}", sizes(one, other)));
     }

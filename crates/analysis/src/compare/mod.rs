@@ -25,8 +25,8 @@ pub use gate::{FEW_READINGS, Gate, GateError, ONE_ROUND};
 pub use measure::{Measure, Unit};
 pub use side::Side;
 
-pub use matching::UnpairedCase;
 use matching::{MatchedCase, Matching};
+pub use matching::{UnpairedCase, sizes_differ};
 use readlab_record::Outcome;
 use schemars::JsonSchema;
 use serde::Serialize;

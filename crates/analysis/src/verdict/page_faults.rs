@@ -4,12 +4,8 @@
 use super::parts::median;
 use super::{JudgedTrial, Remedy};
 use crate::stats::float;
-use readlab_model::sample::{Delivered, Meter};
+use readlab_model::sample::{Delivered, FAULT_AROUND_BYTES, Meter};
 use readlab_record::TrialRecord;
-
-/// Bytes that the kernel maps around a page fault on a cached file (fault_around_bytes, 64 KiB by
-/// default). A mapping of small folios has at least one page fault for each such range.
-const FAULT_AROUND_BYTES: f64 = 65_536.0;
 
 /// The size of a small page. A buffer causes at most one page fault for each.
 pub(super) const PAGE_BYTES: u64 = 4096;
@@ -61,10 +57,11 @@ pub(super) fn reads_by_calls(it: &TrialRecord) -> bool {
     !it.samples.is_empty() && it.samples.iter().all(|sample| sample.turn.delivered == Some(Delivered::Calls))
 }
 
-/// The number of page faults, if it is at least what reading the target by page faults takes.
+/// The number of page faults, if it is at least what reading the target by page faults takes. A mapping
+/// of small folios has at least one page fault for each range of [`FAULT_AROUND_BYTES`].
 fn faults_if_enough(it: &TrialRecord, size: f64) -> Option<f64> {
     faults_beyond_buffers(it)
-        .filter(|count| *count >= FAULTS_MIN && *count >= size / FAULT_AROUND_BYTES / 2.0)
+        .filter(|count| *count >= FAULTS_MIN && *count >= size / float(FAULT_AROUND_BYTES) / 2.0)
 }
 
 /// Page faults in excess of those that the buffers in the trial's parameters cause.

@@ -274,7 +274,7 @@ pub(super) fn short_read_ahead(ahead: &ReadAhead) -> String {
     )
 }
 
-/// `; the kernel fetched 2.5 time_shares the bytes that were asked for`.
+/// `; the kernel fetched 2.5 times the bytes that were asked for`.
 fn fetched_words(facts: &TrialFacts) -> String {
     let times = facts.fetched_times;
     let words = times.map(|it| format!("; the kernel fetched {it:.1} times the bytes that were asked for"));

@@ -7,12 +7,12 @@ use crate::interface::Slot;
 use crate::meters::{CpuSplit, MeterError, MeterReadings, WholeTurnCounts};
 use crate::next_layer::{LayerBytes, NextLayer};
 use crate::residency::ResidencyProof;
-use readlab_model::sample::{Delivered, Meter, RequestMeters, Sample, TurnSeen};
+use readlab_model::sample::{Delivered, FAULT_AROUND_BYTES, Meter, RequestMeters, Sample, TurnSeen};
 use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::trial::{Answer, COMMAND};
 use readlab_protocol::{SampleLine, TurnRequest};
-use readlab_record::{LimitKind, Trial};
+use readlab_record::{LimitKind, PROGRAM_FILES_BYTES_MAX, Trial};
 use readlab_roster::session::Turn;
 
 /// Reason why a reading from a server has no count of device bytes.
@@ -20,14 +20,6 @@ const DEVICE_BEHIND_SERVER: &str = "the server reads the device, not the contend
 
 /// Reason why a control lacks most meters.
 const WORK_OUTSIDE_WINDOW: &str = "a control: what it does outside its window would be counted";
-
-/// Bytes that one page fault maps if the pages are small and in memory: the kernel's
-/// `fault_around_bytes`.
-const FAULT_AROUND_BYTES: u64 = 64 << 10;
-
-/// Largest number of bytes that a command's programs read besides the target: their libraries and
-/// settings.
-const PROGRAM_FILES_BYTES_MAX: u64 = 1 << 20;
 
 /// One answered turn of one reader, with the meters around it.
 pub(super) struct MeteredTurn {

@@ -149,7 +149,7 @@ pub struct TargetFacts {
     pub tar_files: Option<Answer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dictionary: Option<Dictionary>,
-    // The ranges that a reading reads, if a list names them.
+    /// The ranges that a reading reads, if a list names them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranges: Option<RangesFacts>,
     /// Sentences about properties of the target that affect its numbers.

@@ -12,7 +12,7 @@ mod reading;
 
 pub(super) use listening::Servers;
 
-use super::check::{Check, ReadWords, is_control, work_scans};
+use super::check::{Check, ONE_READING, ReadWords, is_control, work_scans};
 use super::places::{RangeCase, range_cases};
 use super::settings::{self, DataAmount};
 use super::stage::{Case, Stage};
@@ -92,7 +92,6 @@ const FOR_LISTED_RANGES: [Misbehaviour; 6] = [
     Misbehaviour::Whole,
 ];
 
-const ONE_READING: TurnRequest = TurnRequest { lead: 0, count: 1 };
 const TWO_READINGS: TurnRequest = TurnRequest { lead: 0, count: 2 };
 
 /// True if a method reads from servers and proves what it reads.

@@ -1,6 +1,6 @@
 //! A session that reads a page of a server.
 
-use super::super::check::{CheckResult, ReadWords, Reason, WorkScan, start_ready};
+use super::super::check::{CheckResult, ONE_READING, ReadWords, Reason, WorkScan, start_ready};
 use super::super::files::is_text;
 use super::super::stage::{Case, Stage};
 use super::super::{missing_failure_message, reason_of};
@@ -240,7 +240,7 @@ impl<'s> ServerReadSpec<'s> {
         let prepared = PreparedServerRead { words: whole.words.with_settings(part.words()), ..whole };
         prepared.attempt(stage, &case.name, || {
             let mut session = start_ready(stage, &prepared.words)?;
-            let turn = session.turn(super::ONE_READING, stage.deadline)?;
+            let turn = session.turn(ONE_READING, stage.deadline)?;
             prepared.words.check_samples(&turn.samples, case)?;
             let requests = prepared.page.requests();
             if let Some(reason) = requests.iter().find_map(|logged| part_fault(logged, part)) {
@@ -286,7 +286,7 @@ impl<'s> ServerReadSpec<'s> {
             match how {
                 // Not every client can see bytes after the promised ones. They must not appear in
                 // this answer or the next.
-                Misbehaviour::BytesBehind => match session.turn(super::ONE_READING, stage.deadline) {
+                Misbehaviour::BytesBehind => match session.turn(ONE_READING, stage.deadline) {
                     Err(SessionError::Failed(reason)) => return prepared.check_failure(session, &reason),
                     turn => words.check_samples(&turn?.samples, case)?,
                 },
@@ -330,7 +330,7 @@ impl PreparedServerRead<'_> {
 
     fn one_reading(&self, session: &mut Session, stage: &Stage) -> Result<Turn, SessionError> {
         session.wait_until_ready()?;
-        session.turn(super::ONE_READING, stage.deadline)
+        session.turn(ONE_READING, stage.deadline)
     }
 
     /// Runs one turn, whose answers and requests must be right; returns the requests.
