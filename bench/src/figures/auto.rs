@@ -45,7 +45,7 @@ const MULTI_THREADED: [&str; 2] = ["rust/pread@threads=all", "rust/mmap@threads=
 const ONE_THREAD: &str = "rust/auto@threads=1";
 const ALL_THREADS: &str = "rust/auto";
 
-const LARGE_FILE_SIZE: Bytes = Bytes(500_000_000);
+const LARGE_FILE_SIZE: Bytes = Bytes(250_000_000);
 
 /// States and sizes on the default file system.
 const STATES_AND_SIZES: [(CacheState, Bytes); 5] = [
@@ -123,7 +123,7 @@ fn compare(programs: &Programs, file: &Path, state: CacheState, auto: &str, case
         programs.race(&Race { name, trials, file, state: Some(state), options: &options })
     };
     let found = || {
-        let heat = race("auto-heat", &fixed_methods(auto), "7")?;
+        let heat = race("auto-heat", &fixed_methods(auto), "5")?;
         let best = pairs::fastest(heat.trials.iter().filter(|it| it.is_measured()));
         let best = best.context("no fixed method was measured")?.trial.id.to_string();
         let ratio = measure_until_decided(|races| {
@@ -177,7 +177,7 @@ fn compare_with_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
         "rust/device@buffer=1MiB,depth=8",
         "rust/device@buffer=1MiB,depth=4,threads=2",
     ];
-    let file = programs.lines(Bytes(512 << 20))?;
+    let file = programs.lines(Bytes(256 << 20))?;
     let races = |trials: &[&str], state| {
         let options = ["--runs", "5", "--fills", "5"];
         let race = Race { name: "auto-limits", trials, file: &file, state: Some(state), options: &options };
@@ -192,7 +192,7 @@ fn compare_with_limits(programs: &Programs) -> anyhow::Result<Vec<Row>> {
     let device =
         DEVICE_LIMITS.iter().min_by(|a, b| time(a).total_cmp(&time(b))).context("a device has settings")?;
     let row = |(records, auto, limit, least): (&[Record], &str, &str, f64)| {
-        let figure = format!("{auto} against {limit}, 512 MiB");
+        let figure = format!("{auto} against {limit}, 256 MiB");
         let found = mean_over_races(records.iter().map(|record| ratio_of(record, limit, auto)));
         Row::or_failed(figure.clone(), found.map(|ratio| ratio.row_at_least(figure, least)))
     };
@@ -228,7 +228,7 @@ fn compare_files_auto(programs: &Programs, state: CacheState, figure: String) ->
 fn compare_half_cached(programs: &Programs, auto: &str, figure: String) -> anyhow::Result<Row> {
     let file = programs.lines(LARGE_FILE_SIZE)?;
     let fixed = fixed_methods(auto);
-    let heat = half_cached_walls(&file, &fixed, 7)?;
+    let heat = half_cached_walls(&file, &fixed, 5)?;
     let medians = heat.into_iter().map(pairs::median);
     let best = fixed.iter().zip(medians).min_by(|(_, a), (_, b)| a.total_cmp(b));
     let (&best, _) = best.context("no fixed method")?;

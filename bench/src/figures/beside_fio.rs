@@ -26,7 +26,7 @@ use std::time::Duration;
 
 pub(super) const ABOUT: &str = "cold reads of the lab beside those of fio: same file, block size and depth";
 
-const LARGE_FILE_SIZE: Bytes = Bytes(1_000_000_000);
+const LARGE_FILE_SIZE: Bytes = Bytes(500_000_000);
 const FILE_SIZE: Bytes = Bytes(256 << 20);
 const PAIRS: usize = 7;
 const READER_COUNT: f64 = 4.0;
@@ -121,9 +121,9 @@ const RANDOM_READS: Comparison = Comparison {
 };
 const COMPARISONS: [Comparison; 6] = [
     SEQUENTIAL_READS,
-    Comparison { name: "1 GB, 1 MiB, one in flight", size: LARGE_FILE_SIZE, ..SEQUENTIAL_READS },
+    Comparison { name: "500 MB, 1 MiB, one in flight", size: LARGE_FILE_SIZE, ..SEQUENTIAL_READS },
     Comparison {
-        name: "1 GB, 1 MiB, 8 in flight",
+        name: "500 MB, 1 MiB, 8 in flight",
         size: LARGE_FILE_SIZE,
         trial: "rust/device@buffer=1MiB,depth=8",
         fio: "--rw=read --ioengine=io_uring --bs=1M --iodepth=8",

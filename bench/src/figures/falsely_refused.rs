@@ -22,7 +22,7 @@ const RACES: usize = 6;
 /// Number of turns after which the time outside windows is judged.
 const JUDGED_TURNS_MIN: usize = 5;
 const LOOPS_PER_PROCESSOR: usize = 2;
-const RACE_OPTIONS: [&str; 4] = ["--runs", "5", "--budget", "30s"];
+const RACE_OPTIONS: [&str; 4] = ["--runs", "5", "--budget", "20s"];
 
 /// The time of a trial's turns outside windows, as a share of the limit for refusal.
 struct UnaccountedTime {

@@ -72,7 +72,7 @@ struct FidelityCase {
 const LOOP_CASE: FidelityCase = FidelityCase {
     trial: "",
     state: CacheState::Warm,
-    size: Bytes(512 << 20),
+    size: Bytes(256 << 20),
     readings: 5,
     tolerance: 0.02,
     without_lab: time_in_loop,

@@ -17,9 +17,9 @@ use readlab_system::process::{self, ProcessCounters, ProcessEntry};
 use std::time::{Duration, Instant};
 
 pub(super) const ABOUT: &str =
-    "what the lab itself costs, in a warm race of the whole line-up on 1 GiB of lines, and over S3";
+    "what the lab itself costs, in a warm race of the whole line-up on 512 MiB of lines, and over S3";
 
-const FILE_SIZE: Bytes = Bytes(1 << 30);
+const FILE_SIZE: Bytes = Bytes(512 << 20);
 const OBJECT_SIZE: Bytes = Bytes(256 << 20);
 const NULL_NS_MAX: f64 = 5_000.0;
 const CPU_SHARE_MAX: f64 = 0.01;

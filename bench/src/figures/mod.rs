@@ -34,10 +34,10 @@ pub(crate) struct Figure {
 /// Every figure of the whole bench, in the order of the report.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Figure] = &[
-    Figure { name: "fidelity", about: fidelity::ABOUT, minutes: 6, measure: fidelity::measure },
-    Figure { name: "floor", about: floor::ABOUT, minutes: 4, measure: floor::measure },
+    Figure { name: "fidelity", about: fidelity::ABOUT, minutes: 4, measure: fidelity::measure },
+    Figure { name: "floor", about: floor::ABOUT, minutes: 3, measure: floor::measure },
     Figure { name: "state", about: state::ABOUT, minutes: 2, measure: state::measure },
-    Figure { name: "falsely-refused", about: falsely_refused::ABOUT, minutes: 3, measure: falsely_refused::measure },
+    Figure { name: "falsely-refused", about: falsely_refused::ABOUT, minutes: 2, measure: falsely_refused::measure },
     Figure { name: cases::FIGURE, about: cases::ABOUT, minutes: 11, measure: cases::measure },
     Figure { name: "same", about: same::ABOUT, minutes: 4, measure: same::measure },
     Figure { name: "power", about: power::ABOUT, minutes: 5, measure: power::measure },
@@ -46,10 +46,10 @@ pub(crate) const ALL: &[Figure] = &[
     Figure { name: "pressed", about: pressed::ABOUT, minutes: 8, measure: pressed::measure },
     Figure { name: "decide", about: decide::ABOUT, minutes: 10, measure: decide::measure },
     Figure { name: "gate", about: gate::ABOUT, minutes: 3, measure: gate::measure },
-    Figure { name: "auto", about: auto::ABOUT, minutes: 12, measure: auto::measure },
+    Figure { name: "auto", about: auto::ABOUT, minutes: 7, measure: auto::measure },
     Figure { name: "tune", about: tune::ABOUT, minutes: 7, measure: tune::measure },
     Figure { name: "beside-hyperfine", about: beside_hyperfine::ABOUT, minutes: 4, measure: beside_hyperfine::measure },
-    Figure { name: "beside-fio", about: beside_fio::ABOUT, minutes: 5, measure: beside_fio::measure },
+    Figure { name: "beside-fio", about: beside_fio::ABOUT, minutes: 4, measure: beside_fio::measure },
     Figure { name: "build", about: build::ABOUT, minutes: 3, measure: build::measure },
     Figure { name: "test-times", about: test_times::ABOUT, minutes: 4, measure: test_times::measure },
 ];
