@@ -24,7 +24,7 @@ export CARGO_TERM_PROGRESS_WHEN ?= never
 # Property tests draw the same cases in each run; `cargo test` alone draws others.
 export PROPTEST_RNG_SEED ?= 7
 
-.PHONY: help build race schemas test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 tests-alone beside builds features docs cross contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
+.PHONY: help build race schemas goldens test test-all test-times test-package test-oldest test-windows ring2 format lints tests tests-ring1 examples tests-ring2 tests-alone beside builds features docs cross contenders always bench fuzz sanitize audit dist pictures gallery toolchains clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 20
@@ -188,6 +188,10 @@ schemas: ## write docs/schema again from the types that are serialized; the list
 		$(TARGET_DIR)/debug/readlab schema $$name >docs/schema/$$name.json || exit; \
 	done
 	$(CARGO) test --quiet --package readlab-report --lib -- --ignored --exact tests::schemas::append_new_fields
+
+goldens: ## accept what the tests print, export and log now as expected; read the result of git diff
+	INSTA_UPDATE=always $(CARGO) test --no-fail-fast --package readlab-report --package readlab-measure --package readlab-run --package readlab --tests -- \
+		tests:: cli::compare:: cli::verbs::
 
 pictures: build ## draw the README's pictures again from a race on this machine; needs script and chromium
 	$(CARGO) build --release --package readlab-bench --bin readlab-picture
