@@ -34,8 +34,8 @@ pub struct Locations {
 pub struct LocationRatios {
     pub state: CacheState,
     pub work: Work,
-    pub first: Source,
-    pub there: Source,
+    pub first: TargetContent,
+    pub there: TargetContent,
     pub same_by: SameBy,
     /// How many times as many bytes the location has as the first one, if they differ and times are
     /// compared by byte.
@@ -52,7 +52,7 @@ pub struct LocationRatios {
 
 /// The content that is read of a target: its bytes, or the decoded content of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Source {
+pub struct TargetContent {
     /// Number of the target.
     pub target: usize,
     pub decodes: Option<Archive>,
@@ -95,8 +95,8 @@ pub enum WhyNotCompared {
 
 /// Two sources with the same content, that of the first location first.
 #[derive(Debug, Clone, Copy)]
-struct SameSources {
-    both: [Source; 2],
+struct SameContents {
+    both: [TargetContent; 2],
     same_by: SameBy,
 }
 
@@ -112,8 +112,8 @@ impl Locations {
             }
             let mut same = same_sources(record, first, target);
             if same.is_empty() && locations.same_content {
-                let both = [first, target].map(|target| Source { target, decodes: None });
-                same.push(SameSources { both, same_by: SameBy::Assertion });
+                let both = [0, target].map(|target| TargetContent { target, decodes: None });
+                same.push(SameContents { both, same_by: SameBy::Assertion });
             }
             let compared = same.iter().flat_map(|same| ratios_by_condition(record, *same));
             let compared: Vec<LocationRatios> = compared.collect();
@@ -135,24 +135,24 @@ fn location_count(record: &Record) -> usize {
 
 /// The pairs of a source at the first location and a source at another one that have the same
 /// content.
-fn same_sources(record: &Record, first: usize, target: usize) -> Vec<SameSources> {
-    let content = |source: Source| record.targets.get(source.target)?.content(source.decodes);
-    let pair = |first: Source| {
-        let mut all: Vec<Source> = sources_of_target(record, target).collect();
+fn same_sources(record: &Record, target: usize) -> Vec<SameContents> {
+    let content = |source: TargetContent| record.targets.get(source.target)?.content(source.decodes);
+    let pair = |first: TargetContent| {
+        let mut all: Vec<TargetContent> = sources_of_target(record, target).collect();
         // A source that is decoded in the same way is preferred.
         all.sort_by_key(|there| there.decodes != first.decodes);
         all.into_iter().find_map(|there| {
             let same_by = content(first)?.same_by(&content(there)?)?;
-            Some(SameSources { both: [first, there], same_by })
+            Some(SameContents { both: [first, there], same_by })
         })
     };
     sources_of_target(record, first).filter_map(pair).collect()
 }
 
-fn sources_of_target(record: &Record, target: usize) -> impl Iterator<Item = Source> {
+fn sources_of_target(record: &Record, target: usize) -> impl Iterator<Item = TargetContent> {
     let facts = record.targets.get(target);
     let decoded = facts.and_then(|facts| facts.decoded.as_ref()).map(|decoded| decoded.archive);
-    [None].into_iter().chain(decoded.map(Some)).map(move |decodes| Source { target, decodes })
+    [None].into_iter().chain(decoded.map(Some)).map(move |decodes| TargetContent { target, decodes })
 }
 
 fn work_and_state(it: &TrialRecord) -> (Work, CacheState) {
@@ -160,14 +160,14 @@ fn work_and_state(it: &TrialRecord) -> (Work, CacheState) {
 }
 
 /// The ratios in each condition in which both sources were measured.
-fn ratios_by_condition(record: &Record, same: SameSources) -> Vec<LocationRatios> {
+fn ratios_by_condition(record: &Record, same: SameContents) -> Vec<LocationRatios> {
     let conditions: BTreeSet<(Work, CacheState)> =
         measured_trials(record, same.both[0]).into_iter().map(work_and_state).collect();
     conditions.into_iter().filter_map(|condition| ratios_in(record, same, condition)).collect()
 }
 
 /// The measured trials that read this source, without controls, ordered by their index.
-fn measured_trials(record: &Record, source: Source) -> Vec<&TrialRecord> {
+fn measured_trials(record: &Record, source: TargetContent) -> Vec<&TrialRecord> {
     let reads_source = move |it: &&TrialRecord| {
         let trial = &it.trial;
         it.is_measured()
@@ -182,7 +182,7 @@ fn measured_trials(record: &Record, source: Source) -> Vec<&TrialRecord> {
 /// The ratios of both sources in one condition; `None` if nothing was measured at both.
 fn ratios_in(
     record: &Record,
-    same: SameSources,
+    SameContents { both, same_by }: SameContents,
     (work, state): (Work, CacheState),
 ) -> Option<LocationRatios> {
     let SameSources { both, same_by } = same;

@@ -123,8 +123,8 @@ fn make_folder(folder: &Path) -> Result<(), CorpusError> {
     if folder.is_dir() {
         return Ok(());
     }
-    fs::create_dir_all(folder).map_err(at(folder))?;
-    fs::write(folder.join(FOLDER_MARK), MADE_BY).map_err(at(folder))
+    fs::create_dir_all(folder).map_err(io_error_at(folder))?;
+    fs::write(folder.join(FOLDER_MARK), MADE_BY).map_err(io_error_at(folder))
 }
 
 /// Removes a folder that readlab created if it is empty; removes its mark in any case.
@@ -133,7 +133,7 @@ fn remove_folder(folder: &Path) -> Result<bool, CorpusError> {
     if fs::read(&mark).is_err() {
         return Ok(false);
     }
-    fs::remove_file(&mark).map_err(at(&mark))?;
+    fs::remove_file(&mark).map_err(io_error_at(&mark))?;
     // This fails if the folder still contains other files, as intended.
     Ok(fs::remove_dir(folder).is_ok())
 }
@@ -145,9 +145,9 @@ fn make_archive(folder: &Path, recipe: Recipe, archive: Archive) -> Result<Corpu
         return Ok(made);
     }
     let part = create_part_file(folder)?;
-    archive::write(&recipe, archive, part.as_file()).map_err(at(&path))?;
-    part.as_file().sync_all().map_err(at(folder))?;
-    let truth = oracle::truth(part.path()).map_err(at(&path))?;
+    archive::write(&recipe, archive, part.as_file()).map_err(io_error_at(&path))?;
+    part.as_file().sync_all().map_err(io_error_at(folder))?;
+    let truth = oracle::truth(part.path()).map_err(io_error_at(&path))?;
     let note = CorpusNote::new(recipe, truth.digest).archived(archive, truth.answer.bytes);
     finish(folder, path, part, note)
 }
@@ -216,7 +216,7 @@ pub struct CleanReport {
 /// empty.
 pub fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
     let CleanReport { mut removed, mut kept } = trees::clean(folder)?;
-    let remove = |path: PathBuf| fs::remove_file(&path).map_err(at(&path)).map(|()| path);
+    let remove = |path: PathBuf| fs::remove_file(&path).map_err(io_error_at(&path)).map(|()| path);
     for corpus in list(folder)? {
         let note = note_path(&corpus.path);
         removed.push(remove(corpus.path)?);
@@ -233,7 +233,7 @@ pub fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
             continue;
         }
         if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            let left = trees::clean_part(&path).map_err(at(&path))?;
+            let left = trees::clean_part(&path).map_err(io_error_at(&path))?;
             removed.extend(left.is_empty().then_some(path));
             kept.extend(left);
         } else {
@@ -248,16 +248,16 @@ pub fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
 
 /// True if the file has the size and the digest in its note.
 fn is_intact(path: &Path, note: &CorpusNote) -> Result<bool, CorpusError> {
-    let meta = path.symlink_metadata().map_err(at(path))?;
+    let meta = path.symlink_metadata().map_err(io_error_at(path))?;
     Ok(meta.is_file()
         && meta.len() == note.size_bytes()
-        && oracle::truth(path).map_err(at(path))?.digest == note.digest)
+        && oracle::truth(path).map_err(io_error_at(path))?.digest == note.digest)
 }
 
 fn check_space(folder: &Path, size_bytes: u64) -> Result<(), CorpusError> {
     // If the folder does not exist yet, the space is that of its nearest existing parent.
     let existing = folder.ancestors().find(|it| it.is_dir()).unwrap_or(Path::new("."));
-    let free_bytes = free_bytes(existing).map_err(at(existing))?;
+    let free_bytes = free_bytes(existing).map_err(io_error_at(existing))?;
     let needed_bytes = size_bytes.saturating_add(size_bytes / 10).saturating_add(MARGIN_BYTES);
     if free_bytes < needed_bytes {
         return Err(CorpusError::NoSpace { folder: folder.to_owned(), needed_bytes, free_bytes });
@@ -270,8 +270,9 @@ fn create_part_file(folder: &Path) -> Result<tempfile::NamedTempFile, CorpusErro
     let mut builder = tempfile::Builder::new();
     // Readable for other users, like files of most programs; the umask still applies.
     builder.permissions(fs::Permissions::from_mode(0o644));
-    let part = builder.prefix(PART_PREFIX).suffix(PART_SUFFIX).tempfile_in(folder).map_err(at(folder))?;
-    part.as_file().try_lock().map_err(|cause| at(part.path())(cause.into()))?;
+    let part =
+        builder.prefix(PART_PREFIX).suffix(PART_SUFFIX).tempfile_in(folder).map_err(io_error_at(folder))?;
+    part.as_file().try_lock().map_err(|cause| io_error_at(part.path())(cause.into()))?;
     Ok(part)
 }
 
@@ -287,10 +288,10 @@ fn write(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, Stri
     let mut digest = Xxh3::new();
     let mut piece = Vec::new();
     while pieces.next_into(&mut piece) {
-        part.write_all(&piece).map_err(at(folder))?;
+        part.write_all(&piece).map_err(io_error_at(folder))?;
         digest.update(&piece);
     }
-    part.as_file().sync_all().map_err(at(folder))?;
+    part.as_file().sync_all().map_err(io_error_at(folder))?;
     Ok((part, format!("{:016x}", digest.digest())))
 }
 
@@ -299,17 +300,17 @@ fn write(folder: &Path, recipe: Recipe) -> Result<(tempfile::NamedTempFile, Stri
 fn names_in(folder: &Path) -> Result<Vec<String>, CorpusError> {
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(at(folder))?,
+        entries => entries.map_err(io_error_at(folder))?,
     };
     let mut names = Vec::new();
     for entry in entries {
-        names.extend(entry.map_err(at(folder))?.file_name().into_string().ok());
+        names.extend(entry.map_err(io_error_at(folder))?.file_name().into_string().ok());
     }
     names.sort();
     Ok(names)
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> CorpusError {
+fn io_error_at(path: &Path) -> impl FnOnce(io::Error) -> CorpusError {
     move |cause| CorpusError::Io { path: path.to_owned(), cause }
 }
 

@@ -71,7 +71,7 @@ impl NameSums {
             files: Some(self.files),
             folders: Some(self.folders),
             links: Some(self.links),
-            others: Some(self.others),
+            other_names: Some(self.others),
             names: Some(self.name_count()),
             ..Answer::default()
         };
@@ -102,8 +102,8 @@ mod tests {
         symlink("nowhere", at("dangling")).unwrap();
         drop(UnixListener::bind(at("socket")).unwrap());
         let found = truth_of_folder(folder.path());
-        let Answer { bytes, files, folders, links, others, names, .. } = found.answer;
-        assert_eq!((files, folders, links, others), (Some(4), Some(2), Some(2), Some(1)));
+        let Answer { bytes, files, folders, links, other_names, names, .. } = found.answer;
+        assert_eq!((files, folders, links, other_names), (Some(4), Some(2), Some(2), Some(1)));
         assert_eq!((names, bytes), (Some(9), Some(320)), "a file counts once for each of its names");
         assert_eq!(truth_of_folder(folder.path()).digest, found.digest);
         fs::write(at("one"), [b'x'; 11]).unwrap();

@@ -1,6 +1,6 @@
 //! The note beside a deterministic file: its recipe and digest.
 
-use super::{Corpus, CorpusError, at, create_part_file, file_name};
+use super::{Corpus, CorpusError, create_part_file, file_name, io_error_at};
 use readlab_model::corpus::{Form, Recipe};
 use readlab_protocol::Archive;
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ impl CorpusNote {
     pub(super) fn write(&self, folder: &Path, path: &Path) -> Result<(), CorpusError> {
         let mut part = create_part_file(folder)?;
         let text = serde_json::to_vec(self).expect("a note holds only strings and numbers");
-        part.write_all(&text).map_err(at(folder))?;
+        part.write_all(&text).map_err(io_error_at(folder))?;
         give_name(part, note_path(path))
     }
 }

@@ -8,8 +8,8 @@ use super::note::{MADE_BY, NOTE_SUFFIX, give_name, note_path};
 use super::pieces::Pieces;
 use super::tree_truth::truth_of_files;
 use super::{
-    CleanReport, CorpusError, PART_PREFIX, PART_SUFFIX, at, check_space, create_part_file, make_folder,
-    names_in,
+    CleanReport, CorpusError, PART_PREFIX, PART_SUFFIX, check_space, create_part_file, io_error_at,
+    make_folder, names_in,
 };
 use clap::ValueEnum;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -168,12 +168,12 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
     // The name contains the recipe, so that a tree that a killed run left can be identified.
     let prefix = format!("{PART_PREFIX}{}-", recipe.folder_name());
     let part = tempfile::Builder::new().prefix(&prefix).suffix(PART_SUFFIX).tempdir_in(folder);
-    let part = part.map_err(at(folder))?;
+    let part = part.map_err(io_error_at(folder))?;
     // The lock shows other runs that the tree is being written.
-    let lock = File::open(part.path()).map_err(at(part.path()))?;
-    lock.try_lock().map_err(|cause| at(part.path())(cause.into()))?;
-    let size_bytes = recipe.write(part.path()).map_err(at(part.path()))?;
-    readlab_system::filesystem::sync(part.path()).map_err(at(part.path()))?;
+    let lock = File::open(part.path()).map_err(io_error_at(part.path()))?;
+    lock.try_lock().map_err(|cause| io_error_at(part.path())(cause.into()))?;
+    let size_bytes = recipe.write(part.path()).map_err(io_error_at(part.path()))?;
+    readlab_system::filesystem::sync(part.path()).map_err(io_error_at(part.path()))?;
     let note = TreeNote {
         made_by: MADE_BY.to_owned(),
         tree_version: VERSION,
@@ -182,7 +182,7 @@ pub fn make(folder: &Path, recipe: TreeRecipe) -> Result<CorpusTree, CorpusError
         digest: digest(part.path())?,
     };
     note.write(folder, &path)?;
-    fs::rename(part.path(), &path).map_err(at(&path))?;
+    fs::rename(part.path(), &path).map_err(io_error_at(&path))?;
     // The folder was renamed, so it must not be removed under its temporary name.
     let _ = part.keep();
     Ok(note.tree(path, false))
@@ -207,10 +207,10 @@ pub fn list(folder: &Path) -> Result<Vec<CorpusTree>, CorpusError> {
 pub(super) fn clean(folder: &Path) -> Result<CleanReport, CorpusError> {
     let mut cleaned = CleanReport::default();
     for tree in list(folder)? {
-        let kept = remove_files(&tree.path, &tree.recipe, None).map_err(at(&tree.path))?;
+        let kept = remove_files(&tree.path, &tree.recipe, None).map_err(io_error_at(&tree.path))?;
         // Without its note, what is left of a tree belongs to the user.
         let note = note_path(&tree.path);
-        fs::remove_file(&note).map_err(at(&note))?;
+        fs::remove_file(&note).map_err(io_error_at(&note))?;
         cleaned.removed.extend(kept.is_empty().then_some(tree.path).into_iter().chain([note]));
         cleaned.kept.extend(kept);
     }
@@ -273,7 +273,7 @@ fn digest(folder: &Path) -> Result<String, CorpusError> {
         entry.as_ref().map_or(true, is_file)
     });
     let paths = files.map(|entry| entry.map(walkdir::DirEntry::into_path));
-    Ok(truth_of_files(paths, &|_| Ok(())).map_err(at(folder))?.digest)
+    Ok(truth_of_files(paths, &|_| Ok(())).map_err(io_error_at(folder))?.digest)
 }
 
 impl TreeNote {
@@ -286,7 +286,7 @@ impl TreeNote {
         let note = note_path(path);
         let mut part = create_part_file(folder)?;
         let text = serde_json::to_string(self).expect("a note holds only strings and integers");
-        writeln!(part, "{text}").map_err(at(&note))?;
+        writeln!(part, "{text}").map_err(io_error_at(&note))?;
         give_name(part, note)
     }
 

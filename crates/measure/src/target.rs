@@ -131,7 +131,7 @@ impl MeasuredTarget<'_> {
             CacheControl::Tree { cache, .. } => cache.observe(),
             CacheControl::Names { cache } => cache.observe(),
             CacheControl::File { .. } | CacheControl::Web => {
-                TargetState { change: self.change(), resident: self.residency() }
+                TargetState { change: self.change_since_answer(), resident: self.residency() }
             }
         }
     }
@@ -176,7 +176,7 @@ impl MeasuredTarget<'_> {
 
     /// How the target changed since its expected answer was found. If it can no longer be examined,
     /// that is a change, too.
-    pub fn change(&self) -> Option<String> {
+    pub fn change_since_answer(&self) -> Option<String> {
         if let Some(tree) = self.target.copies.as_ref().and_then(|copies| copies.all.tree()) {
             return tree.change();
         }

@@ -31,7 +31,7 @@ impl Draft {
 
     fn make_hidden(path: &Path) -> io::Result<(File, Draft)> {
         let hidden = path.with_file_name(RECORD_DRAFT);
-        let file = own_file::append(&hidden)?;
+        let file = own_file::open_to_append(&hidden)?;
         Ok((file, Draft::Hidden(hidden)))
     }
 

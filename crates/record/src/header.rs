@@ -39,8 +39,8 @@ pub struct Header {
     pub locations: Option<Locations>,
     /// The plan of the run, by which an interrupted run can be resumed; `None` for kinds of runs
     /// that cannot be resumed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agenda: Option<ResumePlan>,
+    #[serde(rename = "agenda", skip_serializing_if = "Option::is_none")]
+    pub resume_plan: Option<ResumePlan>,
 }
 
 /// How the targets of a run are compared as locations of the same content, each with the first

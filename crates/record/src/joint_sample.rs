@@ -47,7 +47,7 @@ pub fn joint_answer(answers: impl Iterator<Item = Answer> + Clone) -> Answer {
         files: sum(|it| it.files),
         folders: sum(|it| it.folders),
         links: sum(|it| it.links),
-        others: sum(|it| it.others),
+        other_names: sum(|it| it.other_names),
         names: sum(|it| it.names),
         blocks: sum(|it| it.blocks),
         products: sum(|it| it.products).map(|products| products % (1 << 32)),

@@ -46,7 +46,8 @@ pub struct ResumePlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRef {
     /// The archive format, if this target is the first target in an archive.
-    pub form: Option<Archive>,
+    #[serde(rename = "form")]
+    pub archive: Option<Archive>,
     pub over: Transport,
     /// The identity of the target before it was first read; `None` on a foreign server.
     pub identity: Option<Identity>,

@@ -14,7 +14,7 @@ use super::row_pairs::RowPairs;
 use super::table::{Cell, Table};
 use super::words::{self, Number};
 use readlab_analysis::locations::{
-    LocationRatios, Locations, MethodRatio, NotCompared, Source, TrialPair, WhyNotCompared,
+    LocationRatios, Locations, MethodRatio, NotCompared, TargetContent, TrialPair, WhyNotCompared,
 };
 use readlab_analysis::stats::{SharedRatio, Significance};
 use readlab_model::target::content::SameBy;
@@ -155,7 +155,7 @@ impl LocationTable {
 }
 
 /// The decoded archives in words; `None` if both locations are read as plain bytes.
-fn decoded_words(first: Source, there: Source) -> Option<String> {
+fn decoded_words(first: TargetContent, there: TargetContent) -> Option<String> {
     match (first.decodes, there.decodes) {
         (None, None) => None,
         (Some(one), Some(other)) if one == other => Some(format!("out of the {one}")),

@@ -122,8 +122,8 @@ impl Tree {
         fs::write(&list, list_of(&files))?;
         let of_files = truth(files)?;
         let names = truth_of_names(&folder, &|_| Ok(()))?.answer;
-        let Answer { folders, links, others, .. } = names;
-        let answer = Answer { folders, links, others, names: names.names, ..of_files.answer };
+        let Answer { folders, links, other_names, .. } = names;
+        let answer = Answer { folders, links, other_names, names: names.names, ..of_files.answer };
         let of_folder = Truth { answer, ..of_files.clone() };
         Ok(Tree { folder: Arc::new(Case::at(folder, of_folder)), list: Arc::new(Case::at(list, of_files)) })
     }

@@ -72,7 +72,7 @@ impl Gate {
         let lacks = |it: &UnpairedCase| format!("{}: {} does not have it", it.name, name(it.side));
         let mut found: Vec<String> = comparison.unpaired.iter().map(lacks).collect();
         found.extend(comparison.unlike.iter().cloned());
-        let unavailable = comparison.lacking.iter().filter(|it| !is_broken(it));
+        let unavailable = comparison.unmeasured.iter().filter(|it| !is_broken(it));
         found.extend(unavailable.map(|it| sentence(it, name(it.side))));
         for (table, row) in comparison.rows() {
             let Some(first) = &row.cells[0] else { continue };
@@ -90,7 +90,7 @@ impl Gate {
     /// Every trial that failed or was refused on a later side but was measured on another, a
     /// sentence each.
     pub fn broken(comparison: &Comparison) -> Vec<String> {
-        let broken = comparison.lacking.iter().filter(|it| is_broken(it));
+        let broken = comparison.unmeasured.iter().filter(|it| is_broken(it));
         broken.map(|it| sentence(it, &comparison.sides[it.side].name)).collect()
     }
 }

@@ -49,7 +49,7 @@ pub struct Comparison {
     /// Cases with numbers that a side lacks.
     pub unpaired: Vec<UnpairedCase>,
     /// Cases that were not measured on one side but were on another.
-    pub lacking: Vec<LackingCase>,
+    pub unmeasured: Vec<LackingCase>,
     /// Measured rates beside the rates of the drives' data sheets.
     pub sheets: Vec<SheetRow>,
     pub lists_percentiles: bool,
@@ -143,7 +143,7 @@ impl Comparison {
             return Err(CompareError::NoNumber(words));
         }
         let forced = matching.rows.iter().flat_map(|row| row.forced.clone()).collect();
-        let (lacking, sheets) = (lacking_cases(&matching.rows), sheet_rows(&sides));
+        let (unmeasured, sheets) = (unmeasured_cases(&matching.rows), sheet_rows(&sides));
         let Matching { unlike, alone, unpaired, .. } = matching;
         let (machines, lists_percentiles) = (differing_facts(&sides), false);
         Ok(Comparison {
@@ -154,7 +154,7 @@ impl Comparison {
             forced,
             alone,
             unpaired,
-            lacking,
+            unmeasured,
             sheets,
             lists_percentiles,
         })
@@ -199,14 +199,14 @@ fn table(rows: &[MatchedCase], measure: Measure, center: Center) -> Table {
     Table { measure, rows: rows.iter().filter_map(row).collect() }
 }
 
-fn lacking_cases(rows: &[MatchedCase]) -> Vec<LackingCase> {
+fn unmeasured_cases(rows: &[MatchedCase]) -> Vec<LackingCase> {
     let measured = rows.iter().filter(|row| row.cases.iter().flatten().any(|it| it.unmeasured.is_none()));
     let cases = measured.flat_map(|row| row.cases.iter().enumerate());
-    let lacking = cases.filter_map(|(side, case)| {
+    let unmeasured_on_one_side = cases.filter_map(|(side, case)| {
         let Case { name, unmeasured, .. } = case.as_ref()?;
         Some(LackingCase { side, name: name.clone(), outcome: unmeasured.clone()? })
     });
-    lacking.collect()
+    unmeasured_on_one_side.collect()
 }
 
 /// The facts that some side knows and that differ between sides.

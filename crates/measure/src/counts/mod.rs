@@ -118,7 +118,7 @@ impl Counting {
 
     pub fn begin(&mut self) {
         self.wait_until_idle();
-        self.page_at_begin = self.count_page();
+        self.page_at_begin = self.read_page();
         self.syscalls_at_begin = self.read_syscalls();
     }
 
@@ -159,14 +159,14 @@ impl Counting {
     /// Whether programs were started under the library since [`Counting::begin`].
     pub fn programs_were_started(&self) -> bool {
         let started = |page: CountPage| page[PROCESSES_SLOT];
-        self.count_page().map(started) > self.page_at_begin.map(started)
+        self.read_page().map(started) > self.page_at_begin.map(started)
     }
 
     fn loaded_preload(&self) -> Option<&Preload> {
         self.preload.as_ref()?.as_ref().ok()
     }
 
-    fn count_page(&self) -> Option<CountPage> {
+    fn read_page(&self) -> Option<CountPage> {
         self.loaded_preload()?.read().ok()
     }
 

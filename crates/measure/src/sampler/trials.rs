@@ -422,7 +422,7 @@ impl<'a> Trials<'a> {
     pub(super) fn check_unchanged_after(&self, trial: TrialIndex, is_taken: bool) -> Result<(), SampleError> {
         let target = self.target_of(trial);
         if is_taken || target.target.file().is_some() {
-            self.check_change(trial, target.change())
+            self.check_change(trial, target.change_since_answer())
         } else {
             Ok(())
         }
@@ -432,7 +432,7 @@ impl<'a> Trials<'a> {
     /// because a command may have ended them.
     pub(super) fn describe_first_change(&self) -> Option<String> {
         let mut files = self.targets.iter().filter(|it| it.cache().is_some());
-        files.find_map(|it| Some(format!("{} {}", it.target.facts.path, it.change()?)))
+        files.find_map(|it| Some(format!("{} {}", it.target.facts.path, it.change_since_answer()?)))
     }
 
     /// Takes the description of the change that ended the run; `None` when it was taken before.

@@ -31,9 +31,9 @@ pub struct Answer {
     /// Number of symbolic links that were found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<u64>,
-    /// Number of names that were found of anything else.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub others: Option<u64>,
+    /// Number of names that are no files, folders or symbolic links.
+    #[serde(rename = "others", skip_serializing_if = "Option::is_none")]
+    pub other_names: Option<u64>,
     /// Number of all names, without the target itself, which a command may count, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<u64>,
@@ -77,7 +77,7 @@ impl Answer {
 
     /// True if the answer has the number of names of each kind, which only commands may omit.
     pub fn has_every_kind(&self) -> bool {
-        [self.files, self.folders, self.links, self.others].iter().all(Option::is_some)
+        [self.files, self.folders, self.links, self.other_names].iter().all(Option::is_some)
     }
 
     /// The fields that can be right or wrong independently, with their names.
@@ -90,7 +90,7 @@ impl Answer {
             ("files", self.files),
             ("folders", self.folders),
             ("links", self.links),
-            ("others", self.others),
+            ("others", self.other_names),
             ("blocks", self.blocks),
         ]
     }
@@ -128,9 +128,10 @@ impl Answer {
 
 impl From<&SampleLine> for Answer {
     fn from(sample: &SampleLine) -> Answer {
-        let SampleLine { bytes, newlines, lines, sum, files, folders, links, others, .. } = *sample;
-        let SampleLine { names, blocks, products, output, .. } = *sample;
-        Answer { bytes, newlines, lines, sum, files, folders, links, others, names, blocks, products, output }
+        let SampleLine { bytes, newlines, lines, sum, blocks, products, output, .. } = *sample;
+        let SampleLine { files, folders, links, others: other_names, names, .. } = *sample;
+        let read = Answer { bytes, newlines, lines, sum, blocks, products, output, ..Answer::default() };
+        Answer { files, folders, links, other_names, names, ..read }
     }
 }
 
@@ -174,13 +175,13 @@ mod tests {
             files: Some(3),
             folders: Some(2),
             links: Some(1),
-            others: Some(0),
+            other_names: Some(0),
             names: Some(6),
             ..Answer::default()
         };
         let walked = Answer { names: None, ..truth };
         assert!(walked.proves(Work::Names, &truth) && walked.proves(Work::Stat, &truth));
-        assert!(walked.has_every_kind() && !Answer { others: None, ..walked }.has_every_kind());
+        assert!(walked.has_every_kind() && !Answer { other_names: None, ..walked }.has_every_kind());
         assert!(!Answer { folders: Some(3), ..walked }.proves(Work::Names, &truth));
         assert!(!Answer { bytes: Some(71), ..walked }.proves(Work::Stat, &truth));
         assert!(!Answer { bytes: None, ..walked }.proves(Work::Stat, &truth), "no status was requested");
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(Answer { names: Some(6), ..Answer::default() }.to_string(), "6 names");
         let shown = "70 bytes, 3 files, 2 folders, 1 link, 0 others, 6 names";
         assert_eq!(truth.to_string(), shown);
-        let one = Answer { sum: Some(1), others: Some(1), names: Some(1), ..Answer::default() };
+        let one = Answer { sum: Some(1), other_names: Some(1), names: Some(1), ..Answer::default() };
         assert_eq!(one.to_string(), "1 sum, 1 other, 1 name");
     }
 

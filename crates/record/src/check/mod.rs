@@ -82,9 +82,9 @@ impl RecordCheck {
         for fact in [&mut machine.max_turbo_ghz, &mut machine.load_1min] {
             *fact = fact.filter(|fact| MACHINE_FACTS.contains(fact));
         }
-        let Some(agenda) = &header.agenda else { return Ok(()) };
-        check_share("precision", Some(agenda.rules.precision))?;
-        check_share("indifference", Some(agenda.rules.indifference))
+        let Some(plan) = &header.resume_plan else { return Ok(()) };
+        check_share("precision", Some(plan.rules.precision))?;
+        check_share("indifference", Some(plan.rules.indifference))
     }
 
     /// Checks one more line of `bytes` bytes after the lines in the record, and corrects it where

@@ -183,8 +183,8 @@ fn pass_fields(sample: &mut Sample, mut pass: impl FnMut(Option<u64>) -> Option<
     for field in [bytes, newlines, lines, sum, files, blocks, products, output] {
         *field = pass(*field);
     }
-    let Answer { folders, links, others, names, .. } = &mut sample.answer;
-    for field in [folders, links, others, names] {
+    let Answer { folders, links, other_names, names, .. } = &mut sample.answer;
+    for field in [folders, links, other_names, names] {
         *field = pass(*field);
     }
     let shares = |it: PressedProof| [it.steady_share, it.before_share, it.elsewhere_share].map(f64::to_bits);

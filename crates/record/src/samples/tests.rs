@@ -18,7 +18,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
         let ([fill, round, position, rung, reading, turn_readings], searched, trial, wall_ns) = own;
         let [bytes, newlines, lines, sum] = answers;
         let [files, blocks, products, output] = [bytes, lines, newlines, sum];
-        let [folders, links, others, names] = [sum, newlines, bytes, lines];
+        let [folders, links, other_names, names] = [sum, newlines, bytes, lines];
         let known = Answer { bytes, newlines, lines, sum, files, ..Answer::default() };
         let mut sample = Sample {
             trial: TrialIndex::new(trial),
@@ -32,7 +32,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
             resident_before: shares[0],
             resident_after: shares[1],
             resident_is_estimate: searched,
-            answer: Answer { folders, links, others, names, blocks, products, output, ..known },
+            answer: Answer { folders, links, other_names, names, blocks, products, output, ..known },
             ..Sample::default()
         };
         sample.pressed = searched.then(|| PressedProof {

@@ -40,7 +40,7 @@ pub fn header() -> Header {
             ..Machine::default()
         },
         locations: None,
-        agenda: None,
+        resume_plan: None,
     }
 }
 

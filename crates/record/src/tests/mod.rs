@@ -200,12 +200,12 @@ fn resuming_removes_the_end_and_the_outcomes_of_the_interruption() {
 }
 
 #[test]
-fn a_header_without_an_agenda_is_readable() {
-    let header = Line::Header(Box::new(Header { agenda: None, ..header() }));
+fn a_header_without_a_resume_plan_is_readable() {
+    let header = Line::Header(Box::new(Header { resume_plan: None, ..header() }));
     let header = serde_json::to_string(&header).unwrap();
     assert!(!header.contains("agenda"));
     let record = read(format!("{header}\n{}", EVERY_LINE.split_once('\n').unwrap().1)).unwrap();
-    assert_eq!((record.header.agenda, record.trials.len()), (None, 1));
+    assert_eq!((record.header.resume_plan, record.trials.len()), (None, 1));
 }
 
 #[test]

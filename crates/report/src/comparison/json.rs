@@ -59,7 +59,7 @@ struct SheetExport<'a> {
 /// The document, indented, with a newline at its end. `worse` is the result of the gate, if there
 /// is one.
 pub fn comparison_json(comparison: &Comparison, fit: Option<&Fit>, worse: Option<&[String]>) -> String {
-    let lacking = comparison.lacking.iter().map(|it| LackingExport {
+    let lacking = comparison.unmeasured.iter().map(|it| LackingExport {
         side: it.side,
         name: &it.name,
         outcome: it.outcome.word(),

@@ -193,7 +193,7 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
     }
     lines.extend(comparison.forced.iter().map(|it| format!("unlike, compared because it was forced: {it}")));
     lines.extend(comparison.unlike.iter().map(|it| format!("not compared: {it}")));
-    for it in &comparison.lacking {
+    for it in &comparison.unmeasured {
         let (side, outcome) = (letter(it.side), it.outcome.word());
         lines.push(format!("{outcome} in {side}: {}: {}", it.name, it.outcome.reason().unwrap_or_default()));
     }

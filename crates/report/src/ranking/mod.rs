@@ -242,7 +242,7 @@ impl RankingContext<'_> {
             memory: facts.and_then(|facts| facts.memory.as_ref()).map(|memory| memory.bound),
             work,
             state,
-            indifference: self.record.header.agenda.as_ref().map_or(0.0, |it| it.rules.indifference),
+            indifference: self.record.header.resume_plan.as_ref().map_or(0.0, |it| it.rules.indifference),
             below: cold.map(|facts| layer_lines(facts, cold_above.as_deref())).unwrap_or_default(),
             cold_above,
             over: facts.map_or_else(Transport::default, TargetFacts::transport),

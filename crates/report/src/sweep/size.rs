@@ -98,8 +98,10 @@ impl SizeRow {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MixedSize {
     pub size_bytes: u64,
-    pub fast: Vec<String>,
-    pub slow: Vec<String>,
+    #[serde(rename = "fast")]
+    pub fast_files: Vec<String>,
+    #[serde(rename = "slow")]
+    pub slow_files: Vec<String>,
     /// The time of the fastest slow file divided by that of the slowest fast file.
     pub gap_factor: f64,
     /// The gap divided by the spread of the wider group, both in logarithms; `None` if neither
@@ -135,8 +137,8 @@ impl MixedSize {
         let names = |points: Vec<&Point>| points.iter().map(|point| name(point.file)).collect();
         Some(MixedSize {
             size_bytes: points[0].size_bytes,
-            fast: names(fast),
-            slow: names(slow),
+            fast_files: names(fast),
+            slow_files: names(slow),
             gap_factor: groups.gap.exp(),
             evidence: Some(groups.evidence).filter(|it| it.is_finite()),
         })
@@ -144,7 +146,7 @@ impl MixedSize {
 
     /// One sentence on the number of files of each kind, the gap between them, and their names.
     pub fn sentence(&self) -> String {
-        let all = self.fast.len() + self.slow.len();
+        let all = self.fast_files.len() + self.slow_files.len();
         let evidence = self.evidence.map_or_else(
             || "neither group spreads".to_owned(),
             |it| format!("a gap of {} times the spread of either group", words::factor(it)),
@@ -152,9 +154,9 @@ impl MixedSize {
         format!(
             "{}: {} of {all} files are faster than the others by at least {} times; {evidence}: {}",
             Bytes(self.size_bytes),
-            self.fast.len(),
+            self.fast_files.len(),
             words::factor(self.gap_factor),
-            self.fast.join(", ")
+            self.fast_files.join(", ")
         )
     }
 }
@@ -177,8 +179,8 @@ mod tests {
         let mixed = MixedSize::all(&points, |file| format!("f{file}"));
         assert_eq!(mixed.len(), 1, "{mixed:?}");
         assert_eq!(mixed[0].size_bytes, 500_000);
-        assert_eq!(mixed[0].fast, ["f0", "f1", "f4", "f5", "f7"]);
-        assert_eq!(mixed[0].slow.len(), 5);
+        assert_eq!(mixed[0].fast_files, ["f0", "f1", "f4", "f5", "f7"]);
+        assert_eq!(mixed[0].slow_files.len(), 5);
         let sentence = mixed[0].sentence();
         assert!(sentence.starts_with("500 kB: 5 of 10 files are faster"), "{sentence}");
         assert!(sentence.ends_with("f0, f1, f4, f5, f7"), "{sentence}");

@@ -147,7 +147,7 @@ impl JoinedFleet<'_> {
         let Some(hidden) = self.hidden else { return own.clone() };
         let shown = |word: &String| if word == hidden { "FILE".to_owned() } else { word.clone() };
         // Without the paths of its files a run cannot be resumed.
-        Header { command: own.command.iter().map(shown).collect(), agenda: None, ..own.clone() }
+        Header { command: own.command.iter().map(shown).collect(), resume_plan: None, ..own.clone() }
     }
 
     /// Facts about the bytes that several ranks read together, from the facts of one rank.

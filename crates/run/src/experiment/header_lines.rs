@@ -58,7 +58,7 @@ pub(super) fn header(
     seed: u64,
     reference: Option<TrialId>,
     references: Vec<ReferenceCandidate>,
-    agenda: Option<ResumePlan>,
+    resume_plan: Option<ResumePlan>,
 ) -> Header {
     Header {
         schema: SCHEMA.to_owned(),
@@ -73,7 +73,7 @@ pub(super) fn header(
         references,
         machine: Machine::probe(),
         locations: None,
-        agenda,
+        resume_plan,
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) fn resume_plan(
         return None;
     }
     let target = |it: &OpenTarget| TargetRef {
-        form: it.form.archive,
+        archive: it.form.archive,
         over: it.form.over,
         identity: it.cache.identity(),
     };

@@ -76,8 +76,8 @@ impl Experiment {
             // The ranks of a fleet must plan alike, but each would predict another time.
             (_, ReaderGroup::Ranks(_)) | (Rounds::Rest(_) | Rounds::Search(_), _) => None,
         };
-        let agenda = header_lines::resume_plan(config, &plan, &targets, &inspect);
-        let header = header_lines::header(config.kind, plan.rules.seed, reference, references, agenda);
+        let resume_plan = header_lines::resume_plan(config, &plan, &targets, &inspect);
+        let header = header_lines::header(config.kind, plan.rules.seed, reference, references, resume_plan);
         let header = Header { locations: user.locations, ..header };
         let participants = header_lines::participant_lines(contenders, &plan).into_iter();
         let sizes_bytes: Vec<u64> = targets.iter().map(|it| it.target.facts.cached_bytes()).collect();

@@ -172,7 +172,7 @@ impl TargetSpec {
     }
 
     pub(super) fn of_record(facts: &TargetFacts, target: &TargetRef, seed: u64) -> TargetSpec {
-        let form = TargetForm { archive: target.form, over: target.over };
+        let form = TargetForm { archive: target.archive, over: target.over };
         let word = facts.place();
         let tree = facts.tree().map(|tree| TreeRequest::of_facts(tree, &word, seed));
         let places = facts.places().map(|places| PlacesRequest::of_facts(places, seed));

@@ -19,7 +19,7 @@ pub fn read_own(path: &Path, bytes_max: u64) -> Option<String> {
         .then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-pub fn append(path: &Path) -> io::Result<File> {
+pub fn open_to_append(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let file = options.open(path).map_err(|cause| match cause.raw_os_error() {

@@ -25,7 +25,7 @@ fn add_pressed(record: &mut Record, name: &str, target: usize, reading: Sample) 
 }
 
 /// A record with a target that is read with memory for half of the file; returns the target's index, too.
-fn record_with_half() -> (Record, usize) {
+fn record_bounded_to_half() -> (Record, usize) {
     let mut record = machine_record();
     let half = add_bound(&mut record, "50%");
     (record, half)
@@ -37,7 +37,7 @@ fn slow_reading() -> Sample {
 
 #[test]
 fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
-    let (mut record, half) = record_with_half();
+    let (mut record, half) = record_bounded_to_half();
     let read = add_pressed(&mut record, "rust/read/avx2", half, slow_reading());
     let stop = "memory bound, 51 % again";
     let said = "51 % of the working set comes from the device again in each reading, with memory for 50 % of it; \
@@ -69,7 +69,7 @@ fn a_reading_that_waits_for_bytes_it_had_before_is_limited_by_the_bound() {
 
 #[test]
 fn a_reading_that_the_bound_does_not_slow_has_the_limits_of_the_file() {
-    let (mut record, half) = record_with_half();
+    let (mut record, half) = record_bounded_to_half();
     let cached = add_pressed(&mut record, "rust/read/avx512", half, took_ms(110, 10, 99));
     assert_verdict(&record, cached, "copy 91 %", "9.09 GB/s is 91 % of the 10.0 GB/s that rust/copy");
     let direct = with_device_bytes(SIZE, took_ms(430, 5, 30));
@@ -119,7 +119,7 @@ fn a_mapping_that_brings_more_than_it_reads_thrashes() {
 #[test]
 fn time_in_the_kernel_while_a_task_waits_for_memory_is_reclaim() {
     for is_of_group in [true, false] {
-        let (mut record, half) = record_with_half();
+        let (mut record, half) = record_bounded_to_half();
         let reading = with_device_bytes(SIZE, took_ms(1000, 100, 850));
         let read = add_pressed(&mut record, "rust/read/avx2", half, reading);
         assert!(!stops_at(&record, read).contains("reclaim"), "nothing shows it");

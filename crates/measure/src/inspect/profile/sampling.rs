@@ -94,7 +94,7 @@ struct Collector {
     walker: StackWalker,
     names: HashMap<u32, String>,
     pending: Vec<PerfRecord>,
-    found: SampledStacks,
+    sampled: SampledStacks,
     shared: Arc<SharedState>,
 }
 
@@ -106,8 +106,8 @@ impl Collector {
         let name = |thread| Some((thread, thread_name(pid, thread)?));
         let names = threads(pid).unwrap_or_default().into_iter().filter_map(name).collect();
         let pids = BTreeSet::from([pid]);
-        let found = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
-        Collector { mappings, walker: StackWalker::new(), names, pending: Vec::new(), found, shared }
+        let sampled = SampledStacks { stacks: BTreeMap::new(), pids, lost: 0, cut: 0 };
+        Collector { mappings, walker: StackWalker::new(), names, pending: Vec::new(), sampled, shared }
     }
 
     fn collect(mut self, mut sampler: StackSampler) -> SampledStacks {
@@ -119,11 +119,11 @@ impl Collector {
             let before_ns = if last { u64::MAX } else { monotonic_ns() };
             let drained = sampler.drain();
             let counting = self.shared.from_ns.load(Ordering::Relaxed) != u64::MAX;
-            self.found.lost += if counting { drained.lost } else { 0 };
+            self.sampled.lost += if counting { drained.lost } else { 0 };
             self.pending.extend(drained.records);
             self.take_until(before_ns);
             if last {
-                return self.found;
+                return self.sampled;
             }
         }
     }
@@ -158,7 +158,7 @@ impl Collector {
             }
             PerfEvent::Fork { parent, parent_tid } => {
                 self.mappings.fork(parent, pid);
-                self.found.pids.insert(pid);
+                self.sampled.pids.insert(pid);
                 if let Some(name) = self.names.get(&parent_tid).cloned() {
                     self.names.insert(tid, name);
                 }
@@ -168,7 +168,7 @@ impl Collector {
 
     fn count(&mut self, pid: u32, tid: u32, sample: &PerfSample) {
         let (user, whole) = self.walker.walk(pid, self.mappings.of_process(pid), sample);
-        self.found.cut += u64::from(!whole);
+        self.sampled.cut += u64::from(!whole);
         let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
             Some(CodeMapping { start, offset, file: Some(file), .. }) => {
                 Frame::File(file.clone(), address - start + offset)
@@ -180,7 +180,7 @@ impl Collector {
             sample.kernel.iter().map(|&address| Frame::Kernel(address)).chain(of_user).collect();
         frames.reverse();
         let name = self.names.get(&tid).cloned().unwrap_or_default();
-        *self.found.stacks.entry((name, frames)).or_default() += 1;
+        *self.sampled.stacks.entry((name, frames)).or_default() += 1;
         self.shared.taken.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -221,10 +221,10 @@ mod tests {
         ];
         collector.take_until(50);
         let frame = |offset| vec![Frame::File("/lib/x".into(), offset)];
-        assert_eq!(collector.found.stacks, BTreeMap::from([(("reader".to_owned(), frame(0x54)), 1)]));
+        assert_eq!(collector.sampled.stacks, BTreeMap::from([(("reader".to_owned(), frame(0x54)), 1)]));
         assert_eq!(collector.pending.len(), 1, "what is too new waits");
         collector.take_until(u64::MAX);
-        assert_eq!(collector.found.stacks[&("reader".to_owned(), frame(0x58))], 1);
+        assert_eq!(collector.sampled.stacks[&("reader".to_owned(), frame(0x58))], 1);
         assert_eq!(collector.shared.taken.load(Ordering::Relaxed), 2);
     }
 
@@ -235,8 +235,8 @@ mod tests {
         collector.take(record(49, sample_event_at(0x1004)));
         collector.take(child_record(20, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
         collector.take(record(50, sample_event_at(0x1008)));
-        assert_eq!((collector.found.stacks.len(), collector.shared.taken.load(Ordering::Relaxed)), (1, 1));
-        let is_known = collector.found.pids.contains(&8);
+        assert_eq!((collector.sampled.stacks.len(), collector.shared.taken.load(Ordering::Relaxed)), (1, 1));
+        let is_known = collector.sampled.pids.contains(&8);
         assert!(is_known, "a process that may write a map is known from the beginning");
     }
 
@@ -250,11 +250,11 @@ mod tests {
         collector.pending =
             vec![record(7, PerfEvent::Sample(sample.clone())), record(8, PerfEvent::Sample(sample))];
         collector.take_until(u64::MAX);
-        let stacks: Vec<_> = collector.found.stacks.into_iter().collect();
+        let stacks: Vec<_> = collector.sampled.stacks.into_iter().collect();
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
         assert_eq!(name, "", "no record named it");
         assert_eq!(frames[..2], [Frame::Unmapped(5, 0x77), Frame::Kernel(0xffff_ffff_8100_0000)]);
-        assert_eq!(collector.found.cut, 2);
+        assert_eq!(collector.sampled.cut, 2);
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
         collector.take(child_record(6, sample_event_at(0x1001)));
         collector.take(child_record(7, map(b"/bin/wc")));
         collector.take(child_record(8, sample_event_at(0x1001)));
-        let mut seen: Vec<_> = collector.found.stacks.into_keys().collect();
+        let mut seen: Vec<_> = collector.sampled.stacks.into_keys().collect();
         seen.sort();
         let stack = |name: &str, frame| (name.to_owned(), vec![frame]);
         assert_eq!(
@@ -280,6 +280,6 @@ mod tests {
                 stack("wc", Frame::Unmapped(8, 0x1001)),
             ]
         );
-        assert!(collector.found.pids.contains(&8));
+        assert!(collector.sampled.pids.contains(&8));
     }
 }

@@ -16,13 +16,13 @@ use std::collections::BTreeSet;
 pub(in crate::experiment) fn planned_reference(reference: &TrialId, plan: &Plan) -> TrialId {
     let ids = || plan.trials.iter().map(|planned| &planned.trial.id);
     let exact = ids().find(|id| *id == reference);
-    let meant = exact.or_else(|| ids().find(|id| is_meant(reference, id)));
+    let meant = exact.or_else(|| ids().find(|id| name_matches(reference, id)));
     let found = meant.or_else(|| ids().find(|id| id.method == reference.method));
     found.unwrap_or(reference).clone()
 }
 
 /// Whether a name, which may lack its scan or some of its settings, means this trial.
-pub(super) fn is_meant(name: &TrialId, id: &TrialId) -> bool {
+pub(super) fn name_matches(name: &TrialId, id: &TrialId) -> bool {
     let (named, method) = (&name.method, &id.method);
     (&named.contender, &named.method) == (&method.contender, &method.method)
         && (named.scan.is_none() || named.scan == method.scan)
@@ -37,7 +37,7 @@ impl Planner<'_> {
         let Some(reference) = &self.selection.reference else { return Ok(()) };
         let measured = self.plan.trials.iter().map(|planned| &planned.trial);
         let mut planned = measured.chain(self.plan.absent.iter().map(|(trial, _)| trial));
-        let is_there = planned.any(|trial| trial.state == state && is_meant(reference, &trial.id));
+        let is_there = planned.any(|trial| trial.state == state && name_matches(reference, &trial.id));
         let is_absent = self.contenders.absent().contains_key(&reference.method.contender);
         if is_there || is_absent {
             return Ok(());
@@ -101,7 +101,7 @@ pub(in crate::experiment) fn mark_first_named(plan: &mut Plan, named: &[Requeste
 
 /// Whether a name that the user gave means a trial, possibly among others.
 fn is_named(id: &TrialId, name: &Requested) -> bool {
-    let is_it = |name: &str| TrialId::parse_written(name).is_ok_and(|name| is_meant(&name, id));
+    let is_it = |name: &str| TrialId::parse_written(name).is_ok_and(|name| name_matches(&name, id));
     match name {
         Requested::Command(words) => is_it(&format!("{COMMAND}/{words}")),
         Requested::Method(glob) if id.method.contender != COMMAND => {
@@ -153,11 +153,11 @@ mod tests {
 
     #[test]
     fn a_name_means_all_trials_with_its_scan_and_its_settings() {
-        let is_meant = |name: &str, id: &str| is_meant(&name.parse().unwrap(), &id.parse().unwrap());
-        assert!(is_meant("rust/read", "rust/read/avx2@buffer=64KiB"));
-        assert!(is_meant("rust/read@buffer=64KiB", "rust/read/avx2@buffer=64KiB,threads=2"));
-        assert!(!is_meant("rust/read@buffer=1MiB", "rust/read/avx2@buffer=64KiB"));
-        assert!(!is_meant("rust/read/memchr", "rust/read/avx2") && !is_meant("rust/read", "c/read"));
+        let name_matches = |name: &str, id: &str| name_matches(&name.parse().unwrap(), &id.parse().unwrap());
+        assert!(name_matches("rust/read", "rust/read/avx2@buffer=64KiB"));
+        assert!(name_matches("rust/read@buffer=64KiB", "rust/read/avx2@buffer=64KiB,threads=2"));
+        assert!(!name_matches("rust/read@buffer=1MiB", "rust/read/avx2@buffer=64KiB"));
+        assert!(!name_matches("rust/read/memchr", "rust/read/avx2") && !name_matches("rust/read", "c/read"));
     }
 
     #[test]

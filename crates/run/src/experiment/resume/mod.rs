@@ -131,7 +131,7 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         Some(EndReason::CommandFailed) => bail!("it ended because a command beside it failed: begin anew"),
         Some(EndReason::Interrupted | EndReason::RankLost) | None => {}
     }
-    let Some(plan) = &header.agenda else {
+    let Some(plan) = &header.resume_plan else {
         if record.fleet.is_some() {
             bail!("a fleet goes on only where all ranks always read, and their names are not hidden");
         }
@@ -269,7 +269,7 @@ impl RepeatedAnswers<'_> {
         target: &mut OpenTarget,
         expected: &mut ExpectedAnswers,
     ) -> anyhow::Result<()> {
-        let is_own = self.resume_plan.targets[index].form.is_none();
+        let is_own = self.resume_plan.targets[index].archive.is_none();
         let mut trials = self.resume_plan.trials.iter().filter(|trial| is_own && trial.target == index);
         let Some(archive) = trials.find_map(|trial| trial.decodes) else { return Ok(()) };
         let before = &self.before[index];

@@ -62,7 +62,9 @@ impl Read for Body<'_> {
         let most = match self.framing {
             Framing::Ended => return Ok(0),
             Framing::Close => room,
-            Framing::Length(promised) if self.got == promised => return self.finish_length(promised),
+            Framing::Length(promised) if self.got == promised => {
+                return self.refuse_bytes_beyond_length(promised);
+            }
             Framing::Length(promised) => room.min(promised - self.got),
             Framing::Chunked(0) => match self.next_chunk()? {
                 0 => return Ok(0),
@@ -101,7 +103,7 @@ impl Body<'_> {
     }
 
     /// All bytes have arrived; checks that the server sends no more.
-    fn finish_length(&mut self, promised: u64) -> io::Result<usize> {
+    fn refuse_bytes_beyond_length(&mut self, promised: u64) -> io::Result<usize> {
         self.wire.get_mut().wire().silence_max = CLOSE_WAIT_MAX;
         let more = self.wire.fill_buf().is_ok_and(|more| !more.is_empty());
         self.framing = Framing::Ended;
