@@ -94,7 +94,7 @@ fn the_changelog_has_an_open_section() {
 const NAMED_FOLDERS: &str =
     "auto/ bench/ contenders/ crates/ docs/ fleet/ harness/ packaging/ protocol/ suites/ tests/";
 
-/// Prefixes that mean the root of the repository if an action or a script names a file of it.
+/// Prefixes that mean the root of the repository if an action or a script names a file there.
 const ROOT_PREFIXES: [&str; 2] = ["$GITHUB_ACTION_PATH/", "$root/"];
 
 /// The paths of the repository that a text names. If a variable or a pattern completes a path, it

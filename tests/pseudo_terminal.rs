@@ -29,7 +29,7 @@ pub(crate) struct PseudoTerminal {
     shown: usize,
 }
 
-/// A command whose standard streams are the terminal unless it is told otherwise.
+/// A command whose standard streams are the terminal unless others are set.
 pub(crate) fn command(home: &Home, words: impl Words) -> Command {
     let mut command = home.command("setsid");
     command.arg("--ctty").args(words.words()).env("TERM", "xterm").env_remove("COLUMNS");

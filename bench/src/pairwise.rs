@@ -155,7 +155,7 @@ pub(crate) enum FirstRank {
 }
 
 impl Pairwise {
-    /// Analyses a record. Copies of it are made in a folder beside it.
+    /// Analyses a record. The record is copied into a folder beside it.
     pub(crate) fn compare(lab: &Lab, record: &Path) -> anyhow::Result<Pairwise> {
         let folder = record.with_file_name("references");
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;

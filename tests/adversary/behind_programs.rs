@@ -1,5 +1,5 @@
-//! Tests of files that a program serves through /dev/fuse. Such a file is cold above the program's
-//! cache, and a file that the program answers from its own memory is never cold.
+//! Tests of files that a program serves through /dev/fuse. A file that the program caches is cold
+//! above that cache, and a file that the program answers from its own memory is never cold.
 
 use super::layers::{COLD_RACE, assert_cold_above, lines};
 use crate::home::{Export, Home, Trials, items};

@@ -9,7 +9,8 @@ fn run_copy(home: &Home, words: impl Words) -> ProgramOutput {
     let program = home.folder("elsewhere").join("readlab");
     if !program.exists() {
         // A separate program makes the copy. A file that this process has open for writing could
-        // also be open in another test's child, and such a file cannot be executed.
+        // also be open in another test's child, and a file that is open for writing cannot be
+        // executed.
         assert!(Command::new("cp").arg(READLAB).arg(&program).status().unwrap().success());
     }
     let mut command = Command::new(program);

@@ -39,7 +39,7 @@ struct Scene {
 #[serde(deny_unknown_fields)]
 struct ShownCommand {
     shown: String,
-    /// The lines to run, if they differ from `shown`. `SHORT` stands for the options of a short
+    /// The lines to run, if they differ from `shown`. `SHORT` is replaced by the options of a short
     /// measurement.
     #[serde(default)]
     typed: Vec<String>,

@@ -165,7 +165,7 @@ fn ranges_and_names_are_compared_at_two_places_too() {
 }
 
 /// The outcome of a trial at the target whose path ends in `path`, with its reason; `None` if the
-/// target has no such trial.
+/// target does not have the trial.
 fn outcome_at<'a>(json: &'a Export, id: &str, path: &str) -> Option<(&'a str, &'a str)> {
     let is_there = |trial: &&Value| {
         trial["id"] == id && trial["target"].as_str().is_some_and(|target| target.ends_with(path))

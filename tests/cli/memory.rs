@@ -13,8 +13,8 @@ use std::process::{Child, Stdio};
 /// Memory limit of the group. The file is four times as large.
 const LIMIT_BYTES: u64 = 64 << 20;
 
-/// Memory limit of the lab itself, whatever it measures. A quarter of it is the code of a program
-/// that is not optimised.
+/// Memory limit of the lab itself, whatever it measures. A quarter is the code of a program that is
+/// not optimised.
 const LAB_KIB_MAX: u64 = 45 << 10;
 
 /// Memory that a larger file, or more samples, may add to that.

@@ -53,7 +53,7 @@ fn the_page_faults_of_a_command_are_its_own() {
     assert!(counted.iter().all(|&counted| counted > 0 && counted < 2 * own), "{counted:?}, {own}");
 }
 
-/// Minor page faults of a program, by the kernel's account of it alone; `None` without Python.
+/// Minor page faults of a program, by the kernel's count alone; `None` without Python.
 fn page_faults_of(words: &[&str]) -> Option<u64> {
     let script = "import os, sys; pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ); \
                   sys.stderr.write(str(os.wait4(pid, 0)[2].ru_minflt))";

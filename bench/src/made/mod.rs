@@ -1,5 +1,5 @@
-//! Makes limits of known size, file systems, servers and hosts for the figures and cases. Most of
-//! it needs root. Everything is undone when its [`Cleanup`] is dropped.
+//! Makes limits of known size, file systems, servers and hosts for the figures and cases. Most
+//! kinds need root. Everything is undone when its [`Cleanup`] is dropped.
 
 pub(crate) mod control_group;
 pub(crate) mod file_system;

@@ -78,7 +78,7 @@ pub struct Answer {
 }
 
 impl ShownNumbers {
-    /// One of the numbers in the same form; for a pair of an order, its ratio. Ranks have no such
+    /// One of the numbers in the same form; for a pair of an order, its ratio. Ranks have no single
     /// number.
     pub fn with_only(&self, found: &ClaimNumber) -> ShownNumbers {
         let one = vec![found.clone()];

@@ -120,7 +120,7 @@ pub(super) fn zstd(mut file: impl BufRead, dictionary: &[u8], take: PieceConsume
 
 pub(super) fn xz(file: impl BufRead, take: PieceConsumer) -> io::Result<()> {
     // Like `xz`, without a memory limit. The decoder allocates the dictionary that the file
-    // declares, at most 4 GiB, and touches only as much of it as the content needs.
+    // declares, at most 4 GiB, and touches only the part that the content needs.
     let stream = Stream::new_stream_decoder(u64::MAX, CONCATENATED | TELL_UNSUPPORTED_CHECK)?;
     drain(&mut XzDecoder::new_stream(file, stream), take).map_err(with_early_end)
 }

@@ -1,5 +1,5 @@
-//! The files in a tar, while its bytes pass: the answers about their bytes alone. A folder and the
-//! tar that was made of it have the same files, though their bytes differ.
+//! The files in a tar, while its bytes pass: the answers about their bytes alone. A folder and its
+//! tar have the same files, though their bytes differ.
 //!
 //! Every other byte is counted: headers, padding, and the data of extended headers. The answers about
 //! the files are those about all bytes without these. The formats are ustar, pax and GNU. A tar with
@@ -116,7 +116,7 @@ impl TarFiles {
     }
 }
 
-/// Splits a piece behind this many bytes, or behind all of it.
+/// Splits a piece after this many bytes, or at its end if it is shorter.
 fn split(piece: &[u8], bytes: u64) -> (&[u8], &[u8]) {
     piece.split_at(usize::try_from(bytes).unwrap_or(usize::MAX).min(piece.len()))
 }

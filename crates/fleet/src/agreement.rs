@@ -35,7 +35,7 @@ impl RankFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankFileFacts {
     pub path: String,
-    /// Start of the rank's part of the file; `None` if all of it is read.
+    /// Start of the rank's part of the file; `None` if the whole target is read.
     pub start_bytes: Option<u64>,
     pub whole: WholeFile,
     pub size_bytes: u64,

@@ -66,7 +66,7 @@ impl Processes {
         Processes { all: process::all().into_iter().map(|entry| (entry.pid, entry)).collect() }
     }
 
-    /// A process, all its descendants, and what is left of its process group or session.
+    /// A process, all its descendants, and the other members of its process group or session.
     pub fn family(&self, head: u32) -> BTreeSet<u32> {
         let belongs = |process: &&ProcessEntry| {
             process.group == head || process.session == head || self.descends_from(process.pid, head)
@@ -107,9 +107,9 @@ impl Processes {
         among.iter().filter_map(of_one).collect()
     }
 
-    /// The processes of `among` that hold a file of a tree, each with one such file, a mapped one
-    /// first. If the tree's list cannot be read there are none; an unreadable list ends the trials
-    /// elsewhere.
+    /// The processes of `among` that hold a file of a tree, each with one file that it holds,
+    /// preferably a mapped one. If the tree's list cannot be read there are none; an unreadable
+    /// list ends the trials elsewhere.
     pub(super) fn holders_of_any(&self, among: &BTreeSet<u32>, tree: &Tree) -> Vec<Holder> {
         let used = |&pid: &u32| {
             let mapped = mapped_files(pid).into_iter().map(|file| (Hold::Mapped, file));

@@ -102,8 +102,8 @@ pub trait StartingGate {
     /// Reports that the cache state of this host is proven; an error if the turn may not begin.
     fn report_ready(&mut self) -> Result<(), SampleError>;
 
-    /// Waits for the start time, right before the contender is told to read. Returns at once if the
-    /// turn may not begin.
+    /// Waits for the start time, right before the contender gets the request to read. Returns at
+    /// once if the turn may not begin.
     fn wait(&mut self);
 }
 

@@ -33,7 +33,7 @@ const POINTS_MAX: usize = 64;
 pub enum SettingAccess {
     /// By files of the kernel.
     Files(SettingFiles),
-    /// By commands of the user, in which the setting's name in braces stands for the value.
+    /// By commands of the user, in which the setting's name in braces is replaced by the value.
     Commands { apply: String, read: Option<String> },
 }
 

@@ -7,7 +7,7 @@ pub mod target;
 pub mod trial;
 pub mod units;
 
-/// True if a field has its default value; records omit such fields.
+/// True if a field has its default value; records omit fields with default values.
 pub fn is_default<T: Default + PartialEq>(it: &T) -> bool {
     *it == T::default()
 }

@@ -85,7 +85,7 @@ pub struct RankClock {
 pub struct RankTiming {
     /// Number of the rank. In some trials only some of the ranks take part.
     pub rank: u32,
-    /// When the rank told its contender to read.
+    /// When the rank sent its contender the request to read.
     pub started_ns: u64,
     /// Time from the planned start, which rank 0 had announced, to the actual start.
     pub late_ns: u64,
@@ -138,7 +138,7 @@ impl FleetTurn {
 pub struct ReadersTurn {
     pub trial: TrialIndex,
     pub round: u32,
-    /// The readers in the order in which they were told to read.
+    /// The readers in the order in which they got the request to read.
     pub readers: Vec<ReaderTiming>,
 }
 

@@ -1,8 +1,8 @@
 //! The history: the user's records in the data folder, and the names given with `--save`.
 //!
-//! All of it is in files that the user can see: `runs/` holds a folder for each run, and `names/` a
-//! symbolic link for each name, to the folder of its record. There is no index and no other state.
-//! If a name is given again, its link moves; no record is ever overwritten.
+//! The history is in files that the user can see: `runs/` holds a folder for each run, and `names/`
+//! a symbolic link for each name, to the folder of its record. There is no index and no other
+//! state. If a name is given again, its link moves; no record is ever overwritten.
 
 use crate::{LINE_BYTES_MAX, Record, RecordError};
 use readlab_system::folder::earlier_output::is_replaceable;

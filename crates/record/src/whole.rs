@@ -1,5 +1,5 @@
-//! Decides whether the readings of a trial read the whole target, or which part of it, so that the
-//! bytes read divided by time are a rate. Most trials prove the whole by their answer. The output of a
+//! Decides whether the readings of a trial read the whole target, or which part, so that the bytes
+//! read divided by time are a rate. Most trials prove the whole by their answer. The output of a
 //! command that is not counted proves nothing: the command may have stopped after the first lines, and
 //! counts of bytes or faults do not distinguish the file from a pipe, a library, or the same part read
 //! twice. For a cold reading, the share of the file in the page cache afterwards shows what was read.

@@ -4,7 +4,7 @@
 //! For each contender, the fastest trial of each kind with the same work and state is compared. The
 //! ratio is computed within rounds, like every ratio, with the noise of all trials on both targets.
 //! Only an archive whose content has the digest of the plain target is compared: a user's own
-//! archive has no such plain file.
+//! archive has no plain file beside it.
 
 use super::groups;
 use super::ranking::Ranking;

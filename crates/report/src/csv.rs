@@ -72,20 +72,15 @@ impl Row<'_> {
 }
 
 /// The bound on memory of the trial's target, as it was requested, in bytes, and divided by the working
-/// set. Only records with such a bound have these columns.
+/// set. Only records with a bound on memory have these columns.
 const BOUND_COLUMNS: &[Column] = &[
     Column::Text("memory", |row| known(row.memory().map(|memory| memory.bound))),
     Column::Text("memory_cache_bytes", |row| known(row.memory().map(|memory| memory.cache_bytes))),
     Column::Text("memory_share", |row| known(row.memory().map(MemoryFacts::share))),
 ];
 
-/// Whether the shares in `resident_before` and `resident_after` are estimates from sampled pages.
-/// Only records with such a reading have this column.
-const ESTIMATE_COLUMNS: &[Column] =
-    &[Column::Text("resident_is_estimate", |row| row.sample.resident_is_estimate.to_string())];
-
-/// Whether a file that begins with `head` is such a table. Only the columns up to the first meters
-/// are compared: later versions may add meters.
+/// Whether a file that begins with `head` is an exported table. Only the columns up to the first
+/// meters are compared: later versions may add meters.
 pub fn is_csv(head: &str) -> bool {
     let names = COLUMNS.iter().map_while(|column| match column {
         Column::Text(name, _) => Some(*name),

@@ -71,10 +71,11 @@ fn exponent(value: f64) -> i32 {
 }
 
 /// If the upper end of an interval is more than this many times the lower one, the ends say nothing.
-/// Two rounds that differ by chance give such intervals, and readings of two kinds.
+/// Intervals with ends so far apart come from two rounds that differ by chance, or from readings of
+/// two kinds.
 const SPAN_MAX: f64 = 1000.0;
 
-/// Stands in place of such ends.
+/// The text that replaces ends that are too far apart.
 pub(super) const TOO_FAR_APART: &str = "readings too far apart to tell";
 
 /// Whether the ends of the interval of a positive number are too far apart to say anything.

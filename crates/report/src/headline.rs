@@ -99,7 +99,7 @@ impl Ranking {
     }
 }
 
-/// The verdict in a few words, with the limit if the verdict names a share of it.
+/// The verdict in a few words, with the limit if the verdict names a share of the limit.
 fn stops_at(row: &RankingRow) -> String {
     let Some(diagnosis) = &row.diagnosis else { return String::new() };
     let text = diagnosis.stops_at();

@@ -54,8 +54,8 @@ fn shortened(trial: &Trial, contenders: bool) -> String {
     if params.is_empty() { name } else { format!("{name} · {}", params.replace(',', " · ")) }
 }
 
-/// Short names of targets: the ends of their paths by which different targets are told apart. A name
-/// has as many folders before the file name as that takes.
+/// Short names of targets: the ends of their paths by which different targets can be distinguished.
+/// A name has as many folders before the file name as that takes.
 pub fn target_names(paths: &[&str]) -> Vec<String> {
     let different: BTreeSet<&str> = paths.iter().copied().collect();
     let mut names = BTreeMap::<&str, &str>::new();

@@ -154,8 +154,8 @@ fn gain_words(scaling: &Scaling, gain: &Gain) -> String {
     )
 }
 
-/// The words on the number from which more readers add nothing; `None` for ranks, because nobody
-/// wants to save hosts.
+/// The words on the number from which more readers add nothing; `None` for ranks, because the
+/// number of hosts is rarely what users want to reduce.
 fn saturated_words(scaling: &Scaling) -> Option<String> {
     if scaling.unit == Unit::Rank {
         return None;

@@ -1,5 +1,5 @@
 //! Interim analyses: after which rounds a run compares its trials, and at which error it may stop
-//! one. Such an analysis is also called a look at the data.
+//! one. An interim analysis is also called a look at the data.
 //!
 //! A trial that is compared with the leader again and again would be found slower by chance sooner
 //! or later. So every interim analysis has its own error, and together they use up the error that

@@ -3,8 +3,8 @@
 //!
 //! If y spans powers of ten, its errors usually grow with it. Ordinary least squares then assumes
 //! the error of the largest y for all points, and the interval of an intercept of microseconds is
-//! as wide as the noise of a second. For such points, use [`weighted_least_squares`] and
-//! [`theil_sen_intervals`].
+//! as wide as the noise of a second. For points whose errors grow with y, use
+//! [`weighted_least_squares`] and [`theil_sen_intervals`].
 
 use crate::interval::{Confidence, Interval};
 use crate::number::count;
@@ -15,7 +15,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The weights come from the previous line; they are updated at most this many times.
+/// The weights of the points come from the line of the previous iteration. There are at most this many
+/// iterations.
 const WEIGHINGS_MAX: usize = 50;
 
 /// The iteration ends when the weights change by less than this share.

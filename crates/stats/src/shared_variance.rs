@@ -67,7 +67,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const RANK_TEST_FROM: usize = 6;
 
 /// The same number where the error is divided by the number of comparisons: with fewer pairs, the
-/// test has no interval at such an error.
+/// test has no interval at this error.
 pub(crate) const RANK_TEST_FROM_AGAINST_CHOSEN: usize = 8;
 
 /// Locations of fewer trials have Student's interval.
@@ -105,7 +105,7 @@ pub struct SharedVariance {
     /// The effect of each unit: how much longer all trials took in it.
     effects: Vec<f64>,
     /// The mean effect of the units that at least two trials share, with Student's interval; `None`
-    /// with fewer than two such units.
+    /// with fewer than two units.
     common: Option<Interval>,
     /// True if the readings themselves decided when they ended.
     is_decided: bool,

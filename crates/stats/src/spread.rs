@@ -43,7 +43,7 @@ const LOWEST_CENTRE: f64 = -3.0;
 /// Grid values of τ.
 const WIDTHS: [f64; 6] = [0.35, 0.5, 0.7, 1.0, 1.4, 2.0];
 
-/// The variance that one level of the grid stands for; it is added to τ².
+/// The variance that one level of the grid represents; it is added to τ².
 const VARIANCE_OF_LEVEL: f64 = 0.0875 * 0.0875;
 
 /// The share of trials expected in the tail of the prior.

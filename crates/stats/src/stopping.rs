@@ -2,11 +2,11 @@
 //! matters: elimination with an indifference zone.
 //!
 //! Two trials that differ by 1 % could be read for hours until an interval separates them. For a
-//! user who wants the fastest, a trial within 10 % of it is as good. With such an indifference zone
-//! δ, every race ends, and trials may stop after every round: Kim & Nelson, *A Fully Sequential
-//! Procedure for Indifference-Zone Selection in Simulation*, ACM Transactions on Modeling and
-//! Computer Simulation 11 (2001). A trial t stops after r rounds if for one of the four fastest
-//! trials, l,
+//! user who wants the fastest, a trial that is at most 10 % slower is as good. With an indifference
+//! zone δ, every race ends, and trials may stop after every round: Kim & Nelson, *A Fully
+//! Sequential Procedure for Indifference-Zone Selection in Simulation*, ACM Transactions on
+//! Modeling and Computer Simulation 11 (2001). A trial t stops after r rounds if for one of the
+//! four fastest trials, l,
 //!
 //! d > max(0, (σ_t² + σ_l²) ln(K / 2α) / (δ r) − δ / 2)
 //!
@@ -21,10 +21,10 @@
 //! little noise: after two rounds they would often stop by the chance of a small spread.
 //!
 //! By simulation (`simulation::stopping`), a wrong trial is left in at most 5 of 100 races, even if
-//! all other trials are just δ slower. The guarantee is the fastest trial or one within δ of it. So
-//! ranks come from the intervals of the readings, and not from which trials were left: trials as
-//! fast as the remaining one are called slower than it no more often than with the interim analyses
-//! of [`interim_confidence`].
+//! all other trials are just δ slower. The guarantee is that the chosen trial is the fastest or at
+//! most δ slower. So ranks come from the intervals of the readings, and not from which trials were
+//! left: trials as fast as the remaining one are called slower than it no more often than with the
+//! interim analyses of [`interim_confidence`].
 //!
 //! The remaining trial was chosen because its readings were fast, so they overstate its speed. If
 //! all trials are equal, the interval of its own ratio to another trial holds the true ratio in 86

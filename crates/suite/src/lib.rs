@@ -145,7 +145,7 @@ pub struct SuiteEntry {
     #[serde(default)]
     pub command: CommandRules,
     /// Whether the trial is a command that decodes a zstd archive with the dictionary that the
-    /// variable `READLAB_DICTIONARY` names. Such a command takes part only if there is a
+    /// variable `READLAB_DICTIONARY` names. A command with this flag takes part only if there is a
     /// dictionary, and other commands for archives only if there is none.
     #[serde(default, rename = "dictionary")]
     pub has_dictionary: bool,

@@ -1,10 +1,10 @@
 //! Verification of a contender: tests from outside whether it keeps PROTOCOL.md.
 //!
-//! Starting a program takes most of the time of such a test, so one session is used for many files:
-//! between two turns the file at the target's path is replaced by another one. Settings that are
-//! part of the command line (names, parameters, parts, lists) need separate sessions. Each session
-//! is a `Check`. Checks run in parallel, because nothing is timed. The true answers come from the
-//! oracle.
+//! Starting a program takes most of the time of a verification, so one session is used for many
+//! files: between two turns the file at the target's path is replaced by another one. Settings that
+//! are part of the command line (names, parameters, parts, lists) need separate sessions. Each
+//! session is a `Check`. Checks run in parallel, because nothing is timed. The true answers come
+//! from the oracle.
 
 mod archives;
 mod check;
@@ -174,7 +174,7 @@ fn run_checks(
             let mut first_faults = locked(first_faults);
             first_faults[subject] = first_faults[subject].min(number);
         }
-        // If nobody receives the result, the program is ending.
+        // If the receiver is gone, the program is ending.
         let _ = results.send((subject, number, outcome));
     }
 }

@@ -182,7 +182,7 @@ fn place_lists(folder: &Path, data: &Path) -> io::Result<Vec<PlaceList>> {
     let of_each = |(name, ranges): (&str, Vec<(u64, u64)>)| {
         let is_long = ranges.len() > 1000;
         let case = Arc::new(write_ranges(folder, name, data, ranges)?);
-        // Methods past the page cache read such blocks with the bytes around them.
+        // Methods past the page cache read these blocks with the bytes around them.
         Ok(PlaceList { case, is_aligned: true, is_long })
     };
     let ranges: [(&str, Vec<(u64, u64)>); 3] = [

@@ -1,4 +1,5 @@
-//! Tests of ranks that race together. A rank that differs, lies or cannot begin is named.
+//! Tests of ranks that race together. A rank that differs, makes false claims or cannot begin is
+//! named.
 
 use super::{
     MPICH, Mpi, OPEN_MPI, RACE, SHORT, agents, assert_ended, device_bytes, home_for_ranks, read_trial,

@@ -183,7 +183,7 @@ impl Figure {
         }
     }
 
-    /// Whether the figure is a published mean. Such means are compared only with means.
+    /// Whether the figure is a published mean. A mean is compared only with means.
     pub(super) fn is_mean(&self) -> bool {
         matches!(self, Figure::Value { statistic: Statistic::Mean, .. })
     }

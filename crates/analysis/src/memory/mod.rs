@@ -80,7 +80,8 @@ pub struct MemoryCurve<'a> {
     /// The step with the largest change; `None` if no step clearly changes the rate by more than
     /// `CLIFF_TIMES_MIN`.
     pub cliff: Option<Cliff>,
-    /// The least bound from which all greater bounds add at most 5 %, by their whole intervals.
+    /// The smallest bound such that every greater bound is at most 5 % faster. Whole 95 % intervals must
+    /// show it.
     pub enough: Option<MemoryLevel>,
 }
 

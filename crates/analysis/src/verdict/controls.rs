@@ -40,7 +40,7 @@ pub(super) fn opens_cpu_ns(record: &Record, it: &TrialRecord) -> Option<f64> {
 }
 
 /// The share of the time for which a thread that never waits got a processor: 1 on an idle machine.
-/// Computed from controls of the same rounds that only compute or copy; `None` without such
+/// Computed from controls of the same rounds that only compute or copy; `None` without these
 /// controls.
 pub(super) fn available_share(record: &Record, it: &TrialRecord) -> Option<f64> {
     let works = controls(record, it, &[LimitKind::Memory, LimitKind::Copy]).into_iter();

@@ -64,7 +64,7 @@ impl CpuTime {
 /// first, because clock ticks split short times wrongly.
 ///
 /// CPU time is read just outside the window, so a thread that never waits seems to work for a
-/// little longer than the window. Such an excess does not count as a further thread.
+/// little longer than the window. This excess does not count as a further thread.
 pub fn processors_busy(it: &TrialRecord) -> Result<f64, NoCpuTime> {
     let all = MeteredSample::all(it)?;
     let busy = stats::median(all.iter().map(|it| it.cpu_ns() / float(it.wall_ns.max(1))));

@@ -46,7 +46,7 @@ fn is_of_reading(record: &Record, limit: &Limit) -> bool {
     limit.trial.and_then(|index| record.trial(index)).is_some_and(|it| !it.trial.is_control())
 }
 
-/// The readings that clearly exceed a limit: the fastest one for each such limit.
+/// The readings that clearly exceed a limit: the fastest one for each exceeded limit.
 fn exceeding_readings(record: &Record, limits: &[Limit]) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     let readings = record.trials.iter().filter(|it| !it.trial.is_control() && it.is_measured());
@@ -157,7 +157,8 @@ fn limit_of_trial(record: &Record, it: &TrialRecord) -> Option<Limit> {
     })
 }
 
-/// The limit that a reading from a server shows. Only records of limits use such readings for that.
+/// The limit that a reading from a server shows. Only records of `readlab limits` use these
+/// readings for that.
 fn server_limit_kind(record: &Record, it: &TrialRecord) -> Option<LimitKind> {
     let target = record.target_of(&it.trial)?;
     let is_limit = record.header.kind == RunKind::Limits

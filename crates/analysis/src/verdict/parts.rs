@@ -47,8 +47,8 @@ pub enum TimeShare {
     /// The threads do not run and are not ready to run.
     Waiting,
     /// The threads are ready to run, but other processes use all processors. Estimated from a
-    /// control that never waits for anything else; without such a control, as over a server, the
-    /// time is the kernel's own count.
+    /// control that never waits for anything else; without this control, as over a server, the time
+    /// is the kernel's own count.
     Queued,
 }
 
@@ -153,7 +153,7 @@ pub(super) struct TrialFacts<'a> {
     pub(super) it: &'a TrialRecord,
 }
 
-/// A limit, and the share of it that a trial reaches.
+/// A limit, and the share of the limit that a trial reaches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LimitShare<'a> {
     pub(super) limit: &'a Limit,
@@ -253,7 +253,7 @@ impl<'a> TrialFacts<'a> {
         self.near.iter().copied().max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
-    /// The limit of this kind, with the trial's share of it.
+    /// The limit of this kind, and the share of the limit that the trial reaches.
     pub(super) fn limit(&self, kind: LimitKind) -> Option<LimitShare<'a>> {
         self.near.iter().copied().find(|near| near.limit.kind == kind)
     }
@@ -263,7 +263,8 @@ impl<'a> TrialFacts<'a> {
         self.limit(kind).is_some_and(|near| near.share >= share)
     }
 
-    /// The limit that this trial clearly exceeds by most. Such a limit was measured too low.
+    /// The limit that this trial clearly exceeds by most. A limit that a trial exceeds was measured
+    /// too low.
     pub(super) fn most_exceeded_limit(&self) -> Option<LimitShare<'a>> {
         let beyond = self.near.iter().copied().filter(|near| near.share > ABOVE_LIMIT);
         beyond.filter(|near| !self.overlaps(*near)).max_by(|a, b| a.share.total_cmp(&b.share))

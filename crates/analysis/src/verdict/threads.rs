@@ -18,7 +18,7 @@ const WAITING_SHARE_MIN: f64 = 0.4;
 const RELATIVE_SPEED_MIN: f64 = 0.7;
 
 /// The same reading by one thread, which does not wait, and its relative speed; `None` where
-/// threads do not wait, and where no such reading was measured.
+/// threads do not wait, and where no reading by one thread was measured.
 pub(super) fn remedy_by_single_thread(judged: &JudgedTrial, parts: Parts) -> Option<Remedy> {
     let trial = &judged.it.trial;
     let may_wait = trial.state == CacheState::Warm && trial.threads() > 1;

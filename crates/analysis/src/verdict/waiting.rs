@@ -64,8 +64,9 @@ pub(super) fn verdict_on_wait(judged: &JudgedTrial) -> Verdict {
 }
 
 /// The verdict on a cold reading of an encoded file that is limited by the kernel's work and its
-/// waits. Such a file cannot be read past the page cache, so no reading shows the device alone. If
-/// the device was mostly idle, the reading waited for decoding in the kernel's own threads.
+/// waits. A compressed file cannot be read past the page cache, so no reading shows the device
+/// alone. If the device was mostly idle, the reading waited for decoding in the kernel's own
+/// threads.
 pub(super) fn decoding_or_device(facts: &TrialFacts) -> Verdict {
     match facts.device_busy {
         Some(busy) if busy < DOMINANT_SHARE_MIN => Verdict::Decoding,

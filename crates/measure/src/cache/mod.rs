@@ -244,7 +244,7 @@ impl PageCache {
             self.advise_eviction(self.evicted_part.filter(|_| tries == 0), eviction)?;
             tries += 1;
             let proof = self.residency.prove()?;
-            // A probed page stands for many pages: an estimate must find none.
+            // A probed page represents many pages: an estimate must find none.
             if proof.is_cold() || !proof.is_estimate() && proof.resident <= remaining {
                 return Ok(proof);
             }

@@ -64,7 +64,7 @@ fn a_range_is_filled_alone_and_evicted_with_the_whole_file() {
 #[test]
 fn the_part_of_one_of_several_readers_is_evicted_alone() {
     let Some((_folder, path)) = disk_file() else { return };
-    // No folio of the page cache is on both sides of such a boundary.
+    // No folio of the page cache crosses this boundary.
     let part = Part { start_bytes: 2 << 20, length_bytes: 2 << 20 };
     let whole = PageCache::open(&path, Eviction::OfFile).unwrap();
     let cache = cache_of_part(&path, part, None);

@@ -27,7 +27,7 @@ const PLACES_MIN: usize = 6;
 
 const PLACE_BYTES: usize = 1 << 20;
 
-/// Each place lies in a separate stretch of the file of at least this length.
+/// Each place is in a separate stretch of the file. A stretch has at least this length.
 const STRETCH_BYTES: u64 = 2 << 20;
 
 /// Size of the smallest file that has enough places.
@@ -35,7 +35,7 @@ pub const FILE_BYTES_MIN: u64 = STRETCH_BYTES * PLACE_COUNT as u64;
 
 pub const PROBE_TIME: Duration = Duration::from_secs(1);
 
-/// A cache is claimed only if the whole interval of the ratio lies above this: a second reading is
+/// A cache is claimed only if the whole interval of the ratio is above this: a second reading is
 /// seldom slower, and a slightly faster one proves no cache.
 const CLAIMED_RATIO_MIN: f64 = 1.25;
 

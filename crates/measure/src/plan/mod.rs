@@ -19,13 +19,13 @@ use readlab_roster::methods::ResolvedMethod;
 pub const FILLS_PER_START: u32 = 5;
 
 /// Smallest number of rounds of every state under an advised budget. The methods of a language have
-/// at least as many until their times are told apart: few trials share little noise, so their
-/// intervals are wide before.
+/// at least as many until the difference of their times is clear: few trials share little noise, so
+/// their intervals are wide before.
 pub const ROUNDS_MIN: u32 = 5;
 
 /// Smallest number of rounds of a state under an advised budget in a race of more than
 /// [`FEW_TRIALS`] trials: many trials share much noise, so that every ratio has an interval after
-/// two rounds, and most trials are told apart.
+/// two rounds, and most differences are clear.
 const ROUNDS_MIN_OF_MANY: u32 = 2;
 
 /// Largest number of trials that count as few; few trials share little noise.
@@ -48,7 +48,7 @@ pub struct PlannedTrial {
     /// The block of each round in which the trial is read. Trials of one block are read under the
     /// same settings of the system.
     pub block: usize,
-    /// Whether this is the first trial of something that the user named. If time is short, such a
+    /// Whether this is the first trial of something that the user named. If time is short, this
     /// trial is read once before any other trial is read twice.
     pub is_first_named: bool,
     /// Why the trial is not read at first, if a prediction leaves no time for it. It is read once

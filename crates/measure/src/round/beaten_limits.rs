@@ -16,7 +16,7 @@ use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Line};
 
 /// A reading that fetches more than this many times its bytes reads in larger pieces than the control
-/// of the device, which shows no limit of such pieces.
+/// of the device, which shows no limit for larger pieces.
 const FETCHED_TIMES_MAX: f64 = 1.1;
 
 /// A control and the reading that it should have limited.
@@ -92,8 +92,8 @@ impl Run<'_> {
             !it.ended && control.limit() == Some(kind) && visits && same && enough
         };
         let controls = progresses.iter().enumerate().filter(|(_, it)| applies && fits(it));
-        // For the device, the fastest control counts, because every control of the device is a
-        // limit.
+        // Every control of the device shows a rate that the device can reach. The fastest one is
+        // nearest to the limit of the device.
         let fastest =
             |it: &TrialProgress| self.median_rate(kind, it).map_or(u64::MAX, |rate| u64::MAX - whole(rate));
         let best = controls.min_by_key(|(_, it)| match kind {

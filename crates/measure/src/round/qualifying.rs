@@ -67,8 +67,8 @@ impl<'a> ContestRivals<'a> {
         methods_of_language.iter().copied().min_by(|&a, &b| median_ns(a).total_cmp(&median_ns(b)))
     }
 
-    /// Whether a trial is the usual or the best method of its language, and the two are not yet
-    /// told apart.
+    /// Whether a trial is the usual or the best method of its language, and the difference between
+    /// the two is not clear yet.
     fn is_open_method(&self, it: usize) -> bool {
         let methods_of_language = self.methods_of_language(it);
         let usual =
@@ -178,7 +178,7 @@ impl Run<'_> {
 
     /// Gives further rounds to stopped trials whose intervals are needed most, while there is time:
     /// trials that share the first rank, the best method of each language, and its usual method as
-    /// long as the two are not told apart. Returns whether there are such trials.
+    /// long as the difference between the two is not clear. Returns whether any trial is resumed.
     fn resume_needed_trials(&self, state_run: &mut StateRun, field: &ContestRivals, first: usize) -> bool {
         let is_late = state_run.clock.is_late(self.sampler.elapsed_ns());
         let is_asked_for = |it: usize| {
@@ -202,7 +202,7 @@ impl Run<'_> {
     }
 
     /// Whether a trial has further rounds although another is faster. The usual and the best method
-    /// of a language have further rounds until the two are told apart, or until they have enough
+    /// of a language have further rounds until their difference is clear, or until they have enough
     /// rounds for an interval without the shared noise. Once the time of the state is used up,
     /// which takes two rounds if readings take seconds, only the methods of the leader's language
     /// and the trials that the user named have further rounds.

@@ -23,7 +23,7 @@ const STARTED_AHEAD: usize = 2;
 /// reading may come from memory.
 const STARTS_PER_TURN: u64 = 4;
 
-/// A waiting trial is started if there is time for this many turns of it and of each other trial:
+/// A waiting trial is started if there is time for this many turns of this and of each other trial:
 /// an untimed one, and one in each of two rounds.
 const TURNS_MIN: u64 = 3;
 

@@ -11,8 +11,7 @@ use readlab_record::{StopReason, Stopped};
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
-/// Divisor of the number of readings. Precision is computed again when there are more readings by
-/// the quotient.
+/// Precision is computed again when the number of readings has grown by one part in this many.
 const PRECISION_SLACK: usize = 20;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! The time of a turn outside its windows. Readlab sees a turn from outside. Time that lies neither
+//! The time of a turn outside its windows. Readlab sees a turn from outside. Time that is neither
 //! in a window nor in an untimed reading, and that is not explained by waiting for a processor, can
 //! only be spent on answering. The control `null` shows how long answering takes on this machine at
 //! this time. A trial whose turns repeatedly take longer does something outside its windows.
@@ -160,7 +160,7 @@ impl ReplyOverhead {
         is_beyond.then(|| why(median, "the median", median_bound_ns))
     }
 
-    /// Largest allowed unexplained time of the turn that has the least of it.
+    /// Largest allowed unexplained time of the turn with the least unexplained time.
     fn bound_ns(&self, collects: CollectsGarbage) -> u64 {
         collects.fixed_ns().saturating_add(NULL_REPLY_FACTOR.saturating_mul(self.left_out_quantile(0.5)))
     }

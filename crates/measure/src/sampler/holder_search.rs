@@ -3,8 +3,8 @@
 //!
 //! A contender of this run that keeps pages breaks PROTOCOL.md: its trial is refused, its process
 //! is ended, and the other trials go on. Another program is named once in a warning, and trials
-//! that can be measured in spite of it are measured. [`crate::holders`] finds out which process
-//! holds a file; [`crate::cache`] defines how often eviction is tried.
+//! that it does not prevent are measured. [`crate::holders`] finds out which process holds a file;
+//! [`crate::cache`] defines how often eviction is tried.
 
 use super::cache_states::StateMaker;
 use crate::cache::{CacheError, TargetCache};

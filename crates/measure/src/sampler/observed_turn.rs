@@ -49,8 +49,7 @@ pub(super) struct CacheBeforeAfter {
     /// The page cache before the turn; `None` where it could not be read.
     pub(super) before: Option<ResidencyProof>,
     pub(super) after: Option<ResidencyProof>,
-    /// Bytes that the layer below the file system counted during the turn, if there is such a
-    /// layer.
+    /// Bytes that the layer below the file system counted during the turn; `None` without a layer.
     pub(super) below: Option<LowerLayerBytes>,
     /// Busy time of the device during the turn; `None` without a known device.
     pub(super) device_busy: Option<Result<u64, String>>,

@@ -592,7 +592,7 @@ fn check_available(bound: &MemoryFacts, need_bytes: u64) -> Result<(), TrialEnd>
     Err(TrialEnd::Trial(Outcome::Unavailable { reason }))
 }
 
-/// That a bound is smaller than processes that need so much; `None` if it is not.
+/// Why a bound is too small for processes that need `need_bytes`; `None` if it is large enough.
 fn small_bound_words(need_bytes: u64, bound: &MemoryFacts) -> Option<String> {
     (need_bytes > bound.cache_bytes).then(|| {
         format!(

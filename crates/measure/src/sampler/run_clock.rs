@@ -1,5 +1,5 @@
-//! The time of a run, which may have been interrupted before: how much of it is used, and how long
-//! a single wait may be.
+//! The time of a run, which may have been interrupted before: the time that is used, and how long a
+//! single wait may be.
 
 use crate::plan::Budget;
 use std::time::{Duration, Instant};

@@ -113,8 +113,8 @@ pub(super) fn count_side_by_side(
 }
 
 /// Counts in untimed runs. Programs that a contender starts for each reading load the counting
-/// library, which makes system calls; system calls of such a contender are counted once more
-/// without the library.
+/// library, which makes system calls; system calls of this contender are counted once more without
+/// the library.
 fn count_trial(trial: TrialIndex, trials: &Trials, alone: &Mutex<()>) -> Result<Counts, TrialEnd> {
     // A hook before the readings of one command must not disturb the readings of another.
     let is_prepared = trials.trial(trial).command.prepare.is_some();

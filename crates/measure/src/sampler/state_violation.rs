@@ -1,6 +1,6 @@
 //! The rules for a cold and for a warm sample: reasons why the samples of a turn did not start from
 //! the cache state that they claim. Pages were or were not resident, bytes did or did not come from
-//! the device. Such a turn is repeated ([`crate::attempt`]).
+//! the device. A turn that breaks a rule is repeated ([`crate::attempt`]).
 
 use super::observed_turn::ObservedTurn;
 use crate::interface::SampleError;

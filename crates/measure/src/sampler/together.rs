@@ -1,5 +1,6 @@
-//! A turn that several processes of a contender take together, each on the whole target. They are
-//! told to read one after the other and checked one by one, and together they give one sample.
+//! A turn that several processes of a contender take together, each on the whole target. They get
+//! the request to read one after the other and are checked one by one; together they give one
+//! sample.
 //!
 //! Readlab's clock times that sample, from the first `go` until the last answer: a reader that
 //! waits for a processor begins its own window late, so windows alone would hide the wait. Trials

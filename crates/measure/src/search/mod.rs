@@ -135,7 +135,7 @@ struct StateSearch {
 }
 
 impl StateSearch {
-    /// Tells the search how many more readings there is time for, at the rate so far.
+    /// Informs the search how many more readings there is time for, at the rate so far.
     fn update_affordable(&mut self, now_ns: u64) {
         let share = self.clock.share_used(now_ns).clamp(f64::EPSILON, 1.0);
         self.search.limit_further_readings(
@@ -145,7 +145,7 @@ impl StateSearch {
 }
 
 impl Run<'_> {
-    /// Searches in one state: reads rungs until few candidates are left or the best are told apart,
+    /// Searches in one state: reads rungs until few candidates are left or the best one is clear,
     /// then measures the chosen candidates afresh.
     fn search_and_measure(&mut self, tuning: &Tuning, state_run: &mut StateRun) -> RunResult<EndReason> {
         let state = state_run.state;

@@ -1,5 +1,5 @@
 //! Whether two targets have the same content, though they may hold it in different forms: a folder,
-//! the tar or the zip that was made of it.
+//! or a tar or a zip of that folder.
 
 use super::TargetFacts;
 use crate::trial::Answer;

@@ -17,7 +17,7 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// The environment variable that tells a contender where the dictionary is.
+    /// The environment variable with the path of the dictionary, for contenders.
     pub fn variable(&self) -> (OsString, OsString) {
         (DICTIONARY_VARIABLE.into(), self.path.clone().into())
     }

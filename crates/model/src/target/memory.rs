@@ -60,7 +60,7 @@ impl MemoryBound {
 }
 
 impl MemoryFacts {
-    /// The bound ÷ the working set; at least 1 if all of it fits into memory.
+    /// The bound ÷ the working set; at least 1 if the whole working set fits into memory.
     pub fn share(&self) -> f64 {
         self.cache_bytes as f64 / self.working_set_bytes.max(1) as f64
     }

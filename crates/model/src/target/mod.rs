@@ -90,12 +90,13 @@ pub struct TargetFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
     /// How many ranks of a fleet read the target, if the run compares different numbers of ranks.
-    /// The target then stands for all their reads together: its size times the number of ranks.
+    /// The facts of the target then describe all their reads together: its size times the number of
+    /// ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
     /// How many processes on this host read the target at the same time, if the run compares
-    /// different numbers of readers. The target then stands for all their reads together, as with
-    /// `ranks`.
+    /// different numbers of readers. The facts of the target then describe all their reads
+    /// together, as with `ranks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readers: Option<u32>,
     /// The folder that holds one copy of the file for each reader but the first; `None` if all

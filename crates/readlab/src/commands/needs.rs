@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// The error message for these words, separated by spaces; `FOLDER` stands for a folder.
+    /// The error message for these words, separated by spaces; `FOLDER` is replaced by a folder.
     fn error_for(words: &str) -> Option<String> {
         let command = Cli::command();
         let folder = tempfile::tempdir().unwrap();

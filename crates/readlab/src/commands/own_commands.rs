@@ -1,5 +1,5 @@
 //! Options for the user's own commands: their parameters, the check of their output, and their
-//! hooks. Names follow hyperfine where it has such an option.
+//! hooks. Names are those of hyperfine's options where it has the same option.
 
 use anyhow::{bail, ensure};
 use clap::Args;

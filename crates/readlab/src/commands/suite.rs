@@ -132,7 +132,8 @@ fn user_targets(suite: &Suite, word: &Path, seed: u64) -> TargetSpecs {
     whole.chain(blocks_of(suite, word, seed)).collect()
 }
 
-/// The blocks of a file that the suite reads; `None` if it reads none, or if there is no such file.
+/// The blocks of a file that the suite reads; `None` if it reads none, or if the file does not
+/// exist.
 fn blocks_of(suite: &Suite, file: &Path, seed: u64) -> Option<TargetSpec> {
     let places = suite.places_read()?;
     let file_bytes = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len();

@@ -51,8 +51,8 @@ const RANKS_MAX: u64 = 1 << 20;
 /// The range of the clock rates (in GHz) and of the loads that a machine may report.
 const MACHINE_FACTS: RangeInclusive<f64> = 0.0..=1e6;
 
-/// The shares of a working set that can be in memory: a page cache has at most as many bytes as there are
-/// counted.
+/// The shares of a working set that can be in memory: no page cache has 9e15 bytes, and a working set
+/// has at least one.
 const WORKING_SET_SHARES: RangeInclusive<f64> = 0.0..=9e15;
 
 /// What the rules need to know of the lines that were read so far.

@@ -51,7 +51,7 @@ pub(super) struct DistinguishedBy {
     work: bool,
     /// The names of the targets; `None` if all trials read the same one.
     targets: Option<Vec<String>>,
-    /// Whether some trials read blocks of a file and others all of it.
+    /// Whether some trials read blocks of a file and others the whole file.
     blocks: bool,
     together: bool,
     settings: bool,
@@ -74,7 +74,7 @@ impl DistinguishedBy {
         }
     }
 
-    /// The distinguishing facts in parentheses: the work, the name of the target, the blocks of it, the
+    /// The distinguishing facts in parentheses: the work, the name of the target, its blocks, the
     /// number of ranks or readers, and the settings of the system.
     pub(super) fn words(&self, work: Work, target: usize, facts: Option<&TargetFacts>) -> String {
         let name = self.targets.as_ref().and_then(|names| names.get(target)).cloned();

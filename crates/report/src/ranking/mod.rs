@@ -78,7 +78,7 @@ pub struct Ranking {
     /// The indifference zone by which trials stopped: the share by which a trial may be slower than
     /// the fastest and be as good. 0 if every difference mattered.
     pub indifference: f64,
-    /// The caches that still hold the target when it is cold; `None` if not cold, or if no such
+    /// The caches that still hold the target when it is cold; `None` if not cold, or if no lower
     /// cache is known.
     pub cold_above: Option<String>,
     /// The known facts about the layers below a cold target, one line each.

@@ -7,8 +7,8 @@
 //! robust to single outliers, and that of ordinary least squares, as in the published experiment.
 //! In the latter, the error of the largest file is assumed for all, and a fixed cost of
 //! microseconds has an interval of milliseconds. A size deviates from the line of Theil and Sen if
-//! all its times are on one side of it and their median differs by more than a fifth. With the
-//! other lines, one odd size would make all small sizes deviate. Only metered facts explain a
+//! all its times are on one side of the line and their median differs by more than a fifth. With
+//! the other lines, one odd size would make all small sizes deviate. Only metered facts explain a
 //! deviation; otherwise the text says that no meter explains it.
 
 mod series_facts;

@@ -17,8 +17,8 @@ pub struct SeriesFacts {
     /// The language of the contender; empty for writes.
     #[serde(skip)]
     pub language: String,
-    /// The caches that still hold the files when they are cold, by name; `None` if no such cache is
-    /// known.
+    /// The caches that still hold the files when they are cold, by name; `None` if no lower cache
+    /// is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_above: Option<String>,
     /// What was proven about the files; `None` for writes.

@@ -1,5 +1,5 @@
-//! One version of the served file as a client sees it: size, `ETag` and time; and the part of it
-//! that a request asks for.
+//! One version of the served file as a client sees it: size, `ETag` and time; and the part of the
+//! file that a request asks for.
 
 use super::request::Request;
 use jiff::Timestamp;

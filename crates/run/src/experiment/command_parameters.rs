@@ -1,4 +1,4 @@
-//! Parameters in the lines of commands: `{threads}` stands for each of its values, and one line
+//! Parameters in the lines of commands: `{threads}` is replaced by each of its values, and one line
 //! becomes one command for each combination of the values that it uses.
 //!
 //! Names and meaning are those of hyperfine's `--parameter-list` and `--parameter-scan`. `{}` is

@@ -35,7 +35,7 @@ pub struct TargetSpec {
     /// A path, a URL or an object.
     word: PathBuf,
     form: TargetForm,
-    /// The reader and the part of the target that it reads; `None` if all of it is read.
+    /// The reader and the part of the target that it reads; `None` if the whole target is read.
     split: Option<SplitReader>,
     /// How the files are found if the target is a tree.
     tree: Option<TreeRequest>,

@@ -102,7 +102,7 @@ struct Fit {
 pub(super) struct Surface<'a> {
     settings: &'a [Setting],
     readings: &'a [Reading],
-    /// The median of all logarithms.
+    /// The median of the logarithms of all readings.
     centre: f64,
     /// The fitted models with enough weight.
     fits: Vec<Fit>,

@@ -6,7 +6,7 @@ use crate::testing::fewest_by_chance;
 use crate::{Noise, count, quantile, sorted};
 
 /// The methods of one of this project's own searches, 151 settings in all: the number of levels of
-/// buffers, depths, threads, direct reads and hints. A method without a parameter has 0 levels of it.
+/// buffers, depths, threads, direct reads and hints. A method without a parameter has 0 levels.
 const METHODS: [[usize; 5]; 7] = [
     [5, 0, 0, 0, 0],
     [5, 0, 0, 0, 2],

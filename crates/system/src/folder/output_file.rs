@@ -257,8 +257,8 @@ impl<'a> OutputFile<'a> {
     }
 }
 
-/// True if another process or device receives what is written to the path. Such a pipe or device is
-/// not replaced.
+/// True if another process or device receives what is written to the path. A pipe or device is not
+/// replaced.
 fn is_stream(file: &Path) -> bool {
     let goes_on = |kind: fs::FileType| kind.is_fifo() || kind.is_char_device() || kind.is_socket();
     fs::metadata(file).is_ok_and(|facts| goes_on(facts.file_type()))

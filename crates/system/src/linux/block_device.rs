@@ -109,7 +109,8 @@ impl BlockDevice {
         Some(BlockDevice { folder })
     }
 
-    /// The file of this name in the folder of the device's queue; `None` if there is no such file.
+    /// The file of this name in the folder of the device's queue; `None` if the device does not
+    /// have the file.
     pub(super) fn queue_file(&self, name: &str) -> Option<PathBuf> {
         let file = self.disk_folder()?.join("queue").join(name);
         file.exists().then_some(file)

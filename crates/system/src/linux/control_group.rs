@@ -99,7 +99,7 @@ impl ThrottledTime {
         let files = self.files.as_ref().map_err(Unavailable::clone)?;
         let one = |path: &PathBuf| match fs::read_to_string(path) {
             Ok(text) => Ok(throttled_ns(&text).unwrap_or(0)),
-            // In version 2 a group without the controller has no such file.
+            // In version 2 a group without the controller does not have this file.
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(0),
             Err(cause) => {
                 Err(Unavailable::Unreadable { file: path.display().to_string(), cause: cause.to_string() })

@@ -52,7 +52,7 @@ fn sum_of(folder: &Path, file: &str, parse: fn(&str) -> Option<u64>) -> Result<u
 }
 
 /// The sum in `read_bytes 57 samples [bytes] 4096 1048576 59768832` (minimum, maximum, sum). Before
-/// the first read there is no such line.
+/// the first read the file lacks this line.
 fn parse_lustre(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split_whitespace().next() == Some("read_bytes"));
     line.map_or(Some(0), |line| line.split_whitespace().nth(6)?.parse().ok())

@@ -38,7 +38,7 @@ fn is_alone(group: u32, users: &[u32], groups: &str, accounts: &str) -> bool {
     let known = named.clone().all(|name| {
         accounts.iter().any(|account| account.first().is_some_and(|it| it == name) && is_one_of_them(account))
     });
-    // System accounts such as `sync` are in root's group, but nobody logs in with them.
+    // System accounts such as `sync` are in root's group, but no person logs in with them.
     let has_others = accounts
         .iter()
         .any(|account| number(account.get(3).map(String::as_str)) == Some(group) && !is_one_of_them(account));

@@ -108,8 +108,8 @@ pub fn check_answers(words: &[&Path]) -> Result<(), TargetError> {
 }
 
 /// True if a file system that may stop responding may be read, because it contains one of these
-/// names or is mounted below one. If more is read than the named files, any such file system of
-/// this machine counts.
+/// names or is mounted below one. If more is read than the named files, every file system of this
+/// machine that may cease to answer counts.
 pub fn may_cease_to_answer(words: &[PathBuf], is_more_read: bool) -> bool {
     let all = Mount::all(&SystemRoot::default()).into_iter();
     let unsure = all.filter(|mount| filesystem::may_cease_to_answer(&mount.kind));

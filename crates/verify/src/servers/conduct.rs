@@ -22,7 +22,7 @@ pub(super) struct ExpectedRequests<'a> {
     /// True if there are credentials, so that requests may be signed.
     pub may_be_signed: bool,
     pub readings: u32,
-    /// The size of the content; `None` if only ranges of it are read.
+    /// The size of the content; `None` if only ranges of the page are read.
     pub size_bytes: Option<u64>,
 }
 

@@ -51,7 +51,7 @@ pub(super) enum ServerKind {
     Expired,
     /// Encrypted, with the certificate of another host.
     OtherHost,
-    /// A port on which nobody listens.
+    /// A port without a server.
     Nowhere,
 }
 

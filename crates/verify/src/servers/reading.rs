@@ -27,7 +27,7 @@ use std::sync::Arc;
 const UNKNOWN_ETAG: &str = "\"another-1\"";
 
 /// Environment variables that configure a proxy. They name a server of the verification, which
-/// records such requests.
+/// records requests to a proxy.
 const PROXY_VARIABLES: [&str; 5] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
 /// Environment variables of the user that would change what a session does.
@@ -74,7 +74,7 @@ pub(super) struct ServerReadSpec<'s> {
     pub etag: Etag,
     pub trust: Trust,
     pub credentials: Option<Credentials>,
-    /// True if the contender may report that it cannot read such a target.
+    /// True if the contender may report that it cannot read this target.
     pub may_be_unavailable: bool,
 }
 

@@ -59,7 +59,7 @@ fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
     let (stops_at, sentence, limits) = judged(SIZE * 19 / 10, 250);
     assert_eq!((stops_at.as_str(), limits), ("device", of_machine), "{sentence}");
     assert!(sentence.contains("7.60 GB/s is more than the 2.50 GB/s that rust/device"), "{sentence}");
-    // At the limit and beyond it, most of the device's work is bytes that nobody asked for.
+    // At the limit and beyond it, most bytes that the device reads were not requested.
     for (times, wall_ms) in [(3, 1290), (20, 2000)] {
         let (stops_at, sentence, limits) = judged(SIZE * times, wall_ms);
         assert_eq!((stops_at, limits), (format!("read-ahead, {times}× the bytes"), of_machine), "{sentence}");

@@ -34,7 +34,7 @@ fn a_trial_is_never_its_own_limit() {
     let judged = verdict_on(&alone, direct_alone);
     assert_eq!((judged.limit.clone(), judged.stops_at().as_str()), (None, "unknown"), "{judged:?}");
     assert_sentence(&judged, "no reading past the page cache shows");
-    // The control is a limit for other trials. A trial that exceeds this limit has no share of it,
+    // The control is a limit for other trials. A trial that exceeds this limit has no share,
     // because the true limit is not known.
     let wc = add_cold(&mut alone, "command/wc -l", took_ms(970, 200, 300));
     let judged = verdict_on(&alone, wc);

@@ -41,8 +41,8 @@ impl StackWalker {
         self.unwinders.remove(&pid);
     }
 
-    /// Addresses in user mode, innermost first; the address of a caller lies within its call
-    /// instruction. The flag tells whether the walk reached the end of the stack.
+    /// Addresses in user mode, innermost first; the address of a caller is within its call
+    /// instruction. The flag states whether the walk reached the end of the stack.
     pub(super) fn walk(
         &mut self,
         pid: u32,

@@ -11,7 +11,7 @@ use crate::interface::{Slot, TrialEnd};
 use readlab_model::sample::Sample;
 use readlab_model::trial::TrialIndex;
 
-/// Number of further turns that each control gets before a trial is refused because of it.
+/// Number of further turns that each control gets before its rate refutes a trial.
 const CONTROL_TURNS: usize = 3;
 
 /// Number of turns that a trial has before it is refused because of all its turns.

@@ -496,12 +496,12 @@ fn is_for_other_dictionary(spec: &TrialSpec, readable: &ReadableTarget) -> bool 
 const PART_PARAMETER: &str = "part_bytes";
 
 /// Whether a method reads as much of a server's content as is read: all of it, or the ranges of a
-/// list. Controls read nothing of it.
+/// list. Controls do not read the target.
 fn reads_extent(method: &MethodLine, over: Transport, readable: &ReadableTarget) -> bool {
     !over.has_server() || method.cache == Cache::None || method.ranges == readable.is_ranges_only
 }
 
-/// Refuses a method that cannot read such a target.
+/// Refuses a method that cannot read the target.
 fn check_can_read(
     choice: &ResolvedMethod,
     over: Transport,

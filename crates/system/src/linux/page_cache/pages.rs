@@ -155,7 +155,7 @@ fn check_status(returned: c_int) -> io::Result<()> {
 }
 
 /// Counts the offsets whose pages are resident, with non-blocking reads of one byte
-/// (`preadv2(RWF_NOWAIT)`). `None` if the file system does not support such reads.
+/// (`preadv2(RWF_NOWAIT)`). `None` if the file system does not support reads that do not wait.
 ///
 /// Pages that the probe made the kernel fetch are evicted again. The file needs its own open file
 /// description with read-ahead disabled, because a probe of a missing page would otherwise fetch

@@ -55,7 +55,7 @@ impl SharedMemory {
         Ok(SharedMemory(file))
     }
 
-    /// The environment variable that tells a program where the memory is.
+    /// The environment variable with the path of the shared memory, for programs.
     pub fn variable(&self, name: &str) -> Variable {
         (name.into(), path_for_others(&self.0))
     }

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long the program may take to end after it was told to.
+/// How long the program may take to end after it was asked to end.
 const END_LIMIT: Duration = Duration::from_secs(10);
 
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
@@ -48,7 +48,7 @@ impl InheritingProgram {
         Ok(())
     }
 
-    /// Waits for the program, which was told to end, for a limited time.
+    /// Waits for a limited time until the program ends, after it was asked to.
     pub fn await_end(&mut self) {
         let end = Instant::now() + END_LIMIT;
         while matches!(self.process.try_wait(), Ok(None)) && Instant::now() < end {

@@ -129,8 +129,8 @@ pub fn undo_at_end_holding(commands: &[CommandLine], held: &impl AsFd) -> io::Re
     let (mut ours, theirs) = UnixStream::pair()?;
     send(&launcher.socket, TaskPurpose::Forget, &task(CommandLine::default())?, &theirs)?;
     drop(theirs);
-    // The launcher closes its end once it has closed what it held: whoever takes the lock next must
-    // find it free.
+    // The launcher closes its end once it has closed what it held: the next process that takes the
+    // lock must find it free.
     ours.read_to_end(&mut Vec::new())?;
     commands
         .iter()

@@ -123,7 +123,7 @@ fn run_front(lab: Pid, signals: &libc::sigset_t) -> ! {
         };
         match signal {
             libc::SIGCHLD => end_as(lab, asked),
-            // SAFETY: the kernel filled in what such a signal has; the call ends the process.
+            // SAFETY: the kernel filled in the fields of this signal; the call ends the process.
             EXIT_CODE_SIGNAL if info.si_code == libc::SI_QUEUE => unsafe {
                 if info.si_pid() == number {
                     let code = i32::try_from(info.si_value().sival_ptr.addr());

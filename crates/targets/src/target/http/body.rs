@@ -91,7 +91,7 @@ impl Read for Body<'_> {
 
 impl Body<'_> {
     /// Reads from the connection; 0 at its end. If TLS did not announce the end, an attacker may
-    /// have cut the connection, so such an end does not complete a body without another end.
+    /// have cut the connection, so this end does not complete a body without another end.
     fn read_wire(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match (self.wire.read(buffer), self.framing) {
             (Err(error), Framing::Close) if error.kind() == ErrorKind::UnexpectedEof => {

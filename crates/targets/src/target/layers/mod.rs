@@ -78,7 +78,8 @@ impl Walk<'_> {
                 self.add(Layer::new(LayerKind::Filesystem, name));
                 self.add_devices_of_filesystem(status.device, mount.as_ref());
             }
-            // A target on such a file system has no cold state at all.
+            // A target on a file system in memory, or with a cache of its own, has no cold state at
+            // all.
             Backing::Memory | Backing::OwnCache if self.chain.layers.is_empty() => {
                 self.add(Layer::new(LayerKind::Filesystem, name));
             }

@@ -9,7 +9,7 @@ use rand_distr::Zipf;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_model::target::places::Pattern;
 
-/// 2^64 divided by the golden ratio. Multiples of it place neighbouring numbers far apart.
+/// 2^64 divided by the golden ratio. Multiples of this number place neighbouring numbers far apart.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The numbers of the blocks in the order in which they are read; the file has `blocks` blocks.

@@ -27,7 +27,7 @@ pub enum ObjectNameError {
     LongKey(usize),
     #[error("{}: a key with control characters is not read", printable(.0))]
     Control(String),
-    /// Clients normalise such a path before they request it.
+    /// Clients normalise a path with these parts before they request it.
     #[error("{0}: a key with '.' or '..' as a part is not read: clients would request another key")]
     Dots(String),
 }

@@ -1,5 +1,5 @@
-//! Secrets in URLs and command lines: recognises queries that give access to whoever has them, and
-//! removes secrets from texts. `headers` handles what a command passes beside a URL.
+//! Secrets in URLs and command lines: recognises queries that give access to everyone who has them,
+//! and removes secrets from texts. `headers` handles what a command passes beside a URL.
 //!
 //! It is impossible to know all names of secrets, so a query is hidden unless all its parameter
 //! names are known to be harmless. A query that was hidden without need can be entered again, but a

@@ -86,7 +86,7 @@ struct Answer {
 }
 
 impl Misbehaviour {
-    /// The description of such a server in a report.
+    /// The description of the server in a report.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Forbidden => "a server that answers 403",

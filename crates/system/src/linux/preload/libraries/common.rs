@@ -62,7 +62,7 @@ impl OriginalFn {
 pub(crate) type Map = unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void;
 
 /// Opens the file that an environment variable names, passes its descriptor to `use_file`, and
-/// closes it. Does nothing if there is no such file.
+/// closes it. Does nothing if the file does not exist.
 pub(crate) fn with_shared_file(variable: &CStr, use_file: impl FnOnce(c_int)) {
     // SAFETY: the name ends in a zero byte.
     let path = unsafe { getenv(variable.as_ptr()) };

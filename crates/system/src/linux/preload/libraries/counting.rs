@@ -122,7 +122,7 @@ fn from_arena(align: usize, size: usize) -> *mut c_void {
     }
     let base = ARENA.0.get().cast::<u8>();
     let offset = (base as usize + start).next_multiple_of(align) - base as usize;
-    // SAFETY: start + room lies within the arena, and offset + size within start + room.
+    // SAFETY: start + room is within the arena, and offset + size within start + room.
     unsafe { base.add(offset).cast() }
 }
 

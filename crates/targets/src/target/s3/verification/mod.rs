@@ -78,7 +78,7 @@ impl ReceivedRequest<'_> {
         if !parts.is_signed_by(&claim.signature, secret, region, &claim.moment) {
             return Err(Refusal::Mismatch);
         }
-        // A writing verb may have a body; the server rejects such a request anyway.
+        // A writing verb may have a body; the server rejects a request with a body anyway.
         let has_no_body = [UNSIGNED_PAYLOAD, EMPTY_PAYLOAD].contains(&parts.payload);
         if has_no_body || !["GET", "HEAD"].contains(&self.verb) { Ok(()) } else { Err(Refusal::Payload) }
     }
