@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// Every trial reached the requested precision or its own most readings or time.
+    /// Every trial reached the requested precision, or its largest number of readings, or its time
+    /// limit.
     Settled,
     /// The time for the whole run was used up.
     Budget,

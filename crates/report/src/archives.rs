@@ -108,7 +108,7 @@ mod tests {
     use readlab_record::testing::{self, header};
 
     /// A record in which a contender reads lines plain in 100 ms and out of a zip in `zip_ms`.
-    fn record(zip_ms: u64, digest: &str) -> Record {
+    fn race_with_zip(zip_ms: u64, digest: &str) -> Record {
         let mut record = Record::new(header());
         let answer = Answer { bytes: Some(600), ..Answer::default() };
         let decoded = Some(Decoded { archive: Archive::Zip, digest: "d1".to_owned(), answer });
@@ -137,24 +137,24 @@ mod tests {
 
     #[test]
     fn decoding_is_compared_with_the_plain_file_within_rounds() {
-        let found = ratios(&record(200, "d1"));
+        let found = ratios(&race_with_zip(200, "d1"));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!((found[0].estimate - 0.5).abs() < 0.01, "{found:?}");
         let sentence = found[0].sentence();
         assert!(sentence.starts_with("warm, newlines: java/zip out of the zip is 0.5"), "{sentence}");
         assert!(sentence.ends_with("on the same content as a plain file: reading the plain file is faster"));
         assert!(
-            ratios(&record(50, "d1"))[0]
+            ratios(&race_with_zip(50, "d1"))[0]
                 .sentence()
                 .ends_with("decoding is faster than reading the plain file")
         );
-        assert!(ratios(&record(100, "d1"))[0].sentence().ends_with(": they tie"));
+        assert!(ratios(&race_with_zip(100, "d1"))[0].sentence().ends_with(": they tie"));
     }
 
     #[test]
     fn an_archive_of_other_content_or_under_other_settings_is_not_compared() {
-        assert_eq!(ratios(&record(200, "d2")), []);
-        let mut record = record(200, "d1");
+        assert_eq!(ratios(&race_with_zip(200, "d2")), []);
+        let mut record = race_with_zip(200, "d1");
         for (values, compared) in [(["128KiB", "4MiB"], 0), (["4MiB", "4MiB"], 1)] {
             for (target, value) in record.targets.iter_mut().zip(values) {
                 target.settings = vec![read_ahead(value, false)];

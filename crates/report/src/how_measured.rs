@@ -75,7 +75,7 @@ fn target_title(target: &TargetFacts) -> String {
     facts.extend(target.range.as_ref().map(range_words));
     facts.extend(target.places().map(places));
     facts.extend(target.ranges.as_ref().map(ranges_words));
-    facts.extend(target.http().map(|http| server(target.transport(), http)));
+    facts.extend(target.http().map(|http| server_words(target.transport(), http)));
     facts.extend(target.store().map(store));
     facts.extend(target.decoded.as_ref().map(|decoded| {
         let out = target.bytes_out(Some(decoded.archive));
@@ -154,7 +154,7 @@ fn ranges_words(ranges: &RangesFacts) -> String {
     )
 }
 
-fn server(over: Transport, http: &Http) -> String {
+fn server_words(over: Transport, http: &Http) -> String {
     let over = over.word();
     match http {
         Http::Own => format!("over {over}, from readlab's own server on 127.0.0.1"),

@@ -101,7 +101,7 @@ fn section(ranking: &Ranking, center: Center) -> Vec<String> {
         let rules: String = columns.iter().map(|it| if it.is_text { " :-- |" } else { " --: |" }).collect();
         let mut lines =
             vec![format!("| {} | method |{titles}", RANK.heading(facts)), format!("| :-- | :-- |{rules}")];
-        lines.extend(ranking.rows.iter().map(|row| line(row, &columns, facts)));
+        lines.extend(ranking.rows.iter().map(|row| row_line(row, &columns, facts)));
         blocks.push(lines.join("\n"));
     }
     let explanations = ranking.explanations.iter().map(|it| format!("Explanation: {it}"));
@@ -144,7 +144,7 @@ fn series(series: &Series) -> String {
     lines.join("\n")
 }
 
-fn line(row: &RankingRow, columns: &[&Column], facts: TableFacts) -> String {
+fn row_line(row: &RankingRow, columns: &[&Column], facts: TableFacts) -> String {
     let rank = row.rank.map_or_else(String::new, Rank::word);
     let label = row.label.as_ref().map_or_else(String::new, |label| format!("{} ", text(label)));
     let mark = if row.is_marked { words::CONDUCT_MARK } else { "" };

@@ -105,7 +105,7 @@ pub struct SharedVariance {
     /// The effect of each unit: how much longer all trials took in it.
     effects: Vec<f64>,
     /// The mean effect of the units that at least two trials share, with Student's interval; `None`
-    /// with fewer than two units.
+    /// with fewer than two shared units.
     common: Option<Interval>,
     /// True if the readings themselves decided when they ended.
     is_decided: bool,
@@ -374,7 +374,7 @@ impl SharedVariance {
     }
 }
 
-/// How much more time a trial takes than another, in logarithms.
+/// The logarithm of the time of a trial divided by that of another trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct DistanceBehind {
     /// The Hodges–Lehmann centre of the pairs.

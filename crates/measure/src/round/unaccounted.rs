@@ -182,17 +182,19 @@ pub fn share_of_bound(
     collects: bool,
 ) -> Option<f64> {
     let unexplained_ns = |turn: Vec<Sample>, gc| Some(UnaccountedTime::of_turn(&turn)?.unexplained_ns(gc));
-    let left_out_ns =
-        turns(null).into_iter().filter_map(|turn| unexplained_ns(turn, CollectsGarbage(false))).collect();
+    let left_out_ns = samples_by_turn(null)
+        .into_iter()
+        .filter_map(|turn| unexplained_ns(turn, CollectsGarbage(false)))
+        .collect();
     let bound_ns = ReplyOverhead { left_out_ns }.bound_ns(CollectsGarbage(collects));
-    let least_ns = turns(samples)
+    let least_ns = samples_by_turn(samples)
         .into_iter()
         .filter_map(|turn| unexplained_ns(turn, CollectsGarbage(collects)))
         .min()?;
     Some(float(least_ns) / float(bound_ns))
 }
 
-pub(super) fn turns(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
+pub(super) fn samples_by_turn(samples: impl Iterator<Item = Sample>) -> Vec<Vec<Sample>> {
     let mut turns = Vec::<Vec<Sample>>::new();
     for sample in samples {
         match turns.last_mut() {

@@ -142,8 +142,8 @@ impl<'a> ProcessSampler<'a> {
         self
     }
 
-    /// The same sampler, which reads trials under these settings of the system: each trial under the
-    /// point that has the number of the trial's block.
+    /// The same sampler, which reads trials under these settings of the system: the block of a trial
+    /// is the index of its point.
     pub fn with_settings(self, settings: Option<SettingControl>) -> ProcessSampler<'a> {
         ProcessSampler { settings, ..self }
     }

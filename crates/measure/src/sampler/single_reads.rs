@@ -159,7 +159,7 @@ mod tests {
     use readlab_roster::discovery::Contenders;
     use std::fs;
 
-    /// A file that is read once, and readlab's own file in another folder.
+    /// A plan that reads a file once, and the warm-up file, which is in another folder.
     struct SweepFiles {
         plan: Plan,
         contenders: Contenders,

@@ -117,7 +117,7 @@ impl Answer {
     }
 
     /// Several ranges of a file of this size, in parts that the boundary separates (RFC 9110, 14.6).
-    pub(super) fn parts(file: File, ranges: Vec<Range<u64>>, size_bytes: u64, boundary: &str) -> Answer {
+    pub(super) fn multipart(file: File, ranges: Vec<Range<u64>>, size_bytes: u64, boundary: &str) -> Answer {
         let part = |range: Range<u64>| {
             let words = content_range(&range, size_bytes);
             let fields = format!("Content-Type: {CONTENT_TYPE}\r\nContent-Range: {words}\r\n");
@@ -284,7 +284,7 @@ mod tests {
         let bytes: Vec<u8> = (0..2 * PIECE_BYTES).map(|at| b'a' + (at % 23) as u8).collect();
         let end = bytes.len() as u64;
         let ranges = vec![end - 1..end, 0..1, 5..PIECE_BYTES as u64 + 7];
-        let answer = Answer::parts(file_of(&bytes), ranges.clone(), end, "B");
+        let answer = Answer::multipart(file_of(&bytes), ranges.clone(), end, "B");
         let (text, is_whole) = send_to_client(answer, KEEP_OPEN);
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let part = |range: &Range<u64>| {

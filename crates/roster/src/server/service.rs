@@ -55,7 +55,7 @@ pub(super) fn file_answer(service: &dyn Service, request: &Request, file: io::Re
             // The tag is a hash, which no content has by chance.
             let boundary = version.etag.trim_matches('"');
             let kind = format!("multipart/byteranges; boundary={boundary}");
-            Answer::parts(file, parts, size_bytes, boundary).with("Content-Type", kind)
+            Answer::multipart(file, parts, size_bytes, boundary).with("Content-Type", kind)
         }
         RequestedPart::Whole | RequestedPart::Parts(_) => {
             Answer::part(Status::Ok, file, 0..size_bytes).with("Content-Type", CONTENT_TYPE)

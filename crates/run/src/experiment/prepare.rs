@@ -247,12 +247,21 @@ impl<'a> PlanInputs<'a> {
     }
 
     /// Adds the content of an archive, which is text or not, or why the archive cannot be decoded.
-    fn add_content(&mut self, target: &OpenTarget, archive: Archive, is_text: bool, broken: Option<String>) {
+    fn add_content(
+        &mut self,
+        target: &OpenTarget,
+        archive: Archive,
+        is_text: bool,
+        unreadable_reason: Option<String>,
+    ) {
         let facts = &target.target.facts;
         let work = self.work_on(facts, Some(archive), is_text);
         let has_dictionary = facts.dictionary.is_some();
-        let content =
-            ReadableTarget { has_dictionary, broken, ..ReadableTarget::plain(self.group.first, work) };
+        let content = ReadableTarget {
+            has_dictionary,
+            unreadable_reason,
+            ..ReadableTarget::plain(self.group.first, work)
+        };
         self.readable.insert(TargetForm { archive: Some(archive), over: Transport::File }, content);
     }
 
@@ -328,9 +337,10 @@ impl FirstReading<'_> {
         let Some(archive) = planning.add_user_archive(targets, expected)? else { return Ok(planning) };
         let (target, expected) = (&mut targets[0], &mut expected[0]);
         if planning.plan()?.plan.trials.iter().any(|planned| planned.trial.decodes.is_some()) {
-            let broken = target.decode_once(expected, archive, &self.deadline, self.recorder).err();
-            let is_text = broken.is_some() || expected.is_text();
-            planning.add_content(target, archive, is_text, broken);
+            let unreadable_reason =
+                target.decode_once(expected, archive, &self.deadline, self.recorder).err();
+            let is_text = unreadable_reason.is_some() || expected.is_text();
+            planning.add_content(target, archive, is_text, unreadable_reason);
         }
         Ok(planning)
     }

@@ -49,15 +49,15 @@ pub fn first_unresponsive(paths: &[&Path], asked: Probe, limit: Duration) -> Opt
     // about it.
     let names: Vec<CString> =
         paths.iter().map(|path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default()).collect();
-    let (mut done, tell) = io::pipe().ok()?;
+    let (mut done, writer) = io::pipe().ok()?;
     // SAFETY: the child makes system calls alone, on what was allocated before, and never returns.
     let child = match unsafe { libc::fork() } {
         -1 => return None,
         // SAFETY: this is the process that was just forked.
-        0 => unsafe { probe_paths(&names, asked, tell.as_raw_fd()) },
+        0 => unsafe { probe_paths(&names, asked, writer.as_raw_fd()) },
         child => Pid::from_raw(child)?,
     };
-    drop(tell);
+    drop(writer);
     let mut seen = 0;
     while seen < STEPS_PER_PATH * names.len() {
         match is_readable(&done, Instant::now() + limit) {
@@ -92,12 +92,12 @@ pub struct WatchedFile {
 impl WatchedFile {
     /// Reads at most this many bytes of an open file, from its current offset.
     pub fn begin(file: &File, most_bytes: u64, limit: Duration) -> io::Result<WatchedFile> {
-        let (pipe, tell) = io::pipe()?;
+        let (pipe, writer) = io::pipe()?;
         // SAFETY: the child makes system calls alone, on its stack, and never returns.
         let child = match unsafe { libc::fork() } {
             -1 => return Err(io::Error::last_os_error()),
             // SAFETY: this is the process that was just forked.
-            0 => unsafe { copy_to_pipe(file.as_raw_fd(), most_bytes, tell.as_raw_fd()) },
+            0 => unsafe { copy_to_pipe(file.as_raw_fd(), most_bytes, writer.as_raw_fd()) },
             child => Pid::from_raw(child),
         };
         Ok(WatchedFile { pipe, child, limit })
@@ -148,10 +148,10 @@ fn abandon(child: Pid) {
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn probe_paths(names: &[CString], asked: Probe, tell: RawFd) -> ! {
+unsafe fn probe_paths(names: &[CString], asked: Probe, writer: RawFd) -> ! {
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to a live local.
     unsafe {
-        close_all_but([tell]);
+        close_all_but([writer]);
         let mut read_from = None;
         for name in names {
             let mut status = MaybeUninit::<libc::stat>::zeroed();
@@ -164,14 +164,14 @@ unsafe fn probe_paths(names: &[CString], asked: Probe, tell: RawFd) -> ! {
             } else {
                 -1
             };
-            step_done(tell);
+            report_step(writer);
             if file >= 0 {
                 if asked == Probe::Bytes && read_from.replace(status.st_dev) != Some(status.st_dev) {
                     read_first(file, kind == libc::S_IFDIR);
                 }
                 libc::close(file);
             }
-            step_done(tell);
+            report_step(writer);
         }
         libc::_exit(0)
     }
@@ -181,11 +181,11 @@ unsafe fn probe_paths(names: &[CString], asked: Probe, tell: RawFd) -> ! {
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn copy_to_pipe(file: RawFd, most_bytes: u64, tell: RawFd) -> ! {
+unsafe fn copy_to_pipe(file: RawFd, most_bytes: u64, writer: RawFd) -> ! {
     let (mut piece, mut left) = ([0_u8; PIECE_BYTES], most_bytes);
     // SAFETY: none of these calls allocates or takes a lock, and every pointer is to live bytes.
     unsafe {
-        close_all_but([file, tell]);
+        close_all_but([file, writer]);
         while left > 0 {
             let most = usize::try_from(left).map_or(PIECE_BYTES, |left| left.min(PIECE_BYTES));
             let Ok(count) = usize::try_from(libc::read(file, piece.as_mut_ptr().cast(), most)) else {
@@ -201,7 +201,7 @@ unsafe fn copy_to_pipe(file: RawFd, most_bytes: u64, tell: RawFd) -> ! {
             let mut written = 0;
             while written < count {
                 let rest = &piece[written..count];
-                match usize::try_from(libc::write(tell, rest.as_ptr().cast(), rest.len())) {
+                match usize::try_from(libc::write(writer, rest.as_ptr().cast(), rest.len())) {
                     Ok(more) => written += more,
                     // The reader of the pipe is gone.
                     Err(_) => libc::_exit(libc::EPIPE),
@@ -216,10 +216,10 @@ unsafe fn copy_to_pipe(file: RawFd, most_bytes: u64, tell: RawFd) -> ! {
 ///
 /// # Safety
 /// Only in a process that was just forked.
-unsafe fn step_done(tell: RawFd) {
+unsafe fn report_step(writer: RawFd) {
     // SAFETY: the pointer is to a live byte.
     unsafe {
-        if libc::write(tell, [0_u8].as_ptr().cast(), 1) != 1 {
+        if libc::write(writer, [0_u8].as_ptr().cast(), 1) != 1 {
             libc::_exit(0);
         }
     }

@@ -6,7 +6,7 @@
 mod tests;
 
 use super::trial_progress::TrialProgress;
-use super::unaccounted::turns;
+use super::unaccounted::samples_by_turn;
 use crate::plan::{Plan, Rules};
 use readlab_model::sample::Sample;
 use readlab_model::trial::{CacheState, TrialIndex};
@@ -135,7 +135,7 @@ impl<'a> ResumeState<'a> {
 
     pub(super) fn turns_of_controls(self, plan: &Plan, state: CacheState) -> Vec<(TrialIndex, Vec<Sample>)> {
         let controls = plan.trials_of(state).into_iter().filter(|&it| plan.is_control(it));
-        let of = |trial| turns(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
+        let of = |trial| samples_by_turn(self.samples(trial)).into_iter().map(move |turn| (trial, turn));
         controls.flat_map(of).collect()
     }
 }

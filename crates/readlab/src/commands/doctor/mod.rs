@@ -41,7 +41,7 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     findings.extend(absent_contenders());
     findings.push(fleet_finding());
     findings.extend(scratch::leftovers().iter().map(leftover_finding));
-    checkup::sort(&mut findings);
+    checkup::sort_by_level(&mut findings);
     print_findings(&findings, &mut anstream::stdout().lock())?;
     Ok(ExitCode::SUCCESS)
 }

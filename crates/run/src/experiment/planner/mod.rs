@@ -461,7 +461,7 @@ impl Planner<'_> {
             let why = if over == Transport::File { "the target is none" } else { "only files are decoded" };
             return Err(format!("it reads what comes out of {noun}, and {why}"));
         };
-        if let Some(reason) = &readable.broken {
+        if let Some(reason) = &readable.unreadable_reason {
             return Err(reason.clone());
         }
         if is_for_other_dictionary(spec, readable) {

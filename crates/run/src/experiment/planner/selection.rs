@@ -59,7 +59,7 @@ pub struct ReadableTarget {
     /// Why walking a tree's folder would find other files than the list, if so.
     pub other_walk: Option<OtherWalk>,
     pub files: u64,
-    pub broken: Option<String>,
+    pub unreadable_reason: Option<String>,
 }
 
 impl ReadableTarget {
@@ -75,7 +75,7 @@ impl ReadableTarget {
             has_ranges: true,
             other_walk: None,
             files: 1,
-            broken: None,
+            unreadable_reason: None,
         }
     }
 

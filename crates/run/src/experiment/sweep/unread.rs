@@ -1,9 +1,9 @@
-//! The file of readlab's own in which a sweep probes for a hidden cache: no file of the sweep may
+//! A sweep probes for a hidden cache with a file of readlab's own, because no file of the sweep may
 //! be read before its timed reading.
 //!
-//! This file is written before the files of the sweep, so that they are written between its writing
-//! and its reading. A cache that keeps the most recently written bytes then holds files of the
-//! sweep and not this one. [`readlab_measure::hidden_cache`] defines the probe.
+//! This file is written before the files of the sweep and read after them. A cache that keeps the
+//! most recently written bytes then holds files of the sweep and not this file.
+//! [`readlab_measure::hidden_cache`] defines the probe.
 
 use super::{SweepError, SweepFolder, write};
 use readlab_measure::cache::{CacheError, Eviction, TargetCache};

@@ -96,13 +96,13 @@ fn host_position(word: &str) -> Option<usize> {
 fn redact(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     let (before, query) = url.split_once(['?', '#']).unwrap_or((url, ""));
     if is_secret(query, is_secret_value) {
-        return format!("{}?{REDACTED}", without_user(before, is_secret_value));
+        return format!("{}?{REDACTED}", without_credentials(before, is_secret_value));
     }
-    without_user(url, is_secret_value)
+    without_credentials(url, is_secret_value)
 }
 
 /// Removes the password of a URL, or the user of a website, which may be a token.
-fn without_user(url: &str, is_secret_value: fn(&str) -> bool) -> String {
+fn without_credentials(url: &str, is_secret_value: fn(&str) -> bool) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return without_bare_user(url, is_secret_value) };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     match authority.rsplit_once('@') {

@@ -48,12 +48,12 @@ pub struct CheckupFacts<'a> {
 
 pub fn judge(facts: &CheckupFacts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = checks::ALL_CHECKS.iter().flat_map(|check| check(facts)).collect();
-    sort(&mut findings);
+    sort_by_level(&mut findings);
     findings
 }
 
 /// Sorts findings into the order of printing; findings of the same level keep their order.
-pub fn sort(findings: &mut [Finding]) {
+pub fn sort_by_level(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| finding.level);
 }
 
