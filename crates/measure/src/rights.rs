@@ -21,8 +21,8 @@ pub struct Rights {
     pub drop_caches: Result<(), String>,
     /// Make control groups that bound memory.
     pub bound_memory: Result<(), String>,
-    /// Count the cached pages of a file with cachestat(2).
-    pub cachestat: Result<(), String>,
+    /// Count the cached pages of a file in one call.
+    pub residency_count: Result<(), String>,
     /// See other users' processes.
     pub see_others: Result<(), String>,
 }
@@ -36,7 +36,7 @@ impl Rights {
             device_reads: process::may_count_device_reads(),
             drop_caches: may_drop_caches(),
             bound_memory: MemoryGroups::find().map(drop).map_err(|error| error.to_string()),
-            cachestat: page_cache::can_count(),
+            residency_count: page_cache::can_count(),
             see_others: process::may_see_others(),
         }
     }
@@ -60,7 +60,7 @@ mod tests {
             rights.mallocs,
             rights.drop_caches,
             rights.bound_memory,
-            rights.cachestat,
+            rights.residency_count,
             rights.see_others,
         ] {
             assert!(right.is_ok() || right.is_err_and(|why| why.len() > 10 && !why.contains('\n')));

@@ -26,7 +26,7 @@ const FILLING_THREADS: usize = 16;
 const REFILLS_MAX: usize = 3;
 
 const EMPTY_PROOF: ResidencyProof =
-    ResidencyProof { means: ResidencyMeans::Cachestat, file_pages: 0, pages: 0, resident: 0, dirty: None };
+    ResidencyProof { means: ResidencyMeans::Count, file_pages: 0, pages: 0, resident: 0, dirty: None };
 
 struct FileState {
     proof: ResidencyProof,

@@ -251,7 +251,7 @@ impl PageCache {
             if tries == EVICTION_TRIES {
                 return Err(CacheError::PagesRemain { path, proof, tries });
             }
-            if filesystem.backing == Backing::Program && proof.means == ResidencyMeans::Mincore {
+            if filesystem.backing == Backing::Program && proof.means == ResidencyMeans::Map {
                 // With FUSE passthrough the pages may belong to the file behind this one.
                 let paged_out = page_cache::page_out(&self.residency.file, self.size_bytes()?);
                 paged_out.map_err(call_failed(&self.residency.path, "madvise"))?;

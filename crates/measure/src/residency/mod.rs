@@ -26,9 +26,10 @@ const PROBES_MAX: u64 = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResidencyMeans {
-    /// cachestat(2): counts every page, dirty pages too. Since Linux 6.5.
-    Cachestat,
-    Mincore,
+    /// Counts every page in one call, dirty pages too: cachestat(2), since Linux 6.5.
+    Count,
+    /// Lists which pages of a mapping are in memory: mincore(2).
+    Map,
     /// `preadv2(RWF_NOWAIT)` of one byte on pages spread evenly: an estimate.
     Probe,
     /// Lookups of names in memory alone, instead of pages ([`crate::names_cache`]).
@@ -105,7 +106,7 @@ impl ResidencyProof {
 
     /// The proof of two files together, by the weaker of the two means.
     pub fn combined_with(&self, other: &ResidencyProof) -> ResidencyProof {
-        let is_weaker = other.means == ResidencyMeans::Probe || self.means == ResidencyMeans::Cachestat;
+        let is_weaker = other.means == ResidencyMeans::Probe || self.means == ResidencyMeans::Count;
         ResidencyProof {
             means: if is_weaker { other.means } else { self.means },
             file_pages: self.file_pages + other.file_pages,
@@ -139,15 +140,15 @@ impl Residency {
         let means = match filesystem.backing {
             // A user who may only write the file cannot use mincore(2) here, because it checks the lower
             // file.
-            Backing::Stacked if page_cache::mincore_is_true_of_lower_file(&file) => ResidencyMeans::Mincore,
+            Backing::Stacked if page_cache::mincore_is_true_of_lower_file(&file) => ResidencyMeans::Map,
             Backing::Stacked => {
                 let reason =
                     "the file system is a stack of others, and mincore reports it only to the file's owner";
                 return Err(ResidencyError::Unknown { path: path.to_owned(), reason });
             }
-            Backing::Program if page_cache::mincore_is_true_of_fuse(&file) => ResidencyMeans::Mincore,
-            _ if is_counted().map_err(call_failed(path, "cachestat"))? => ResidencyMeans::Cachestat,
-            _ if page_cache::mincore_is_true(&file, path) => ResidencyMeans::Mincore,
+            Backing::Program if page_cache::mincore_is_true_of_fuse(&file) => ResidencyMeans::Map,
+            _ if is_counted().map_err(call_failed(path, "cachestat"))? => ResidencyMeans::Count,
+            _ if page_cache::mincore_is_true(&file, path) => ResidencyMeans::Map,
             _ => ResidencyMeans::Probe,
         };
         Residency::open_with(path, file, filesystem, means)
@@ -165,7 +166,7 @@ impl Residency {
         if status.device != device || status.kind != FileKind::Regular {
             return Residency::from_file(path, file);
         }
-        let of_device = Residency::open_with(path, file, filesystem, ResidencyMeans::Cachestat)?;
+        let of_device = Residency::open_with(path, file, filesystem, ResidencyMeans::Count)?;
         Ok(Residency { opened: Some(status), ..of_device })
     }
 
@@ -174,7 +175,7 @@ impl Residency {
     pub fn counted_device(&self) -> io::Result<Option<CountedDevice>> {
         let device = self.status()?.device;
         let filesystem = self.filesystem;
-        Ok((self.means == ResidencyMeans::Cachestat).then_some(CountedDevice { device, filesystem }))
+        Ok((self.means == ResidencyMeans::Count).then_some(CountedDevice { device, filesystem }))
     }
 
     /// The status of the file; for a file that is checked once, the status when it was opened.
@@ -220,7 +221,7 @@ impl Residency {
             return Ok(empty);
         }
         match self.means {
-            ResidencyMeans::Cachestat => {
+            ResidencyMeans::Count => {
                 let counted = page_cache::count(&self.file, &range);
                 let Some(counted) = counted.map_err(call_failed(&self.path, "cachestat"))? else {
                     return self.prove_by_other_means();
@@ -229,7 +230,7 @@ impl Residency {
                 let resident = counted.resident.min(file_pages);
                 Ok(ResidencyProof { resident, dirty: Some(counted.dirty), ..empty })
             }
-            ResidencyMeans::Mincore => {
+            ResidencyMeans::Map => {
                 let whole = page_cache::count_by_mincore(&self.file, range.clone())
                     .map_err(call_failed(&self.path, "mincore"))?;
                 // Only cachestat(2) counts pages that are being read into memory, and only
@@ -247,7 +248,7 @@ impl Residency {
     /// kernels count only for users who may write the file.
     fn prove_by_other_means(&self) -> Result<ResidencyProof, ResidencyError> {
         let again = Residency::open(&self.path)?.limited_to_part(self.part);
-        if again.means == ResidencyMeans::Cachestat {
+        if again.means == ResidencyMeans::Count {
             return Err(self.unknown("the kernel stopped counting its pages with cachestat"));
         }
         again.prove()

@@ -6,8 +6,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use tempfile::TempDir;
 
-const ALL_MEANS: [ResidencyMeans; 3] =
-    [ResidencyMeans::Cachestat, ResidencyMeans::Mincore, ResidencyMeans::Probe];
+const ALL_MEANS: [ResidencyMeans; 3] = [ResidencyMeans::Count, ResidencyMeans::Map, ResidencyMeans::Probe];
 
 /// An evicted file of `pages` pages and one byte; `None` where the file system has no device.
 fn cold_file(pages: usize) -> Option<(TempDir, PathBuf)> {
@@ -49,7 +48,7 @@ fn a_file_opened_once_is_counted_like_a_file_opened_alone() {
     let alone = Residency::open(&path).unwrap();
     let known = alone.counted_device().unwrap();
     let once = Residency::open_for_one_check(&path, known).unwrap();
-    let is_counted = once.means == ResidencyMeans::Cachestat;
+    let is_counted = once.means == ResidencyMeans::Count;
     assert_eq!(is_counted, once.opened.is_some(), "where cachestat counts, by fewer calls");
     assert_eq!(once.prove().unwrap(), alone.prove().unwrap());
     let other = |known: CountedDevice| CountedDevice { device: DeviceNumber(known.device.0 + 1), ..known };
@@ -78,7 +77,7 @@ fn a_probe_leaves_a_cold_file_cold() {
     let Some((_folder, path)) = cold_file(1000) else { return };
     let probe = proof_by(ResidencyMeans::Probe, &path);
     assert!(probe.is_cold() && probe.is_estimate() && probe.pages == PROBES_MAX, "{probe:?}");
-    assert_eq!(proof_by(ResidencyMeans::Mincore, &path).resident, 0);
+    assert_eq!(proof_by(ResidencyMeans::Map, &path).resident, 0);
 }
 
 #[test]
@@ -98,12 +97,12 @@ fn only_cachestat_counts_dirty_pages() {
     // The kernel may write a page back at any moment, and does so when another program calls sync.
     let dirty = (0..100).any(|_| {
         fs::write(&path, [b'y'; 10]).unwrap();
-        let proof = proof_by(ResidencyMeans::Cachestat, &path);
+        let proof = proof_by(ResidencyMeans::Count, &path);
         assert_eq!(proof.file_pages, 1);
         proof.dirty == Some(1)
     });
     assert!(dirty, "a page that was just written");
-    assert_eq!(proof_by(ResidencyMeans::Mincore, &path).dirty, None);
+    assert_eq!(proof_by(ResidencyMeans::Map, &path).dirty, None);
 }
 
 #[test]

@@ -287,7 +287,7 @@ mod tests {
             };
             let mut observed = ObservedTurn { trial: &trial, facts: &facts, ..observed };
             observed.turn.request.count = self.readings;
-            let (means, file_pages, pages) = (ResidencyMeans::Mincore, self.file_pages, 10);
+            let (means, file_pages, pages) = (ResidencyMeans::Map, self.file_pages, 10);
             let proof = |resident| ResidencyProof { means, file_pages, pages, resident, dirty: None };
             [observed.around.before, observed.around.after] = self.pages.map(|it| Some(proof(it)));
             observed.around.pressed = self.is_bounded.then(PressedTurn::default);

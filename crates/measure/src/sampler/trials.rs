@@ -177,7 +177,7 @@ impl<'a> Trials<'a> {
         trial: &Trial,
         before: Option<ResidencyProof>,
     ) -> Option<ResidencyProof> {
-        let is_fast = before.as_ref().is_some_and(|proof| proof.means == ResidencyMeans::Cachestat);
+        let is_fast = before.as_ref().is_some_and(|proof| proof.means == ResidencyMeans::Count);
         let again = || self.target_of(trial.index).residency().ok();
         if is_fast && trial.state == CacheState::Cold { again().or(before) } else { before }
     }

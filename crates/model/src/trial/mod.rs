@@ -152,3 +152,16 @@ impl Transport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_work_of_the_protocol_has_the_same_word_here() {
+        for work in readlab_protocol::Work::ALL {
+            let same = Work::value_variants().iter().filter(|own| own.word() == work.word());
+            assert_eq!(same.count(), 1, "{work}");
+        }
+    }
+}

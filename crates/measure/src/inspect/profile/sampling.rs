@@ -8,7 +8,7 @@ use super::mappings::Mappings;
 use super::symbols::Frame;
 use super::unwind::StackWalker;
 use readlab_system::clock::monotonic_ns;
-use readlab_system::perf::{Event, PerfEvent, PerfRecord, PerfSample, StackSampler};
+use readlab_system::perf::{Event, StackEvent, StackRecord, StackSample, StackSampler};
 use readlab_system::process::{CodeMapping, thread_name, threads};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -93,7 +93,7 @@ struct Collector {
     mappings: Mappings,
     walker: StackWalker,
     names: HashMap<u32, String>,
-    pending: Vec<PerfRecord>,
+    pending: Vec<StackRecord>,
     sampled: SampledStacks,
     shared: Arc<SharedState>,
 }
@@ -132,31 +132,31 @@ impl Collector {
     fn take_until(&mut self, before_ns: u64) {
         self.pending.sort_by_key(|record| record.time_ns);
         let ready = self.pending.partition_point(|record| record.time_ns <= before_ns);
-        let ready: Vec<PerfRecord> = self.pending.drain(..ready).collect();
+        let ready: Vec<StackRecord> = self.pending.drain(..ready).collect();
         for record in ready {
             self.take(record);
         }
     }
 
-    fn take(&mut self, record: PerfRecord) {
-        let PerfRecord { pid, tid, time_ns, .. } = record;
+    fn take(&mut self, record: StackRecord) {
+        let StackRecord { pid, tid, time_ns, .. } = record;
         match record.body {
-            PerfEvent::Sample(sample) if time_ns >= self.shared.from_ns.load(Ordering::Relaxed) => {
+            StackEvent::Sample(sample) if time_ns >= self.shared.from_ns.load(Ordering::Relaxed) => {
                 self.count(pid, tid, &sample);
             }
-            PerfEvent::Sample(_) => {}
-            PerfEvent::Map { start, end, offset, path } => {
+            StackEvent::Sample(_) => {}
+            StackEvent::Map { start, end, offset, path } => {
                 self.mappings.map(pid, CodeMapping::with_name(start, end, offset, &path));
                 self.walker.forget_process(pid);
             }
-            PerfEvent::Comm { name, exec } => {
+            StackEvent::Comm { name, exec } => {
                 self.names.insert(tid, String::from_utf8_lossy(&name).into_owned());
                 if exec {
                     self.mappings.exec(pid);
                     self.walker.forget_process(pid);
                 }
             }
-            PerfEvent::Fork { parent, parent_tid } => {
+            StackEvent::Fork { parent, parent_tid } => {
                 self.mappings.fork(parent, pid);
                 self.sampled.pids.insert(pid);
                 if let Some(name) = self.names.get(&parent_tid).cloned() {
@@ -166,7 +166,7 @@ impl Collector {
         }
     }
 
-    fn count(&mut self, pid: u32, tid: u32, sample: &PerfSample) {
+    fn count(&mut self, pid: u32, tid: u32, sample: &StackSample) {
         let (user, whole) = self.walker.walk(pid, self.mappings.of_process(pid), sample);
         self.sampled.cut += u64::from(!whole);
         let of_user = user.into_iter().map(|address| match self.mappings.find(pid, address) {
@@ -194,24 +194,24 @@ mod tests {
         Collector::start(u32::MAX, Arc::default())
     }
 
-    fn record(time_ns: u64, body: PerfEvent) -> PerfRecord {
-        PerfRecord { time_ns, pid: 5, tid: 6, body }
+    fn record(time_ns: u64, body: StackEvent) -> StackRecord {
+        StackRecord { time_ns, pid: 5, tid: 6, body }
     }
 
-    fn child_record(time_ns: u64, body: PerfEvent) -> PerfRecord {
-        PerfRecord { time_ns, pid: 8, tid: 8, body }
+    fn child_record(time_ns: u64, body: StackEvent) -> StackRecord {
+        StackRecord { time_ns, pid: 8, tid: 8, body }
     }
 
-    fn sample_event_at(ip: u64) -> PerfEvent {
+    fn sample_event_at(ip: u64) -> StackEvent {
         let registers = Registers { program_counter: ip, ..Registers::default() };
-        PerfEvent::Sample(PerfSample { registers: Some(registers), ..PerfSample::default() })
+        StackEvent::Sample(StackSample { registers: Some(registers), ..StackSample::default() })
     }
 
     #[test]
     fn records_of_several_rings_are_taken_in_by_their_times() {
         let mut collector = collector();
-        let map = PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
-        let name = PerfEvent::Comm { name: b"reader".to_vec(), exec: false };
+        let map = StackEvent::Map { start: 0x1000, end: 0x2000, offset: 0x50, path: b"/lib/x".to_vec() };
+        let name = StackEvent::Comm { name: b"reader".to_vec(), exec: false };
         // In the order of two rings: the sample first, although it is later.
         collector.pending = vec![
             record(30, sample_event_at(0x1004)),
@@ -233,7 +233,7 @@ mod tests {
         let mut collector = collector();
         collector.shared.from_ns.store(50, Ordering::Relaxed);
         collector.take(record(49, sample_event_at(0x1004)));
-        collector.take(child_record(20, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
+        collector.take(child_record(20, StackEvent::Fork { parent: 5, parent_tid: 6 }));
         collector.take(record(50, sample_event_at(0x1008)));
         assert_eq!((collector.sampled.stacks.len(), collector.shared.taken.load(Ordering::Relaxed)), (1, 1));
         let is_known = collector.sampled.pids.contains(&8);
@@ -245,10 +245,10 @@ mod tests {
         let kernel = vec![0xffff_ffff_8100_0000];
         let registers =
             Registers { program_counter: 0x77, stack_pointer: 0x77, frame_pointer: 0x77, link: 0x77 };
-        let sample = PerfSample { kernel, registers: Some(registers), stack: Vec::new() };
+        let sample = StackSample { kernel, registers: Some(registers), stack: Vec::new() };
         let mut collector = collector();
         collector.pending =
-            vec![record(7, PerfEvent::Sample(sample.clone())), record(8, PerfEvent::Sample(sample))];
+            vec![record(7, StackEvent::Sample(sample.clone())), record(8, StackEvent::Sample(sample))];
         collector.take_until(u64::MAX);
         let stacks: Vec<_> = collector.sampled.stacks.into_iter().collect();
         let [((name, frames), 2)] = &stacks[..] else { panic!("{stacks:?}") };
@@ -260,12 +260,13 @@ mod tests {
     #[test]
     fn children_are_named_and_mapped_as_their_parents_until_they_execute() {
         let mut collector = collector();
-        let map = |path: &[u8]| PerfEvent::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
-        collector.take(record(1, PerfEvent::Comm { name: b"sh".to_vec(), exec: false }));
+        let map =
+            |path: &[u8]| StackEvent::Map { start: 0x1000, end: 0x2000, offset: 0, path: path.to_vec() };
+        collector.take(record(1, StackEvent::Comm { name: b"sh".to_vec(), exec: false }));
         collector.take(record(2, map(b"/bin/sh")));
-        collector.take(child_record(3, PerfEvent::Fork { parent: 5, parent_tid: 6 }));
+        collector.take(child_record(3, StackEvent::Fork { parent: 5, parent_tid: 6 }));
         collector.take(child_record(4, sample_event_at(0x1001)));
-        collector.take(child_record(5, PerfEvent::Comm { name: b"wc".to_vec(), exec: true }));
+        collector.take(child_record(5, StackEvent::Comm { name: b"wc".to_vec(), exec: true }));
         collector.take(child_record(6, sample_event_at(0x1001)));
         collector.take(child_record(7, map(b"/bin/wc")));
         collector.take(child_record(8, sample_event_at(0x1001)));

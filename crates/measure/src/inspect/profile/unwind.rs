@@ -9,7 +9,7 @@ use framehop::{
 };
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{NativeEndian, Object, ObjectSection};
-use readlab_system::perf::{PerfSample, Registers};
+use readlab_system::perf::{Registers, StackSample};
 use readlab_system::process::CodeMapping;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl StackWalker {
         &mut self,
         pid: u32,
         mappings: &[CodeMapping],
-        sample: &PerfSample,
+        sample: &StackSample,
     ) -> (Vec<u64>, bool) {
         let Some(registers) = sample.registers else {
             return (Vec::new(), true);
@@ -191,10 +191,10 @@ mod tests {
     #[test]
     fn without_registers_there_is_no_walk_and_without_stack_only_the_first_frame() {
         let mut walker = StackWalker::new();
-        assert_eq!(walker.walk(1, &[], &PerfSample::default()), (Vec::new(), true));
+        assert_eq!(walker.walk(1, &[], &StackSample::default()), (Vec::new(), true));
         let registers =
             Registers { program_counter: 0x1000, stack_pointer: 0x1000, frame_pointer: 0x1000, link: 0x1000 };
-        let lost = PerfSample { registers: Some(registers), ..PerfSample::default() };
+        let lost = StackSample { registers: Some(registers), ..StackSample::default() };
         assert_eq!(walker.walk(1, &[], &lost), (vec![0x1000], false));
     }
 
@@ -207,7 +207,7 @@ mod tests {
             [top + 16, 0x5000, 0, 0x6000].iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
         let registers =
             Registers { program_counter: 0x4000, stack_pointer: top, frame_pointer: top, link: 0x5000 };
-        let sample = PerfSample { registers: Some(registers), stack, ..PerfSample::default() };
+        let sample = StackSample { registers: Some(registers), stack, ..StackSample::default() };
         let (addresses, _) = StackWalker::new().walk(1, &[], &sample);
         assert_eq!(addresses[..2], [0x4000, 0x5000 - 1], "a caller is looked up within its call");
     }

@@ -13,7 +13,7 @@ mod ring;
 mod stacks;
 mod syscalls;
 
-pub use records::{PerfEvent, PerfRecord, PerfSample};
+pub use records::{StackEvent, StackRecord, StackSample};
 pub use registers::Registers;
 pub use stacks::{Event, FREQUENCY, StackRecords, StackSampler};
 pub use syscalls::SyscallCounter;

@@ -12,18 +12,18 @@ use perf_event_open_sys::bindings::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PerfRecord {
+pub struct StackRecord {
     /// Time of the event, on the lab's monotonic clock.
     pub time_ns: u64,
     pub pid: u32,
     pub tid: u32,
-    pub body: PerfEvent,
+    pub body: StackEvent,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PerfEvent {
+pub enum StackEvent {
     /// A thread was running on a processor.
-    Sample(PerfSample),
+    Sample(StackSample),
     /// An executable mapping was made.
     Map {
         start: u64,
@@ -46,7 +46,7 @@ pub enum PerfEvent {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PerfSample {
+pub struct StackSample {
     /// Addresses of the frames in the kernel, innermost first.
     pub kernel: Vec<u64>,
     /// User-mode registers; `None` for a kernel thread.
@@ -59,7 +59,7 @@ pub struct PerfSample {
 const ID_BYTES: usize = 16;
 
 /// Parses one record; `None` for unused kinds and for records that are too short.
-pub(super) fn parse(raw: &RawRecord) -> Option<PerfRecord> {
+pub(super) fn parse(raw: &RawRecord) -> Option<StackRecord> {
     if raw.kind == SAMPLE {
         return parse_sample(&mut FieldReader(&raw.body));
     }
@@ -73,20 +73,20 @@ pub(super) fn parse(raw: &RawRecord) -> Option<PerfRecord> {
         MMAP2 => {
             let (start, length, offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
             fields.skip(32)?;
-            PerfEvent::Map { start, end: start.checked_add(length)?, offset, path: fields.name() }
+            StackEvent::Map { start, end: start.checked_add(length)?, offset, path: fields.name() }
         }
-        COMM => PerfEvent::Comm { exec: u32::from(raw.misc) & MISC_COMM_EXEC != 0, name: fields.name() },
+        COMM => StackEvent::Comm { exec: u32::from(raw.misc) & MISC_COMM_EXEC != 0, name: fields.name() },
         FORK => {
             let parent = tid;
             (tid, pid) = (fields.u32()?, pid);
-            PerfEvent::Fork { parent, parent_tid: fields.u32()? }
+            StackEvent::Fork { parent, parent_tid: fields.u32()? }
         }
         _ => return None,
     };
-    Some(PerfRecord { time_ns, pid, tid, body })
+    Some(StackRecord { time_ns, pid, tid, body })
 }
 
-fn parse_sample(fields: &mut FieldReader) -> Option<PerfRecord> {
+fn parse_sample(fields: &mut FieldReader) -> Option<StackRecord> {
     let (pid, tid, time_ns) = (fields.u32()?, fields.u32()?, fields.u64()?);
     let entries = usize::try_from(fields.u64()?).ok()?;
     let mut kernel = Vec::new();
@@ -106,7 +106,12 @@ fn parse_sample(fields: &mut FieldReader) -> Option<PerfRecord> {
     if size > 0 {
         stack.truncate(usize::try_from(fields.u64()?).ok()?);
     }
-    Some(PerfRecord { time_ns, pid, tid, body: PerfEvent::Sample(PerfSample { kernel, registers, stack }) })
+    Some(StackRecord {
+        time_ns,
+        pid,
+        tid,
+        body: StackEvent::Sample(StackSample { kernel, registers, stack }),
+    })
 }
 
 struct FieldReader<'a>(&'a [u8]);
@@ -181,7 +186,7 @@ mod tests {
         let body = sample_body(&chain, &[7; registers::COUNT], &[11, 12, 13, 14]);
         let record = parse(&raw(SAMPLE, 0, body.clone())).unwrap();
         assert_eq!((record.pid, record.tid, record.time_ns), (5, 6, 7));
-        let PerfEvent::Sample(sample) = record.body else { panic!() };
+        let StackEvent::Sample(sample) = record.body else { panic!() };
         assert_eq!(sample.kernel, [0xffff_ffff_8100_0000, 0xffff_ffff_8100_1000]);
         assert_eq!(sample.registers, Some(Registers::from_sample([7; registers::COUNT])));
         assert_eq!(sample.stack, words(&[11, 12]), "16 of the 32 bytes are of the stack");
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn a_sample_of_a_kernel_thread_has_no_registers() {
         let record = parse(&raw(SAMPLE, 0, sample_body(&[], &[], &[]))).unwrap();
-        assert_eq!(record.body, PerfEvent::Sample(PerfSample::default()));
+        assert_eq!(record.body, StackEvent::Sample(StackSample::default()));
     }
 
     #[test]
@@ -204,14 +209,14 @@ mod tests {
         let record = parse(&raw(MMAP2, 0, map)).unwrap();
         assert_eq!((record.pid, record.time_ns), (5, 99));
         let path = b"/lib/x".to_vec();
-        assert_eq!(record.body, PerfEvent::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
+        assert_eq!(record.body, StackEvent::Map { start: 0x1000, end: 0x1200, offset: 0x30, path });
         let comm = [words(&[pair(5, 6)]), b"wc\0\0\0\0\0\0".to_vec(), id.clone()].concat();
         let record = parse(&raw(COMM, MISC_COMM_EXEC.try_into().unwrap(), comm)).unwrap();
-        assert_eq!(record.body, PerfEvent::Comm { name: b"wc".to_vec(), exec: true });
+        assert_eq!(record.body, StackEvent::Comm { name: b"wc".to_vec(), exec: true });
         let fork = [words(&[pair(8, 5), pair(9, 6), 99]), id].concat();
         let record = parse(&raw(FORK, 0, fork)).unwrap();
         assert_eq!((record.pid, record.tid), (8, 9));
-        assert_eq!(record.body, PerfEvent::Fork { parent: 5, parent_tid: 6 });
+        assert_eq!(record.body, StackEvent::Fork { parent: 5, parent_tid: 6 });
         assert_eq!(parse(&raw(14, 0, words(&[1, 2, 3, 4]))), None);
     }
 }

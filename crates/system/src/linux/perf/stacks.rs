@@ -1,6 +1,6 @@
 //! Stack samples of a process and its children: the event that is opened, and its records.
 
-use super::records::{self, PerfRecord};
+use super::records::{self, StackRecord};
 use super::ring::Rings;
 use super::{cpu_clock, cycles, refusal, registers};
 use perf_event_open_sys::bindings::{self, perf_event_attr};
@@ -39,7 +39,7 @@ pub struct StackSampler {
 #[derive(Debug)]
 pub struct StackRecords {
     /// The records, unordered.
-    pub records: Vec<PerfRecord>,
+    pub records: Vec<StackRecord>,
     /// Records that the kernel dropped because a buffer was full, and malformed records.
     pub lost: u64,
 }

@@ -40,8 +40,8 @@ pub(super) const ALL_CHECKS: [MachineCheck; 24] = [
     syscall_counts,
     right_to_drop_caches,
     right_to_bound_memory,
-    cachestat_support,
-    io_uring_support,
+    residency_count_support,
+    ring_support,
     unknown_turbo,
     target_cautions,
 ];
@@ -326,8 +326,8 @@ fn right_to_bound_memory(facts: &CheckupFacts) -> Vec<Finding> {
     limiting_finding(reason.clone(), "the state between cold and warm cannot be made (--memory)", None)
 }
 
-fn cachestat_support(facts: &CheckupFacts) -> Vec<Finding> {
-    let Err(reason) = &facts.rights.cachestat else {
+fn residency_count_support(facts: &CheckupFacts) -> Vec<Finding> {
+    let Err(reason) = &facts.rights.residency_count else {
         return helpful_finding("cachestat is there", "what is cached is asked of the kernel in one call");
     };
     limiting_finding(
@@ -337,7 +337,7 @@ fn cachestat_support(facts: &CheckupFacts) -> Vec<Finding> {
     )
 }
 
-fn io_uring_support(facts: &CheckupFacts) -> Vec<Finding> {
+fn ring_support(facts: &CheckupFacts) -> Vec<Finding> {
     let Some(reason) = &facts.machine.io_uring_refused else { return Vec::new() };
     let why = "methods on io_uring are unavailable; all others run";
     limiting_finding(format!("io_uring: {reason}"), why, Some("as root: sysctl kernel.io_uring_disabled=0"))

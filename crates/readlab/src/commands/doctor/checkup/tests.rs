@@ -12,7 +12,7 @@ fn all_rights() -> Rights {
         device_reads: Ok(()),
         drop_caches: Ok(()),
         bound_memory: Ok(()),
-        cachestat: Ok(()),
+        residency_count: Ok(()),
         see_others: Ok(()),
     }
 }
