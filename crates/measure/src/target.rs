@@ -188,7 +188,7 @@ impl MeasuredTarget<'_> {
         };
         let identity = self.cache_control.identity()?;
         match Identity::of_path(path) {
-            Ok(now) => identity.change(&now).map(|change| change.to_string()),
+            Ok(now) => identity.change_until(&now).map(|change| change.to_string()),
             Err(error) => Some(error.to_string()),
         }
     }

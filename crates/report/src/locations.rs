@@ -176,7 +176,7 @@ fn sentence(ratios: &LocationRatios, names: &[String; 2], rankings: &[Ranking]) 
         Some(overall) => overall_words(overall, ratios.methods.len(), names),
         None => format!("no method reads both {there} and {first}"),
     };
-    sentence += &unlike_methods(&ratios.methods, rankings);
+    sentence += &unlike_methods_words(&ratios.methods, rankings);
     if let Some(fastest) = &ratios.fastest
         && let Some([own, other]) = trial_rows(fastest, rankings)
     {
@@ -219,7 +219,7 @@ fn overall_words(overall: SharedRatio, methods: usize, [first, there]: &[String;
 }
 
 /// The clause that names the methods whose ratio differs from the others; empty if there is none.
-fn unlike_methods(methods: &[MethodRatio], rankings: &[Ranking]) -> String {
+fn unlike_methods_words(methods: &[MethodRatio], rankings: &[Ranking]) -> String {
     let unlike: Vec<&MethodRatio> = methods.iter().filter(|it| it.is_unlike_others).collect();
     if unlike.is_empty() {
         return String::new();

@@ -150,7 +150,7 @@ fn gain_words(scaling: &Scaling, gain: &Gain) -> String {
         unit.plural(),
         words::factor(gain.factor),
         if gain.from == 1 { "s" } else { "" },
-        gain.of_perfect * 100.0
+        gain.share_of_perfect * 100.0
     )
 }
 

@@ -169,7 +169,7 @@ impl Scaling {
             from: first.count,
             to: last.count,
             factor,
-            of_perfect: factor / (float(last.count) / float(first.count)),
+            share_of_perfect: factor / (float(last.count) / float(first.count)),
         })
     }
 }
@@ -182,7 +182,7 @@ pub struct Gain {
     /// The rate of `to` ranks divided by that of `from` ranks.
     pub factor: f64,
     /// The factor as a share of perfect scaling.
-    pub of_perfect: f64,
+    pub share_of_perfect: f64,
 }
 
 /// The rate of a trial in bytes per second, by round.

@@ -46,7 +46,7 @@ impl Identity {
     }
 
     /// The most serious difference between this state of the file and its state `now`.
-    pub fn change(&self, now: &Identity) -> Option<Change> {
+    pub fn change_until(&self, now: &Identity) -> Option<Change> {
         let (from, to) = (self.size_bytes, now.size_bytes);
         if (self.dev, self.ino) != (now.dev, now.ino) {
             Some(Change::Replaced)
@@ -86,7 +86,7 @@ mod tests {
         fs::write(&path, "0123456789").unwrap();
         let file = File::options().write(true).open(&path).unwrap();
         let before = Identity::of_path(&path).unwrap();
-        let change = || before.change(&Identity::of_path(&path).unwrap());
+        let change = || before.change_until(&Identity::of_path(&path).unwrap());
         assert_eq!(change(), None);
         assert_eq!(Identity::of_file(&file).unwrap(), before);
 
@@ -110,6 +110,6 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let before = Identity::of_file(&file).unwrap();
         let touched = Identity { ctime: (before.ctime.0 + 1, 0), ..before };
-        assert_eq!(before.change(&touched), Some(Change::Touched));
+        assert_eq!(before.change_until(&touched), Some(Change::Touched));
     }
 }

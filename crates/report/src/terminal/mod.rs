@@ -48,11 +48,8 @@ impl Style {
 
 /// The whole page; `saved` is the path of the record.
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
-    let mut lines = if page.is_of_limits { limits_of(page, style) } else { rankings(page, style) };
-    // The code of a search is what its user came for: it stays in sight below the tables.
-    if page.shows_code() {
-        lines.extend(advice(page, style));
-    }
+    let mut lines = if page.is_of_limits { limit_lines(page, style) } else { rankings(page, style) };
+    lines.extend(advice(page, style));
     let archives = page.archives.iter().map(|it| format!("plain or packed: {}", it.sentence()));
     lines.extend(paragraph(archives));
     lines.extend(paragraph(page.break_evens.iter().map(|it| format!("break-even, {}", it.sentence()))));
@@ -105,9 +102,9 @@ fn inside(page: &Page, style: Style) -> Vec<String> {
     lines
 }
 
-fn limits_of(page: &Page, style: Style) -> Vec<String> {
+fn limit_lines(page: &Page, style: Style) -> Vec<String> {
     let missed = page.rankings.iter().flat_map(|ranking| &ranking.unmeasured);
-    limits::table(&page.limits).into_iter().chain(missed.map(|it| unmeasured(it, style))).collect()
+    limits::table(&page.limits).into_iter().chain(missed.map(|it| unmeasured_line(it, style))).collect()
 }
 
 fn rankings(page: &Page, style: Style) -> Vec<String> {
@@ -171,10 +168,10 @@ fn section(page: &Page, index: usize, style: Style) -> Vec<String> {
     facts.extend(ranking.fills_line().into_iter().chain(ranking.stops_line()));
     facts.extend(ranking.search.map(|search| search.line()));
     lines.extend(facts.iter().map(|line| printable(line)));
-    lines.extend(ranking.unmeasured.iter().map(|it| unmeasured(it, style)));
+    lines.extend(ranking.unmeasured.iter().map(|it| unmeasured_line(it, style)));
     lines
 }
 
-fn unmeasured(it: &Unmeasured, style: Style) -> String {
+fn unmeasured_line(it: &Unmeasured, style: Style) -> String {
     style.colored(&format!("{}: {}: {}", it.outcome, it.name, it.reason), AnsiColor::Red)
 }

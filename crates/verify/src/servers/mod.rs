@@ -183,7 +183,7 @@ pub(super) fn range_checks<'s>(stage: &'s Stage, method: &MethodLine, cases: &[R
         ServerReadSpec { ranges: Some(listed.list.clone()), ..first.clone() }.with_key(key, what)
     };
     let right_check = |reading: ServerReadSpec<'s>, case: Arc<Case>| {
-        Check::new(move |stage| reading.check_right(stage, &[&*case], TWO_READINGS))
+        Check::new(move |stage| reading.check_right_answers(stage, &[&*case], TWO_READINGS))
     };
     let mut checks = Vec::new();
     for number in 0..work_scans.len().max(cases.len()) {
@@ -218,7 +218,7 @@ fn without_encryption(reading: ServerReadSpec) -> Check {
 }
 
 fn right_check<'s>(reading: ServerReadSpec<'s>, cases: Vec<&'s Case>, request: TurnRequest) -> Check<'s> {
-    Check::new(move |stage| reading.check_right(stage, &cases, request))
+    Check::new(move |stage| reading.check_right_answers(stage, &cases, request))
 }
 
 fn failing_check<'s>(reading: ServerReadSpec<'s>, case: &'static str) -> Check<'s> {

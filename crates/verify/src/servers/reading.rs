@@ -198,7 +198,12 @@ impl<'s> ServerReadSpec<'s> {
 
     /// Reads the cases, one in each turn. Each answer must be right, and the requests must be
     /// correct.
-    pub(super) fn check_right(&self, stage: &Stage, cases: &[&Case], request: TurnRequest) -> CheckResult {
+    pub(super) fn check_right_answers(
+        &self,
+        stage: &Stage,
+        cases: &[&Case],
+        request: TurnRequest,
+    ) -> CheckResult {
         let Some(first) = cases.first() else { return Ok(0) };
         let prepared = self.prepare_or_fault(stage, first)?;
         let mut session = match start_ready(stage, &prepared.words) {

@@ -222,7 +222,7 @@ fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<
             if is_restarted {
                 now.dev = before.dev;
             }
-            if let Some(change) = before.change(&now) {
+            if let Some(change) = before.change_until(&now) {
                 bail!("{} {change} since the run was cut short: begin anew", open.target.facts.path);
             }
         }
