@@ -12,8 +12,9 @@ use std::path::Path;
 use std::time::Duration;
 
 const BYTES_PER_SECOND: u64 = 100_000_000;
-/// So large that the burst which the kernel allows, a tenth of a second, is a small part of the
-/// file.
+/// The rate of a device that one reading keeps busy for seconds.
+const SLOW_BYTES_PER_SECOND: u64 = 20_000_000;
+/// So large that the burst which the kernel allows, a tenth of a second, is a small part of it.
 const SIZE_BYTES: usize = 64 << 20;
 
 const QUIET_AND_COLD: &str = "--state cold --quiet --export-json - --output run";

@@ -112,7 +112,7 @@ impl Locations {
             }
             let mut same = same_sources(record, first, target);
             if same.is_empty() && locations.same_content {
-                let both = [0, target].map(|target| TargetContent { target, decodes: None });
+                let both = [first, target].map(|target| TargetContent { target, decodes: None });
                 same.push(SameContents { both, same_by: SameBy::Assertion });
             }
             let compared = same.iter().flat_map(|same| ratios_by_condition(record, *same));
@@ -135,7 +135,7 @@ fn location_count(record: &Record) -> usize {
 
 /// The pairs of a source at the first location and a source at another one that have the same
 /// content.
-fn same_sources(record: &Record, target: usize) -> Vec<SameContents> {
+fn same_sources(record: &Record, first: usize, target: usize) -> Vec<SameContents> {
     let content = |source: TargetContent| record.targets.get(source.target)?.content(source.decodes);
     let pair = |first: TargetContent| {
         let mut all: Vec<TargetContent> = sources_of_target(record, target).collect();
@@ -182,10 +182,10 @@ fn measured_trials(record: &Record, source: TargetContent) -> Vec<&TrialRecord> 
 /// The ratios of both sources in one condition; `None` if nothing was measured at both.
 fn ratios_in(
     record: &Record,
-    SameContents { both, same_by }: SameContents,
+    same: SameContents,
     (work, state): (Work, CacheState),
 ) -> Option<LocationRatios> {
-    let SameSources { both, same_by } = same;
+    let SameContents { both, same_by } = same;
     let [at_first, at_other] = both.map(|source| {
         let mut trials = measured_trials(record, source);
         trials.retain(|it| work_and_state(it) == (work, state));
@@ -232,9 +232,9 @@ fn ratios_in(
 
 /// How many times as many bytes the content has at the other location; `None` if it has as many, or
 /// if answers or digests show that both are the same.
-fn bytes_times(record: &Record, SameSources { both, same_by }: SameSources) -> Option<f64> {
+fn bytes_times(record: &Record, SameContents { both, same_by }: SameContents) -> Option<f64> {
     let bytes =
-        |source: Source| record.targets.get(source.target).map_or(0, |facts| facts.bytes_out(source.decodes));
+        |source: TargetContent| record.targets.get(source.target).map_or(0, |facts| facts.bytes_out(source.decodes));
     let [first, there] = both.map(bytes);
     let are_unlike = same_by == SameBy::Assertion && first != there && first > 0 && there > 0;
     are_unlike.then(|| float(there) / float(first))

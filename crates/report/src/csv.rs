@@ -79,6 +79,11 @@ const BOUND_COLUMNS: &[Column] = &[
     Column::Text("memory_share", |row| known(row.memory().map(MemoryFacts::share))),
 ];
 
+/// Whether the shares in `resident_before` and `resident_after` are estimates from sampled pages.
+/// Only records with such a reading have this column.
+const ESTIMATE_COLUMNS: &[Column] =
+    &[Column::Text("resident_is_estimate", |row| row.sample.resident_is_estimate.to_string())];
+
 /// Whether a file that begins with `head` is an exported table. Only the columns up to the first
 /// meters are compared: later versions may add meters.
 pub fn is_csv(head: &str) -> bool {

@@ -80,7 +80,7 @@ fn location_names(record: &Record) -> Vec<String> {
 
 /// The settings of the system under which both locations are read; `None` if none are raced. Devices
 /// may have had different values of them when they were found.
-fn settings_words(record: &Record, both: [&Source; 2]) -> Option<String> {
+fn settings_words(record: &Record, both: [&TargetContent; 2]) -> Option<String> {
     let [first, there] = both.map(|it| record.targets.get(it.target)?.settings_words());
     let (first, there) = (first?, there?);
     Some(if first == there { first } else { format!("{there} beside {first}, as they were found") })

@@ -49,7 +49,10 @@ impl Style {
 /// The whole page; `saved` is the path of the record.
 pub fn terminal(page: &Page, style: Style, saved: Option<&str>) -> String {
     let mut lines = if page.is_of_limits { limit_lines(page, style) } else { rankings(page, style) };
-    lines.extend(advice(page, style));
+    // The code of a search is what its user came for: it stays in sight below the tables.
+    if page.shows_code() {
+        lines.extend(advice(page, style));
+    }
     let archives = page.archives.iter().map(|it| format!("plain or packed: {}", it.sentence()));
     lines.extend(paragraph(archives));
     lines.extend(paragraph(page.break_evens.iter().map(|it| format!("break-even, {}", it.sentence()))));

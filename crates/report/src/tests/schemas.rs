@@ -96,6 +96,47 @@ fn the_schema_files_are_what_the_command_prints() {
     assert_eq!(files.count(), Format::ALL.len() + folders);
 }
 
+/// The types whose `ci95` comes from one method only: resampling, a fitted model, a control or a
+/// probe, or the mean over rounds.
+const TYPES_OF_ONE_RULE: [&str; 6] =
+    ["Estimate", "Limit", "PredictedRate", "Prediction", "Quantile", "Times"];
+
+#[test]
+fn every_interval_of_a_trial_and_of_a_pair_stands_beside_its_rule() {
+    for format in [Format::Export, Format::Comparison, Format::Claims] {
+        let schema = format.schema(SchemaSettings::draft2020_12()).to_value();
+        for (name, definition) in schema["$defs"].as_object().unwrap() {
+            let has = |field: &str| definition["properties"].get(field).is_some();
+            if has("ci95") && !TYPES_OF_ONE_RULE.contains(&name.as_str()) || has("median_ci95") {
+                assert!(has("interval"), "{format}: {name} has no rule");
+            }
+        }
+    }
+    for (name, record) in records() {
+        let mut text = Vec::new();
+        json_with(&record, &[], &mut text).unwrap();
+        let document: Value = serde_json::from_slice(&text).unwrap();
+        for part in ["trials", "advice", "archives", "memory"] {
+            check_rules(&document[part], &format!("{name}: {part}"));
+        }
+    }
+}
+
+/// Checks that each object with an interval and a rule has both or neither.
+fn check_rules(value: &Value, place: &str) {
+    match value {
+        Value::Object(fields) => {
+            let ends = fields.get("ci95").or_else(|| fields.get("median_ci95"));
+            if let Some((ends, rule)) = ends.zip(fields.get("interval")) {
+                assert_eq!(ends.is_null(), rule.is_null(), "{place}: {value}");
+            }
+            fields.iter().for_each(|(name, it)| check_rules(it, &format!("{place}.{name}")));
+        }
+        Value::Array(all) => all.iter().for_each(|it| check_rules(it, place)),
+        _ => {}
+    }
+}
+
 #[test]
 fn a_version_only_gains_fields() {
     for format in Format::ALL {
