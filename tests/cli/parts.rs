@@ -1,7 +1,7 @@
 //! Tests of parts of a file: `readlab race FILE --range` and `--ranges`.
 
 use crate::home::{Home, ProgramOutput, Trials, contenders, items, paths_in};
-use crate::machine::{skip, succeeds_or_skip};
+use crate::machine::skip;
 use crate::repository;
 use crate::scripted_server::{Server, TEXT, good, raw, sized};
 use readlab_record::Outcome;

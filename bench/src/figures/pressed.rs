@@ -177,7 +177,7 @@ fn two_runs(programs: &Programs) -> anyhow::Result<Row> {
 
 /// The rate of a point, with the interval that its curve shows.
 fn rate(point: &MemoryPoint) -> LogMedian {
-    LogMedian { value: point.rate.ln(), ci95: point.interval.map(|ends| ends.map(f64::ln)) }
+    LogMedian { value: point.rate.ln(), ci95: point.interval.map(|ends| ends.map(f64::ln)), rule: None }
 }
 
 /// How often a reading whose bound was made too small on purpose is said to be stopped by that. Each is

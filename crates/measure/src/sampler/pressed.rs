@@ -374,9 +374,9 @@ impl ProcessSampler<'_> {
                 && !trial.bypasses_cache()
                 && byte_share(shortfall.taken_bytes(), &bound) > TAKEN_SHARE_MIN
                 && steadiness.count() <= RAISING_READINGS_MAX;
-            if is_beyond && self.pressed.lower_need(trial.index, excess_bytes) {
-                limit_bytes = self.set_limit(trial.index, &bound)?;
-            } else if is_steady && is_short && self.pressed.raise_need(trial.index, taken_bytes) {
+            let is_changed = (is_beyond && self.pressed.lower_need(trial.index, excess_bytes))
+                || (is_steady && is_short && self.pressed.raise_need(trial.index, taken_bytes));
+            if is_changed {
                 limit_bytes = self.set_limit(trial.index, &bound)?;
             } else if is_steady {
                 break (reading, state, shortfall);

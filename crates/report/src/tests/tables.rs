@@ -111,7 +111,7 @@ fn the_end_line_says_what_the_indifference_zone_promises_of_the_trial_that_is_le
         (trials, 0.0, [Budget, Budget, Budget], false),
     ] {
         let mut record = warm_race(&trials);
-        record.header.agenda = Some(plan(zone));
+        record.header.resume_plan = Some(plan(zone));
         for (index, why) in stops.into_iter().enumerate() {
             trial_mut(&mut record, index).stopped = Some(Stopped { why, rounds: 10 });
         }
@@ -125,7 +125,7 @@ fn the_end_line_says_what_the_indifference_zone_promises_of_the_trial_that_is_le
         );
     }
     let mut one_trial = warm_race(&trials[..1]);
-    one_trial.header.agenda = Some(plan(0.1));
+    one_trial.header.resume_plan = Some(plan(0.1));
     one_trial.add(Line::End { reason: EndReason::Settled, wall_ns: 52_000_000_000 });
     assert!(!Page::from_record(&one_trial).end.contains("within"));
 }

@@ -256,7 +256,7 @@ mod tests {
     fn a_wide_interval_is_shown_by_its_ends_and_one_reading_says_so() {
         let row = |columns: usize, figures: &RowFigures| {
             let scale = BarScale { cells: 0, max_speed: 1e9 };
-            let text = ColumnWidths::new(columns, &[]).row(1, "a", figures, &scale);
+            let text = ColumnWidths::new(columns, std::iter::empty()).row(1, "a", figures, &scale);
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let narrow = figures(1e9, Some(0.12));

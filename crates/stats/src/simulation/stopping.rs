@@ -2,6 +2,7 @@
 //! often the remaining trial is not the fastest, and how accurate its ratio is.
 
 use super::Races;
+use crate::stopping::find_stops;
 use crate::stopping_race::{RaceEnd, StoppingRace};
 use crate::{Indifference, Noise, RaceAverages, SharedVariance, Significance, TrueTimes, count, median};
 
