@@ -187,10 +187,10 @@ schemas: ## write docs/schema again from the types that are serialized; the list
 	for name in $$($(TARGET_DIR)/debug/readlab schema | cut -d' ' -f1); do \
 		$(TARGET_DIR)/debug/readlab schema $$name >docs/schema/$$name.json || exit; \
 	done
-	$(CARGO) test --quiet --package readlab-report --lib -- --ignored --exact tests::schemas::append_new_fields
+	$(CARGO) test --quiet --workspace --lib -- --ignored --exact tests::schemas::append_new_fields
 
 goldens: ## accept what the tests print, export and log now as expected; read the result of git diff
-	INSTA_UPDATE=always $(CARGO) test --no-fail-fast --package readlab-report --package readlab-measure --package readlab-run --package readlab --tests -- \
+	INSTA_UPDATE=always $(CARGO) test --no-fail-fast --workspace --tests -- \
 		tests:: cli::compare:: cli::verbs::
 
 pictures: build ## draw the README's pictures again from a race on this machine; needs script and chromium

@@ -506,10 +506,10 @@ fn one_untimed_cold_reading_shows_the_part_that_a_warm_command_reads() {
     let words = "-c 'head -n 10 {}' -c 'cat {}' --work part --state warm --method 'command/*'";
     let json = home.race_json("large", words).exits(0);
     let share = |command: &str| json.trial(&format!("command/{command}"), "warm")["share_read"].as_f64();
-    let of_head = share("head -n 10 {}").unwrap();
+    let of_head = share("head -n 10").unwrap();
     assert!(of_head > 0.0 && of_head < 0.6, "{of_head}");
-    assert_eq!(share("cat {}"), Some(1.0));
-    assert!(json.trial("command/cat {}", "warm")["throughput_bytes_per_s"].is_u64());
+    assert_eq!(share("cat"), Some(1.0));
+    assert!(json.trial("command/cat", "warm")["throughput_bytes_per_s"].is_u64());
     let record = home.record(&home.runs()[0]);
     for it in record.trials.iter().filter(|it| !it.trial.is_control()) {
         let shown = (it.trial.state.to_string(), it.samples.is_empty(), it.cold_probe.len());

@@ -205,7 +205,7 @@ impl Walk<'_> {
             }
             Composition::MayBeCached(parts) => {
                 let layer = Layer::new(LayerKind::Mapped, &name);
-                let why = format!("/sys does not show what it makes of its {} devices", parts.len());
+                let why = format!("the kernel does not show what it makes of its {} devices", parts.len());
                 self.add(layer.with_remaining_cache(format!("the cache of {name}, if it is one"), why));
                 parts.iter().for_each(|part| self.add_device(part));
             }
