@@ -234,10 +234,11 @@ mod ring2 {
     #[test]
     fn places_under_a_bound_miss_the_share_of_their_blocks_that_does_not_fit() {
         let Some(home) = home() else { return };
+        home.file("small", "a line\n".repeat(FILE_BYTES / 7 / 4));
         let hits_under_half = ["random", "zipf"].map(|pattern| {
-            let words = "--block 4KiB --reads 40000 --method rust/places-pread --memory 50%,200%";
+            let words = "--block 4KiB --reads 10000 --method rust/places-pread/iterator --memory 50%,200%";
             let words = format!("--pattern {pattern} {words} --state cold --output {pattern}");
-            let json = home.race_json("f", words).exits(0);
+            let json = home.race_json("small", words).exits(0);
             let record = home.record(pattern);
             for it in pressed(&record) {
                 let (name, share) = (record.trial_name(&it.trial), share_of(&record, it));

@@ -126,11 +126,13 @@ fn are_chosen_by_readlab(config: &RunConfig) -> bool {
 fn least_important(plan: &Plan, config: &RunConfig, state: CacheState, most: usize) -> Vec<TrialIndex> {
     // A method that is read at one location is read at the other locations, too.
     let location = |planned: &PlannedTrial| config.user.locations.map(|_| planned.trial.target);
+    let finds_limits = plan.trials.iter().all(|it| it.trial.is_control());
     let mut of_contender = BTreeMap::<(Option<usize>, &str), usize>::new();
     let mut ranked = Vec::new();
     for planned in plan.trials.iter().filter(|it| it.trial.state == state && !reads_nothing(it)) {
         let rank = match planned.trial.limit() {
             _ if planned.is_first_named => TrialPriority::Named,
+            Some(LimitKind::Device) if finds_limits => TrialPriority::Sought,
             Some(LimitKind::Memory) if planned.trial.threads() == 1 => TrialPriority::Ceiling,
             Some(LimitKind::Device) => TrialPriority::AfterOthers(0),
             _ if planned.trial.is_control() => TrialPriority::AfterOthers(1),
@@ -157,6 +159,8 @@ fn least_important(plan: &Plan, config: &RunConfig, state: CacheState, most: usi
 enum TrialPriority {
     /// The trial is the first of something that the user named.
     Named,
+    /// The limit of the device, where limits are all that is measured.
+    Sought,
     /// The other trials are judged by this control.
     Ceiling,
     /// Number of trials of the same language before this one: suites name the usual method first.
@@ -208,6 +212,15 @@ mod tests {
 
     fn wait_reasons(plan: &Plan) -> Vec<&str> {
         plan.trials.iter().filter_map(|it| it.wait_reason.as_deref()).collect()
+    }
+
+    #[test]
+    fn where_only_limits_are_measured_that_of_the_device_comes_first() {
+        let mut plan =
+            plan(rules_of_runs(10), &["null", "resident", "copy", "device"].map(|name| (name, COLD)));
+        plan.rules.budget = Budget::Firm(Nanos(10 * SECOND_NS));
+        assert!(make_trials_wait(&mut plan, &config(&[], false), predicted_reading(4)).is_some());
+        assert_eq!(running_methods(&plan, COLD), ["null", "device"]);
     }
 
     #[test]

@@ -227,7 +227,7 @@ fn a_mapped_device_of_several_devices_may_be_a_cache_unless_its_maker_is_known()
     };
     let Some((above, said)) = cold_above_of("", &["sda", "sdb", "sdc"]) else { return };
     assert_eq!(above.as_deref(), Some("the cache of dm-3, if it is one"));
-    assert!(said[0].contains("(/sys does not show what it makes of its 3 devices)"), "{said:?}");
+    assert!(said[0].contains("(the kernel does not show what it makes of its 3 devices)"), "{said:?}");
     let (above, _) = cold_above_of("of-my-own", &["sda", "sdb"]).unwrap();
     assert!(above.is_some(), "a prefix that nobody is known to use");
     for uuid in ["LVM-x", "CRYPT-VERITY-x", "mpath-x", "DMRAID-x"] {
