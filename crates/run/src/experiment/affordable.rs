@@ -216,8 +216,7 @@ mod tests {
 
     #[test]
     fn where_only_limits_are_measured_that_of_the_device_comes_first() {
-        let mut plan =
-            plan(rules_of_runs(10), &["null", "resident", "copy", "device"].map(|name| (name, COLD)));
+        let mut plan = plan(rules_of_runs(10), &["null", "resident", "device"].map(|name| (name, COLD)));
         plan.rules.budget = Budget::Firm(Nanos(10 * SECOND_NS));
         assert!(make_trials_wait(&mut plan, &config(&[], false), predicted_reading(4)).is_some());
         assert_eq!(running_methods(&plan, COLD), ["null", "device"]);
