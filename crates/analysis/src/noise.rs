@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratios_of_a_race_that_was_decided_have_half_the_error() {
+    fn the_ratios_of_a_race_that_was_decided_have_a_smaller_error() {
         let mut record = Record::new(testing::header());
         for (name, walls) in [("rust/a", [11, 9, 12, 10, 8, 13, 9, 12, 11, 10]), ("rust/b", [10; 10])] {
             let readings = walls.map(|wall_ms| Sample { wall_ns: wall_ms * 1_000_000, ..Sample::default() });

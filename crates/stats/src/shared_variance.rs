@@ -197,8 +197,8 @@ impl SharedVariance {
 
     /// The same noise, of a race that ended when its readings had decided it. The trial that is left
     /// is faster in them than it is, and so are those that came close. The intervals of ratios that
-    /// come from the signed-rank test have half the error. Those of fewer pairs hold more often than
-    /// they promise, so they stay as they are.
+    /// come from the signed-rank test have an error of 1 %, from eight pairs on. Those of fewer pairs
+    /// hold more often than they promise, so they stay as they are.
     #[must_use]
     pub fn of_decided_race(self) -> SharedVariance {
         SharedVariance { is_decided: true, ..self }
