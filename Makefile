@@ -48,13 +48,14 @@ test-all: test ring2 ## both rings: also all grids, languages, SDKs, servers, fi
 # The interpreter itself: on the PATH may be a script instead, which takes longer to start than a test. A contender is
 # built again if its compiler changes, so it is the same one for all tests.
 PYTHON_FOLDER := $(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
-test ring2 tests-ring1 tests-ring2 tests-alone beside contender-%: export PATH := $(PYTHON_FOLDER:%=%:)$(PATH)
+test ring2 tests-ring1 tests-ring2 tests-alone beside builds contender-%: export PATH := $(if $(PYTHON_FOLDER),$(PYTHON_FOLDER):)$(PATH)
 
 # The second ring without the first. Its tests wait more than they compute; what compiles runs beside them and gives way.
 # Contenders are tested apart: readers that poll starve beside others.
 ring2:
 	tests/packages.sh
 	[ "$(INSTALL)" = no ] || contenders/swift/toolchain.sh || [ $$? = 3 ]
+	tests/part.sh build $(CARGO) test --workspace --tests --no-run || { tests/part.sh failures; exit 1; }
 	failed=; \
 	$(MAKE) --keep-going --jobs=2 tests-ring2 beside || failed=1; \
 	$(MAKE) --keep-going --jobs=1 tests-alone contenders || failed=1; \
@@ -126,7 +127,7 @@ CONTENDER = READLAB=$(abspath $(TARGET_DIR))/debug/readlab XDG_CACHE_HOME=$(absp
 contender-%: always
 	tests/part.sh contender-$* env $(CONTENDER) $*
 
-# Builds contenders whose test would say otherwise why one cannot be built.
+# Builds contenders before their tests. An error is ignored here: the test of the contender reports it.
 builds:
 	for name in $(CONTENDERS); do $(CONTENDER) $$name build || true; done
 

@@ -185,8 +185,8 @@ fn the_test_named_for_a_command_types_it() {
     }
 }
 
-/// The text of a test, with the functions and constants of its file that it uses; `None` if there is no such
-/// test.
+/// The text of a test, with the functions and constants of its file that it uses; `None` if there
+/// is no such test.
 fn text_of_test(source: &str, test: &str) -> Option<String> {
     let mut others = definitions(source);
     let mut text = others.remove(&format!("{test}("))?;

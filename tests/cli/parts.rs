@@ -408,8 +408,8 @@ mod ring2 {
         line.expect("REFERENCE.md has it").to_owned()
     }
 
-    /// The `PATH` whose `python3` has pyarrow: the contender's, if a test has built it, or else the machine's.
-    /// `None` with a message if neither has it.
+    /// The `PATH` whose `python3` has pyarrow: the contender's, if a test has built it, or else the
+    /// machine's. `None` with a message if neither has it.
     fn path_with_pyarrow() -> Option<OsString> {
         let has_pyarrow = |python: &Path| {
             let imported = Command::new(python).args(["-c", "import pyarrow.parquet"]).output();

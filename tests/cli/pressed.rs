@@ -312,8 +312,8 @@ mod ring2 {
         let Some(home) = home() else { return };
         let count = home.at("count");
         let count = count.display();
-        // In a group of the lab, the first reading, from which the need is measured, is modest. Later ones
-        // keep 512 MiB in memory.
+        // In a group of the lab, the first reading, from which the need is measured, is modest.
+        // Later ones keep 512 MiB in memory.
         let greedy = "head -c 512M /dev/zero | tail -c 512M >/dev/null || exit 9";
         let script = format!(
             "#!/bin/sh\nif grep -q readlab- /proc/self/cgroup; then echo >>{count}; test $(wc -l <{count}) = 1 || {greedy}; fi\n\

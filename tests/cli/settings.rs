@@ -275,8 +275,8 @@ mod ring2 {
     use crate::processes::{KilledOnDrop, assert_no_process, wait_for_a_sample};
     use std::path::{Path, PathBuf};
 
-    /// The file `mnt/f` of a home, on a device of its own, whose settings a test may change. It is unmounted
-    /// when it is dropped, so the labs that read it must have ended.
+    /// The file `mnt/f` of a home, on a device of its own, whose settings a test may change. It is
+    /// unmounted when it is dropped, so the labs that read it must have ended.
     struct FileOnDevice {
         file: PathBuf,
         device: PathBuf,

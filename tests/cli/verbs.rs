@@ -1,5 +1,5 @@
-//! Tests of the verbs that do not measure: help, list, request, corpus, schema, completions, man; and of
-//! invalid arguments.
+//! Tests of the verbs that do not measure: help, list, request, corpus, schema, completions, man;
+//! and of invalid arguments.
 
 use crate::fake::{entry, roster};
 use crate::home::{Home, ProgramOutput};

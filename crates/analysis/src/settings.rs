@@ -31,7 +31,8 @@ impl SettingEffect<'_> {
     }
 }
 
-/// The effects for all measured trials under other settings than were found, in the order of the record.
+/// The effects for all measured trials under other settings than were found, in the order of the
+/// record.
 pub fn setting_effects(record: &Record) -> Vec<SettingEffect<'_>> {
     effects_beside(record, |_| true)
 }
@@ -97,8 +98,8 @@ mod tests {
     use readlab_protocol::Cache;
     use readlab_record::testing;
 
-    /// A record of two methods, each under a read-ahead of 128 KiB, which was found, and of 4 MiB. Every
-    /// round takes longer than the one before. The second method is slower under 4 MiB.
+    /// A record of two methods, each under a read-ahead of 128 KiB, which was found, and of 4 MiB.
+    /// Every round takes longer than the one before. The second method is slower under 4 MiB.
     fn record_under_two_values() -> Record {
         let mut record = Record::new(testing::header());
         for (index, (value, is_found)) in [("128KiB", true), ("4MiB", false)].into_iter().enumerate() {

@@ -389,8 +389,8 @@ impl Drop for SettingControl {
     }
 }
 
-/// A setting of the kernel that has one value during a whole run. Dropping it restores the value that was
-/// found.
+/// A setting of the kernel that has one value during a whole run. Dropping it restores the value
+/// that was found.
 #[derive(Debug)]
 pub struct FixedSetting {
     files: SettingFiles,
@@ -482,8 +482,8 @@ mod tests {
     use std::fs;
     use tempfile::NamedTempFile;
 
-    /// A setting that is a file of the test with this value, and has these values to race. Commands write
-    /// the file; `reader`, if any, prints what it has read from it.
+    /// A setting that is a file of the test with this value, and has these values to race. Commands
+    /// write the file; `reader`, if any, prints what it has read from it.
     fn file_setting(value: &str, reader: Option<&str>, values: &[&str]) -> (NamedTempFile, RequestedSetting) {
         let file = NamedTempFile::new().unwrap();
         fs::write(file.path(), value).unwrap();

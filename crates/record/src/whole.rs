@@ -86,8 +86,8 @@ impl Record {
         self.targets.iter().position(|facts| *facts == unbounded)
     }
 
-    /// The cold readings that show what a trial reads: its own if it is cold, otherwise those of the cold
-    /// trial of the same command, which has no bound on memory, or its untimed one.
+    /// The cold readings that show what a trial reads: its own if it is cold, otherwise those of
+    /// the cold trial of the same command, which has no bound on memory, or its untimed one.
     fn cold_readings_like<'a>(&'a self, it: &'a TrialRecord) -> impl Iterator<Item = &'a Samples> {
         let target = self.unbounded_target(it.trial.target).unwrap_or(it.trial.target);
         let own = Trial { target, ..it.trial.clone() };

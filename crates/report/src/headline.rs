@@ -27,8 +27,8 @@ pub struct Headline {
     /// The ratio of the trial to the baseline, with the interval; empty without a ratio. For a
     /// sweep, the median rate of the files.
     pub ratio_words: String,
-    /// A phrase: the number of trials that tie with the fastest, or that no trial ties with it, or why it
-    /// has no rank.
+    /// A phrase: the number of trials that tie with the fastest, or that no trial ties with it, or
+    /// why it has no rank.
     pub certainty: String,
     /// What limits the trial, such as `memory 93 % of 21.1 GB/s`; empty if that was not judged.
     pub stops_at: String,

@@ -27,7 +27,7 @@ pub(super) const METHOD_NOTES: [&str; 6] = [
     "Wall time runs from opening the target to closing it, by the contender's own monotonic clock, and is checked against the lab's. Preparing the cache state, metering and printing are outside.",
     "Every reading's answer is checked; after one wrong answer the trial is refused and its numbers are not reported.",
     "In each round every trial is read once, in an order shuffled by the recorded seed. Ratios are computed pair by pair within rounds.",
-    "Intervals are at 95 %. From six rounds on a median has that of the sign test, a ratio that of signed ranks. With two to five rounds both follow from the noise of all trials together, or from Student's t where trials are few. Where the interval of a ratio holds 1, it is a tie. Outliers are counted and stay in.",
+    "Intervals are at 95 %. From six rounds on a median has that of the sign test, a ratio that of signed ranks. With two to five rounds both follow from the noise of all trials together, or from Student's t where trials are few. In a race that its readings decided, the interval of a ratio is at 99 % from six rounds on, and of signed ranks from eight. Where the interval of a ratio holds 1, it is a tie. Outliers are counted and stay in.",
     "Peak memory is the kernel's high-water mark for the process; pages of a mapped file count in it.",
     "Counts of calls come from separate readings that are not timed.",
 ];

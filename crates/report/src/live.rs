@@ -4,7 +4,7 @@ use super::digits::{MeasuredNumber, WideEnds};
 use readlab_analysis::stats::{Interval, whole};
 use readlab_model::units::{Nanos, Throughput};
 
-/// Stands in place of ends that say nothing. The live view has no room for the words of the tables.
+/// Replaces ends that say nothing. The live view has no room for the words of the tables.
 const TOO_FAR_APART: &str = "too far apart";
 
 /// The ends of the interval of a time, which is in nanoseconds, such as `8 to 38 ms`; `None` if half

@@ -159,8 +159,8 @@ impl MemoryView {
     }
 }
 
-/// The work, the archive that is decoded, the name of the target if the record has several files, and the
-/// pieces in which it is read.
+/// The work, the archive that is decoded, the name of the target if the record has several files,
+/// and the pieces in which it is read.
 fn title(record: &Record, contest: &MemoryContest) -> String {
     let trial = contest.curves[0].trial();
     let paths: Vec<&str> = record.targets.iter().map(|facts| facts.path.as_str()).collect();
@@ -223,9 +223,10 @@ fn sentences(contest: &MemoryContest) -> Vec<String> {
     fastest.into_iter().chain([deepest.unwrap_or_else(none)]).chain(enough).collect()
 }
 
-/// For each kind of verdict by which memory, or what the kernel does with it, stops a pressed reading: the
-/// sentence with its advice on the method and the least bound that have it first, and how many more
-/// methods have it. The verdict of a ranking is that of its fastest method, which often is another.
+/// For each kind of verdict by which memory, or what the kernel does with it, stops a pressed
+/// reading: the sentence with its advice on the method and the least bound that have it first, and
+/// how many more methods have it. The verdict of a ranking is that of its fastest method, which
+/// often is another.
 fn stopped_sentences(contest: &MemoryContest, rankings: &[Ranking]) -> Vec<String> {
     let diagnosis = |point: &MemoryPoint| {
         let row = rankings.iter().find_map(|ranking| ranking.row(point.it.trial.index))?;

@@ -1,6 +1,7 @@
 //! The schemas of readlab's outputs for programs: JSON Schema (draft 2020-12), generated from the
 //! serialized types. New fields may be added within a version; removing a field, renaming it or
-//! changing its type makes a new version. `docs/schema/` holds the schemas as files, and lists the fields of each version.
+//! changing its type makes a new version. `docs/schema/` holds the schemas as files, and lists the
+//! fields of each version.
 
 use super::{claims, comparison, escaped, json, verification};
 use readlab_record::Line;

@@ -147,8 +147,8 @@ pub(super) fn lines(rows: &[SettingsRow]) -> Vec<String> {
     rows_by_condition(rows).into_iter().map(line).collect()
 }
 
-/// The effect of settings on one trial: how many times as fast it is as the same trial under the settings
-/// that were found. For programs.
+/// The effect of settings on one trial: how many times as fast it is as the same trial under the
+/// settings that were found. For programs.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SettingEffect")]
 pub(super) struct SettingEffectExport<'a> {

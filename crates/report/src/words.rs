@@ -120,7 +120,8 @@ pub(super) fn scatter(summary: &Summary, center: Center) -> String {
     scatter.unwrap_or_else(|| why.to_owned())
 }
 
-/// The text `3.21 [3.10, 3.33]`, followed by `=` if the interval holds 1 and is narrow enough to show a tie.
+/// The text `3.21 [3.10, 3.33]`, followed by `=` if the interval holds 1 and is narrow enough to
+/// show a tie.
 pub(super) fn ratio(ratio: impl Into<Ratio>) -> String {
     let ratio: Ratio = ratio.into();
     let is_tie = ratio.ci95.is_some_and(is_told_tie);

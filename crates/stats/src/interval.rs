@@ -114,10 +114,11 @@ impl Interval {
 }
 
 impl Confidence {
-    /// The confidence of every reported interval: 5 of 100 miss the true value.
+    /// The confidence of reported intervals, except [`Confidence::DECIDED`]: 5 of 100 miss the true
+    /// value.
     pub const REPORTED: Confidence = Confidence { two_sided_error: 0.05 };
 
-    /// The confidence of a rank test on readings that also decided when they ended
+    /// The confidence of a ratio of readings that also decided when they ended
     /// ([`crate::SharedVariance::of_decided_race`]). In simulated races 2.5 % would be enough. On real
     /// machines disturbances last for several rounds, which the test takes for independent: at 1 %
     /// it calls equal commands different in 1 of 100 pairs.

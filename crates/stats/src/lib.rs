@@ -2,7 +2,8 @@
 //! files and no clocks. A number comes with its round and its fill of the page cache
 //! ([`Observation`]); the crate knows nothing else about what was measured.
 //!
-//! No number is dropped; outliers are only counted. A reported interval has 95 % confidence, and is
+//! No number is dropped; outliers are only counted. A reported interval has 95 % confidence (a
+//! ratio in a race that its readings decided 99 %), and is
 //! `None` where there are too few numbers: a single trial or a single pair needs five, trials of a
 //! state that share their noise need two ([`SharedVariance`]). The same numbers give the same
 //! results: resampling uses a fixed seed.

@@ -4,13 +4,13 @@
 //! Both are computed by signed ranks ([`SignedRank`]), over the medians of fills if a fill has
 //! several rounds ([`GroupedValues`]).
 //!
-//! A neighbour can make one reading ten times as long. The difference of its pair is then farther from the
-//! median than [`FAR_DEVIATIONS`] robust standard deviations (the median absolute deviation: Hampel, *The
-//! Influence Curve and Its Role in Robust Estimation*, Journal of the American Statistical Association 69,
-//! 1974). It keeps its sign, and is moved to a little beyond the farthest of the others: ranks need no
-//! more, and one disturbed reading of the reference does not widen the intervals of all trials. If more
-//! than a fifth of the differences are that far from the median, they are not disturbances and are not
-//! moved.
+//! A neighbour can make one reading ten times as long. The difference of its pair is then farther
+//! from the median than [`FAR_DEVIATIONS`] robust standard deviations (the median absolute
+//! deviation: Hampel, *The Influence Curve and Its Role in Robust Estimation*, Journal of the
+//! American Statistical Association 69, 1974). It keeps its sign, and is moved to a little beyond
+//! the farthest of the others: ranks need no more, and one disturbed reading of the reference does
+//! not widen the intervals of all trials. If more than a fifth of the differences are that far from
+//! the median, they are not disturbances and are not moved.
 
 use crate::interval::{Confidence, Interval};
 use crate::observation::{GroupedValues, Observation};

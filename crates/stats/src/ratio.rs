@@ -1,9 +1,9 @@
 //! The ratio of a trial to the reference: how many times as fast it is, paired within rounds.
 //!
 //! Both times of a pair come from the same round, so drift of the machine cancels out in their
-//! quotient. The interval is that of the logarithms of the quotients by signed ranks ([`PairedDifferences`]),
-//! from these two trials alone; [`crate::SharedVariance`] also uses the noise of other trials.
-//! Swapping the two trials gives exactly the inverse.
+//! quotient. The interval is that of the logarithms of the quotients by signed ranks
+//! ([`PairedDifferences`]), from these two trials alone; [`crate::SharedVariance`] also uses the
+//! noise of other trials. Swapping the two trials gives exactly the inverse.
 
 use crate::interval::{Confidence, Interval, IntervalRule};
 use crate::observation::Observation;

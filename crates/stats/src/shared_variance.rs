@@ -196,9 +196,8 @@ impl SharedVariance {
     }
 
     /// The same noise, of a race that ended when its readings had decided it. The trial that is left
-    /// is faster in them than it is, and so are those that came close. The intervals of ratios that
-    /// come from the signed-rank test have an error of 1 %, from eight pairs on. Those of fewer pairs
-    /// hold more often than they promise, so they stay as they are.
+    /// is faster in them than it is, and so are those that came close. The intervals of ratios have an
+    /// error of 1 % from six pairs on; those of fewer pairs stay as they are.
     #[must_use]
     pub fn of_decided_race(self) -> SharedVariance {
         SharedVariance { is_decided: true, ..self }
@@ -283,15 +282,13 @@ impl SharedVariance {
         let differences = PairedDifferences::from_differences(&self.differences(reference, trial)?);
         let centre = differences.estimate()?;
         let sorted = differences.sorted();
-        let of_ranks = if self.is_decided && confidence == Confidence::REPORTED {
-            Confidence::DECIDED
-        } else {
-            confidence
-        };
+        let owes_decision = self.is_decided && sorted.len() >= RANK_TEST_FROM;
+        let confidence =
+            if owes_decision && confidence > Confidence::DECIDED { Confidence::DECIDED } else { confidence };
         let (estimate, ends, rule) = if sorted.len() < 2 {
             return Some(LogDifference { estimate: centre, interval: None, pairs: sorted.len() });
         } else if sorted.len() >= ranks_from
-            && let Some(ends) = differences.interval(of_ranks)
+            && let Some(ends) = differences.interval(confidence)
         {
             (centre, ends, IntervalRule::SignedRank)
         } else if self.sharing == 2 {

@@ -64,8 +64,8 @@ pub struct Suite {
     /// Bounds on memory under which the trials are read, beside the cache states, such as `50%`.
     #[serde(default)]
     pub memory: Vec<MemoryBound>,
-    /// The read-ahead of the targets while the suite runs under bounds on memory, if the user may set it;
-    /// it is restored at the end.
+    /// The read-ahead of the targets while the suite runs under bounds on memory, if the user may
+    /// set it; it is restored at the end.
     pub read_ahead_bytes: Option<u64>,
     /// The blocks that trials with `over = "places"` read; without it no target has places.
     pub places: Option<SuitePlaces>,

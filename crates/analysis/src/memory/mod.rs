@@ -80,8 +80,8 @@ pub struct MemoryCurve<'a> {
     /// The step with the largest change; `None` if no step clearly changes the rate by more than
     /// `CLIFF_TIMES_MIN`.
     pub cliff: Option<Cliff>,
-    /// The smallest bound such that every greater bound is at most 5 % faster. Whole 95 % intervals must
-    /// show it.
+    /// The smallest bound such that every greater bound is at most 5 % faster. Whole 95 % intervals
+    /// must show it.
     pub enough: Option<MemoryLevel>,
 }
 
@@ -102,8 +102,8 @@ pub struct MemoryPoint<'a> {
     pub device_share: Option<f64>,
     /// See [`hit_share`].
     pub hit_share: Option<f64>,
-    /// The median share of the working set in the page cache before a reading; of a file of which blocks
-    /// are read, outside of the pressed state the share of the whole file.
+    /// The median share of the working set in the page cache before a reading; of a file of which
+    /// blocks are read, outside of the pressed state the share of the whole file.
     pub resident_share: Option<f64>,
 }
 
@@ -128,7 +128,8 @@ pub struct GreaterBound {
 }
 
 impl<'a> MemoryCurve<'a> {
-    /// The curves of all methods that were measured under a bound, ordered by the index of their trials.
+    /// The curves of all methods that were measured under a bound, ordered by the index of their
+    /// trials.
     pub fn all(record: &'a Record) -> Vec<MemoryCurve<'a>> {
         let pressed = pressed_trials(record);
         let is_first = |it: &&&TrialRecord| {
@@ -184,9 +185,10 @@ impl<'a> MemoryPoint<'a> {
     }
 }
 
-/// The share of the bytes that a pressed reading of blocks asks for and finds in the page cache. It is at
-/// least this share, because bytes that the kernel reads around the blocks count as not found. `None` if
-/// these are more than was asked for, and if bytes from the device were not counted.
+/// The share of the bytes that a pressed reading of blocks asks for and finds in the page cache. It
+/// is at least this share, because bytes that the kernel reads around the blocks count as not
+/// found. `None` if these are more than was asked for, and if bytes from the device were not
+/// counted.
 pub fn hit_share(it: &TrialRecord, target: &TargetFacts) -> Option<f64> {
     let is_read = it.trial.state == CacheState::Pressed && !it.trial.is_control();
     target.blocks().filter(|_| is_read && target.size_bytes > 0)?;
@@ -227,8 +229,8 @@ impl<'r> MemoryNoise<'r> {
         }
     }
 
-    /// How many times as fast a trial is as another, which was chosen among `comparisons`: within rounds
-    /// if both were read in the same ones, otherwise by their medians.
+    /// How many times as fast a trial is as another, which was chosen among `comparisons`: within
+    /// rounds if both were read in the same ones, otherwise by their medians.
     fn ratio(&self, trial: &TrialRecord, other: &TrialRecord, comparisons: usize) -> Option<Ratio> {
         let noise = self.of(trial);
         let (index, other_index) = (trial.trial.index, other.trial.index);

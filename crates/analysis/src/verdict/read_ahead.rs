@@ -46,10 +46,10 @@ fn pages_bytes(target: &TargetFacts) -> Option<f64> {
     Some(float(places.distinct) * float(pages) * float(PAGE_BYTES))
 }
 
-/// At most this many different bytes are requested by reads that merge blocks; `None` if each block is
-/// requested by itself. Bytes of overlapping blocks are requested once if one read brings the blocks, and
-/// again by each other read. The record does not show which, so all requested bytes count as different:
-/// bytes that a read may have requested are never called read-ahead.
+/// At most this many different bytes are requested by reads that merge blocks; `None` if each block
+/// is requested by itself. Bytes of overlapping blocks are requested once if one read brings the
+/// blocks, and again by each other read. The record does not show which, so all requested bytes
+/// count as different: bytes that a read may have requested are never called read-ahead.
 fn merged_bytes(judged: &JudgedTrial) -> Option<f64> {
     let JudgedTrial { it, target, .. } = judged;
     let file_bytes = float(target.blocks()?.file_bytes);
@@ -65,8 +65,8 @@ pub(super) fn remedy_by_fewer_bytes(judged: &JudgedTrial) -> Option<Remedy> {
     }))
 }
 
-/// The verdict on a reading through the page cache that is clearly faster under a larger read-ahead, which
-/// was raced.
+/// The verdict on a reading through the page cache that is clearly faster under a larger
+/// read-ahead, which was raced.
 pub(super) fn raced_cause(judged: &JudgedTrial) -> Option<Verdict> {
     let JudgedTrial { it, target, .. } = judged;
     let is_cached = target.blocks().is_none() && !it.trial.bypasses_cache();

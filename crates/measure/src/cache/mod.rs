@@ -161,9 +161,9 @@ pub trait TargetCache: std::fmt::Debug {
     /// too.
     fn evict_to_fill(&self) -> Result<ResidencyProof, CacheError>;
 
-    /// Makes the target warm by the standard fill ([`STANDARD_FILL`]) after it was evicted, and proves it.
-    /// Also for files whose pages cannot be evicted: pages that stayed keep the folios in which
-    /// they were first read.
+    /// Makes the target warm by the standard fill ([`STANDARD_FILL`]) after it was evicted, and
+    /// proves it. Also for files whose pages cannot be evicted: pages that stayed keep the folios
+    /// in which they were first read.
     fn fill_evicted(&self) -> Result<FillResult, CacheError>;
 
     /// Makes the target warm again where pages were evicted since the last fill: evicts each file
@@ -197,10 +197,10 @@ impl PageCache {
         PageCache { residency, eviction, evicted_part: None, below: Vec::new() }
     }
 
-    /// Opens the file of a target, of which the target may be a part. Outside of a range no reader reads:
-    /// the whole file is evicted, because pages that the kernel read ahead behind the range must not be in
-    /// the page cache before the next cold reading. Pages outside of the part of one of several readers
-    /// are there for the others, so they are not evicted.
+    /// Opens the file of a target, of which the target may be a part. Outside of a range no reader
+    /// reads: the whole file is evicted, because pages that the kernel read ahead behind the range
+    /// must not be in the page cache before the next cold reading. Pages outside of the part of one
+    /// of several readers are there for the others, so they are not evicted.
     pub(super) fn open_target(
         target: &Target,
         path: &Path,

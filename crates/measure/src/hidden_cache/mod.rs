@@ -66,9 +66,9 @@ pub fn probe(target: &Target, cache: &PageCache, seed: u64) -> HiddenCache {
     }
 }
 
-/// Reads the places that begin at these bytes in this order, and judges; `read` returns the time that one
-/// took. The first and the last place are read only once: the first wakes the device, and the last
-/// separates the two readings of the place before it.
+/// Reads the places that begin at these bytes in this order, and judges; `read` returns the time
+/// that one took. The first and the last place are read only once: the first wakes the device, and
+/// the last separates the two readings of the place before it.
 fn measure(mut read: impl FnMut(u64) -> io::Result<Duration>, offsets: &[u64]) -> HiddenCache {
     let begun = Instant::now();
     let (mut firsts, mut pairs) = (Vec::new(), Vec::new());

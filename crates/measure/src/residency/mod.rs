@@ -138,8 +138,8 @@ impl Residency {
         let filesystem = Filesystem::read(&file).map_err(call_failed(path, "fstatfs"))?;
         let is_counted = || page_cache::count(&file, &(0..1)).map(|counted| counted.is_some());
         let means = match filesystem.backing {
-            // A user who may only write the file cannot use mincore(2) here, because it checks the lower
-            // file.
+            // A user who may only write the file cannot use mincore(2) here, because it checks the
+            // lower file.
             Backing::Stacked if page_cache::mincore_is_true_of_lower_file(&file) => ResidencyMeans::Map,
             Backing::Stacked => {
                 let reason =

@@ -51,8 +51,8 @@ impl<'a> ContestRivals<'a> {
                 rivals.push(Rival { at, contender, role, median_ns });
             }
         }
-        // The readings decide when this race ends, so its ratios are those of its report
-        // ([`readlab_analysis::noise::SharedNoise`]).
+        // The readings decide when this race ends. If time ends it, the intervals of its report are
+        // narrower.
         let shared = SharedVariance::new(rivals.iter().map(|it| &state_run.progresses[it.at].walls));
         ContestRivals { rivals, shared: shared.of_decided_race() }
     }

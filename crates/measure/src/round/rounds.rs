@@ -36,8 +36,8 @@ struct RoundSpan {
 }
 
 impl Run<'_> {
-    /// Takes rounds from `first` on until every trial is settled or time is up: warm rounds over several
-    /// fills, all others in one span. Then measures beaten limits again.
+    /// Takes rounds from `first` on until every trial is settled or time is up: warm rounds over
+    /// several fills, all others in one span. Then measures beaten limits again.
     pub(crate) fn measure_from(
         &mut self,
         first: NextRound,
@@ -316,8 +316,8 @@ impl Run<'_> {
         Ok(!state_run.is_unfillable)
     }
 
-    /// Announces a turn of a trial in a round of `of` trials. Drawing it takes time, which is no part of
-    /// the turn.
+    /// Announces a turn of a trial in a round of `of` trials. Drawing it takes time, which is no
+    /// part of the turn.
     pub(crate) fn announce_turn(&mut self, slot: &Slot, of: u32, progress: &TrialProgress) {
         let (trial, &Slot { round, position, .. }) = (progress.trial, slot);
         self.sink.announce_step(Step::Turn { trial, round, position, of });

@@ -50,20 +50,20 @@ const PINNED_SHARE_MIN: f64 = 0.05;
 /// read-ahead is set here. A process that keeps more of other files does so on purpose.
 const OTHER_FILES_BYTES_MAX: u64 = 8 << 20;
 
-/// The need is raised for page cache of other files if they take more than this share of the working set
-/// from the target.
+/// The need is raised for page cache of other files if they take more than this share of the
+/// working set from the target.
 const TAKEN_SHARE_MIN: f64 = 0.005;
 
 /// Number of untimed readings after which the need is raised no more. The others must suffice until the
 /// state is steady again, also if the kernel evicts these pages by turns.
 const RAISING_READINGS_MAX: u32 = UNTIMED_MAX / 2;
 
-/// A steady share that is short of its bound by more than this, though nothing else takes the memory, is
-/// reported.
+/// A steady share that is short of its bound by more than this, though nothing else takes the
+/// memory, is reported.
 const SHORT_SHARE_MIN: f64 = 0.1;
 
-/// The kernel evicts whole folios, which have at most this size on the file systems that are measured, and
-/// may evict several to make room for one.
+/// The kernel evicts whole folios, which have at most this size on the file systems that are
+/// measured, and may evict several to make room for one.
 const FOLIO_BYTES_MAX: u64 = 2 << 20;
 const EVICTED_FOLIOS_MAX: u64 = 3;
 
@@ -116,8 +116,9 @@ impl PressedTrials {
         added_bytes > 0
     }
 
-    /// Lowers the need of a trial by page cache of the target that its groups have beyond their bound, first
-    /// that for other files: their pages were evicted. Returns whether there was a need.
+    /// Lowers the need of a trial by page cache of the target that its groups have beyond their
+    /// bound, first that for other files: their pages were evicted. Returns whether there was a
+    /// need.
     fn lower_need(&mut self, trial: TrialIndex, excess_bytes: u64) -> bool {
         let Some(need) = self.needs.get_mut(&trial).filter(|need| need.bytes() > 0) else { return false };
         let of_processes_bytes = excess_bytes.saturating_sub(need.files_bytes);
@@ -131,8 +132,8 @@ impl PressedTrials {
     }
 }
 
-/// What is lacking of a target in the steady state, and what may be the reason; of all groups of a trial
-/// together.
+/// What is lacking of a target in the steady state, and what may be the reason; of all groups of a
+/// trial together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shortfall {
     /// Bytes of the target that are not in memory, though the bounds have room for them.
@@ -478,8 +479,9 @@ impl ProcessSampler<'_> {
         }
     }
 
-    /// Sets the limit of each group of a trial: the bound, and what its processes and the pages of other
-    /// files needed beside it when they were measured. A process that needs more by now than the limit is not left to the OOM killer.
+    /// Sets the limit of each group of a trial: the bound, and what its processes and the pages of
+    /// other files needed beside it when they were measured. A process that needs more by now than
+    /// the limit is not left to the OOM killer.
     fn set_limit(&mut self, trial: TrialIndex, bound: &MemoryFacts) -> Result<u64, SampleError> {
         let groups = &self.pool.session(trial)?.groups;
         let limit_bytes = bound.cache_bytes.saturating_add(self.pressed.need(trial).bytes());
@@ -534,8 +536,8 @@ impl ProcessSampler<'_> {
         .into()
     }
 
-    /// The error of a reading that failed while it read the same bytes again and again, such as one that
-    /// took too long, with how often it did; any other error as it is.
+    /// The error of a reading that failed while it read the same bytes again and again, such as one
+    /// that took too long, with how often it did; any other error as it is.
     fn with_thrash(
         &mut self,
         trial: TrialIndex,

@@ -131,8 +131,8 @@ impl ObservedTurn<'_> {
         }
     }
 
-    /// Checks that the bytes that were not in memory before a reading under a bound came from the device.
-    /// A contender that keeps the content itself, or does not read, fetches fewer.
+    /// Checks that the bytes that were not in memory before a reading under a bound came from the
+    /// device. A contender that keeps the content itself, or does not read, fetches fewer.
     fn missing_bytes_violation(&self, sample: &Sample) -> Option<String> {
         if self.trial.work.may_read_part() {
             return None;

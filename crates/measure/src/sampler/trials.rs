@@ -37,7 +37,8 @@ use std::time::Duration;
 /// Shortest time limit of a turn, after which its contender counts as hung.
 const TIME_LIMIT_MIN: Duration = Duration::from_secs(10);
 
-/// The same for a reading under a bound on memory, which may fetch each byte many times and wait each time.
+/// The same for a reading under a bound on memory, which may fetch each byte many times and wait
+/// each time.
 const PRESSED_TIME_LIMIT_MIN: Duration = Duration::from_secs(30);
 
 /// For each reading of a turn, the time limit grows by this many times the simplest reading's time.

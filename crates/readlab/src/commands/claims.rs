@@ -78,9 +78,9 @@ impl ClaimsArgs {
                 bail!("{name}: the claims are those of --claims, so only a record can be named")
             }
             (Some(name), None) if !is_known(name) => {
-                // A name that is not that of a set of claims may be a record. If no record has this name
-                // either, the error is about claims, because a misspelled name of claims is more likely.
-                // With --claims only a record can be meant.
+                // A name that is not that of a set of claims may be a record. If no record has this
+                // name either, the error is about claims, because a misspelled name of claims is
+                // more likely. With --claims only a record can be meant.
                 match record_path(History::of_user().as_ref(), name) {
                     Ok(_) => Ok((None, Some(name))),
                     Err(error) if self.claims.is_some() => Err(error),

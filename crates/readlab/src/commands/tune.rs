@@ -27,8 +27,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Number of methods of each cache state that are raced under settings of the system after the search. A
-/// method that is slower under the values that were found may be the fastest under others.
+/// Number of methods of each cache state that are raced under settings of the system after the
+/// search. A method that is slower under the values that were found may be the fastest under
+/// others.
 const METHODS_UNDER_SETTINGS: usize = 4;
 
 #[derive(Debug, Args)]

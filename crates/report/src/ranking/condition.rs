@@ -11,8 +11,8 @@ use readlab_record::{Record, Trial};
 use std::collections::BTreeSet;
 
 impl Ranking {
-    /// Cache state, transport and archive: `cold`, `pressed to 50%`, `cold over http`, `cold, out of the
-    /// zip`.
+    /// Cache state, transport and archive: `cold`, `pressed to 50%`, `cold over http`,
+    /// `cold, out of the zip`.
     pub fn condition(&self) -> String {
         let source = self.decodes.map_or_else(String::new, |archive| format!(", out of the {archive}"));
         self.state_and_transport() + &source

@@ -113,8 +113,8 @@ pub struct Ranking {
 /// The scan that only touches pages, by its name in the protocol.
 const TOUCH_SCAN: &str = "touch";
 
-/// The shares of bytes that readings under a bound read again differ if the least and the most are further
-/// apart than this, and than this share of the most.
+/// The shares of bytes that readings under a bound read again differ if the least and the most are
+/// further apart than this, and than this share of the most.
 const UNEVEN_POINTS: f64 = 0.1;
 const UNEVEN_SHARE: f64 = 0.2;
 

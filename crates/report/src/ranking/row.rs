@@ -207,10 +207,10 @@ fn is_own_command(record: &Record, it: &TrialRecord) -> bool {
         && candidates.any(|candidate| candidate.why == ReferenceReason::Own && candidate.trial == it.trial.id)
 }
 
-/// The ratio of the bytes that were read to the useful bytes of a part of a file: cold and pressed, the
-/// bytes that the device read, warm, the bytes that the reads requested, for a range from the begin of
-/// its page on, and of ranges from a server, the bytes of its answers. It is unknown for several readers, because bytes that one of them fetched
-/// serve all.
+/// The ratio of the bytes that were read to the useful bytes of a part of a file: cold and pressed,
+/// the bytes that the device read, warm, the bytes that the reads requested, for a range from the
+/// begin of its page on, and of ranges from a server, the bytes of its answers. It is unknown for
+/// several readers, because bytes that one of them fetched serve all.
 fn amplification(
     trial: &TrialRecord,
     target: &TargetFacts,

@@ -102,7 +102,7 @@ const TYPES_OF_ONE_RULE: [&str; 6] =
     ["Estimate", "Limit", "PredictedRate", "Prediction", "Quantile", "Times"];
 
 #[test]
-fn every_interval_of_a_trial_and_of_a_pair_stands_beside_its_rule() {
+fn every_interval_of_a_trial_and_of_a_pair_has_its_rule() {
     for format in [Format::Export, Format::Comparison, Format::Claims] {
         let schema = format.schema(SchemaSettings::draft2020_12()).to_value();
         for (name, definition) in schema["$defs"].as_object().unwrap() {

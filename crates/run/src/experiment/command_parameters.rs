@@ -2,10 +2,11 @@
 //! becomes one command for each combination of the values that it uses.
 //!
 //! Names and meaning are those of hyperfine's `--parameter-list` and `--parameter-scan`. `{}` is
-//! the placeholder of the path and no parameter. If the command's line does not use a parameter, and
-//! only its preparation or its check does, a comment behind the line names the value, so that each value
-//! has a row. All set-ups run before the first round and all clean-ups after the last one, so values
-//! that only these use are refused: a reading would see the last one, whatever its row names.
+//! the placeholder of the path and no parameter. If the command's line does not use a parameter,
+//! and only its preparation or its check does, a comment behind the line names the value, so that
+//! each value has a row. All set-ups run before the first round and all clean-ups after the last
+//! one, so values that only these use are refused: a reading would see the last one, whatever its
+//! row names.
 
 use super::options::OwnCommand;
 use anyhow::{bail, ensure};

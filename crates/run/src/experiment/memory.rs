@@ -37,8 +37,8 @@ pub struct MemoryBounds {
     pub is_shared: bool,
     /// The read-ahead that a suite asks for; `None` for the one that is found.
     pub read_ahead_bytes: Option<u64>,
-    /// Whether the other states are measured where no bound can be made: a suite asks for the bounds, and
-    /// not the user.
+    /// Whether the other states are measured where no bound can be made: a suite asks for the
+    /// bounds, and not the user.
     pub is_optional: bool,
 }
 
@@ -56,8 +56,8 @@ impl MemoryBounds {
     }
 }
 
-/// Refuses bounds that cannot be made on this machine, or not for these targets. Before that, what killed
-/// labs have left is removed: it may be the reason why no group can be made.
+/// Refuses bounds that cannot be made on this machine, or not for these targets. Before that, what
+/// killed labs have left is removed: it may be the reason why no group can be made.
 pub(super) fn check_memory<'a>(targets: impl Iterator<Item = &'a Target>) -> anyhow::Result<()> {
     MemoryGroups::remove_abandoned();
     MemoryGroups::find()?;
@@ -71,9 +71,9 @@ pub(super) fn check_memory<'a>(targets: impl Iterator<Item = &'a Target>) -> any
     Ok(())
 }
 
-/// Refuses a target that is in memory in any case, or never in the page cache. Of a folder the first file
-/// is looked at: DAX is an attribute of files, and an overlay shows files of other file systems. The
-/// others are examined when they are evicted.
+/// Refuses a target that is in memory in any case, or never in the page cache. Of a folder the
+/// first file is looked at: DAX is an attribute of files, and an overlay shows files of other file
+/// systems. The others are examined when they are evicted.
 fn check_filesystem(target: &Target) -> anyhow::Result<()> {
     let first = target.tree().and_then(|tree| tree.paths().ok()?.next()?.ok());
     let path = first.unwrap_or_else(|| target.facts.place());
@@ -120,8 +120,8 @@ pub(super) fn swap_warning(bounds: &MemoryBounds, is_swap_on: bool) -> Option<St
     })
 }
 
-/// A warning about readers of one file that have a bound each; `None` if there are none. The kernel charges
-/// a page to the group that reads it first, and the others read it without a charge.
+/// A warning about readers of one file that have a bound each; `None` if there are none. The kernel
+/// charges a page to the group that reads it first, and the others read it without a charge.
 pub(super) fn readers_warning(bounds: &MemoryBounds, shape: &ReaderGroup) -> Option<String> {
     let count = shape.most_of_one_file().filter(|_| bounds.is_given() && !bounds.is_shared)?;
     Some(format!(
@@ -179,8 +179,8 @@ pub(super) fn arrange_bounds(
     Ok((ArrangedTargets { targets, caches, facts, plan, settings }, Some(control)))
 }
 
-/// The read-ahead that a suite asks for, which is not yet set; `None` if the targets have it already, and
-/// if this user may not set it. A caution on the first target says what was found.
+/// The read-ahead that a suite asks for, which is not yet set; `None` if the targets have it
+/// already, and if this user may not set it. A caution on the first target says what was found.
 fn fix_read_ahead(bytes: u64, facts: &mut [TargetFacts]) -> Option<FixedSetting> {
     let found = facts.iter().filter_map(TargetFacts::read_ahead).find(|found| found.bytes != bytes)?;
     let (wanted, found) = (Bytes(bytes).exact(), Bytes(found.bytes).exact());
@@ -230,8 +230,9 @@ fn working_set_bytes(target: &Target, is_shared: bool) -> u64 {
     facts.useful_bytes().saturating_sub(repeated_bytes)
 }
 
-/// Repeats each trial of the pressed state on the targets of each bound; those of a bound follow those of
-/// the bound before, and the first follow the targets without a bound. Controls have no bound.
+/// Repeats each trial of the pressed state on the targets of each bound; those of a bound follow
+/// those of the bound before, and the first follow the targets without a bound. Controls have no
+/// bound.
 pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> Plan {
     let budget = match plan.rules.budget {
         Budget::Advised(time) => Budget::Advised(time_with_bounds(time, plan.states.len(), bounds)),
@@ -266,8 +267,8 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
     plan
 }
 
-/// The plan of a run that goes on without bounds: the trials under them are unavailable for this reason,
-/// and the time is that of the other states.
+/// The plan of a run that goes on without bounds: the trials under them are unavailable for this
+/// reason, and the time is that of the other states.
 fn without_bounds(plan: Plan, budget: Budget, reason: &str) -> Plan {
     let Plan { trials, absent, rules, states } = plan;
     let is_pressed = |planned: &PlannedTrial| planned.trial.state == CacheState::Pressed;

@@ -228,8 +228,8 @@ impl<'a> PlanInputs<'a> {
         self.config.work_on(decided.unwrap_or(is_text))
     }
 
-    /// Adds the decoded form of the first target, if it is the user's archive. Its content counts as text
-    /// until it is decoded.
+    /// Adds the decoded form of the first target, if it is the user's archive. Its content counts
+    /// as text until it is decoded.
     fn add_user_archive(
         &mut self,
         targets: &[OpenTarget],
@@ -346,8 +346,9 @@ impl FirstReading<'_> {
     }
 }
 
-/// Refuses an option that has no effect at any location, before an archive is decoded. Whether a content
-/// is text is unknown until then, so an option has an effect if it has one on text or on other content.
+/// Refuses an option that has no effect at any location, before an archive is decoded. Whether a
+/// content is text is unknown until then, so an option has an effect if it has one on text or on
+/// other content.
 fn refuse_options_without_effect(
     config: &RunConfig,
     contenders: &Contenders,

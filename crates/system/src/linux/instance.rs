@@ -3,10 +3,10 @@
 //!
 //! While it measures, a lab listens at an abstract socket, whose name begins alike for all labs
 //! with the same folder for temporary files. The kernel reports the process that listens (unix(7),
-//! `SO_PEERCRED`). Nothing waits for a listener, because any user can bind such a name and let the
-//! queue of the socket fill. Abstract names are no files, so nothing is left behind however a lab
-//! ends. Labs with different temporary folders (`TMPDIR`) or network namespaces do not detect each
-//! other; `readlab doctor` searches for other labs by their process names.
+//! `SO_PEERCRED`). Nothing waits for a listener, because any user can bind a name like these and
+//! let the queue of the socket fill. Abstract names are no files, so nothing is left behind however
+//! a lab ends. Labs with different temporary folders (`TMPDIR`) or network namespaces do not detect
+//! each other; `readlab doctor` searches for other labs by their process names.
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
@@ -27,7 +27,7 @@ const NAME_PREFIX: &str = "readlab measures in ";
 /// Beginning of the socket name of the lab that changes settings of the system; the folder follows.
 const SETTINGS_PREFIX: &str = "readlab changes settings in ";
 
-/// Stands for a process that the kernel does not show: it is not visible from this namespace, or the
+/// Represents a process that the kernel does not show: it is not visible from this namespace, or the
 /// queue of its socket is full.
 const UNKNOWN_PROCESS: u32 = 0;
 

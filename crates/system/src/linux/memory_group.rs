@@ -372,9 +372,9 @@ impl Drop for MemoryGroup {
 }
 
 impl GroupMemory {
-    /// The page cache was read between these two readings of the usage. A contender that reads meanwhile
-    /// brings megabytes into the page cache between two files that the lab reads. The smaller usage
-    /// counts, so that these bytes are not taken for memory of its processes.
+    /// The page cache was read between these two readings of the usage. A contender that reads
+    /// meanwhile brings megabytes into the page cache between two files that the lab reads. The
+    /// smaller usage counts, so that these bytes are not taken for memory of its processes.
     fn between(usage_bytes: [u64; 2], cache_bytes: u64, unsummed_bytes: u64) -> GroupMemory {
         let [before_bytes, after_bytes] = usage_bytes;
         GroupMemory {
@@ -472,8 +472,8 @@ fn own_processes() -> BTreeSet<u32> {
     }
 }
 
-/// Moves all processes of a group into another. One that has ended meanwhile cannot be moved and need not
-/// be.
+/// Moves all processes of a group into another. One that has ended meanwhile cannot be moved and
+/// need not be.
 fn move_processes(from: &Path, to: &Path) {
     for process in processes_in(from) {
         let _ = fs::write(to.join(PROCESSES), process.to_string());

@@ -175,9 +175,9 @@ impl Target {
         self.restrict_to_part(part)
     }
 
-    /// Restricts the target to a range. That of a file is extended to the begin of its first page, because
-    /// contenders map it from there. Another server must declare the size of the content, and that it
-    /// answers requests for ranges.
+    /// Restricts the target to a range. That of a file is extended to the begin of its first page,
+    /// because contenders map it from there. Another server must declare the size of the content,
+    /// and that it answers requests for ranges.
     pub fn restrict_to_range(&mut self, range: FileRange) -> Result<(), TargetError> {
         let file_bytes = self.facts.size_bytes;
         let Some(path) = self.path_of_ranges()? else { return Ok(()) };

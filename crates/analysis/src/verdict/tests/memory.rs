@@ -24,7 +24,8 @@ fn add_pressed(record: &mut Record, name: &str, target: usize, reading: Sample) 
     index
 }
 
-/// A record with a target that is read with memory for half of the file; returns the target's index, too.
+/// A record with a target that is read with memory for half of the file; returns the target's
+/// index, too.
 fn record_bounded_to_half() -> (Record, usize) {
     let mut record = machine_record();
     let half = add_bound(&mut record, "50%");

@@ -55,8 +55,8 @@ impl InterruptedRun {
         let (record, written) = writer.read_back()?;
         let earlier = elapsed_before(&record, written).with_context(|| display_path(path))?;
         let resume_plan = resume_plan(kind, &record).with_context(|| display_path(path))?;
-        // The commands of a record that another user may write to would run with this user's rights. The
-        // plan names what is run; the trials of the record may be fewer, or others.
+        // The commands of a record that another user may write to would run with this user's
+        // rights. The plan names what is run; the trials of the record may be fewer, or others.
         if resume_plan.trials.iter().any(|trial| trial.contender() == COMMAND) {
             trust::check(path)?;
         }

@@ -191,9 +191,9 @@ impl Task {
     }
 }
 
-/// Encodes a task as words that each end in a zero byte: purpose, folder, program, both parts of the
-/// name of the file that it creates, the group that it enters, number of arguments, arguments, number of removed variables,
-/// their names, and names and values of added variables.
+/// Encodes a task as words that each end in a zero byte: purpose, folder, program, both parts of
+/// the name of the file that it creates, the group that it enters, number of arguments, arguments,
+/// number of removed variables, their names, and names and values of added variables.
 fn encoded(purpose: TaskPurpose, task: &Task) -> Vec<u8> {
     let CommandLine { program, args, env_removed, env, creates, enters } = &task.line;
     let folder = task.folder.as_ref().map_or(&b""[..], |folder| folder.as_os_str().as_bytes());
