@@ -52,6 +52,11 @@ pub(crate) fn effects_beside<'a>(
     let effect = |it: &'a TrialRecord| {
         let target = record.target_of(&it.trial).filter(|facts| !facts.has_found_settings())?;
         let found = find_found(record, &measured, it, target).filter(|found| is_wanted(found))?;
+        let found_target = record.target_of(&found.trial)?;
+        // Of several devices one may have had a value that is raced because another had a different one.
+        if target.settings_words() == found_target.settings_words() {
+            return None;
+        }
         let own = condition_and_place(it);
         let noise = noises.entry(own.clone()).or_insert_with(|| {
             SharedNoise::from_trials(
@@ -59,7 +64,7 @@ pub(crate) fn effects_beside<'a>(
             )
         });
         let ratio = noise.ratio(it.trial.index, found.trial.index)?;
-        Some(SettingEffect { trial: it, target, found, found_target: record.target_of(&found.trial)?, ratio })
+        Some(SettingEffect { trial: it, target, found, found_target, ratio })
     };
     measured.iter().copied().filter_map(effect).collect()
 }

@@ -17,6 +17,7 @@ use readlab_analysis::locations::{
     LocationRatios, Locations, MethodRatio, NotCompared, TargetContent, TrialPair, WhyNotCompared,
 };
 use readlab_analysis::stats::{SharedRatio, Significance};
+use readlab_model::target::TargetFacts;
 use readlab_model::target::content::SameBy;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Archive;
@@ -83,7 +84,10 @@ fn location_names(record: &Record) -> Vec<String> {
 fn settings_words(record: &Record, both: [&TargetContent; 2]) -> Option<String> {
     let [first, there] = both.map(|it| record.targets.get(it.target)?.settings_words());
     let (first, there) = (first?, there?);
-    Some(if first == there { first } else { format!("{there} beside {first}, as they were found") })
+    let has_found =
+        |it: &TargetContent| record.targets.get(it.target).is_some_and(TargetFacts::has_found_settings);
+    let why = if both.into_iter().all(has_found) { ", as they were found" } else { "" };
+    Some(if first == there { first } else { format!("{there} beside {first}{why}") })
 }
 
 fn why_not_compared(record: &Record, it: NotCompared, names: &[String]) -> String {

@@ -335,7 +335,8 @@ impl<'a> ProcessSampler<'a> {
             other.state == CacheState::Cold && other.id == trial.id && other.target == trial.target
         };
         let is_alone = self.gate.is_none() && !self.trials.reads_together();
-        is_warm_part && is_alone && !self.trials.plan.trials.iter().any(|it| is_its_cold(&it.trial))
+        let mut planned = self.trials.plan.trials.iter();
+        is_warm_part && is_alone && !planned.any(|it| it.wait_reason.is_none() && is_its_cold(&it.trial))
     }
 
     /// Reads once cold and untimed if only that shows which part a command reads. If the reading cannot
@@ -347,8 +348,12 @@ impl<'a> ProcessSampler<'a> {
         self.change_settings(trial.index)?;
         let probed = self.take_cold_probe(&Trial { state: CacheState::Cold, ..trial.clone() });
         self.states.forget_fill();
-        // A target that cannot be filled is reported by the fill before the rounds.
-        let _ = self.state_maker().refill(trial.target);
+        // To be cold, a target may have needed the whole system evicted. One that cannot be filled again is
+        // not warm before its turn, which then fills it or is refused.
+        let files: Vec<usize> = self.trials.files().map(|file| file.index).collect();
+        for file in files {
+            let _ = self.state_maker().refill(file);
+        }
         let reason = match probed {
             Ok(samples) => {
                 let probe = samples.into_iter().next().map(|sample| Line::ColdProbe(Box::new(sample)));
