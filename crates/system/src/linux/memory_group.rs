@@ -19,7 +19,7 @@ use super::system_root::SystemRoot;
 use crate::unix::user::{check_writable, is_root};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -42,10 +42,15 @@ const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 
 /// Removes every group whose path begins with the first argument, below the group of the second. The
 /// shell and the launcher are in the group of the lab, if there is one: they move up again, and before
-/// that the outer group stops to give its controllers, or no process could ever enter it.
+/// that the outer group stops to give its controllers, or no process could ever enter it. While another
+/// lab has groups there, which would lose their bounds, it gives them on.
 const REMOVAL_SCRIPT: &str = r#"
 if [ -d "$1lab" ]; then
-    echo -memory >"$2/cgroup.subtree_control"
+    others=
+    for group in "$2"/readlab-*-[0-9]*; do
+        case "$group" in "$1"*) ;; *) if [ -d "$group" ]; then others=yes; fi ;; esac
+    done
+    [ "$others" ] || echo -memory >"$2/cgroup.subtree_control"
     while read -r process; do echo "$process" >"$2/cgroup.procs"; done <"$1lab/cgroup.procs"
 fi
 for group in "$1"*; do for try in 1 2 3 4 5; do [ -d "$group" ] || break; rmdir "$group" || sleep 0.1; done; done
@@ -93,6 +98,8 @@ pub struct MemoryGroups {
     /// Processes of this lab that must leave the parent group first; empty if none must.
     inside: BTreeSet<u32>,
     has_begun: bool,
+    /// The locked folder of the lab's own processes; `None` if they have not entered one.
+    lab_lock: Option<File>,
     made: AtomicU32,
 }
 
@@ -103,6 +110,7 @@ pub struct MemoryGroup {
     root: SystemRoot,
     folder: PathBuf,
     version: GroupVersion,
+    _lock: File,
 }
 
 /// Memory for which a group is charged.
@@ -152,6 +160,7 @@ impl MemoryGroups {
             version,
             inside,
             has_begun: false,
+            lab_lock: None,
             made: AtomicU32::new(0),
         };
         let nothing = BTreeSet::new;
@@ -194,7 +203,7 @@ impl MemoryGroups {
         }
         // Only the root of the hierarchy has processes beside groups that have controllers.
         let is_outermost = !nearest.join("cgroup.type").exists();
-        let reason = format!("{} has processes that are not readlab's", nearest.display());
+        let reason = foreign_words(nearest);
         let remedy = match is_root {
             _ if is_outermost => BY_PARENT,
             true => BY_MOVING,
@@ -224,12 +233,17 @@ impl MemoryGroups {
     }
 
     /// Moves the lab's own processes out of the parent group, which then gives its controllers to the
-    /// groups below.
-    fn enter_lab_folder(&self) -> io::Result<()> {
+    /// groups below. Processes that are not readlab's may have entered it since it was found.
+    fn enter_lab_folder(&mut self) -> io::Result<()> {
         if self.inside.is_empty() {
             return Ok(());
         }
+        let own = &self.inside | &own_processes();
+        if !processes_in(&self.parent).is_subset(&own) {
+            return Err(io::Error::other(foreign_words(&self.parent)));
+        }
         fs::create_dir(self.lab_folder())?;
+        self.lab_lock = Some(lock_folder(&self.lab_folder())?);
         move_processes(&self.parent, &self.lab_folder());
         fs::write(self.parent.join(GIVEN_CONTROLLERS), "+memory")
     }
@@ -239,7 +253,8 @@ impl MemoryGroups {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let folder = self.parent.join(format!("{}{number}", self.own_prefix()));
         fs::create_dir(&folder)?;
-        let group = MemoryGroup { root: self.root.clone(), folder, version: self.version };
+        let lock = lock_folder(&folder)?;
+        let group = MemoryGroup { root: self.root.clone(), folder, version: self.version, _lock: lock };
         let (file, value) = match self.version {
             GroupVersion::One => ("memory.swappiness", "0"),
             GroupVersion::Two => ("memory.swap.max", "0"),
@@ -267,6 +282,14 @@ impl MemoryGroups {
         self.parent.join(format!("{NAME_PREFIX}{}{LAB_SUFFIX}", std::process::id()))
     }
 
+    /// Whether another lab has groups in the parent group, which lose their bounds if it no longer
+    /// gives its controllers.
+    fn is_beside_others(&self) -> bool {
+        let entries = fs::read_dir(&self.parent).into_iter().flatten().flatten();
+        let mut folders = entries.map(|entry| entry.path()).filter(|path| !is_lab_folder(path));
+        folders.any(|folder| lab_of(&folder).is_some_and(|lab| lab != std::process::id()))
+    }
+
     fn removal_command(&self) -> CommandLine {
         let prefix = OsString::from(self.parent.join(self.own_prefix()));
         let parent = OsString::from(&self.parent);
@@ -280,7 +303,7 @@ impl Drop for MemoryGroups {
         if !self.has_begun {
             return;
         }
-        if !self.inside.is_empty() {
+        if self.lab_lock.is_some() && !self.is_beside_others() {
             leave_lab_folder(&self.parent, &self.lab_folder());
         }
         let is_own = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(&self.own_prefix()));
@@ -421,6 +444,25 @@ fn leave_lab_folder(parent: &Path, lab_folder: &Path) {
     let _ = fs::remove_dir(lab_folder);
 }
 
+/// Opens the folder of a group and locks it, by which labs in other namespaces of processes see that it is
+/// in use. Where it cannot be locked, they cannot lock it either, and leave it.
+fn lock_folder(folder: &Path) -> io::Result<File> {
+    let file = File::open(folder)?;
+    let _ = file.lock_shared();
+    Ok(file)
+}
+
+/// Opens and locks the folder of a group that no lab holds; `None` if one may hold it.
+fn lock_unheld(folder: &Path) -> Option<File> {
+    let file = File::open(folder).ok()?;
+    file.try_lock().ok()?;
+    Some(file)
+}
+
+fn foreign_words(folder: &Path) -> String {
+    format!("{} has processes that are not readlab's", folder.display())
+}
+
 fn remove_abandoned_below(root: &SystemRoot) {
     let folders = folders_in(root, CONTROLLER);
     let is_top = |inner: &&GroupFolder| {
@@ -429,7 +471,8 @@ fn remove_abandoned_below(root: &SystemRoot) {
     folders.iter().filter(is_top).for_each(|top| remove_abandoned_in(root, &top.path));
 }
 
-/// Removes what labs that run no longer have left in a group and in all groups below it.
+/// Removes what labs that run no longer have left in a group and in all groups below it. The process id
+/// of a lab is that of its own namespace, so what is locked is in use, too.
 fn remove_abandoned_in(root: &SystemRoot, parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -438,11 +481,14 @@ fn remove_abandoned_in(root: &SystemRoot, parent: &Path) {
         match lab_of(&folder) {
             None => remove_abandoned_in(root, &folder),
             Some(lab) if root.join(format!("proc/{lab}")).exists() => of_running += 1,
-            Some(_) => abandoned.push(folder),
+            Some(_) => match lock_unheld(&folder) {
+                Some(lock) => abandoned.push((folder, lock)),
+                None => of_running += 1,
+            },
         }
     }
-    for folder in abandoned {
-        if !folder.as_os_str().as_encoded_bytes().ends_with(LAB_SUFFIX.as_bytes()) {
+    for (folder, _lock) in abandoned {
+        if !is_lab_folder(&folder) {
             // A group that still has processes stays.
             let _ = fs::remove_dir(folder);
         } else if of_running == 0 && !processes_in(&folder).contains(&HIDDEN_PROCESS) {
@@ -455,6 +501,11 @@ fn remove_abandoned_in(root: &SystemRoot, parent: &Path) {
 fn lab_of(group: &Path) -> Option<u32> {
     let (lab, _) = group.file_name()?.to_str()?.strip_prefix(NAME_PREFIX)?.split_once('-')?;
     lab.parse().ok()
+}
+
+/// Whether a folder is by its name the group of a lab's own processes.
+fn is_lab_folder(group: &Path) -> bool {
+    group.as_os_str().as_encoded_bytes().ends_with(LAB_SUFFIX.as_bytes())
 }
 
 /// The lab and all processes that it has started.
@@ -759,6 +810,37 @@ mod tests {
     }
 
     #[test]
+    fn the_lab_moves_nothing_if_another_process_has_entered_its_group() {
+        let machine = Machine::unified("/run.scope");
+        machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n")).group(
+            "",
+            "memory pids",
+            "memory pids",
+            None,
+        );
+        let mut groups = machine.find().unwrap();
+        machine.group("/run.scope", "memory pids", "", Some("1\n4711\n4712\n"));
+        let error = groups.enter_lab_folder().unwrap_err();
+        assert!(error.to_string().ends_with("run.scope has processes that are not readlab's"), "{error}");
+        assert!(!groups.lab_folder().exists());
+        assert_eq!(machine.text("sys/fs/cgroup/run.scope/cgroup.subtree_control"), "");
+    }
+
+    #[test]
+    fn a_group_gives_its_controllers_on_while_another_lab_has_groups_in_it() {
+        let machine = delegated(&format!("readlab-{}-lab", std::process::id()));
+        let groups = machine.find().unwrap();
+        assert!(!groups.is_beside_others());
+        fs::create_dir(machine.at("sys/fs/cgroup/run.scope/readlab-1-lab")).unwrap();
+        assert!(!groups.is_beside_others(), "without a bound");
+        fs::create_dir(machine.at("sys/fs/cgroup/run.scope/readlab-1-0")).unwrap();
+        assert!(groups.is_beside_others());
+        let CommandLine { program, args, .. } = groups.removal_command();
+        let run = || assert!(Command::new(&program).args(&args).output().is_ok());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", run), "4711\n4712\nend");
+    }
+
+    #[test]
     fn when_the_lab_was_killed_its_launcher_leaves_a_group_that_processes_can_enter() {
         let machine = delegated(&format!("readlab-{}-lab", std::process::id()));
         let groups = machine.find().unwrap();
@@ -786,6 +868,11 @@ mod tests {
         // That lab runs.
         let machine = delegated("readlab-77-lab");
         machine.write("proc/77/stat", "");
+        let next = || remove_abandoned_below(&machine.root());
+        assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
+        // That lab runs where this process does not see it.
+        let machine = delegated("readlab-76-lab");
+        let _lock = lock_folder(&machine.at("sys/fs/cgroup/run.scope/readlab-76-lab")).unwrap();
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
         // Another lab makes its groups there.
@@ -845,6 +932,7 @@ mod tests {
             root: SystemRoot::below(machine.folder.path()),
             folder: machine.folder.path().join("group"),
             version,
+            _lock: File::open(machine.folder.path()).unwrap(),
         };
         machine.write("proc/vmstat", "pgscan_direct 1\npgscan_anon 5\npgscan_file 70\n");
         machine.write(
@@ -917,9 +1005,12 @@ mod tests {
         let machine = Machine::unified("/a");
         machine.group("/a", "memory", "memory", Some("")).group("", "memory", "memory", None);
         machine.write("proc/77/stat", "");
-        for name in ["readlab-76-0", "readlab-76-lab", "readlab-77-0", "readlab-x", "other-76-0"] {
+        let names =
+            ["readlab-76-0", "readlab-76-lab", "readlab-77-0", "readlab-78-0", "readlab-x", "other-76-0"];
+        for name in names {
             fs::create_dir(machine.at("sys/fs/cgroup/a").join(name)).unwrap();
         }
+        let _lock = lock_folder(&machine.at("sys/fs/cgroup/a/readlab-78-0")).unwrap();
         let groups = machine.find().unwrap();
         let elsewhere =
             ["readlab-76-3", "readlab-76-lab"].map(|name| machine.at("sys/fs/cgroup/b/c").join(name));
@@ -930,9 +1021,11 @@ mod tests {
         let folders = entries.filter(|entry| entry.path().is_dir());
         let mut left: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
         left.sort();
-        assert_eq!(left, ["other-76-0", "readlab-76-lab", "readlab-77-0", "readlab-x"], "77 needs the group");
+        let expected = ["other-76-0", "readlab-76-lab", "readlab-77-0", "readlab-78-0", "readlab-x"];
+        assert_eq!(left, expected, "77 and 78 need the group");
         let made = groups.make().unwrap();
         let folder = made.folder.clone();
+        assert!(lock_unheld(&folder).is_none(), "it is in use");
         assert_eq!(fs::read_to_string(folder.join("memory.swap.max")).unwrap(), "0");
         assert_eq!(made.processes_file(), folder.join(PROCESSES));
     }
