@@ -52,7 +52,7 @@ mod ring2 {
     use crate::fake::roster;
     use crate::home::{Trials, items};
     use crate::machine::{NOBODY, has_nobody, or_skip, skip};
-    use crate::processes::{happens_in_time, kill, send, start_until_sample};
+    use crate::processes::{KilledOnDrop, happens_in_time, kill, send, start_until_sample};
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use readlab_model::sample::{PressedProof, Sample};
@@ -63,7 +63,7 @@ mod ring2 {
     use readlab_system::process::{self, ProcessEntry};
     use rustix::process::Signal;
     use serde_json::Value;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
     use std::io::Write;
     use std::os::unix::fs::chown;
@@ -108,7 +108,10 @@ mod ring2 {
         record.targets[it.trial.target].memory.as_ref().unwrap().share()
     }
 
+    /// The samples of a trial that is measured, with their proofs.
+    #[track_caller]
     fn proofs(it: &TrialRecord) -> Vec<(Sample, PressedProof)> {
+        assert_eq!(it.outcome, Some(Outcome::Measured), "{}: {:?}", it.trial.id, it.rejected);
         let with_proof = |sample: Sample| {
             let proof = sample.pressed.unwrap();
             (sample, proof)
@@ -296,14 +299,16 @@ mod ring2 {
             // It claims too little time for what it reads: its groups matter, not its outcome.
             home.race("f", format!("--roster {roster} {options} {words}"));
             let log = home.read("log");
-            let mut lines = log.lines().map(|line| line.split_once(' ').unwrap_or((line, "no group")));
-            let (Some((process, group)), Some((other_process, other_group))) = (lines.next(), lines.next())
-            else {
-                panic!("{words}: no turn of two readers: {log}")
-            };
-            assert_ne!(process, other_process, "{words}: {log}");
-            assert_eq!(group == other_group, is_shared, "{words}: {log}");
-            assert!([group, other_group].iter().all(|it| it.starts_with("readlab-")), "{words}: {log}");
+            let mut group_of = BTreeMap::new();
+            for line in log.lines() {
+                let (process, group) = line.split_once(' ').unwrap_or((line, "no group"));
+                assert!(group.starts_with("readlab-"), "{words}: {log}");
+                let earlier = group_of.insert(process, group);
+                assert!(earlier.is_none_or(|earlier| earlier == group), "{words}: {log}");
+            }
+            assert_eq!(group_of.len(), 2, "{words}: {log}");
+            let groups: BTreeSet<&str> = group_of.into_values().collect();
+            assert_eq!(groups.len(), if is_shared { 1 } else { 2 }, "{words}: {log}");
         }
     }
 
@@ -341,10 +346,10 @@ mod ring2 {
         let script = "exec 7<\"$1\"; while :; do cat \"$1\" >/dev/null; done";
         let mut command = Command::new("sh");
         let command = command.args(["-c", script, "sh"]).arg(&file).stdout(Stdio::null());
-        let mut reader = command.spawn().unwrap();
+        let reader = KilledOnDrop(command.spawn().unwrap());
+        let name = format!("process {} (sh) has it open", reader.0.id());
         home.race("f", format!("{ONE_METHOD} --memory 30% --state cold"));
-        reader.kill().unwrap();
-        reader.wait().unwrap();
+        drop(reader);
         let record = home.record(&home.runs()[0]);
         let reasons: Vec<&str> = pressed(&record)
             .into_iter()
@@ -353,7 +358,6 @@ mod ring2 {
                 it.rejected.iter().map(|(_, why)| why.as_str()).chain(outcome)
             })
             .collect();
-        let name = format!("process {} (sh) has it open", reader.id());
         assert!(reasons.iter().any(|why| why.contains(&name)), "{reasons:?}");
     }
 
@@ -382,7 +386,7 @@ mod ring2 {
             if signal == Signal::INT {
                 send(lab, signal);
                 assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
-                let why = "the control groups of its bounds on memory are gone";
+                let why = "its bounds on memory are made only when it begins";
                 home.readlab("race --resume run/record.jsonl").refuses(why);
             } else {
                 kill(&home, child);
@@ -557,7 +561,6 @@ mod ring2 {
             fs::read_to_string(group.join("cgroup.procs")).is_ok_and(|processes| processes.is_empty())
         };
         assert!(happens_in_time(|| groups_of(lab).iter().all(is_empty)), "its contenders end without it");
-        assert!(!groups_of(lab).is_empty(), "its launcher could not remove them");
         fs::remove_dir_all(home.at("run")).unwrap();
         home.race("f", format!("{ONE_METHOD} --memory 50% --state cold")).exits(0);
         assert_eq!(groups_of(lab), Vec::<PathBuf>::new());

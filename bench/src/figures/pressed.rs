@@ -27,7 +27,7 @@ use readlab_record::{Outcome, Record, TrialRecord};
 use readlab_system::page_cache;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 pub(super) const ABOUT: &str = "readings under a bound on memory: the share in memory, two runs of one curve, verdicts, a foreign reader, and fio";
 
@@ -212,6 +212,15 @@ fn points(record: &Record) -> Vec<MemoryPoint<'_>> {
     MemoryCurve::all(record).into_iter().flat_map(|curve| curve.points).collect()
 }
 
+/// A process that is ended when the value is dropped.
+struct ForeignReader(Child);
+
+impl Drop for ForeignReader {
+    fn drop(&mut self) {
+        end(&mut self.0);
+    }
+}
+
 /// How often a process that keeps the file in memory, for which its own group is charged, is named.
 fn foreign_reader(programs: &Programs) -> anyhow::Result<Row> {
     let file = programs.lines(FILE_SIZE)?;
@@ -220,11 +229,10 @@ fn foreign_reader(programs: &Programs) -> anyhow::Result<Row> {
     for _ in 0..programs.repeats(FOREIGN_RACES) {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", script, "sh"]).arg(&file).stdin(Stdio::null());
-        let mut shell = shell.spawn().context("/bin/sh")?;
-        let record = race(programs, &file, &TRIALS[..1], &["--memory", "30%", "--runs", "3"]);
-        let name = format!("process {} ", shell.id());
-        end(&mut shell);
-        let record = record?;
+        let reader = ForeignReader(shell.spawn().context("/bin/sh")?);
+        let record = race(programs, &file, &TRIALS[..1], &["--memory", "30%", "--runs", "3"])?;
+        let name = format!("process {} ", reader.0.id());
+        drop(reader);
         for it in pressed_trials(&record) {
             let outcome = it.outcome.as_ref().and_then(Outcome::reason);
             let mut reasons = it.rejected.iter().map(|(_, why)| why.as_str()).chain(outcome);

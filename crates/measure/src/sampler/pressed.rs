@@ -41,8 +41,8 @@ const REFAULT_NOISE: f64 = 0.01;
 /// steady state, before and after it; and if at most this share is charged to other groups.
 const STATE_TOLERANCE: f64 = 0.05;
 
-/// A process that needs more than the memory that was measured for it takes memory from the page cache;
-/// more than this share of the bound is reported.
+/// A process that needs more than the memory that was measured for it takes memory from the page cache of
+/// the target, and so do other files; more than this share of the bound is reported.
 const PINNED_SHARE_MIN: f64 = 0.05;
 
 /// The need of a group includes at most this much page cache of files that are not the target, such as
@@ -136,6 +136,7 @@ impl PressedTrials {
 /// trial together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shortfall {
+    groups: u64,
     /// Bytes of the target that are not in memory, though the bounds have room for them.
     short_bytes: u64,
     /// Page cache of other files for which the groups are charged and that is not in their need.
@@ -160,6 +161,7 @@ impl Shortfall {
         let limit_bytes = of_all(bound.cache_bytes.saturating_add(need.bytes()));
         let held_bytes = held.cache_bytes.saturating_add(held.other_bytes);
         Shortfall {
+            groups,
             short_bytes: granted_bytes.saturating_sub(resident_bytes),
             other_files_bytes: held
                 .cache_bytes
@@ -174,15 +176,20 @@ impl Shortfall {
     /// lacking for another reason: whole folios were evicted, or, if more is free, the contender does
     /// not fill its group.
     fn taken_bytes(&self) -> u64 {
-        if self.free_bytes > EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX {
+        if self.free_bytes > (EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX).saturating_mul(self.groups) {
             return 0;
         }
         self.short_bytes.saturating_sub(self.free_bytes).min(self.other_files_bytes)
     }
 
-    /// Words for a share that is far below its bound, though neither other files nor the processes take
-    /// its place; `None` if it is not.
+    /// Words for a share that is far below its bound because of other files, or though neither they nor
+    /// the processes take its place; `None` if it is not.
     fn words(&self, bound: &MemoryFacts) -> Option<String> {
+        let taken_bytes = self.taken_bytes();
+        if share(taken_bytes, bound.cache_bytes) > PINNED_SHARE_MIN {
+            let taken = Bytes(taken_bytes).binary();
+            return Some(format!("its other files take {taken} of the bound of {}", bound.bound));
+        }
         let explained_bytes = self.other_files_bytes.saturating_add(self.pinned_bytes);
         let unexplained_bytes = self.short_bytes.saturating_sub(explained_bytes);
         let by_folios = byte_share(EVICTED_FOLIOS_MAX * FOLIO_BYTES_MAX, bound);
@@ -342,12 +349,12 @@ impl ProcessSampler<'_> {
         let Some(bound) = self.trials.memory_bound(trial.index).cloned() else {
             return Err(TrialEnd::failed("it has no bound on memory".to_owned()).into());
         };
-        check_available(&bound, self.pressed.need(trial.index).bytes())?;
+        let groups = self.pool.session(trial.index)?.groups.count();
+        check_available(&bound, groups, self.pressed.need(trial.index).bytes())?;
         self.report_small(trial.index, &bound);
         let evicted = self.state_maker().make_cold(trial);
         evicted.map_err(|error| self.with_other_holders(trial.index, error))?;
         let mut limit_bytes = self.set_limit(trial.index, &bound)?;
-        let groups = self.pool.session(trial.index)?.groups.count();
         let granted_bytes = bound.cache_bytes.saturating_mul(groups);
         let known = self.pressed.steady.get(&trial.index).copied();
         let mut steadiness = Steadiness { known, ..Steadiness::default() };
@@ -461,7 +468,8 @@ impl ProcessSampler<'_> {
         Ok(())
     }
 
-    /// Warns once of a steady share that is far below its bound for no reason that is known.
+    /// Warns once of a steady share that is far below its bound because of other files, or for no reason
+    /// that is known.
     fn report_short(&mut self, trial: &Trial, bound: &MemoryFacts, shortfall: &Shortfall) {
         let Some(words) = shortfall.words(bound) else { return };
         if self.pressed.reported_short.insert(trial.index) {
@@ -579,10 +587,12 @@ impl CacheBeforeAfter {
     }
 }
 
-/// Refuses a bound that the machine, or an enclosing control group, cannot give.
-fn check_available(bound: &MemoryFacts, need_bytes: u64) -> Result<(), TrialEnd> {
+/// Refuses a bound of so many groups that the machine, or an enclosing control group, cannot give.
+fn check_available(bound: &MemoryFacts, groups: u64, need_bytes: u64) -> Result<(), TrialEnd> {
     let available_bytes = Memory::read().available_here_bytes();
-    let wanted_bytes = bound.cache_bytes.min(bound.working_set_bytes).saturating_add(need_bytes);
+    let of_all = |bytes: u64| bytes.saturating_mul(groups);
+    let cache_bytes = of_all(bound.cache_bytes).min(bound.working_set_bytes);
+    let wanted_bytes = cache_bytes.saturating_add(of_all(need_bytes));
     if wanted_bytes <= available_bytes {
         return Ok(());
     }
@@ -783,9 +793,10 @@ mod tests {
 
     #[test]
     fn a_bound_that_the_machine_cannot_give_is_unavailable() {
-        let check = |cache_bytes| check_available(&bound(cache_bytes, u64::MAX), 0);
-        assert_eq!(check(4096), Ok(()));
-        let said = check(1 << 60).unwrap_err();
+        let check = |cache_bytes, groups| check_available(&bound(cache_bytes, u64::MAX), groups, 0);
+        assert_eq!(check(4096, 1), Ok(()));
+        assert!(check(4096, 1 << 50).is_err(), "of all groups together");
+        let said = check(1 << 60, 1).unwrap_err();
         let TrialEnd::Trial(Outcome::Unavailable { reason }) = said else { panic!("{said:?}") };
         assert!(reason.starts_with("a bound of 1073741824GiB cannot be filled"), "{reason}");
     }
@@ -898,15 +909,20 @@ mod tests {
         let of_two = Shortfall::new(&bound(16 * MIB, 64 * MIB), need, 2, 28 * MIB, held);
         assert_eq!((of_two.short_bytes, of_two.other_files_bytes), (4 * MIB, 4 * MIB));
         assert_eq!((of_two.free_bytes, of_two.taken_bytes()), (0, 4 * MIB));
+        let held = GroupMemory { cache_bytes: 26 * MIB, cache_bytes_max: 26 * MIB, other_bytes: 8 * MIB };
+        let of_two = Shortfall::new(&bound(16 * MIB, 64 * MIB), need, 2, 20 * MIB, held);
+        assert_eq!((of_two.free_bytes, of_two.taken_bytes()), (8 * MIB, 4 * MIB), "folios of each group");
     }
 
     #[test]
-    fn a_share_far_below_its_bound_is_told_if_nothing_takes_its_place() {
+    fn a_share_far_below_its_bound_is_told_if_the_processes_do_not_take_its_place() {
         let words = |it: Shortfall| it.words(&bound(32 * MIB, 64 * MIB));
         let said = words(shortfall(0, 22, 22, 4)).unwrap();
         assert!(said.contains("keeps 10.0 MiB less of the target than there is room for"), "{said}");
         assert_eq!(words(shortfall(0, 24, 24, 4)), None, "four folios of a small file");
-        assert_eq!(words(shortfall(0, 22, 32, 4)), None, "10 MiB of other files");
+        let said = words(shortfall(0, 22, 32, 4)).unwrap();
+        assert_eq!(said, "its other files take 10.0 MiB of the bound of 32MiB");
+        assert_eq!(words(shortfall(0, 31, 32, 4)), None, "1 MiB of other files");
         assert_eq!(words(shortfall(0, 22, 22, 14)), None, "10 MiB of the processes, which is told otherwise");
         let large = Shortfall { short_bytes: 12 * MIB, ..shortfall(0, 32, 32, 4) };
         assert!(large.words(&bound(50 * MIB, 100 * MIB)).is_some(), "12 points");

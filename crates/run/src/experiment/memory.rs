@@ -5,7 +5,7 @@
 use super::settings::set_read_ahead;
 use super::together::{ArrangedTargets, ReaderGroup};
 use crate::experiment::targets::KnownTarget;
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use readlab_measure::memory_bound::MemoryControl;
 use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
 use readlab_measure::settings::FixedSetting;
@@ -141,17 +141,60 @@ pub(super) fn arrange_bounds(
     if !memory.is_given() {
         return Ok((arranged, None));
     }
-    let ArrangedTargets { targets, caches, mut facts, plan, settings } = arranged;
+    let ArrangedTargets { targets, caches, facts, plan, settings } = arranged;
     let unbounded = facts.len();
     for KnownTarget { target, .. } in &targets {
         if let Some([one, other]) = same_bounds(&memory.bounds, working_set_bytes(target, memory.is_shared)) {
             bail!("--memory: {one} and {other} are the same bound of {}", target.facts.path);
         }
     }
-    let examined = targets.iter().map(|known| &known.target);
-    let refused = if memory.is_optional { check_memory(examined).err() } else { None };
-    let wanted = memory.read_ahead_bytes.filter(|_| refused.is_none());
-    let read_ahead = wanted.and_then(|bytes| fix_read_ahead(bytes, &mut facts));
+    let budget = plan.rules.budget;
+    let plan = if is_planned { plan } else { plan_under_bounds(plan, unbounded, memory.bounds.len()) };
+    match begin_bounds(&targets, &facts, memory, &plan) {
+        Ok((facts, control)) => {
+            Ok((ArrangedTargets { targets, caches, facts, plan, settings }, Some(control)))
+        }
+        Err(why) if memory.is_optional => {
+            let facts = facts_under_bounds(facts, &targets, memory);
+            let plan = without_bounds(plan, budget, &format!("{why:#}"));
+            Ok((ArrangedTargets { targets, caches, facts, plan, settings }, None))
+        }
+        Err(why) => bail!("--memory: {why:#}"),
+    }
+}
+
+/// Puts the bounds of a plan in force, with the read-ahead that a suite asks for. Returns the facts of all
+/// targets, and the control.
+fn begin_bounds(
+    targets: &[KnownTarget],
+    facts: &[TargetFacts],
+    memory: &MemoryBounds,
+    plan: &Plan,
+) -> anyhow::Result<(Vec<TargetFacts>, MemoryControl)> {
+    if memory.is_optional {
+        check_memory(targets.iter().map(|known| &known.target))?;
+    }
+    let groups = MemoryGroups::find()?;
+    let mut facts = facts.to_vec();
+    let read_ahead = memory.read_ahead_bytes.and_then(|bytes| fix_read_ahead(bytes, &mut facts));
+    let facts = facts_under_bounds(facts, targets, memory);
+    let bound_of = |planned: &PlannedTrial| {
+        let memory = facts.get(planned.trial.target)?.memory.clone()?;
+        Some((planned.trial.index, memory))
+    };
+    let bounds = plan.trials.iter().filter_map(bound_of).collect();
+    let how = groups.describe();
+    let control = MemoryControl::begin(groups, bounds, read_ahead).context(how)?;
+    Ok((facts, control))
+}
+
+/// The facts of the targets without a bound, and behind them those of the same targets under each bound.
+fn facts_under_bounds(
+    mut facts: Vec<TargetFacts>,
+    targets: &[KnownTarget],
+    memory: &MemoryBounds,
+) -> Vec<TargetFacts> {
+    let unbounded = facts.len();
     for &bound in &memory.bounds {
         for number in 0..unbounded {
             let KnownTarget { target, .. } = &targets[number % targets.len()];
@@ -161,22 +204,7 @@ pub(super) fn arrange_bounds(
             facts.push(TargetFacts { memory, cautions, ..facts[number].clone() });
         }
     }
-    let budget = plan.rules.budget;
-    let plan = if is_planned { plan } else { plan_under_bounds(plan, unbounded, memory.bounds.len()) };
-    if let Some(why) = refused {
-        let plan = without_bounds(plan, budget, &format!("{why:#}"));
-        return Ok((ArrangedTargets { targets, caches, facts, plan, settings }, None));
-    }
-    let bound_of = |planned: &PlannedTrial| {
-        let memory = facts.get(planned.trial.target)?.memory.clone()?;
-        Some((planned.trial.index, memory))
-    };
-    let bounds = plan.trials.iter().filter_map(bound_of).collect();
-    let groups = MemoryGroups::find().map_err(|error| anyhow!("--memory: {error}"))?;
-    let how = groups.describe();
-    let control =
-        MemoryControl::begin(groups, bounds, read_ahead).with_context(|| format!("--memory: {how}"))?;
-    Ok((ArrangedTargets { targets, caches, facts, plan, settings }, Some(control)))
+    facts
 }
 
 /// The read-ahead that a suite asks for, which is not yet set; `None` if the targets have it

@@ -86,11 +86,8 @@ impl Experiment {
         let must_fit = user.locations.is_some() && is_cached;
         let too_large = || caution::about_targets_together(&sizes_bytes, &Memory::read());
         let too_large = must_fit.then(too_large).flatten();
-        let swap = memory::swap_warning(&config.memory, is_swap_on());
-        let each = memory::readers_warning(&config.memory, &user.shape);
-        let warnings =
-            left_out.into_iter().chain(too_large).chain(swap).chain(each).map(header_lines::warning);
-        let others = participants.chain(warning).chain(warnings).collect();
+        let warnings = left_out.into_iter().chain(too_large).map(header_lines::warning);
+        let mut others: Vec<_> = participants.chain(warning).chain(warnings).collect();
         let (targets, caches) = split_known_targets(targets, expected);
         let (eviction, copying) =
             (Eviction::of_run(drop_caches), Deadline::of_step(COPYING_STEP, &config.rules, begun));
@@ -102,6 +99,11 @@ impl Experiment {
         }
         let is_search = matches!(rounds, Rounds::Search(_));
         let (arranged, memory) = memory::arrange_bounds(arranged, &config.memory, is_search)?;
+        if memory.is_some() {
+            let swap = memory::swap_warning(&config.memory, is_swap_on());
+            let each = memory::readers_warning(&config.memory, &user.shape);
+            others.extend(swap.into_iter().chain(each).map(header_lines::warning));
+        }
         let ArrangedTargets { targets, caches, facts, plan, settings } = arranged;
         Ok(Experiment {
             kind: config.kind,

@@ -144,7 +144,7 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
         "its settings of the system are not in force any more: begin anew; readlab report shows what it holds"
     );
     let has_bounds = record.targets.iter().any(|facts| facts.memory.is_some());
-    ensure!(!has_bounds, "the control groups of its bounds on memory are gone: begin anew");
+    ensure!(!has_bounds, "its bounds on memory are made only when it begins: begin anew");
     let (lab, revision) = (env!("CARGO_PKG_VERSION"), env!("READLAB_REVISION"));
     ensure!(
         (header.lab.as_str(), header.revision.as_str()) == (lab, revision),
