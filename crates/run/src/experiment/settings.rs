@@ -60,9 +60,9 @@ impl RacedSetting {
         for (option, line) in lines {
             check_line(line)?;
             ensure!(
-                !has_place(&line.replace(&placeholder, "")),
-                "{option} '{line}': a setting is that of the machine, so {{}} is no file here; name the file, and write a \
-                 {{}} of another program as \\{{\\}}"
+                !has_place(&line.replace(&placeholder, "x")),
+                "{option} '{line}': a setting is that of the machine, so {{}} is no file here; name the file; write a {{}} \
+                 of another program with a space, '{{ }}', or as \\{{\\}}"
             );
         }
         let values = parse_values(option, words, all)?;
@@ -240,6 +240,7 @@ mod tests {
             assert!(said.contains("{} is no file here") && said.ends_with("as \\{\\}"), "{said}");
         }
         assert!(of("set {list}", "find . -exec get \\{\\} +").is_ok());
+        assert!(RacedSetting::of_commands("x=1,2", "awk '{{x}}'", None).is_ok());
     }
 
     #[test]
