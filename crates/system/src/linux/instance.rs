@@ -49,9 +49,12 @@ pub struct Instance {
 
 impl Instance {
     pub fn begin() -> Instance {
+        Instance::with_prefix(format!("{NAME_PREFIX}{}: ", folder_words()))
+    }
+
+    fn with_prefix(prefix: String) -> Instance {
         // The time in the name distinguishes several measuring parts of one process.
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        let prefix = format!("{NAME_PREFIX}{}: ", folder_words());
         let name = format!("{prefix}{} {}", std::process::id(), now.as_nanos());
         let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address).ok());
         Instance { prefix, own: listener.map(|it| (name, it)), known: BTreeSet::new(), checked: None }
@@ -83,10 +86,13 @@ pub struct SettingsLock {
 impl SettingsLock {
     /// Takes the lock until the value is dropped; an error says which lab has it.
     pub fn take() -> Result<SettingsLock, String> {
-        let name = format!("{SETTINGS_PREFIX}{}", folder_words());
-        let bound = SocketAddr::from_abstract_name(&name).and_then(|it| UnixListener::bind_addr(&it));
+        SettingsLock::with_name(&format!("{SETTINGS_PREFIX}{}", folder_words()))
+    }
+
+    fn with_name(name: &str) -> Result<SettingsLock, String> {
+        let bound = SocketAddr::from_abstract_name(name).and_then(|it| UnixListener::bind_addr(&it));
         let lock = bound.map(|listener| SettingsLock { listener });
-        lock.map_err(|error| match (error.kind(), listener_at(&name)) {
+        lock.map_err(|error| match (error.kind(), listener_at(name)) {
             // The kernel remembers the process that began to listen.
             (ErrorKind::AddrInUse, Some(pid)) if pid != UNKNOWN_PROCESS && !is_running(pid) => format!(
                 "those that another readlab (process {pid}) changed before it was killed are being restored: try again in \
@@ -187,6 +193,11 @@ mod tests {
     use rustix::net::{bind, listen};
     use std::fs::File;
 
+    /// An instance that no lab of this machine reports, nor another run of the tests.
+    fn test_instance() -> Instance {
+        Instance::with_prefix(format!("readlab tests {}: ", std::process::id()))
+    }
+
     #[test]
     fn only_sockets_of_measuring_labs_count() {
         let sockets = "Num       RefCount Protocol Flags    Type St Inode Path\n\
@@ -201,12 +212,13 @@ mod tests {
 
     #[test]
     fn one_lab_at_a_time_changes_settings() {
-        let lock = SettingsLock::take().unwrap();
-        let refusal = SettingsLock::take().unwrap_err();
+        let take = || SettingsLock::with_name(&format!("readlab tests settings {}", std::process::id()));
+        let lock = take().unwrap();
+        let refusal = take().unwrap_err();
         let own = format!("another readlab (process {}) races settings of this machine", std::process::id());
         assert_eq!(refusal, own);
         drop(lock);
-        assert!(SettingsLock::take().is_ok());
+        assert!(take().is_ok());
     }
 
     #[test]
@@ -216,14 +228,14 @@ mod tests {
             // Another test may hold the lock; then the lock is held by another process, which is
             // the case under test.
             let _ = lock(&folder);
-            let mut own = Instance::begin();
+            let mut own = test_instance();
             let (name, _) = own.own.as_ref().unwrap();
-            let name = name.clone();
-            assert!(measuring_labs(&socket_list(), NAME_PREFIX).any(|it| it == name));
+            let (name, prefix) = (name.clone(), own.prefix.clone());
+            assert!(measuring_labs(&socket_list(), &prefix).any(|it| it == name));
             assert_eq!(listener_at(&name), Some(std::process::id()));
             assert!(!own.newcomers().contains(&std::process::id()));
             drop(own);
-            assert!(!measuring_labs(&socket_list(), NAME_PREFIX).any(|it| it == name));
+            assert!(!measuring_labs(&socket_list(), &prefix).any(|it| it == name));
             folder.unlock().unwrap();
         }
     }
@@ -235,8 +247,8 @@ mod tests {
 
     #[test]
     fn a_lab_whose_queue_is_full_is_detected_without_waiting() {
-        let mut own = Instance::begin();
-        let name = format!("{}full", own.prefix);
+        let mut own = test_instance();
+        let name = format!("{}full {}", own.prefix, std::process::id());
         let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).unwrap();
         let listener = stream_socket();
         bind(&listener, &address).unwrap();
@@ -258,9 +270,10 @@ mod tests {
 
     #[test]
     fn a_name_that_is_no_text_hides_no_lab() {
-        let strange = SocketAddr::from_abstract_name(b"\xff no text").unwrap();
+        let name = [b"\xff no text ".as_slice(), std::process::id().to_string().as_bytes()].concat();
+        let strange = SocketAddr::from_abstract_name(name).unwrap();
         let _socket = UnixListener::bind_addr(&strange).unwrap();
-        let own = Instance::begin();
+        let own = test_instance();
         let (name, _) = own.own.as_ref().unwrap();
         assert!(measuring_labs(&socket_list(), &own.prefix).any(|it| it == name));
     }
