@@ -3,7 +3,7 @@
 //! A file is written under a temporary name and renamed when it is complete. It replaces only an
 //! empty file or an earlier output of the same format. It never replaces a file that the run reads,
 //! or the target of a symbolic link. Two outputs never have the same path. A named pipe is opened
-//! when it is checked, and without waiting for a reader.
+//! when it is checked, and waits only a moment for a reader.
 
 use super::earlier_output::{IsOutput, is_replaceable};
 use super::folder_of;
@@ -19,11 +19,19 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub const STANDARD_OUTPUT: &str = "-";
 
 /// The permissions of a new file, before the user's umask.
 const NEW_FILE_MODE: u32 = 0o666;
+
+/// How long a pipe waits for its reader, which may be started at the same time as readlab.
+const READER_WAIT: Duration = Duration::from_secs(2);
+
+/// Time between two attempts to open a pipe.
+const READER_STEP: Duration = Duration::from_millis(20);
 
 /// Named pipes that are open for output since they were checked. Closing one would end the output for
 /// its reader.
@@ -57,7 +65,8 @@ pub enum OutputError {
     #[error("{path}: both {first} and {second} write there; name another file for one of them")]
     Twice { path: String, first: &'static str, second: &'static str },
     #[error(
-        "{path}: is a pipe that no program reads, so {option} cannot write there; start its reader first"
+        "{path}: is a pipe that no program reads within {} s, so {option} cannot write there; start its reader first",
+        READER_WAIT.as_secs()
     )]
     Unread { path: String, option: &'static str },
     #[error("{path}")]
@@ -141,7 +150,8 @@ impl<'a> OutputFile<'a> {
 
     /// True if the file is an earlier output, which this output replaces.
     pub fn replaces_earlier(&self) -> bool {
-        let is_file = self.file.symlink_metadata().is_ok_and(|facts| facts.is_file());
+        let is_file =
+            !self.is_standard_output() && self.file.symlink_metadata().is_ok_and(|facts| facts.is_file());
         is_file && is_replaceable(self.file, self.is_earlier).unwrap_or(false)
     }
 
@@ -213,17 +223,34 @@ impl<'a> OutputFile<'a> {
     /// Opens a pipe, which stays open until the output is written.
     fn check_stream(&self) -> Result<(), OutputError> {
         let facts = fs::metadata(self.file).map_err(|cause| self.io(cause))?;
+        if facts.file_type().is_socket() {
+            let why = "a socket, which cannot be opened for writing";
+            return Err(self.io(io::Error::new(ErrorKind::InvalidInput, why)));
+        }
         let mut pipes = OPEN_PIPES.lock().unwrap_or_else(PoisonError::into_inner);
         let id = FileId::of_metadata(&facts);
         if facts.file_type().is_char_device() || pipes.contains_key(&id) {
             return Ok(());
         }
-        let pipe = open_file::open_pipe_with_reader(self.file).map_err(|cause| match cause.kind() {
+        let pipe = self.open_pipe().map_err(|cause| match cause.kind() {
             ErrorKind::NotConnected => OutputError::Unread { path: self.display_file(), option: self.option },
             _ => self.io(cause),
         })?;
         pipes.insert(id, pipe);
         Ok(())
+    }
+
+    /// Opens a pipe as soon as a program reads it.
+    fn open_pipe(&self) -> io::Result<File> {
+        let begun = Instant::now();
+        loop {
+            match open_file::open_pipe_with_reader(self.file) {
+                Err(cause) if cause.kind() == ErrorKind::NotConnected && begun.elapsed() < READER_WAIT => {
+                    thread::sleep(READER_STEP);
+                }
+                opened => return opened,
+            }
+        }
     }
 
     fn open_stream(&self) -> io::Result<File> {
@@ -381,6 +408,34 @@ mod tests {
         write(&file, &none).unwrap();
         assert_eq!(io::read_to_string(reader).unwrap(), "new");
         assert!(matches!(check(&[output(&file)], &none), Err(OutputError::Unread { .. })));
+    }
+
+    #[test]
+    fn a_reader_of_a_pipe_may_start_a_little_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pipe");
+        open_file::make_pipe(&file).unwrap();
+        let late = thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                thread::sleep(READER_STEP * 3);
+                open_file::open_without_waiting(&file).unwrap()
+            });
+            check(&[output(&file)], &Inputs::default()).unwrap();
+            reader.join().unwrap()
+        });
+        write(&file, &Inputs::default()).unwrap();
+        assert_eq!(io::read_to_string(late).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_socket_is_refused_and_not_called_a_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&file).unwrap();
+        let refused = check(&[output(&file)], &Inputs::default()).unwrap_err();
+        assert!(
+            matches!(&refused, OutputError::Io { cause, .. } if cause.to_string().starts_with("a socket"))
+        );
     }
 
     #[test]
