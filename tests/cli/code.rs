@@ -246,18 +246,20 @@ fn plant_toolchain(home: &Home, toolchains: &str) -> PathBuf {
 fn a_program_for_credentials_that_another_user_could_have_written_is_not_run() {
     let home = Home::new();
     let program = home.program("keys/program", "#!/bin/sh\ntouch RAN\n");
-    let line = format!("[default]\ncredential_process = '{}'\n", program.display());
-    let config = home.file(".aws/config", line);
     let race = || home.readlab("race s3://bucket/key --endpoint http://127.0.0.1:9");
-    for place in [&config, &home.at(".aws"), &program, &home.at("keys")] {
-        set_mode(place, 0o777);
-        let why = "every user may write there, so nothing is run from there";
-        race().refuses(&format!("{}: {why}", place.display()));
-        assert!(!home.at("RAN").exists(), "{}", place.display());
-        set_mode(place, 0o755);
+    for interpreter in ["", "sh "] {
+        let line = format!("[default]\ncredential_process = {interpreter}'{}'\n", program.display());
+        let config = home.file(".aws/config", line);
+        for place in [&config, &home.at(".aws"), &program, &home.at("keys")] {
+            set_mode(place, 0o777);
+            let why = "every user may write there, so nothing is run from there";
+            race().refuses(&format!("{}: {why}", place.display()));
+            assert!(!home.at("RAN").exists(), "{}", place.display());
+            set_mode(place, 0o755);
+        }
+        race().refuses("it did not print credentials in version 1");
+        fs::remove_file(home.at("RAN")).unwrap();
     }
-    race().refuses("it did not print credentials in version 1");
-    assert!(home.at("RAN").exists());
 }
 
 #[test]

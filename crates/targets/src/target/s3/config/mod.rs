@@ -17,7 +17,7 @@ use readlab_system::terminal::printable::display_path;
 use readlab_system::terminal::printable::printable;
 use serde::Deserialize;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -194,17 +194,24 @@ impl Settings<'_> {
 
     fn keys_of_process(&self, command: &str) -> Result<Credentials, ConfigError> {
         let failed = |cause: String| ConfigError::Process { profile: self.profile.name.clone(), cause };
+        let check_trust = |path: &Path| {
+            self.surroundings.check_trust(path).map_err(|distrust| failed(distrust.to_string()))
+        };
+        self.profile.files.iter().try_for_each(|file| check_trust(file))?;
         // The words of the command may contain secrets, so no error shows them.
         let mut words = shell_words::split(command).map_err(|error| failed(error.to_string()))?;
         if words.is_empty() {
             return Err(failed("it is empty".to_owned()));
         }
         let program = words.remove(0);
-        // A program without a folder is found on the PATH, which the user chose.
-        let own_path = program.contains('/').then(|| PathBuf::from(&program));
-        for path in self.profile.files.iter().chain(&own_path) {
-            self.surroundings.check_trust(path).map_err(|distrust| failed(distrust.to_string()))?;
-        }
+        // A program without a folder is found on the PATH, which the user chose. A path among the
+        // other words may be a script that the program runs.
+        let is_path = |word: &&String| word.starts_with('/') || word.starts_with("./");
+        let own_path = Some(&program).filter(|program| program.contains('/'));
+        own_path
+            .into_iter()
+            .chain(words.iter().filter(is_path))
+            .try_for_each(|path| check_trust(Path::new(path)))?;
         let said = self.surroundings.run(&program, &words).map_err(|error| failed(error.to_string()))?;
         let printed: Option<ProcessOutput> = serde_json::from_str(&said).ok();
         let printed = printed.filter(|printed| printed.version == 1);

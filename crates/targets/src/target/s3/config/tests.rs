@@ -1,10 +1,10 @@
 //! Stores from environment variables, files and programs that exist only in the tests.
 
 use super::*;
-use readlab_system::trust::Distrust;
-use std::cell::RefCell;
+use readlab_system::trust::{self, Distrust};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
 
 /// The environment that a test defines.
 #[derive(Default)]
@@ -15,6 +15,9 @@ struct TestSurroundings {
     programs: HashMap<&'static str, String>,
     /// The files whose trust was checked.
     checked: RefCell<Vec<PathBuf>>,
+    /// A file that another user could have written.
+    distrusted: Option<PathBuf>,
+    has_run: Cell<bool>,
 }
 
 impl TestSurroundings {
@@ -86,10 +89,14 @@ impl Surroundings for TestSurroundings {
 
     fn check_trust(&self, path: &Path) -> Result<(), Distrust> {
         self.checked.borrow_mut().push(path.to_owned());
-        Ok(())
+        match &self.distrusted {
+            Some(distrusted) if distrusted == path => trust::check(path),
+            _ => Ok(()),
+        }
     }
 
     fn run(&self, program: &str, args: &[String]) -> io::Result<String> {
+        self.has_run.set(true);
         let line = [&[program.to_owned()], args].concat().join("|");
         self.programs.get(line.as_str()).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -271,7 +278,7 @@ fn credential_process_provides_the_keys() {
 
 #[test]
 fn the_configuration_files_and_the_program_are_checked_before_the_program_runs() {
-    let line = |program| format!("[default]\ncredential_process = {program} x\n");
+    let line = |program: &str| format!("[default]\ncredential_process = {program} x\n");
     let config = ".aws/config";
     for (program, checked) in [("/opt/keys", &[config, "/opt/keys"][..]), ("keys", &[config][..])] {
         let surroundings = TestSurroundings::home().config(&line(program));
@@ -281,6 +288,18 @@ fn the_configuration_files_and_the_program_are_checked_before_the_program_runs()
             *surroundings.checked.borrow(),
             checked.iter().map(|it| home.join(it)).collect::<Vec<_>>()
         );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    std::fs::write(&script, "").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o777)).unwrap();
+    for (program, is_run) in [("'{}'", false), ("sh '{}'", false), ("sh -x ./mine '{}'", false), ("sh", true)]
+    {
+        let line = line(&program.replace("{}", script.to_str().unwrap()));
+        let surroundings =
+            TestSurroundings { distrusted: Some(script.clone()), ..TestSurroundings::home().config(&line) };
+        assert_eq!(surroundings.error().contains("every user may write there"), !is_run, "{program}");
+        assert_eq!(surroundings.has_run.get(), is_run, "{program}");
     }
     let both = TestSurroundings::home().config("[default]\nregion = x\n").keys(&line("keys"));
     both.error();
