@@ -48,7 +48,11 @@ impl FoundFiles {
         cautions.extend(cautions_of_reading(&self.facts));
         let own: Vec<String> = own.paths().iter().map(|path| display_path(path)).collect();
         if !own.is_empty() {
-            cautions.push(format!("Not read, for readlab writes there: {}.", own.join(", ")));
+            cautions.push(format!(
+                "Not read, for readlab writes there: {}. Contenders that walk the folder would read it and do \
+                 not take part; to race them, write outputs and exports outside the folder.",
+                own.join(", ")
+            ));
         }
         let duplicates = self.facts.duplicates;
         if duplicates > 0 {
