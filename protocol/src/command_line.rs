@@ -40,7 +40,18 @@ pub fn script(line: &str) -> String {
 /// The commands of a line, which is split at the operators outside quotes.
 #[must_use]
 pub fn commands(script: &str) -> Vec<&str> {
-    let (mut found, mut quote, mut from, mut escaped) = (Vec::new(), None, 0, false);
+    let (mut found, mut from) = (Vec::new(), 0);
+    for (at, operator) in operators(script) {
+        found.push(&script[from..at]);
+        from = at + operator.len_utf8();
+    }
+    found.push(&script[from..]);
+    found
+}
+
+/// The characters outside quotes that end commands, with their offsets.
+pub(crate) fn operators(script: &str) -> Vec<(usize, char)> {
+    let (mut found, mut quote, mut escaped) = (Vec::new(), None, false);
     for (at, c) in script.char_indices() {
         match (quote, c) {
             _ if escaped => escaped = false,
@@ -49,14 +60,10 @@ pub fn commands(script: &str) -> Vec<&str> {
             (Some(open), c) if c == open => quote = None,
             // `>&` and `<&` join streams, and `>|` overwrites a file. None of them ends a command.
             (None, '&' | '|') if script[..at].ends_with(['<', '>']) => {}
-            (None, '|' | '&' | ';' | '(' | ')' | '\n') => {
-                found.push(&script[from..at]);
-                from = at + c.len_utf8();
-            }
+            (None, '|' | '&' | ';' | '(' | ')' | '\n') => found.push((at, c)),
             _ => {}
         }
     }
-    found.push(&script[from..]);
     found
 }
 

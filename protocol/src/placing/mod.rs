@@ -4,7 +4,7 @@
 
 mod written;
 
-use crate::command_line::{PLACE, commands, has_place, is_assignment};
+use crate::command_line::{PLACE, commands, has_place, is_assignment, operators};
 
 /// Programs that read the files among their operands and do nothing else to them. A path may safely
 /// be added after their last operand.
@@ -57,14 +57,49 @@ const READERS: [&str; 45] = [
 ];
 
 /// Other programs that treat all their words as data.
-const DATA_PROGRAMS: [&str; 27] = [
-    "printf", "test", "[", "cp", "mv", "ln", "rm", "mkdir", "rmdir", "touch", "chmod", "truncate", "install",
-    "tee", "dd", "uniq", "sort", "tr", "gzip", "gunzip", "pigz", "zstd", "xz", "bzip2", "lz4", "brotli",
+const DATA_PROGRAMS: [&str; 38] = [
+    "printf",
+    "test",
+    "[",
+    "cp",
+    "mv",
+    "ln",
+    "rm",
+    "mkdir",
+    "rmdir",
+    "touch",
+    "chmod",
+    "truncate",
+    "install",
+    "tee",
+    "dd",
+    "uniq",
+    "sort",
+    "tr",
+    "gzip",
+    "gunzip",
+    "pigz",
+    "zstd",
+    "xz",
+    "bzip2",
+    "lz4",
+    "brotli",
     "unzip",
+    "bat",
+    "batcat",
+    "pygmentize",
+    "ag",
+    "ack",
+    "ug",
+    "ugrep",
+    "xsv",
+    "bzgrep",
+    "xzgrep",
+    "zstdgrep",
 ];
 
 /// Options of the programs above whose value is a program to run.
-const OPTIONS_THAT_RUN: [&str; 3] = ["--pre", "--hostname-bin", "--compress-program"];
+const OPTIONS_THAT_RUN: [&str; 5] = ["--pre", "--hostname-bin", "--compress-program", "--pager", "--filter"];
 
 /// Programs that run the program among their words: their name, the letters of their options whose
 /// value is the next word, and the number of operands before the program.
@@ -74,7 +109,7 @@ const WRAPPERS: [(&str, &str, usize); 48] = [
     ("ionice", "cnpPu", 0),
     ("chrt", "TPD", 1),
     ("taskset", "", 1),
-    ("numactl", "CNmpil", 0),
+    ("numactl", "CNmpi", 0),
     ("nohup", "", 0),
     ("setsid", "", 0),
     ("stdbuf", "ioe", 0),
@@ -96,8 +131,8 @@ const WRAPPERS: [(&str, &str, usize); 48] = [
     ("choom", "n", 0),
     ("cgexec", "g", 0),
     ("flock", "wE", 1),
-    ("faketime", "f", 1),
-    ("xargs", "IiLnPdEas", 0),
+    ("faketime", "", 1),
+    ("xargs", "ILnPdEas", 0),
     ("strace", "eopsuaSPIbEOX", 0),
     ("ltrace", "eopsuanl", 0),
     ("valgrind", "", 0),
@@ -157,6 +192,10 @@ const SCRIPT_LETTER: char = 'f';
 /// module's.
 const MODULE_LETTER: char = 'm';
 
+/// Interpreters and their options with which they parse their script and do not run it.
+const PARSERS: [(&str, &[&str]); 4] =
+    [("sh", &["-n"]), ("php", &["-l", "--syntax-check"]), ("node", &["-c", "--check"]), ("ruby", &["-c"])];
+
 /// Built-ins of shells that run the file that is their first operand.
 const SOURCING: [&str; 2] = [".", "source"];
 
@@ -204,7 +243,7 @@ const fn interpreter(
 }
 
 /// The last entry stands for any program whose name only the shell knows.
-const INTERPRETERS: [Interpreter; 13] = [
+const INTERPRETERS: [Interpreter; 15] = [
     interpreter(
         &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"],
         "c",
@@ -212,9 +251,11 @@ const INTERPRETERS: [Interpreter; 13] = [
         FirstOperand::Script,
     ),
     interpreter(&["python", "pypy"], "c", "WXQm", FirstOperand::Script),
-    interpreter(&["perl"], "eE", "I", FirstOperand::Script),
+    interpreter(&["perl"], "eE", "IMm", FirstOperand::Script),
     interpreter(&["ruby"], "e", "rIC", FirstOperand::Script),
-    interpreter(&["node", "bun", "deno", "nodejs"], "ep", "r", FirstOperand::Script),
+    interpreter(&["node", "nodejs"], "ep", "r", FirstOperand::Script),
+    interpreter(&["bun"], "ep", "r", FirstOperand::Script),
+    interpreter(&["deno"], "", "c", FirstOperand::Script),
     interpreter(&["php"], "rRBE", "cdzf", FirstOperand::Script),
     interpreter(&["lua", "luajit"], "e", "l", FirstOperand::Script),
     interpreter(
@@ -262,6 +303,11 @@ pub enum PlacingError {
     /// The path would be the program.
     #[error("'{0}': the file itself would be run as a program; name the program that reads {{}}")]
     Program(String),
+    /// The path follows an operand that is the name of an interpreter.
+    #[error(
+        "'{0}': '{1}' before {{}} may be an interpreter, and would run the file itself as its program; if '{1}' is data, hand both over in a script: sh -c 'my-reader {1} \"$1\"' sh {{}}"
+    )]
+    Interpreter(String, String),
     /// The path would be the program if a variable is empty.
     #[error(
         "'{0}': the file itself would be run as a program where the variable before it is empty; write ${{NAME:?}}, which ends the command then"
@@ -308,27 +354,28 @@ pub fn completed(line: &str) -> Result<String, PlacingError> {
 /// # Errors
 /// If the path would be run or written to.
 pub fn check(line: &str) -> Result<(), PlacingError> {
-    let words = commands(line).into_iter().map(words);
+    let code = without_comment(line);
+    let words = commands(code).into_iter().map(words);
     words
         .filter(|words| words.iter().any(|word| has_place(word) || expands_path(word)))
         .try_for_each(|words| Command { line, words: &words }.check())?;
-    check_standard_input(line)?;
+    check_standard_input(line, code)?;
     // A shell runs commands in backquotes and parentheses within double quotes.
-    let text = line.split('"').skip(1).step_by(2);
+    let text = code.split('"').skip(1).step_by(2);
     let runs = |quoted: &str| has_place(quoted) && quoted.contains(['`', '(']);
     if text.into_iter().any(runs) {
         return Err(PlacingError::Script(line.to_owned()));
     }
-    if written::writes_to_path(line) { Err(PlacingError::Writes(line.to_owned())) } else { Ok(()) }
+    if written::writes_to_path(code) { Err(PlacingError::Writes(line.to_owned())) } else { Ok(()) }
 }
 
 /// Refuses an interpreter that would read its program from the path, by a redirection or from the
 /// commands before it.
-fn check_standard_input(line: &str) -> Result<(), PlacingError> {
+fn check_standard_input(line: &str, code: &str) -> Result<(), PlacingError> {
     let names_path = |text: &str| has_place(text) || expands_path(text);
     let mut start = 0;
-    for command in commands(line) {
-        let (before, after) = (&line[..start], &line[start + command.len()..]);
+    for command in commands(code) {
+        let (before, after) = (pipeline_before(&code[..start]), &code[start + command.len()..]);
         // A character of one byte ends each command.
         start += command.len() + 1;
         let words = words(command);
@@ -342,7 +389,7 @@ fn check_standard_input(line: &str) -> Result<(), PlacingError> {
         let is_substituted = command.ends_with('<') || command.contains("<<<") && command.ends_with('$');
         if input_files.iter().any(|file| names_path(file))
             || is_piped(before) && names_path(&marked(before))
-            || is_substituted && after.starts_with('(') && names_path(&marked(after))
+            || is_substituted && after.starts_with('(') && names_path(&marked(in_parentheses(after)))
         {
             return Err(PlacingError::Program(line.to_owned()));
         }
@@ -365,6 +412,50 @@ fn reads_program(words: &[String]) -> bool {
 fn is_piped(before: &str) -> bool {
     let before = before.trim_end_matches(|c: char| c == '(' || c.is_whitespace());
     before.ends_with("|&") || before.ends_with(['|', '>']) && !before.ends_with("||")
+}
+
+/// The part of the text that is in the same pipeline as the command after it. A command in
+/// parentheses that has none before it is in the pipeline of the parentheses.
+fn pipeline_before(text: &str) -> &str {
+    let mut starts = vec![0];
+    for (at, c) in operators(text) {
+        let start = starts.last().copied().unwrap_or_default();
+        let previous = &text[start..at];
+        match c {
+            '(' => starts.push(at + 1),
+            ')' if starts.len() > 1 => {
+                starts.pop();
+                continue;
+            }
+            // A pipeline goes on after `|` at the end of a line, and with `|&`.
+            '\n' | '&' if previous.trim_end().ends_with('|') => continue,
+            '|' if !previous.ends_with('|') => continue,
+            ')' => continue,
+            _ => {
+                starts.pop();
+                starts.push(at + 1);
+            }
+        }
+    }
+    let is_first = |start: &&usize| text[**start..].chars().all(|c| c == '(' || c.is_whitespace());
+    let start = starts.iter().rev().find(|start| !is_first(start)).copied().unwrap_or_default();
+    let closes = |word: &str| ["}", "done", "fi", "esac"].contains(&word);
+    // The output of a compound command comes from all commands in it.
+    if text[start..].split_whitespace().any(closes) { text } else { &text[start..] }
+}
+
+/// The text up to the parenthesis that closes its first one.
+fn in_parentheses(text: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in operators(text) {
+        match c {
+            '(' => depth += 1,
+            ')' if depth <= 1 => return &text[..at],
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    text
 }
 
 /// One command of a line.
@@ -408,12 +499,29 @@ impl Command<'_> {
         if interpreter.is_some() {
             return Ok(());
         }
-        let inner = |word: &String| {
-            interpreter_of(Some(word)).is_some_and(|it| !it.names.is_empty()) || EVALUATORS.contains(&&**word)
+        let inner = |&at: &usize| {
+            let word = &operands[at];
+            let is_value = words[at].starts_with('-') && words[at] != "--" && !words[at].contains('=');
+            !is_value && (is_named_interpreter(Some(word)) || EVALUATORS.contains(&word.as_str()))
         };
-        match operands.iter().position(inner) {
-            Some(at) => Command { line: self.line, words: &operands[at..] }.check(),
+        match (0..operands.len()).find(inner) {
+            Some(at) => self.check_inner(&operands[at..]),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses the path where an operand of an unknown program may be a program that runs it. A name
+    /// that neither an option nor the path follows is data.
+    fn check_inner(&self, words: &[String]) -> Result<(), PlacingError> {
+        let checked = Command { line: self.line, words }.check();
+        match words {
+            [name, path, ..]
+                if is_named_interpreter(Some(name)) && (has_place(path) || expands_path(path)) =>
+            {
+                checked.map_err(|_| PlacingError::Interpreter(self.line.to_owned(), name.clone()))
+            }
+            [name, next, ..] if is_named_interpreter(Some(name)) && !next.starts_with(['-', '+']) => Ok(()),
+            _ => checked,
         }
     }
 
@@ -437,7 +545,7 @@ impl Command<'_> {
                 "fd" | "fdfind" => ["-x", "-X", "--exec", "--exec-batch"].contains(&word.as_str()),
                 "xargs" => {
                     let is_own = self.words[of + 1..at].iter().all(|word| word.starts_with('-'));
-                    is_own && (word.starts_with("-I") || word.starts_with("--replace"))
+                    is_own && ["-I", "-i", "--replace"].iter().any(|option| word.starts_with(option))
                 }
                 _ => false,
             };
@@ -454,14 +562,19 @@ impl Interpreter {
     /// Where the program is. The first word is the interpreter.
     fn source(&self, words: &[String]) -> ProgramSource {
         let (mut source, mut at) = (ProgramSource::default(), 1);
+        if self.only_parses(words) {
+            return source;
+        }
         let mut operand_is_text = self.first_operand == FirstOperand::Text;
         let mut takes_script = self.first_operand == FirstOperand::Script;
         while let Some(word) = words.get(at) {
             let option = word.split('=').next().unwrap_or_default();
-            match word.strip_prefix('-').or(word.strip_prefix('+')) {
+            let plus = word.strip_prefix('+').filter(|_| self.is_shell());
+            match word.strip_prefix('-').or(plus) {
                 // A shell takes its script after a single `-`.
                 Some("") if self.is_shell() && !operand_is_text => {}
-                None if self.names.contains(&"node") && word == "run" => {}
+                None if word == "run" && ["bun", "deno"].iter().any(|it| self.names.contains(it)) => {}
+                None if word == "eval" && self.names.contains(&"deno") => operand_is_text = true,
                 Some("") | None => {
                     // Lua runs a script after a text, too.
                     let is_open = source.names_nothing() || self.names.contains(&"lua");
@@ -479,8 +592,9 @@ impl Interpreter {
                 Some("-") => {}
                 Some(_) if LONG_TEXT_OPTIONS.contains(&option) => {
                     operand_is_text = false;
-                    source.texts.extend([at, at + 1]);
-                    at += usize::from(option == word);
+                    let next = usize::from(option == word);
+                    source.texts.extend([at, at + next]);
+                    at += next;
                 }
                 Some(_) if option == LONG_SCRIPT_OPTION && !self.names.is_empty() => {
                     operand_is_text = false;
@@ -496,23 +610,25 @@ impl Interpreter {
                     // With `-s`, the operands of a shell are for the script from standard input.
                     takes_script &= !(self.is_shell() && letters.contains(&'s'));
                     let is_whole = word.chars().count() == letters.len() + 1;
-                    let ends = |of: &str| is_whole && letters.last().is_some_and(|&c| of.contains(c));
+                    // The value is the next word if no other value follows the letter in this one.
+                    let rest = &letters[found.map_or(letters.len(), |found| found + 1)..];
                     match found.map(|found| letters[found]) {
                         // A shell takes its first operand as the text, whatever options precede it.
                         Some('c') if self.is_shell() => operand_is_text = true,
                         Some(c) if self.text.contains(c) => {
                             operand_is_text = false;
-                            let next = usize::from(ends(self.text));
+                            let next = usize::from(is_whole && rest.iter().all(|&c| self.text.contains(c)));
                             source.texts.extend([at, at + next]);
                             at += next;
                         }
                         Some(c) => {
-                            at += usize::from(ends(self.valued));
-                            if [SCRIPT_LETTER, MODULE_LETTER].contains(&c) {
+                            at += usize::from(is_whole && rest.is_empty());
+                            let is_module = c == MODULE_LETTER && self.names.contains(&"python");
+                            if c == SCRIPT_LETTER || is_module {
                                 operand_is_text = false;
                                 source.scripts.push(at);
                             }
-                            if c == MODULE_LETTER {
+                            if is_module {
                                 break;
                             }
                         }
@@ -527,6 +643,15 @@ impl Interpreter {
         source.is_standard_input =
             may_be_input && source.names_nothing() && !operand_is_text || source.scripts.iter().any(is_input);
         source
+    }
+
+    /// Whether the interpreter parses its script and does not run it. Another option could load code.
+    fn only_parses(&self, words: &[String]) -> bool {
+        let [_, option, operands @ ..] = words else { return false };
+        let is_parsing = |(name, options): &(&str, &[&str])| {
+            self.names.contains(name) && options.contains(&option.as_str())
+        };
+        PARSERS.iter().any(is_parsing) && !operands.iter().any(|word| word.starts_with(['-', '+']))
     }
 
     fn is_shell(&self) -> bool {
@@ -640,6 +765,11 @@ fn interpreter_of(word: Option<&String>) -> Option<&'static Interpreter> {
     INTERPRETERS.iter().find(|it| it.names.contains(&name))
 }
 
+/// Whether a word is the name of an interpreter in the table.
+fn is_named_interpreter(word: Option<&String>) -> bool {
+    interpreter_of(word).is_some_and(|it| !it.names.is_empty())
+}
+
 /// Whether `env` splits a text into a command.
 fn splits_text(words: &[String]) -> bool {
     let is_text = |word: &String| word.starts_with("-S") || word.starts_with("--split-string");
@@ -703,13 +833,21 @@ fn is_file_name(word: &str) -> bool {
     is_start && is_end && !is_script && is_plain(first) && between.iter().all(|part| is_plain(part))
 }
 
+/// The line without the comment at its end.
+fn without_comment(line: &str) -> &str {
+    let comment = comment_at(line).filter(|&at| !line[at..].contains('\n'));
+    &line[..comment.unwrap_or(line.len())]
+}
+
 /// The offset at which a comment begins.
 fn comment_at(line: &str) -> Option<usize> {
-    let (mut quote, mut before) = (None, ' ');
+    let (mut quote, mut before, mut escaped) = (None, ' ', false);
     for (at, c) in line.char_indices() {
         match (quote, c) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
             (None, '#') if before.is_whitespace() => return Some(at),
-            (None, '\'' | '"') if before != '\\' => quote = Some(c),
+            (None, '\'' | '"') => quote = Some(c),
             (Some(open), c) if c == open => quote = None,
             _ => {}
         }
@@ -810,6 +948,43 @@ mod tests {
             "find {} -type f",
             "find {} -exec cat \\{\\} +",
             "xargs grep -I x {}",
+            "xargs -l grep x {}",
+            "numactl -l wc {}",
+            "numactl -l sh script {}",
+            // The name of an interpreter may be data.
+            "bat -l python {}",
+            "pygmentize -l sh {}",
+            "ag node {}",
+            "mlr --icsv sort -f node {}",
+            "tar -C /opt/node -xf {}",
+            "./my-reader --lib /usr/lib/python3.11 {}",
+            "./my-reader node x {}",
+            // An option with `=` has its value.
+            "sed --expression='$=' {}",
+            "node --eval='1' {}",
+            // A letter's value is the rest of its word.
+            "lua -lpl s.lua {}",
+            "ruby -rbundler s.rb {}",
+            "perl -MDBI s.pl {}",
+            "perl -mDBI s.pl {}",
+            "awk -Ff '{print}' {}",
+            "bun run my.ts {}",
+            "deno run -r my.ts {}",
+            "node run {}",
+            // Standard input that is not the path.
+            "wc -l {}; echo 1 | python3",
+            "wc -l {}\necho 1 | python3",
+            "cat {} >/dev/null && gen | sh",
+            "cat {} || gen | sh",
+            "(cat {}); gen | (sh)",
+            "sh <(gen); cat {}",
+            "cat {} # | sh",
+            // The script is parsed and not run.
+            "php -l {}",
+            "bash -n {}",
+            "node --check {}",
+            "ruby -c {}",
+            "awk '+$3' {}",
             "if grep -q x {}; then wc -l {}; fi",
         ] {
             assert_eq!(check(line), Ok(()), "{line}");
@@ -846,6 +1021,8 @@ mod tests {
             "echo \"$(cat {})\"",
             "echo \"`cat {}`\" x",
             "perl -e{}",
+            "perl -MStorable -e {}",
+            "deno eval {}",
             "true; sh -c 'cat {}'",
             "nice sh -c {}",
             "env X=1 bash -c 'cat {}'",
@@ -925,7 +1102,6 @@ mod tests {
             "sh <(cat {})",
             "sh <<< $(cat {})",
             "nice -n 5 sh < {}",
-            "my-wrapper sh {}",
             "xargs sh < {list}",
             "python3 {}",
             "python3.11 -u {} -x",
@@ -953,6 +1129,22 @@ mod tests {
             "cat {} |& bash -s x",
             "(cat {}; echo x) | (sh)",
             "cat {} |\nnice sh",
+            "true; cat {} | sh",
+            "{ cat {}; true; } | sh",
+            "(cat {}; true) | sh # x",
+            "cat {} # x\ncat {} | sh",
+            "while true; do cat {}; done | sh",
+            "cat {} | (sh; true)",
+            "sh <(gen; (true); cat {})",
+            "echo \"\\\" # \" {} | sh",
+            "perl -MDBI {}",
+            "perl -mDBI {}",
+            "bash -n +n {}",
+            "ruby -c -n {}",
+            "deno run -A {}",
+            "bun --watch run {}",
+            "faketime -f 1 sh {}",
+            "numactl -l sh {}",
             "cat {} | python3 -",
             "cat {} | tee >(sh)",
             "cat \"$1\" | perl",
@@ -972,8 +1164,26 @@ mod tests {
     }
 
     #[test]
+    fn an_operand_that_may_be_an_interpreter_of_the_path_is_named() {
+        for line in ["my-wrapper sh {}", "my-wrapper -- /bin/python3.11 {}", "my-wrapper --level=1 awk {}"] {
+            let error = check(line).unwrap_err();
+            assert!(matches!(error, PlacingError::Interpreter(..)), "{line}: {error:?}");
+        }
+        let said = check("my-wrapper node {}").unwrap_err().to_string();
+        assert!(said.contains("'node' before {} may be an interpreter"), "{said}");
+        let way_out = said.rsplit_once("in a script: ").unwrap().1;
+        assert_eq!(way_out, "sh -c 'my-reader node \"$1\"' sh {}");
+        assert_eq!(check(way_out), Ok(()));
+    }
+
+    #[test]
     fn an_error_names_the_program_whose_placeholder_it_is_and_the_escape() {
-        for line in ["find {} -exec cat {} +", "find . -exec sh -c 'cat {}' \\;", "ls | xargs -I{} cat {}"] {
+        for line in [
+            "find {} -exec cat {} +",
+            "find . -exec sh -c 'cat {}' \\;",
+            "ls | xargs -I{} cat {}",
+            "ls | xargs -i cat {}",
+        ] {
             assert!(matches!(check(line), Err(PlacingError::OfAnother(..))), "{line}: {:?}", check(line));
         }
         let said = check("find {} -exec cat {} +").unwrap_err().to_string();
