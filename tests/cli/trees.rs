@@ -232,6 +232,7 @@ fn files_that_readlab_writes_below_a_folder_are_no_part_of_it() {
     let json = home().race_json(".", "--method rust/read/scalar --state warm").exits(0);
     let cautions = json["targets"][0]["cautions"].to_string();
     assert!(cautions.contains("Not read, for readlab writes there:"), "{cautions}");
+    assert!(cautions.contains("Contenders that walk the folder would read it"), "{cautions}");
     // The second race finds the exports of the first, which it replaces.
     let home = home();
     for is_repeated in [false, true] {
@@ -243,6 +244,11 @@ fn files_that_readlab_writes_below_a_folder_are_no_part_of_it() {
             assert_eq!(cautions.contains(name), is_repeated, "{name}: {cautions}");
         }
     }
+    // An export to standard output replaces no file named like it.
+    home.file("-", home.read("out.json"));
+    let json = home.race_json(".", "--method rust/read/scalar --state warm").exits(0);
+    let cautions = json["targets"][0]["cautions"].to_string();
+    assert!(!cautions.contains("/-,") && !cautions.contains("/-."), "{cautions}");
 }
 
 /// Number of names below the tree of [`home`]: its files, a folder, a link, a pipe and a socket.
