@@ -1,6 +1,6 @@
 //! Counters that are read before and after every turn and are not of the contender's threads: of
 //! readlab itself, of the machine, and of control groups. A new counter is an entry in
-//! [`TURN_COUNTERS`].
+//! `TURN_COUNTERS`.
 
 use super::control_group::ThrottledTime;
 use super::machine_stalls::{cpu_pressure_ns, io_pressure_ns, memory_pressure_ns, steal_ns};
@@ -37,10 +37,10 @@ const TURN_COUNTERS: &[TurnCounter] = &[
     },
 ];
 
-/// The counters of [`TURN_COUNTERS`], open for one contender.
+/// The counters of `TURN_COUNTERS`, open for one contender.
 pub struct TurnCounters(Vec<CounterReader>);
 
-/// The counts so far, in the order of [`TURN_COUNTERS`]; an error states why a counter is missing.
+/// The counts so far, in the order of `TURN_COUNTERS`; an error states why a counter is missing.
 #[derive(Debug, Clone)]
 pub struct TurnCounts(Vec<Result<u64, Unavailable>>);
 
