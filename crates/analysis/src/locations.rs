@@ -186,14 +186,19 @@ fn ratios_in(
     (work, state): (Work, CacheState),
 ) -> Option<LocationRatios> {
     let SameContents { both, same_by } = same;
-    let bytes_times = bytes_times(record, same);
-    let [at_first, at_other] = both.map(|source| {
+    let [mut at_first, mut at_other] = both.map(|source| {
         let mut trials = measured_trials(record, source);
         trials.retain(|it| work_and_state(it) == (work, state));
-        // By byte, only readings that are known to be whole can be compared.
-        trials.retain(|it| bytes_times.is_none() || record.read_whole(it).is_some());
         trials
     });
+    // By byte, only readings that are known to be whole can be compared. Where none are, commands may have
+    // read the same part of both.
+    let is_whole = |it: &&TrialRecord| record.read_whole(it).is_some();
+    let bytes_times = bytes_times(record, same).filter(|_| at_first.iter().any(is_whole));
+    if bytes_times.is_some() {
+        at_first.retain(is_whole);
+        at_other.retain(is_whole);
+    }
     // Times at the other location become those of as many bytes as the first one has.
     let scale = |it: &TrialRecord| match bytes_times {
         Some(times) if it.trial.target == both[1].target => times,

@@ -114,7 +114,7 @@ impl Interval {
 }
 
 impl Confidence {
-    /// The confidence of reported intervals, except [`Confidence::DECIDED`]: 5 of 100 miss the true
+    /// The confidence of reported intervals, except `Confidence::DECIDED`: 5 of 100 miss the true
     /// value.
     pub const REPORTED: Confidence = Confidence { two_sided_error: 0.05 };
 
