@@ -6,7 +6,7 @@ use readlab_model::trial::TrialIndex;
 use readlab_record::Outcome;
 
 /// How often a turn is tried while its cache state cannot be proven.
-const TRIES: u32 = 4;
+pub(super) const TRIES: u32 = 4;
 
 /// Takes the samples of a turn, or returns how the trial ended. After each try whose state was not
 /// proven, `rejected` is called with the reason; it may repair the state before the next try.

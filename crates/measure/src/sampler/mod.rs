@@ -27,6 +27,7 @@ mod together;
 mod trials;
 mod warm_up;
 
+use super::attempt;
 use super::counts::Counts;
 use super::interface::{CleanUpError, SampleError, Sampler, Slot, StartingGate, TrialEnd};
 use super::memory_bound::MemoryControl;
@@ -58,9 +59,6 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use trials::Trials;
 use warm_up::WarmUpUntilSteady;
-
-/// Number of tries of the untimed cold reading of a command.
-const COLD_PROBE_TRIES: u32 = 4;
 
 pub struct ProcessSampler<'a> {
     /// Dropped first: control groups are removed when their processes have ended, and the folder in
@@ -378,7 +376,7 @@ impl<'a> ProcessSampler<'a> {
             self.ensure_running(cold)?;
             self.notes.begin_turn();
             match self.proven_turn(cold, &Slot::unrecorded(CacheState::Cold)) {
-                Err(SampleError::Unproven(_)) if tries < COLD_PROBE_TRIES => tries += 1,
+                Err(SampleError::Unproven(_)) if tries < attempt::TRIES => tries += 1,
                 probed => return probed,
             }
         }

@@ -377,13 +377,15 @@ impl ProcessSampler<'_> {
             let is_beyond = byte_share(excess_bytes, &bound) > SHARE_TOLERANCE;
             let need = self.pressed.need(trial.index);
             let shortfall = Shortfall::new(&bound, need, groups, left.resident_bytes(), state.memory);
-            let taken_bytes = shortfall.taken_bytes() / groups.max(1);
+            let taken_bytes = shortfall.taken_bytes();
             let is_short = is_whole
                 && !trial.bypasses_cache()
-                && byte_share(shortfall.taken_bytes(), &bound) > TAKEN_SHARE_MIN
+                && byte_share(taken_bytes, &bound) > TAKEN_SHARE_MIN
                 && steadiness.count() <= RAISING_READINGS_MAX;
             let is_changed = (is_beyond && self.pressed.lower_need(trial.index, excess_bytes))
-                || (is_steady && is_short && self.pressed.raise_need(trial.index, taken_bytes));
+                || (is_steady
+                    && is_short
+                    && self.pressed.raise_need(trial.index, taken_bytes / groups.max(1)));
             if is_changed {
                 limit_bytes = self.set_limit(trial.index, &bound)?;
             } else if is_steady {

@@ -570,6 +570,14 @@ mod tests {
             Machine::new(mounts, &format!("0::{group}\n"))
         }
 
+        /// A machine where the lab and another process of its own are alone in a delegated group.
+        fn scope() -> Machine {
+            let machine = Machine::unified("/run.scope");
+            machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n"));
+            machine.group("", "memory pids", "memory pids", None);
+            machine
+        }
+
         fn write(&self, path: &str, text: &str) {
             let path = self.folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -758,13 +766,7 @@ mod tests {
 
     #[test]
     fn in_a_delegated_group_of_its_own_the_lab_moves_one_group_down() {
-        let machine = Machine::unified("/run.scope");
-        machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n")).group(
-            "",
-            "memory pids",
-            "memory pids",
-            None,
-        );
+        let machine = Machine::scope();
         assert_eq!(machine.parent(), ("sys/fs/cgroup/run.scope".to_owned(), vec![LAB, LAB + 1]));
         machine.group("/run.scope", "memory pids", "", Some("4000\n4711\n"));
         let error = machine.error();
@@ -779,23 +781,14 @@ mod tests {
 
     /// A machine where the lab has a delegated group of its own, which has this group of a lab.
     fn delegated(lab_folder: &str) -> Machine {
-        let machine = Machine::unified("/run.scope");
-        machine
-            .group("/run.scope", "memory pids", "", Some("4711\n4712\n"))
-            .group("", "memory pids", "memory pids", None)
-            .write(&format!("sys/fs/cgroup/run.scope/{lab_folder}/{PROCESSES}"), "4711\n4712\n");
+        let machine = Machine::scope();
+        machine.write(&format!("sys/fs/cgroup/run.scope/{lab_folder}/{PROCESSES}"), "4711\n4712\n");
         machine
     }
 
     #[test]
     fn the_lab_moves_one_group_down_and_back_in_reverse() {
-        let machine = Machine::unified("/run.scope");
-        machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n")).group(
-            "",
-            "memory pids",
-            "memory pids",
-            None,
-        );
+        let machine = Machine::scope();
         let mut groups = machine.find().unwrap();
         groups.enter_lab_folder().unwrap();
         let lab_folder = format!("readlab-{}-lab", std::process::id());
@@ -811,13 +804,7 @@ mod tests {
 
     #[test]
     fn the_lab_moves_nothing_if_another_process_has_entered_its_group() {
-        let machine = Machine::unified("/run.scope");
-        machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n")).group(
-            "",
-            "memory pids",
-            "memory pids",
-            None,
-        );
+        let machine = Machine::scope();
         let mut groups = machine.find().unwrap();
         machine.group("/run.scope", "memory pids", "", Some("1\n4711\n4712\n"));
         let error = groups.enter_lab_folder().unwrap_err();
