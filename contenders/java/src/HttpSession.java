@@ -1,11 +1,14 @@
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
 import java.net.http.HttpRequest;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The clients of a session that reads from a server. With {@code kept=1} one is made before the
@@ -13,11 +16,14 @@ import java.util.Optional;
  * redirect: every method must request the same bytes from the same server.
  *
  * <p>Before JDK 21 a client cannot be closed: it ends when the collector finds that nothing refers
- * to it, so the collector is called at the end of a turn.
+ * to it, so the collector is called at the end of a turn. A thread of the client may refer to it
+ * for a moment after the last answer: one collection is not always enough.
  */
 final class HttpSession {
     static final Param KEPT = new Param("kept", 0, 0, 1);
     static final Param HTTP = new Param("http", 1, 1, 2);
+    private static final int COLLECTIONS_MAX = 50;
+    private static final long COLLECTION_PAUSE_NANOS = 10_000_000;
 
     // The properties are read once, when the first client or request is made. The client must not
     // repeat a request, because it would not say so: HttpRequests does it.
@@ -31,6 +37,7 @@ final class HttpSession {
     private final Optional<String> etag;
     private final Version version;
     private final Optional<HttpClient> kept;
+    private final List<WeakReference<HttpClient>> unclosed = new ArrayList<>();
 
     /** Uses a client for one reading. */
     interface Use {
@@ -81,20 +88,26 @@ final class HttpSession {
         }
     }
 
-    private static void close(Object client) throws IOException {
+    private void close(HttpClient client) throws IOException {
         if (client instanceof AutoCloseable closeable) {
             try {
                 closeable.close();
             } catch (Exception cause) {
                 throw new IOException(cause);
             }
+        } else {
+            unclosed.add(new WeakReference<>(client));
         }
     }
 
     /** Called between turns: the clients of its readings end. */
     void endTurn() {
-        if (kept.isEmpty() && !AutoCloseable.class.isAssignableFrom(HttpClient.class)) {
+        for (int i = 0; i < COLLECTIONS_MAX && !unclosed.isEmpty(); i++) {
             System.gc();
+            unclosed.removeIf(client -> client.get() == null);
+            if (!unclosed.isEmpty()) {
+                LockSupport.parkNanos(COLLECTION_PAUSE_NANOS);
+            }
         }
     }
 
