@@ -104,7 +104,7 @@ final class HttpSession {
     void endTurn() {
         for (int i = 0; i < COLLECTIONS_MAX && !unclosed.isEmpty(); i++) {
             System.gc();
-            unclosed.removeIf(client -> client.get() == null);
+            unclosed.removeIf(client -> client.refersTo(null));
             if (!unclosed.isEmpty()) {
                 LockSupport.parkNanos(COLLECTION_PAUSE_NANOS);
             }

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * Tests the contender beyond the protocol, which {@code readlab verify} tests: bad input of its formats, counts of the
- * virtual machine, and sessions that need other settings of it. {@code JavaTest BUILD}.
+ * virtual machine, the end of HTTP clients, and sessions that need other settings of it. {@code JavaTest BUILD}.
  */
 public final class JavaTest {
     private JavaTest() {}
@@ -21,6 +21,7 @@ public final class JavaTest {
             silentUntilDone();
             BadInput.test(folder);
             CountsTest.test(folder);
+            HttpSessionTest.test();
             ProcessTest.test(folder, Path.of(args[0]));
         }
         System.exit(Check.finish());
