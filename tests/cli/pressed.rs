@@ -451,14 +451,14 @@ mod ring2 {
         let Some(home) = home() else { return };
         let found = |folder: &str| {
             home.race("f", format!("{ONE_METHOD} --state warm --output {folder}")).exits(0);
-            home.record(folder).targets[0].read_ahead().map(|it| it.bytes)
+            home.record(folder).targets.first().unwrap().read_ahead().map(|it| it.bytes)
         };
         let before = found("before");
         let suite = "name = \"own\"\nabout = \"\"\nmemory = [\"50%\"]\nread_ahead_bytes = 65536\nmax_runs = 2\n\
                      [[trial]]\ntrial = \"rust/read/scalar\"\n";
         home.file("own.toml", suite);
         home.readlab("suite own.toml f --no-progress --output run").exits(0);
-        let facts = home.record("run").targets[0].clone();
+        let facts = home.record("run").targets.first().unwrap().clone();
         if let Some(why) = facts.cautions.iter().find(|it| it.starts_with("The suite asks for a read-ahead"))
         {
             return skip(why);

@@ -3,6 +3,7 @@
 use crate::fake::roster;
 use crate::home::{Home, Trials, items};
 use crate::processes::{assert_nothing_left, descendants, send, start_until_sample};
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::CacheState;
 use readlab_record::{Outcome, ReaderTiming};
 use rustix::process::Signal;
@@ -90,7 +91,8 @@ fn each_reader_of_copies_reads_its_own_and_the_copies_are_gone_afterwards() {
     let record = home.record(&home.runs()[0]);
     assert!(record.targets.iter().all(|it| it.copies_in.as_deref() == copies.to_str()));
     let bytes = 7 * LINE_COUNT as u64;
-    let extents = |target: usize| record.targets[target].extents.as_ref().map(|it| it.count);
+    let extents =
+        |target: usize| record.targets[TargetIndex::new(target)].extents.as_ref().map(|it| it.count);
     assert!(extents(1) > extents(0), "those of both files: {:?}", record.targets);
     for trial in record.trials.iter().filter(|it| it.is_measured() && !it.trial.is_control()) {
         let readers = u64::from(record.targets[trial.trial.target].readers.unwrap());

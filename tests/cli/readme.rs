@@ -95,7 +95,7 @@ mod ring2 {
         let record = said.out.lines().last().unwrap();
         assert_eq!(record, format!("record: {}", real.join("run/record.jsonl").display()));
         let read = home.record("deep/run");
-        assert_eq!(read.targets[0].path, real.join("f.txt").to_str().unwrap());
+        assert_eq!(read.targets.first().unwrap().path, real.join("f.txt").to_str().unwrap());
         for graph in read.trials.iter().filter_map(|trial| trial.flame_graph.as_ref()?.file.as_ref()) {
             assert!(graph.starts_with(real.join("pictures").to_str().unwrap()), "{graph}");
         }

@@ -4,6 +4,7 @@
 use crate::home::{Export, Home, QUICK, Trials, items};
 use crate::machine::is_root;
 use crate::processes::{happens_in_time, kill, send, start_until_sample};
+use readlab_model::target::TargetIndex;
 use readlab_record::{Line, Record};
 use rustix::process::Signal;
 use std::fs;
@@ -48,7 +49,10 @@ fn each_method_is_read_under_each_value_and_the_found_value_is_restored() {
     assert!(is_restored(&home));
     let record = home.record(&home.runs()[0]);
     assert_eq!(setting_values(&record), ["1", "2", "3"]);
-    assert!(record.targets[0].has_found_settings() && !record.targets[1].has_found_settings());
+    assert!(
+        record.targets[TargetIndex::new(0)].has_found_settings()
+            && !record.targets[TargetIndex::new(1)].has_found_settings()
+    );
     let mut names: Vec<String> = record.trials.iter().map(|it| record.trial_name(&it.trial)).collect();
     names.retain(|name| name.starts_with("rust/read/scalar"));
     names.sort();
@@ -61,7 +65,11 @@ fn each_method_is_read_under_each_value_and_the_found_value_is_restored() {
     assert!(json.trials().iter().any(|it| it["settings"] == "x=2"));
     // Settings are changed for each block, and once more at the end.
     let last = record.settings_applied.last().unwrap();
-    assert!(record.settings_applied.len() > 6 && last.target == 0, "{:?}", record.settings_applied);
+    assert!(
+        record.settings_applied.len() > 6 && last.target == TargetIndex::new(0),
+        "{:?}",
+        record.settings_applied
+    );
 }
 
 #[test]
@@ -340,7 +348,7 @@ mod ring2 {
         assert_eq!((ahead("32KiB"), ahead("4MiB")), (Some(32 << 10), Some(4 << 20)));
         let text = home.read("run/record.jsonl");
         assert!(text.lines().any(|line| {
-            matches!(serde_json::from_str(line), Ok(Line::Settings(applied)) if applied.target == 1)
+            matches!(serde_json::from_str(line), Ok(Line::Settings(applied)) if applied.target == TargetIndex::new(1))
         }));
         // The other commands that the documents show, on this device.
         let device = on.device.display();

@@ -14,6 +14,7 @@
 
 use super::noise::SharedNoise;
 use super::stats::{Observation, SharedRatio, float};
+use readlab_model::target::TargetIndex;
 use readlab_model::target::content::SameBy;
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Archive;
@@ -54,7 +55,7 @@ pub struct LocationRatios {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TargetContent {
     /// Number of the target.
-    pub target: usize,
+    pub target: TargetIndex,
     pub decodes: Option<Archive>,
 }
 
@@ -79,9 +80,9 @@ pub struct MethodRatio {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotCompared {
     /// Number of the target at the first location.
-    pub first: usize,
+    pub first: TargetIndex,
     /// Number of the target.
-    pub target: usize,
+    pub target: TargetIndex,
     pub why: WhyNotCompared,
 }
 
@@ -105,8 +106,8 @@ impl Locations {
         let mut found = Locations::default();
         let Some(locations) = record.header.locations else { return found };
         let count = location_count(record);
-        for target in 1..record.targets.len() {
-            let first = target - target % count;
+        for target in record.targets.indices() {
+            let first = target.first_beside(count);
             if first == target {
                 continue;
             }
@@ -119,7 +120,8 @@ impl Locations {
             let compared: Vec<LocationRatios> = compared.collect();
             let why = if same.is_empty() { WhyNotCompared::Content } else { WhyNotCompared::State };
             // The content is the same under all settings: one reason is enough.
-            let is_new = compared.is_empty() && (why == WhyNotCompared::State || target < count);
+            let is_under_first = target == target.under_first(count);
+            let is_new = compared.is_empty() && (why == WhyNotCompared::State || is_under_first);
             found.not_compared.extend(is_new.then_some(NotCompared { first, target, why }));
             found.compared.extend(compared);
         }
@@ -135,7 +137,7 @@ fn location_count(record: &Record) -> usize {
 
 /// The pairs of a source at the first location and a source at another one that have the same
 /// content.
-fn same_sources(record: &Record, first: usize, target: usize) -> Vec<SameContents> {
+fn same_sources(record: &Record, first: TargetIndex, target: TargetIndex) -> Vec<SameContents> {
     let content = |source: TargetContent| record.targets.get(source.target)?.content(source.decodes);
     let pair = |first: TargetContent| {
         let mut all: Vec<TargetContent> = sources_of_target(record, target).collect();
@@ -149,7 +151,7 @@ fn same_sources(record: &Record, first: usize, target: usize) -> Vec<SameContent
     sources_of_target(record, first).filter_map(pair).collect()
 }
 
-fn sources_of_target(record: &Record, target: usize) -> impl Iterator<Item = TargetContent> {
+fn sources_of_target(record: &Record, target: TargetIndex) -> impl Iterator<Item = TargetContent> {
     let facts = record.targets.get(target);
     let decoded = facts.and_then(|facts| facts.decoded.as_ref()).map(|decoded| decoded.archive);
     [None].into_iter().chain(decoded.map(Some)).map(move |decodes| TargetContent { target, decodes })
@@ -314,7 +316,7 @@ mod tests {
             let (state, readings) = (CacheState::Warm, (0..6).map(reading));
             let added = testing::add_trial(&mut record, name, state, Cache::Through, readings);
             let trial = &mut record.trials[TrialIndex::new(added)].trial;
-            (trial.target, trial.decodes) = (*target, *decodes);
+            (trial.target, trial.decodes) = (TargetIndex::new(*target), *decodes);
         }
         record
     }
@@ -325,6 +327,11 @@ mod tests {
         let at_first = names.iter().zip([100, 200, 300, 400]).map(|(name, ms)| (0, None, *name, ms));
         let at_other = names.iter().zip(there_ms).map(|(name, ms)| (1, None, *name, ms));
         warm_record(&[first, there], &at_first.chain(at_other).collect::<Vec<_>>())
+    }
+
+    /// The second location, whose content is not compared with that of the first.
+    fn not_compared(why: WhyNotCompared) -> NotCompared {
+        NotCompared { first: TargetIndex::new(0), target: TargetIndex::new(1), why }
     }
 
     /// The only comparison of a record.
@@ -362,8 +369,8 @@ mod tests {
     #[test]
     fn different_contents_are_compared_only_if_the_user_asserts_that_they_are_the_same() {
         let mut record = at_two_locations(file_facts("d"), file_facts("e"), [100, 200, 300, 400]);
-        let not_compared = NotCompared { first: 0, target: 1, why: WhyNotCompared::Content };
-        assert_eq!(Locations::from_record(&record).not_compared, [not_compared]);
+        let found = Locations::from_record(&record);
+        assert_eq!(found.not_compared, [not_compared(WhyNotCompared::Content)]);
         record.header.locations = Some(readlab_record::Locations { same_content: true });
         let asserted = only_ratios(&record);
         assert_eq!(asserted.same_by, SameBy::Assertion);
@@ -402,9 +409,9 @@ mod tests {
         let trials = walls_ms.into_iter().enumerate().map(|(target, ms)| (target, None, "rust/a", ms));
         let record = warm_record(&targets, &trials.collect::<Vec<_>>());
         let found = Locations::from_record(&record);
-        let pairs: Vec<[usize; 2]> =
+        let pairs: Vec<[TargetIndex; 2]> =
             found.compared.iter().map(|it| [it.first.target, it.there.target]).collect();
-        assert_eq!(pairs, [[0, 1], [2, 3]]);
+        assert_eq!(pairs, [[0, 1], [2, 3]].map(|pair| pair.map(TargetIndex::new)));
         assert!(found.not_compared.is_empty(), "{found:?}");
         let times = |ratios: &LocationRatios| ratios.methods[0].pair.ratio.estimate;
         assert!((times(&found.compared[0]) - 0.5).abs() < 0.01, "{found:?}");
@@ -413,8 +420,7 @@ mod tests {
         targets.iter_mut().skip(1).step_by(2).for_each(|facts| facts.digest = Some("other".to_owned()));
         let trials = [(0, None, "rust/a", 9), (1, None, "rust/a", 9)];
         let other = Locations::from_record(&warm_record(&targets, &trials));
-        let why = WhyNotCompared::Content;
-        assert_eq!(other.not_compared, [NotCompared { first: 0, target: 1, why }], "said once");
+        assert_eq!(other.not_compared, [not_compared(WhyNotCompared::Content)], "said once");
     }
 
     #[test]
@@ -424,7 +430,7 @@ mod tests {
             record.trials[trial].trial.state = CacheState::Unknown;
         }
         let found = Locations::from_record(&record);
-        assert_eq!(found.not_compared, [NotCompared { first: 0, target: 1, why: WhyNotCompared::State }]);
+        assert_eq!(found.not_compared, [not_compared(WhyNotCompared::State)]);
         assert_eq!(found.compared, []);
     }
 
@@ -441,8 +447,7 @@ mod tests {
         let fastest = found.fastest.unwrap();
         assert!((fastest.ratio.estimate - 0.5).abs() < 0.01, "{fastest:?}");
         let other = Locations::from_record(&warm_record(&[tree_facts("t", 8), zip_facts("z", "c")], &trials));
-        let not_compared = NotCompared { first: 0, target: 1, why: WhyNotCompared::Content };
-        assert_eq!(other.not_compared, [not_compared]);
+        assert_eq!(other.not_compared, [not_compared(WhyNotCompared::Content)]);
     }
 
     #[test]

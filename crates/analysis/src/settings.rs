@@ -98,6 +98,7 @@ mod tests {
     use super::*;
     use crate::verdict::median_wall_ns;
     use readlab_model::sample::Sample;
+    use readlab_model::target::TargetIndex;
     use readlab_model::target::setting::SettingValue;
     use readlab_model::trial::TrialIndex;
     use readlab_protocol::Cache;
@@ -119,7 +120,7 @@ mod tests {
                 |round: u64| Sample { wall_ns: factor * (1_000 + 100 * round), ..Sample::default() };
             let (state, readings) = (CacheState::Cold, (0..6).map(reading));
             let added = testing::add_trial(&mut record, name, state, Cache::Through, readings);
-            record.trials[TrialIndex::new(added)].trial.target = target;
+            record.trials[TrialIndex::new(added)].trial.target = TargetIndex::new(target);
         }
         record
     }

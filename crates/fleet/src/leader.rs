@@ -11,6 +11,7 @@ use super::order::{RankCommand, RankFailure, RankReport, RankResult, TurnRanks, 
 use readlab_measure::interface::{CleanUpError, SampleError, Sampler, Slot, TrialEnd};
 use readlab_measure::plan::Plan;
 use readlab_model::sample::Sample;
+use readlab_model::target::Targets;
 use readlab_model::target::cold_bytes::least_fetched;
 use readlab_model::trial::{CacheState, Params, TrialIndex};
 use readlab_model::units::Nanos;
@@ -32,7 +33,7 @@ const LATE_PARTS_OF_JOB: u64 = 100;
 pub struct FleetPlan<'a> {
     pub plan: &'a Plan,
     /// Number of ranks that read each target; empty if always all ranks read.
-    pub rank_counts: &'a [u32],
+    pub rank_counts: &'a Targets<u32>,
 }
 
 /// Takes the samples of a whole fleet.

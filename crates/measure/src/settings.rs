@@ -12,6 +12,7 @@
 
 use crate::interface::TrialEnd;
 use crate::shell_line::{self, LineError, ProgramRunner};
+use readlab_model::target::TargetIndex;
 use readlab_model::target::setting::SettingValue;
 use readlab_record::{EndReason, Outcome};
 use readlab_system::instance::SettingsLock;
@@ -61,7 +62,7 @@ struct TriedValue {
 pub struct SharedSetting<'a> {
     pub name: &'a str,
     /// The numbers of the targets.
-    pub targets: Vec<usize>,
+    pub targets: Vec<TargetIndex>,
 }
 
 /// The settings of a run. Dropping it restores the values that were found at the start.
@@ -118,7 +119,7 @@ impl RequestedSetting {
     }
 
     /// The number of the file that holds the setting for a target.
-    fn file_of(&self, target: usize) -> usize {
+    fn file_of(&self, target: TargetIndex) -> usize {
         match &self.access {
             SettingAccess::Files(files) => files.file_of(target),
             SettingAccess::Commands { .. } => 0,
@@ -126,7 +127,7 @@ impl RequestedSetting {
     }
 
     /// The numbers of the targets that share a file, for each file that several targets share.
-    fn sharing_targets(&self) -> Vec<Vec<usize>> {
+    fn sharing_targets(&self) -> Vec<Vec<TargetIndex>> {
         match &self.access {
             SettingAccess::Files(files) => files.sharing_targets(),
             SettingAccess::Commands { .. } => Vec::new(),
@@ -301,7 +302,7 @@ impl SettingControl {
 
     /// For each point, the settings with the values that a target has. The first point has the values
     /// that were found.
-    pub fn points(&self, target: usize) -> Vec<Vec<SettingValue>> {
+    pub fn points(&self, target: TargetIndex) -> Vec<Vec<SettingValue>> {
         let value = |(setting, value): (&RequestedSetting, &TriedValue)| SettingValue {
             name: setting.name.clone(),
             value: value.read[setting.file_of(target)].clone(),
@@ -560,7 +561,7 @@ mod tests {
     fn without_a_reading_command_a_value_is_named_as_it_was_set() {
         let (file, setting) = file_setting("?", None, &["1", "2"]);
         let mut control = restored_control(setting);
-        let points = control.points(0);
+        let points = control.points(TargetIndex::new(0));
         assert_eq!((points.len(), points[1][0].value.as_str(), points[1][0].is_read_back), (2, "2", false));
         control.apply_point(1).unwrap();
         assert_eq!((content(&file).as_str(), control.find_change().unwrap()), ("2", None));
@@ -587,10 +588,10 @@ mod tests {
         let mut control =
             SettingControl { settings, points, current, is_restored: true, cautions, _lock: None };
         let values_of = |target: usize| -> Vec<String> {
-            control.points(target).iter().map(|point| point[0].value.clone()).collect()
+            control.points(TargetIndex::new(target)).iter().map(|point| point[0].value.clone()).collect()
         };
         assert_eq!([0, 1].map(values_of), [["128KiB", "4MiB"], ["16KiB", "4MiB"]]);
-        let shared = SharedSetting { name: "read-ahead", targets: vec![0, 2] };
+        let shared = SharedSetting { name: "read-ahead", targets: [0, 2].map(TargetIndex::new).to_vec() };
         assert_eq!(control.shared_settings(), [shared], "one change for both");
         let in_files = || ["a", "b"].map(|name| fs::read_to_string(folder.path().join(name)).unwrap());
         control.apply_point(1).unwrap();

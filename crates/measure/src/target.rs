@@ -9,8 +9,8 @@ use super::next_layer::NextLayer;
 use super::residency::ResidencyProof;
 use super::tree_cache::TreeCache;
 use readlab_corpus::oracle::Truth;
-use readlab_model::target::CACHE_UNKNOWN;
 use readlab_model::target::identity::Identity;
+use readlab_model::target::{CACHE_UNKNOWN, TargetIndex};
 use readlab_targets::target::tree::Tree;
 use readlab_targets::target::{Place, Target};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct MeasuredTarget<'a> {
     /// The number of the target in the record.
-    pub index: usize,
+    pub index: TargetIndex,
     pub target: &'a Target,
     /// The expected answer about the target's bytes.
     pub truth: &'a Truth,
@@ -38,7 +38,7 @@ pub struct SweepTarget {
 }
 
 impl SweepTarget {
-    pub(super) fn measured_target(&self, index: usize) -> Result<MeasuredTarget<'_>, CacheError> {
+    pub(super) fn measured_target(&self, index: TargetIndex) -> Result<MeasuredTarget<'_>, CacheError> {
         let cache_control = CacheControl::open(&self.target, Eviction::OfFile)?;
         Ok(MeasuredTarget { index, target: &self.target, truth: &self.truth, decoded: None, cache_control })
     }

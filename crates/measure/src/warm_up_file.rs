@@ -85,7 +85,10 @@ mod tests {
         for _ in 0..2 {
             let measured = warm_up_file.warm_up_target(&trial).unwrap();
             let path = measured.target.file().unwrap();
-            assert_eq!((measured.index, fs::read_to_string(path).unwrap()), (0, "untimed".to_owned()));
+            assert_eq!(
+                (measured.index, fs::read_to_string(path).unwrap()),
+                (trial.target, "untimed".to_owned())
+            );
             warm_up_file.relink(&next).unwrap();
             assert_eq!(fs::read_to_string(path).unwrap(), "timed");
         }

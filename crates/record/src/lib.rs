@@ -58,16 +58,16 @@ pub use trial::{Contest, Count, Outcome, Prediction, Start, Trial, TrialRecord};
 pub use trials::Trials;
 pub use whole::{PROGRAM_FILES_BYTES_MAX, PartRead};
 
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::TrialIndex;
 
 /// A whole run, read from its record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub header: Header,
-    /// The targets. The number of a target is its position here: a record that announces them in
-    /// another order is refused.
-    pub targets: Vec<TargetFacts>,
+    /// The targets. A record that announces them in another order than that of their numbers is
+    /// refused.
+    pub targets: Targets<TargetFacts>,
     pub contenders: Vec<Receipt>,
     /// The trials with their findings, in the order in which they were announced.
     pub trials: Trials,
@@ -75,7 +75,7 @@ pub struct Record {
     /// The changes of settings of the system, in order.
     pub settings_applied: Vec<SettingsApplied>,
     /// The files that the lab wrote: number of the target, method of writing, and times.
-    pub writes: Vec<(usize, WriteWay, WriteTimes)>,
+    pub writes: Vec<(TargetIndex, WriteWay, WriteTimes)>,
     /// Limits that were not measured by a trial.
     pub limits: Vec<Limit>,
     /// The ranks that took every turn together; `None` if one host measured alone.
@@ -96,7 +96,7 @@ impl Record {
     pub fn new(header: Header) -> Record {
         Record {
             header,
-            targets: Vec::new(),
+            targets: Targets::default(),
             contenders: Vec::new(),
             trials: Trials::default(),
             fills: Vec::new(),

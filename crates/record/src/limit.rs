@@ -2,6 +2,7 @@
 //!
 //! `readlab_analysis::verdict` computes limits from samples and compares readings with them.
 
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{CacheState, TrialIndex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +83,7 @@ pub enum LimitUnit {
 pub struct Limit {
     pub kind: LimitKind,
     pub name: String,
-    pub target: usize,
+    pub target: TargetIndex,
     /// The cache state of the rounds that measured the limit; `None` if no trial measured it.
     pub state: Option<CacheState>,
     /// Number of the trial whose samples these are; `None` if no trial measured the limit.

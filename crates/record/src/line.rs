@@ -6,7 +6,7 @@ use super::{
     ReadersTurn, Receipt, Trace, Trial,
 };
 use readlab_model::sample::Sample;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, TrialIndex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub enum EndReason {
 pub enum Line {
     Header(Box<Header>),
     Target {
-        index: usize,
+        index: TargetIndex,
         /// The facts about the target, found before anything was measured.
         facts: Box<TargetFacts>,
     },
@@ -48,7 +48,7 @@ pub enum Line {
     ColdProbe(Box<Sample>),
     /// A file was written by the lab.
     Write {
-        target: usize,
+        target: TargetIndex,
         how: WriteWay,
         #[serde(flatten)]
         times: WriteTimes,
@@ -150,7 +150,7 @@ pub enum Line {
 pub struct Fill {
     /// Number of the fill, as in samples.
     pub fill: u32,
-    pub target: usize,
+    pub target: TargetIndex,
     /// Description of the method of filling.
     pub how: String,
     pub wall_ns: u64,
@@ -162,7 +162,7 @@ pub struct Fill {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingsApplied {
     /// Number of a target that is read under these settings.
-    pub target: usize,
+    pub target: TargetIndex,
     /// Duration of setting them and reading them back.
     pub wall_ns: u64,
 }

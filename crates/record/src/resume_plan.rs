@@ -5,8 +5,8 @@
 
 use super::rules::Rules;
 use super::trial::{Outcome, Trial};
-use readlab_model::target::ServerOptions;
 use readlab_model::target::identity::Identity;
+use readlab_model::target::{ServerOptions, Targets};
 use readlab_model::trial::{CacheState, Transport};
 use readlab_protocol::Archive;
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub struct ResumePlan {
     /// The folder in which the lab was started, because commands may use relative paths.
     pub folder: String,
     /// How each target is read, by number of the target.
-    pub targets: Vec<TargetRef>,
+    pub targets: Targets<TargetRef>,
     /// The cache states, in order.
     pub states: Vec<CacheState>,
     pub rules: Rules,

@@ -3,6 +3,7 @@
 //! points.
 
 use super::{Record, RunKind, TrialRecord, WriteWay};
+use readlab_model::target::TargetIndex;
 use readlab_model::units::Nanos;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +21,7 @@ pub struct SweepSeries {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
     #[serde(skip)]
-    pub file: usize,
+    pub file: TargetIndex,
     pub size_bytes: u64,
     pub wall_ns: u64,
     /// Bytes that came from the device, if the file was read and the meter is known.
@@ -53,7 +54,7 @@ impl Record {
         if self.header.kind != RunKind::Sweep {
             return all;
         }
-        let size_bytes = |target: usize| self.targets.get(target).map(|facts| facts.size_bytes);
+        let size_bytes = |target: TargetIndex| self.targets.get(target).map(|facts| facts.size_bytes);
         for (target, way, times) in &self.writes {
             let Some(size_bytes) = size_bytes(*target) else { continue };
             let point =

@@ -4,6 +4,7 @@
 
 use super::Trial;
 use readlab_model::sample::{Delivered, Sample};
+use readlab_model::target::TargetIndex;
 use std::collections::BTreeMap;
 
 /// A reading touched the bytes if it used at least this fraction (one third) of the CPU time of the
@@ -22,7 +23,7 @@ const VISIT_MIN_NS: u64 = 10_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VisitCost {
     /// CPU time of the cheapest window with a visit of bytes in memory, by target.
-    window_ns: BTreeMap<usize, u64>,
+    window_ns: BTreeMap<TargetIndex, u64>,
     /// CPU time of the cheapest window without a reading: the cost of measuring the window itself.
     empty_window_ns: Option<u64>,
     /// CPU time of the most expensive turn in which nothing was read.
@@ -68,7 +69,7 @@ impl VisitCost {
 
     /// CPU time of the cheapest visit without the cost of the window; `None` if it is too short to
     /// be distinguished from that cost.
-    fn visit_ns(&self, target: usize) -> Option<u64> {
+    fn visit_ns(&self, target: TargetIndex) -> Option<u64> {
         let visit_ns = self.window_ns.get(&target)?.saturating_sub(self.empty_window_ns?);
         (visit_ns >= VISIT_MIN_NS).then_some(visit_ns)
     }

@@ -8,7 +8,7 @@ use super::latencies::TurnLatencies;
 use super::limit::LimitKind;
 use super::line::{StopReason, Stopped, WarmedUp};
 use super::samples::Samples;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, MethodId, Params, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use schemars::JsonSchema;
@@ -27,7 +27,7 @@ pub struct Trial {
     /// Every parameter in force, defaults included, with units in the names.
     pub params: Params,
     /// Number of the target in this record.
-    pub target: usize,
+    pub target: TargetIndex,
     /// What is done with the bytes.
     pub work: Work,
     /// Where the bytes are when the clock starts.
@@ -67,7 +67,7 @@ struct TrialLine {
     method: String,
     scan: Option<String>,
     params: Params,
-    target: usize,
+    target: TargetIndex,
     work: Work,
     state: CacheState,
     cache: Cache,
@@ -124,7 +124,7 @@ impl From<Trial> for TrialLine {
 /// another. The decoded content of an archive and the archive's own bytes are different contests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contest {
-    target: usize,
+    target: TargetIndex,
     decodes: Option<Archive>,
     work: Work,
 }

@@ -8,8 +8,8 @@
 
 use super::{Record, Samples, Trial, TrialRecord};
 use readlab_model::sample::{Delivered, Sample};
-use readlab_model::target::TargetFacts;
 use readlab_model::target::cold_bytes::least_fetched;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::CacheState;
 
 /// Smallest share of the target that must be in the cache afterwards.
@@ -80,10 +80,10 @@ impl Record {
 
     /// The target without a bound on memory that is otherwise like this one; `None` if this one has no
     /// bound.
-    pub fn unbounded_target(&self, target: usize) -> Option<usize> {
+    pub fn unbounded_target(&self, target: TargetIndex) -> Option<TargetIndex> {
         let bounded = self.targets.get(target).filter(|facts| facts.memory.is_some())?;
         let unbounded = TargetFacts { memory: None, ..bounded.clone() };
-        self.targets.iter().position(|facts| *facts == unbounded)
+        self.targets.numbered().find(|(_, facts)| **facts == unbounded).map(|(index, _)| index)
     }
 
     /// The cold readings that show what a trial reads: its own if it is cold, otherwise those of
@@ -226,8 +226,10 @@ mod tests {
         let bound = "50%".parse().unwrap();
         let memory = MemoryFacts { bound, cache_bytes: 5, working_set_bytes: 10, is_shared: false };
         let mut record = Record::new(testing::header());
-        record.targets = vec![file(9), file(10), TargetFacts { memory: Some(memory), ..file(10) }];
-        assert_eq!([0, 1, 2].map(|target| record.unbounded_target(target)), [None, None, Some(1)]);
+        record.targets =
+            [file(9), file(10), TargetFacts { memory: Some(memory), ..file(10) }].into_iter().collect();
+        let targets = [0, 1, 2].map(TargetIndex::new);
+        assert_eq!(targets.map(|target| record.unbounded_target(target)), [None, None, Some(targets[1])]);
     }
 
     #[test]

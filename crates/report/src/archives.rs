@@ -11,6 +11,7 @@ use super::ranking::Ranking;
 use super::words;
 use readlab_analysis::noise::SharedNoise;
 use readlab_analysis::stats::{Interval, IntervalRule, Significance};
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{CacheState, Work};
 use readlab_protocol::Archive;
 use readlab_record::Record;
@@ -90,10 +91,11 @@ impl ArchiveRatio {
 
 /// Whether a plain target has the content of an archive, under the same settings and the same bound on
 /// memory.
-fn is_content(record: &Record, archive: usize, plain: usize) -> bool {
-    let facts = |target: usize| record.targets.get(target);
-    let conditions =
-        |target: usize| facts(target).map(|it| (&it.settings, it.memory.as_ref().map(|memory| memory.bound)));
+fn is_content(record: &Record, archive: TargetIndex, plain: TargetIndex) -> bool {
+    let facts = |target: TargetIndex| record.targets.get(target);
+    let conditions = |target: TargetIndex| {
+        facts(target).map(|it| (&it.settings, it.memory.as_ref().map(|memory| memory.bound)))
+    };
     let content = facts(archive).and_then(|it| it.decoded.as_ref()).map(|decoded| &decoded.digest);
     let is_same = content == facts(plain).and_then(|it| it.digest.as_ref());
     content.is_some() && is_same && conditions(archive) == conditions(plain)
@@ -124,7 +126,7 @@ mod tests {
         let reads = [("java/BufferedReader", 0, None, 100), ("java/zip", 1, Some(Archive::Zip), zip_ms)];
         for (index, (name, target, decodes, wall_ms)) in reads.into_iter().enumerate() {
             let it = announce(&mut record, index, name, CacheState::Warm);
-            (it.target, it.decodes) = (target, decodes);
+            (it.target, it.decodes) = (TargetIndex::new(target), decodes);
             let wall_ns = |round: u32| wall_ms * 1_000_000 + u64::from(round * 37 % 5) * 100_000;
             add_readings(&mut record, index, (0..8).map(|round| reading(index, round, wall_ns(round))));
         }

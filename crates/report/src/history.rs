@@ -13,10 +13,11 @@ pub struct HistoryLine {
 
 impl HistoryLine {
     pub fn from_record(names: Vec<String>, record: &Record, folder: &str) -> HistoryLine {
-        let target = match record.targets.as_slice() {
-            [] => NONE.to_owned(),
-            [only] => only.path.clone(),
-            [first, others @ ..] => format!("{} and {} more", first.path, others.len()),
+        let mut paths = record.targets.iter().map(|facts| &facts.path);
+        let target = match (paths.next(), paths.len()) {
+            (None, _) => NONE.to_owned(),
+            (Some(only), 0) => only.clone(),
+            (Some(first), others) => format!("{first} and {others} more"),
         };
         let fastest = fastest(record).unwrap_or_else(|| NONE.to_owned());
         let header = &record.header;

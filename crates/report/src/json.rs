@@ -24,7 +24,7 @@ use readlab_analysis::verdict::{self, Parts, Verdict};
 use readlab_claims::{self as claims, JudgedClaims};
 use readlab_model::sample::Meter;
 use readlab_model::target::places::{PlacesFacts, RangesFacts};
-use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
+use readlab_model::target::{CACHE_UNKNOWN, TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{Answer, CacheState, Params, Transport, TrialId, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::{
@@ -80,7 +80,7 @@ struct RunExport<'a> {
     started: &'a str,
     seed: u64,
     machine: &'a Machine,
-    targets: &'a [TargetFacts],
+    targets: &'a Targets<TargetFacts>,
     /// For each target, what makes its cold readings look faster than the device.
     what_gives: Vec<Vec<String>>,
     contenders: &'a [Receipt],
@@ -133,7 +133,7 @@ struct ProofExport {
     #[serde(flatten)]
     proof: StateProof,
     /// Index of the target.
-    target: usize,
+    target: TargetIndex,
     work: Work,
     state: CacheState,
     decodes: Option<Archive>,
@@ -326,7 +326,9 @@ pub fn json_with(record: &Record, judged: &[JudgedClaims], out: &mut dyn Write) 
         seed: header.seed,
         machine: &header.machine,
         targets: &record.targets,
-        what_gives: (0..record.targets.len())
+        what_gives: record
+            .targets
+            .indices()
             .map(|target| verdict::explain_device_bytes(record, target))
             .collect(),
         contenders: &record.contenders,

@@ -4,6 +4,7 @@
 use super::grid::{Grid, left, right};
 use super::words::NONE;
 use readlab_analysis::stats::float;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Nanos, Throughput};
 use readlab_protocol::Archive;
@@ -73,7 +74,7 @@ impl Bound {
     /// readings, which are partly from memory and partly from the device.
     pub(super) fn all(
         limits: &[Limit],
-        target: usize,
+        target: TargetIndex,
         state: CacheState,
         decodes: Option<Archive>,
     ) -> Vec<Bound> {

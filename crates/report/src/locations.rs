@@ -17,8 +17,8 @@ use readlab_analysis::locations::{
     LocationRatios, Locations, MethodRatio, NotCompared, TargetContent, TrialPair, WhyNotCompared,
 };
 use readlab_analysis::stats::{SharedRatio, Significance};
-use readlab_model::target::TargetFacts;
 use readlab_model::target::content::SameBy;
+use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Archive;
 use readlab_record::Record;
@@ -68,15 +68,14 @@ impl LocationsView {
 }
 
 /// The names of the targets, with their file systems if these differ.
-fn location_names(record: &Record) -> Vec<String> {
-    let paths: Vec<&str> = record.targets.iter().map(|facts| facts.path.as_str()).collect();
-    let filesystem = |index: usize| record.targets.get(index)?.filesystem.as_deref();
-    let is_one = (1..paths.len()).all(|index| filesystem(index) == filesystem(0));
-    let name = |(index, name): (usize, String)| match filesystem(index).filter(|_| !is_one) {
+fn location_names(record: &Record) -> Targets<String> {
+    let first = record.targets.first().map(|facts| &facts.filesystem);
+    let is_one = record.targets.iter().all(|facts| Some(&facts.filesystem) == first);
+    let name = |(facts, name): (&TargetFacts, String)| match facts.filesystem.as_ref().filter(|_| !is_one) {
         Some(filesystem) => format!("{name} ({filesystem})"),
         None => name,
     };
-    target_names(&paths).into_iter().enumerate().map(name).collect()
+    record.targets.iter().zip(target_names(&record.targets)).map(name).collect()
 }
 
 /// The settings of the system under which both locations are read; `None` if none are raced. Devices
@@ -90,7 +89,7 @@ fn settings_words(record: &Record, both: [&TargetContent; 2]) -> Option<String> 
     Some(if first == there { first } else { format!("{there} beside {first}{why}") })
 }
 
-fn why_not_compared(record: &Record, it: NotCompared, names: &[String]) -> String {
+fn why_not_compared(record: &Record, it: NotCompared, names: &Targets<String>) -> String {
     let [first, there] = [it.first, it.target].map(|target| names[target].as_str());
     let settings = record.targets[it.target].settings_words();
     let under = settings.map_or_else(String::new, |settings| format!(" under {settings}"));
@@ -111,7 +110,7 @@ impl LocationTable {
     fn new(
         ratios: LocationRatios,
         settings: Option<&str>,
-        names: &[String],
+        names: &Targets<String>,
         rankings: &[Ranking],
     ) -> LocationTable {
         let LocationRatios { state, work, first, there, .. } = ratios;
@@ -358,7 +357,7 @@ impl<'a> LocationExport<'a> {
     }
 }
 
-fn target_path(record: &Record, target: usize) -> &str {
+fn target_path(record: &Record, target: TargetIndex) -> &str {
     record.targets.get(target).map_or("", |facts| &facts.path)
 }
 

@@ -163,9 +163,9 @@ impl MemoryView {
 /// and the pieces in which it is read.
 fn title(record: &Record, contest: &MemoryContest) -> String {
     let trial = contest.curves[0].trial();
-    let paths: Vec<&str> = record.targets.iter().map(|facts| facts.path.as_str()).collect();
-    let is_one = paths.iter().all(|path| *path == paths[0]);
-    let name = target_names(&paths).into_iter().nth(trial.target).filter(|_| !is_one);
+    let first = record.targets.first().map(|facts| &facts.path);
+    let is_one = record.targets.iter().all(|facts| Some(&facts.path) == first);
+    let name = target_names(&record.targets).get(trial.target).cloned().filter(|_| !is_one);
     let archive = trial.decodes.map(|archive| format!("out of the {archive}"));
     let facts = record.target_of(trial);
     let pieces = facts.and_then(|facts| Pieces::from_facts(facts, trial.work)).map(Pieces::words);

@@ -3,6 +3,7 @@
 
 use super::inside::Inside;
 use super::ranking::RankingRow;
+use readlab_model::target::{TargetFacts, Targets};
 use readlab_model::trial::{COMMAND, TrialIndex};
 use readlab_record::{Record, Trial};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,10 +57,11 @@ fn shortened(trial: &Trial, contenders: bool) -> String {
 
 /// Short names of targets: the ends of their paths by which different targets can be distinguished.
 /// A name has as many folders before the file name as that takes.
-pub fn target_names(paths: &[&str]) -> Vec<String> {
-    let different: BTreeSet<&str> = paths.iter().copied().collect();
+pub fn target_names(targets: &Targets<TargetFacts>) -> Targets<String> {
+    let paths = || targets.iter().map(|facts| facts.path.as_str());
+    let different: BTreeSet<&str> = paths().collect();
     let mut names = BTreeMap::<&str, &str>::new();
-    for parts in 1..=paths.iter().map(|path| path.split('/').count()).max().unwrap_or_default() {
+    for parts in 1..=paths().map(|path| path.split('/').count()).max().unwrap_or_default() {
         let mut owners = BTreeMap::<&str, usize>::new();
         different.iter().for_each(|path| *owners.entry(last_parts_of(path, parts)).or_default() += 1);
         for &path in &different {
@@ -72,7 +74,7 @@ pub fn target_names(paths: &[&str]) -> Vec<String> {
             break;
         }
     }
-    paths.iter().map(|path| (*names.get(path).unwrap_or(path)).to_owned()).collect()
+    paths().map(|path| names.get(path).copied().unwrap_or(path).to_owned()).collect()
 }
 
 /// The last `parts` parts of a path; the whole path if it has fewer, or if all of them are empty.
@@ -108,6 +110,7 @@ impl<'a> From<&'a Inside> for MethodLabel<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn target_names_are_the_shortest_distinct_ends_of_their_paths() {
@@ -120,7 +123,10 @@ mod tests {
             (&["/data/f", "/data/f"], &["f", "f"]),
             (&["pictures/", "pictures.tar", "/"], &["pictures", "pictures.tar", "/"]),
         ] {
-            assert_eq!(target_names(paths), names, "{paths:?}");
+            let targets: Targets<TargetFacts> =
+                paths.iter().map(|path| TargetFacts::at(Path::new(path))).collect();
+            let found: Vec<String> = target_names(&targets).into_iter().collect();
+            assert_eq!(found, names, "{paths:?}");
         }
     }
 }

@@ -240,7 +240,7 @@ mod tests {
     use crate::tests::{add_readings, announce, reading};
     use readlab_analysis::stats::IntervalRule;
     use readlab_model::sample::Sample;
-    use readlab_model::target::TargetFacts;
+    use readlab_model::target::{TargetFacts, TargetIndex};
     use readlab_record::{Fleet, Share, testing};
 
     /// A record of one method read by these numbers of ranks, each 1 GB at this total rate in GB/s.
@@ -259,7 +259,7 @@ mod tests {
             record.add(testing::target(index, facts));
         }
         for (index, (ranks, rate)) in rates.iter().enumerate() {
-            announce(&mut record, index, "rust/read", CacheState::Cold).target = index;
+            announce(&mut record, index, "rust/read", CacheState::Cold).target = TargetIndex::new(index);
             let read = |round: u32| {
                 let wall_ns = (f64::from(*ranks) / rate * 1e9) as u64 + u64::from(round);
                 let cpu_ns = (f64::from(*ranks) * wall_ns as f64 * busy) as u64;
@@ -293,7 +293,7 @@ mod tests {
         let [view] = &ScalingView::all(&few)[..] else { panic!("one way of reading") };
         assert!(view.lines[2].ends_with("none fitted: that takes 5 numbers of ranks and 5 rounds"));
         let mut all = record(&[(4, 1.0)], 6);
-        all.targets[0].ranks = None;
+        all.targets[TargetIndex::new(0)].ranks = None;
         assert_eq!(ScalingView::all(&all), []);
     }
 

@@ -39,8 +39,7 @@ pub struct SettingsRow {
 
 impl SettingsRow {
     pub(super) fn all(record: &Record) -> Vec<SettingsRow> {
-        let paths: Vec<&str> = record.targets.iter().map(|facts| facts.path.as_str()).collect();
-        let names = Some(target_names(&paths)).filter(|_| record.header.locations.is_some());
+        let names = Some(target_names(&record.targets)).filter(|_| record.header.locations.is_some());
         let row = |it: &SettingEffect| {
             Some(SettingsRow {
                 index: it.trial.trial.index,

@@ -30,7 +30,7 @@ fn rank_0_leads_sixty_four_ranks_and_the_record_has_each() {
     let said = ProgramOutput::by(command.args(words.words())).exits(0);
     said.shows("fleet: 64 ranks on 1 host by no MPI");
     let record = home.record("run");
-    assert_eq!(record.targets[0].size_bytes, 64 << 17);
+    assert_eq!(record.targets.first().unwrap().size_bytes, 64 << 17);
     for trial in record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured)) {
         let ranks: Vec<u32> = trial.fleet_turns[0].ranks.iter().map(|timing| timing.rank).collect();
         assert_eq!(ranks, (0..64).collect::<Vec<u32>>());

@@ -36,7 +36,7 @@ mod ring2 {
         assert_eq!(first.size_bytes % (2 << 20), 0);
         let parts = (last.start_bytes, first.size_bytes + last.size_bytes);
         assert_eq!(parts, (Some(first.size_bytes), size_bytes));
-        let target = &record.targets[0];
+        let target = record.targets.first().unwrap();
         assert_eq!((target.size_bytes, &target.digest), (size_bytes, &None));
         let newlines = text.matches('\n').count() as u64;
         assert_eq!(target.answer.unwrap().newlines, Some(newlines));
@@ -66,7 +66,8 @@ mod ring2 {
         let reasons = reasons(&record);
         let known = |reason: &&str| reason.ends_with(" late") || *reason == WHOLE_FILES_REASON;
         assert!(reasons.iter().all(known), "{reasons:?}");
-        let (fetched, size_bytes) = (device_bytes(read_trial(&record)), record.targets[0].size_bytes);
+        let (fetched, size_bytes) =
+            (device_bytes(read_trial(&record)), record.targets.first().unwrap().size_bytes);
         // The kernel reads ahead beyond the end of a part.
         let around = size_bytes - size_bytes / 100..size_bytes + (2 << 20);
         assert!(fetched.iter().all(|bytes| around.contains(bytes)), "{fetched:?} of {size_bytes}");

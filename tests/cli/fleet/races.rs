@@ -48,7 +48,7 @@ mod ring2 {
             let fleet = record.fleet.as_ref().unwrap();
             assert_eq!((fleet.share, fleet.ranks.len()), (Share::Own, 2));
             assert_ne!(fleet.ranks[0].cache, fleet.ranks[1].cache);
-            assert_eq!(record.targets[0].size_bytes, 2 * (7 << 16), "bytes are those of both");
+            assert_eq!(record.targets.first().unwrap().size_bytes, 2 * (7 << 16), "bytes are those of both");
             for trial in record.trials.iter().filter(|it| it.outcome == Some(Outcome::Measured)) {
                 let id = &trial.trial.id;
                 assert_eq!(trial.fleet_turns.len(), trial.samples.len(), "{id}");

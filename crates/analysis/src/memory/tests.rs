@@ -2,10 +2,10 @@
 //! memory, and warm.
 
 use super::*;
-use readlab_model::target::TargetKind;
 use readlab_model::target::extents::Extents;
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::target::places::{Pattern, PlacesFacts};
+use readlab_model::target::{TargetIndex, TargetKind};
 use readlab_model::trial::TrialIndex;
 use readlab_protocol::Cache;
 use readlab_record::{Line, testing};
@@ -28,7 +28,7 @@ fn add_trial(record: &mut Record, name: &str, target: usize, state: CacheState, 
         Sample { wall_ns: wall_ms * (1_000_000 + 1_000 * wobble), ..Sample::default() }
     };
     let added = testing::add_trial(record, name, state, Cache::Through, (0..ROUNDS).map(reading));
-    record.trials[TrialIndex::new(added)].trial.target = target;
+    record.trials[TrialIndex::new(added)].trial.target = TargetIndex::new(target);
 }
 
 /// A record of these methods on a file of one gigabyte, each with the milliseconds of a reading at each
@@ -153,7 +153,7 @@ fn a_crossing_at_the_warm_end_has_no_share_and_a_method_that_leads_everywhere_ha
 #[test]
 fn files_works_and_records_without_a_bound_are_kept_apart() {
     let mut record = record(&[("rust/mmap", [1000, 800, 500, 100, 50]), ("rust/direct", [500; 5])]);
-    record.targets[2].path = "/g".to_owned();
+    record.targets[TargetIndex::new(2)].path = "/g".to_owned();
     let points =
         |record: &Record| MemoryCurve::all(record).iter().map(|curve| curve.points.len()).collect::<Vec<_>>();
     assert_eq!(points(&record), [4, 4], "the bound of the other file is not theirs");

@@ -3,6 +3,7 @@
 
 use crate::stats::float;
 use readlab_model::sample::Meter;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::CacheState;
 use readlab_model::units::Bytes;
 use readlab_record::{Record, TrialRecord};
@@ -12,7 +13,7 @@ const EXPLAINED_BELOW_SHARE: f64 = 0.97;
 
 /// What makes cold readings of a target look faster than its device, with numbers; empty if nothing
 /// does.
-pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
+pub fn explain_device_bytes(record: &Record, target: TargetIndex) -> Vec<String> {
     let Some(facts) = record.targets.get(target).filter(|facts| facts.size_bytes > 0) else {
         return Vec::new();
     };
@@ -49,7 +50,7 @@ pub fn explain_device_bytes(record: &Record, target: usize) -> Vec<String> {
 
 /// The smallest and the largest number of device bytes among the cold trials with accepted samples
 /// that read the whole target, each a median.
-fn device_bytes(record: &Record, target: usize) -> Option<(u64, u64)> {
+fn device_bytes(record: &Record, target: TargetIndex) -> Option<(u64, u64)> {
     let cold = |it: &&TrialRecord| {
         it.trial.target == target
             && it.trial.state == CacheState::Cold

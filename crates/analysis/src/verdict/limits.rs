@@ -9,6 +9,7 @@ use super::server::connections;
 use crate::noise::SharedNoise;
 use crate::stats::{self, Observation, float, whole};
 use readlab_model::sample::{Meter, Sample};
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{COMMAND, CacheState};
 use readlab_model::units::Throughput;
 use readlab_record::{Limit, LimitKind, LimitUnit, Record, RunKind, Trial, TrialRecord};
@@ -24,12 +25,12 @@ pub fn limits(record: &Record) -> Vec<Limit> {
         keep_better(&mut limits, limit.clone(), |it| it.trial.is_some() && it.trial == limit.trial);
     }
     let of_readings = |limit: &Limit| is_of_reading(record, limit);
-    let measured: BTreeSet<(LimitKind, usize)> =
+    let measured: BTreeSet<(LimitKind, TargetIndex)> =
         limits.iter().filter(|it| !of_readings(it)).map(|it| (it.kind, it.target)).collect();
     // Readings above a cache say nothing about the device. A reading that bypasses the page cache
     // shows the limit of the device only if no control measured it.
     let is_of_a_cache =
-        |target: usize| record.targets.get(target).is_some_and(|it| it.cold_above().is_some());
+        |target: TargetIndex| record.targets.get(target).is_some_and(|it| it.cold_above().is_some());
     limits.retain(|it| it.kind != LimitKind::Device || !is_of_a_cache(it.target));
     let is_measured = |it: &Limit| {
         let target = record.unbounded_target(it.target).unwrap_or(it.target);
@@ -87,7 +88,12 @@ fn keep_better(limits: &mut Vec<Limit>, limit: Limit, is_same: impl Fn(&Limit) -
 }
 
 /// A sentence for each limit of a target in a state that a faster reading replaced.
-pub fn replaced_words(record: &Record, limits: &[Limit], target: usize, state: CacheState) -> Vec<String> {
+pub fn replaced_words(
+    record: &Record,
+    limits: &[Limit],
+    target: TargetIndex,
+    state: CacheState,
+) -> Vec<String> {
     let here = |it: &&Limit| it.target == target && it.state.is_none_or(|own| own == state);
     let better = limits.iter().filter(here).filter(|it| is_of_reading(record, it));
     let near = better.filter_map(|better| {
@@ -225,8 +231,8 @@ pub(super) fn for_trial<'a>(
     kind: LimitKind,
     trial: &Trial,
     threads: u64,
-    near_by: &[usize],
-    unbounded: Option<usize>,
+    near_by: &[TargetIndex],
+    unbounded: Option<TargetIndex>,
 ) -> Option<&'a Limit> {
     let others = || {
         let of_kind = limits.iter().filter(move |limit| limit.kind == kind);

@@ -10,7 +10,7 @@ use super::{ABOVE_LIMIT, DOMINANT_SHARE_MIN};
 use crate::memory::has_greater_bound;
 use crate::stats::{self, Confidence, Interval, Observation, float};
 use readlab_model::sample::{Meter, Sample};
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::CacheState;
 use readlab_record::{Limit, LimitKind, Record, TrialRecord};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -345,9 +345,9 @@ fn queued_ns(record: &Record, it: &TrialRecord, cpu: CpuTime, wall_ns: f64) -> f
 }
 
 /// Indices of the targets on the same mount as this one.
-fn targets_on_same_mount(record: &Record, target: &TargetFacts) -> Vec<usize> {
-    let same_mount = |(_, other): &(usize, &TargetFacts)| other.mount == target.mount;
-    record.targets.iter().enumerate().filter(same_mount).map(|(index, _)| index).collect()
+fn targets_on_same_mount(record: &Record, target: &TargetFacts) -> Vec<TargetIndex> {
+    let same_mount = |(_, other): &(TargetIndex, &TargetFacts)| other.mount == target.mount;
+    record.targets.numbered().filter(same_mount).map(|(index, _)| index).collect()
 }
 
 impl<'a> LimitShare<'a> {

@@ -6,8 +6,8 @@ use super::super::machines;
 use super::super::*;
 use readlab_analysis::compare::Measure;
 use readlab_model::sample::Sample;
-use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::{Header, Limit, LimitKind, LimitUnit, Line, Outcome, Record, RunKind, Trial, testing};
@@ -145,7 +145,7 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
     for (target, &bound) in (1..).zip(&bounds) {
         let cache_bytes = bound.in_bytes(SIZE_BYTES);
         let memory = MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE_BYTES, is_shared: false };
-        let facts = TargetFacts { memory: Some(memory), ..record.targets[0].clone() };
+        let facts = TargetFacts { memory: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
         record.add(testing::target(target, facts));
     }
     // Only the first number of a pair is noisy: noise in both would cancel out within rounds.
@@ -166,7 +166,8 @@ pub(super) fn record(file: &ClaimsFile, claim: &Claim, script: Script) -> Record
             continue;
         }
         let bounded = place.2.and_then(|bound| bounds.iter().position(|it| *it == bound));
-        let trial = Trial { target: bounded.map_or(0, |at| at + 1), ..trial(index, &place) };
+        let trial =
+            Trial { target: TargetIndex::new(bounded.map_or(0, |at| at + 1)), ..trial(index, &place) };
         let bytes = SIZE_BYTES * trial.readers();
         record.add(Line::Trial(Box::new(trial)));
         let noise = if script == Script::Noisy && subjects.contains(&place) { 0.2 } else { 0.001 };
@@ -219,7 +220,7 @@ fn limit(rate: f64) -> Limit {
     Limit {
         kind: LimitKind::Device,
         name: "fio".into(),
-        target: 0,
+        target: TargetIndex::new(0),
         state: None,
         trial: None,
         threads: 1,

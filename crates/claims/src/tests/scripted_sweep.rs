@@ -3,6 +3,7 @@
 use super::scripted::Script;
 use crate::Claim;
 use readlab_model::sample::Sample;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 use readlab_record::{Header, Line, Outcome, Record, RunKind, WriteTimes, WriteWay, testing};
@@ -152,7 +153,7 @@ fn add_file(record: &mut Record, nth: usize, sweep: Sweep) {
     let size_bytes = SIZES[nth % SIZES.len()];
     record.add(testing::sized(nth, size_bytes));
     let times = WriteTimes { write_ns: sweep.write.wall_ns(nth, size_bytes), sync_ns: None };
-    record.add(Line::Write { target: nth, how: WriteWay::Plain, times });
+    record.add(Line::Write { target: TargetIndex::new(nth), how: WriteWay::Plain, times });
     for (method, name, times) in
         [(0, "rust/read@buffer=1MiB", sweep.read), (1, "rust/direct@buffer=1MiB", sweep.direct)]
     {
@@ -160,7 +161,7 @@ fn add_file(record: &mut Record, nth: usize, sweep: Sweep) {
         let Line::Trial(mut trial) = testing::trial(index, name, CacheState::Cold, Cache::Through) else {
             unreachable!("a trial is a line of a trial")
         };
-        trial.target = nth;
+        trial.target = TargetIndex::new(nth);
         record.add(Line::Trial(trial));
         let sample = Sample {
             trial: TrialIndex::new(index),

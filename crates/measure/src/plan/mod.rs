@@ -8,6 +8,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use readlab_catalog::roster::Warmup;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{CacheState, TrialId, TrialIndex};
 pub use readlab_record::{Budget, Focus, Rules};
 use readlab_record::{Contest, Outcome, Trial};
@@ -87,7 +88,7 @@ pub struct Plan {
 }
 
 impl PlannedTrial {
-    pub fn on_target(&self, target: usize) -> PlannedTrial {
+    pub fn on_target(&self, target: TargetIndex) -> PlannedTrial {
         let mut planned = self.clone();
         planned.trial.target = target;
         planned
@@ -206,7 +207,7 @@ mod tests {
     fn a_joined_plan_has_the_same_trial_of_two_targets_side_by_side() {
         let here = plan(rules_of_runs(3), &[("a", COLD), ("b", COLD), ("a", WARM)]);
         let mut there = plan(rules_of_runs(3), &[("b", COLD), ("c", COLD), ("a", COLD), ("a", WARM)]);
-        there.trials = there.trials.iter().map(|planned| planned.on_target(1)).collect();
+        there.trials = there.trials.iter().map(|planned| planned.on_target(TargetIndex::new(1))).collect();
         let both = here.joined_with(there);
         let trials = both.trials.iter().map(|planned| &planned.trial);
         let found: Vec<_> = trials.clone().map(|it| (it.method(), it.target, it.state)).collect();
@@ -219,7 +220,7 @@ mod tests {
             ("a", 1, WARM),
             ("c", 1, COLD),
         ];
-        assert_eq!(found, expected);
+        assert_eq!(found, expected.map(|(name, target, state)| (name, TargetIndex::new(target), state)));
         assert_eq!(
             trials.map(|it| it.index).collect::<Vec<_>>(),
             (0..7).map(TrialIndex::new).collect::<Vec<_>>()

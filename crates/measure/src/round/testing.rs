@@ -7,6 +7,7 @@ use crate::interface::{CleanUpError, Progress, SampleError, Sampler, Sink, Slot,
 pub(crate) use crate::plan::testing::{COLD, WARM, plan, rules_of_runs};
 use crate::plan::{Plan, Rules};
 use readlab_model::sample::Sample;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{Answer, CacheState, Params, TrialIndex};
 use readlab_record::{Count, EndReason, Fill, Line, Outcome, Record, RecordError, testing};
 use std::cell::RefCell;
@@ -155,7 +156,13 @@ impl Sampler for ScriptedSampler {
         self.log(format!("  fill {fill}"));
         let filled = self.fills.pop_front().unwrap_or(Ok(()));
         let how = "scripted".to_owned();
-        filled.map(|()| Fill { fill, target: 0, how, wall_ns: STEP_NS, resident_after: Some(1.0) })
+        filled.map(|()| Fill {
+            fill,
+            target: TargetIndex::new(0),
+            how,
+            wall_ns: STEP_NS,
+            resident_after: Some(1.0),
+        })
     }
 
     fn turn(&mut self, trial: TrialIndex, slot: &Slot) -> Result<Vec<Sample>, SampleError> {

@@ -13,6 +13,7 @@ use crate::interface::{SampleError, TrialEnd};
 use crate::names_cache::FILL_OF_NAMES;
 use crate::residency::ResidencyProof;
 use crate::target::CacheControl;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_record::{Fill, Line, Trial};
 use std::time::Duration;
@@ -84,7 +85,7 @@ impl StateMaker<'_, '_> {
     }
 
     /// Evicts the file of a target. If pages stay, searches for the process that keeps them.
-    fn evict(&mut self, target: usize, evict: Evict) -> Result<ResidencyProof, CacheError> {
+    fn evict(&mut self, target: TargetIndex, evict: Evict) -> Result<ResidencyProof, CacheError> {
         let evicted = evict(self.trials.page_cache(target));
         let measured = self.trials.target(target);
         match measured.cache_control.identity() {
@@ -125,7 +126,7 @@ impl StateMaker<'_, '_> {
     /// Fills one file by the standard fill, again if pages were evicted meanwhile, and returns how
     /// it was filled. Pages that another program keeps in memory stay, and the rest is filled
     /// around them.
-    fn fill_one(&mut self, target: usize) -> Result<(FillResult, &'static str), CacheError> {
+    fn fill_one(&mut self, target: TargetIndex) -> Result<(FillResult, &'static str), CacheError> {
         let mut tries = 1;
         loop {
             let how = match self.evict(target, |cache| cache.evict_to_fill()) {
@@ -151,7 +152,7 @@ impl StateMaker<'_, '_> {
     }
 
     /// Makes a target warm again, with another try if pages are evicted meanwhile.
-    pub(super) fn refill(&self, target: usize) -> Result<(), CacheError> {
+    pub(super) fn refill(&self, target: TargetIndex) -> Result<(), CacheError> {
         let mut tries = 1;
         loop {
             match self.trials.page_cache(target).refill() {
@@ -214,7 +215,7 @@ mod tests {
         let ((fill, before), mut notes) = with_state_maker(&trials, |maker| {
             (maker.fill_all(3).unwrap(), maker.prepare(trials.nth_trial(0)).unwrap())
         });
-        assert_eq!((fill.fill, fill.target, fill.resident_after), (3, 0, Some(1.0)));
+        assert_eq!((fill.fill, fill.target, fill.resident_after), (3, TargetIndex::new(0), Some(1.0)));
         assert!(notes.take_lines().is_empty(), "one file has one fill");
         assert!(before.is_some_and(|proof| proof.is_warm()), "{before:?}");
     }

@@ -45,6 +45,7 @@ use own_commands::{OwnCommands, run_prepare_hook};
 use pressed::PressedTrials;
 use readlab_catalog::roster::Warmup;
 use readlab_model::sample::Sample;
+use readlab_model::target::{TargetIndex, Targets};
 use readlab_model::trial::{Answer, CacheState, Params, TrialIndex, Work};
 use readlab_model::units::Nanos;
 use readlab_protocol::TurnRequest;
@@ -109,7 +110,7 @@ impl<'a> ProcessSampler<'a> {
     pub fn of_single_reads(
         plan: &'a Plan,
         contenders: &'a Contenders,
-        files: &'a [SweepTarget],
+        files: &'a Targets<SweepTarget>,
         warm_up_file: Option<&'a WarmUpFile>,
     ) -> ProcessSampler<'a> {
         let single_reads = Some(SingleReads::new(files, warm_up_file));
@@ -194,7 +195,7 @@ impl<'a> ProcessSampler<'a> {
         }
         let wall_ns = Nanos::from(begun.elapsed()).0;
         self.states.forget_fill();
-        let target = point * self.trials.target_count();
+        let target = TargetIndex::new(0).under(point, self.trials.target_count());
         self.notes.add(Line::Settings(SettingsApplied { target, wall_ns }));
         Ok(true)
     }
@@ -219,7 +220,7 @@ impl<'a> ProcessSampler<'a> {
             CleanUpError { end: EndReason::CommandFailed, text }
         })?;
         let wall_ns = Nanos::from(begun.elapsed()).0;
-        self.notes.add(Line::Settings(SettingsApplied { target: 0, wall_ns }));
+        self.notes.add(Line::Settings(SettingsApplied { target: TargetIndex::new(0), wall_ns }));
         Ok(())
     }
 
@@ -348,7 +349,7 @@ impl<'a> ProcessSampler<'a> {
         self.states.forget_fill();
         // To be cold, a target may have needed the whole system evicted. One that cannot be filled again is
         // not warm before its turn, which then fills it or is refused.
-        let files: Vec<usize> = self.trials.files().map(|file| file.index).collect();
+        let files: Vec<TargetIndex> = self.trials.files().map(|file| file.index).collect();
         for file in files {
             let _ = self.state_maker().refill(file);
         }

@@ -7,6 +7,7 @@
 use super::trials::Trials;
 use crate::interface::{CleanUpError, SampleError, TrialEnd};
 use crate::shell_line::{self, LineError, ProgramRunner};
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{TrialId, TrialIndex};
 use readlab_protocol::{CHECK_VARIABLE, TurnRequest};
 use readlab_record::{Check, EndReason, Outcome, Trial, WHILE_RACED};
@@ -24,7 +25,7 @@ pub(super) struct OwnCommands {
     /// One trial of each command that was set up on a target, in order.
     set_up: Vec<TrialIndex>,
     /// Digest of the output that each command must print, by the target that it reads.
-    outputs: BTreeMap<(usize, TrialId), u64>,
+    outputs: BTreeMap<(TargetIndex, TrialId), u64>,
 }
 
 impl OwnCommands {

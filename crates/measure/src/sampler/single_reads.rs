@@ -9,6 +9,7 @@ use super::ProcessSampler;
 use crate::interface::TrialEnd;
 use crate::target::{MeasuredTarget, SweepTarget};
 use crate::warm_up_file::WarmUpFile;
+use readlab_model::target::Targets;
 use readlab_model::trial::{Params, TrialIndex};
 use readlab_record::{EndReason, Outcome};
 use readlab_system::interrupt;
@@ -16,7 +17,7 @@ use std::fs::File;
 use std::io;
 
 pub(super) struct SingleReads<'a> {
-    files: &'a [SweepTarget],
+    files: &'a Targets<SweepTarget>,
     warm_up_file: Option<&'a WarmUpFile>,
     /// Whether the contender that was started last reads readlab's own file.
     is_warming_up: bool,
@@ -25,9 +26,11 @@ pub(super) struct SingleReads<'a> {
 }
 
 impl<'a> SingleReads<'a> {
-    /// Single reads of these files, which are indexed by target number. Without a warm-up file,
-    /// contenders are not warmed up.
-    pub(super) fn new(files: &'a [SweepTarget], warm_up_file: Option<&'a WarmUpFile>) -> SingleReads<'a> {
+    /// Single reads of these files. Without a warm-up file, contenders are not warmed up.
+    pub(super) fn new(
+        files: &'a Targets<SweepTarget>,
+        warm_up_file: Option<&'a WarmUpFile>,
+    ) -> SingleReads<'a> {
         SingleReads { files, warm_up_file, is_warming_up: false, is_primed: false }
     }
 }
@@ -164,7 +167,7 @@ mod tests {
         plan: Plan,
         contenders: Contenders,
         folder: tempfile::TempDir,
-        files: Vec<SweepTarget>,
+        files: Targets<SweepTarget>,
         warm_up_file: WarmUpFile,
     }
 
@@ -178,7 +181,7 @@ mod tests {
                 plan: plan(rules_of_runs(1), &[("a", COLD)]),
                 contenders: Contenders::default(),
                 folder,
-                files: vec![sweep_target(&timed, 0)],
+                files: [sweep_target(&timed, 0)].into_iter().collect(),
                 warm_up_file: WarmUpFile::at(&untimed, sweep_target(&untimed, 0)),
             }
         }

@@ -11,7 +11,7 @@ use crate::target::{CacheControl, MeasuredTarget};
 use crate::testing::{disk_folder, target, tree_target, truth};
 use readlab_corpus::oracle::Truth;
 use readlab_model::sample::Meter;
-use readlab_model::target::ServerOptions;
+use readlab_model::target::{ServerOptions, TargetIndex};
 use readlab_model::trial::{Answer, CacheState, TrialIndex};
 use readlab_protocol::{SampleLine, TurnRequest};
 use readlab_record::Trial;
@@ -77,7 +77,8 @@ impl Fixture {
             None => CacheControl::Web,
         };
         let (target, truth) = (&self.target, &self.truth);
-        let target = MeasuredTarget { index: 0, target, truth, decoded: None, cache_control };
+        let target =
+            MeasuredTarget { index: TargetIndex::new(0), target, truth, decoded: None, cache_control };
         Trials::new(plan, &self.contenders, vec![target])
     }
 }

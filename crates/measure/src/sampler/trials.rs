@@ -16,8 +16,8 @@ use readlab_catalog::roster::Warmup;
 use readlab_corpus::archive::PackedFile;
 use readlab_corpus::line_ends::OtherLineEnds;
 use readlab_corpus::oracle::Truth;
-use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::MemoryFacts;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{Answer, COMMAND, CacheState, Params, TrialIndex, Work};
 use readlab_protocol::files::list_word;
 use readlab_protocol::places::places_word;
@@ -142,12 +142,12 @@ impl<'a> Trials<'a> {
     }
 
     /// The trial with this name that reads this target, in any cache state.
-    pub(super) fn trial_named(&self, name: &str, target: usize) -> Option<&'a Trial> {
+    pub(super) fn trial_named(&self, name: &str, target: TargetIndex) -> Option<&'a Trial> {
         let mut trials = self.plan.trials.iter().map(|planned| &planned.trial);
         trials.find(|trial| trial.target == target && trial.id.to_string() == name)
     }
 
-    pub(super) fn target(&self, target: usize) -> &MeasuredTarget<'a> {
+    pub(super) fn target(&self, target: TargetIndex) -> &MeasuredTarget<'a> {
         let found = self.targets.iter().find(|measured| measured.index == target);
         found.expect("the sampler gets every target of its plan")
     }
@@ -183,7 +183,7 @@ impl<'a> Trials<'a> {
         if is_fast && trial.state == CacheState::Cold { again().or(before) } else { before }
     }
 
-    pub(super) fn page_cache(&self, target: usize) -> &dyn TargetCache {
+    pub(super) fn page_cache(&self, target: TargetIndex) -> &dyn TargetCache {
         self.target(target).cache().expect("states are made only of targets that have a file")
     }
 

@@ -15,6 +15,7 @@ use super::round::state_run::StateRun;
 use super::round::trial_progress::TrialProgress;
 use super::round::{ResumeState, Run, RunResult, end_reason};
 use readlab_analysis::stats::count;
+use readlab_model::target::TargetIndex;
 use readlab_record::{EndReason, RecordError};
 use std::collections::BTreeSet;
 
@@ -42,7 +43,7 @@ impl Run<'_> {
 
     fn read_each_once(&mut self, state_run: &mut StateRun) -> RunResult<EndReason> {
         let state = state_run.state;
-        let targets: BTreeSet<usize> =
+        let targets: BTreeSet<TargetIndex> =
             state_run.progresses.iter().map(|it| self.plan.planned_trial(it.trial).trial.target).collect();
         let of = u32::try_from(targets.len()).unwrap_or(u32::MAX);
         let turns = state_run.progresses.len();

@@ -12,7 +12,7 @@ use readlab_record::Outcome;
 fn two_methods() -> Plan {
     let mut plan = plan(Rules::one_reading(7), &[("a", COLD), ("b", COLD), ("b", COLD), ("a", COLD)]);
     for (planned, target) in plan.trials.iter_mut().zip([0, 1, 0, 1]) {
-        planned.trial.target = target;
+        planned.trial.target = TargetIndex::new(target);
     }
     plan
 }

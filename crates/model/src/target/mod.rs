@@ -12,7 +12,10 @@ pub mod memory;
 pub mod places;
 pub mod range;
 pub mod setting;
+mod targets;
 pub mod tree;
+
+pub use targets::{TargetIndex, Targets};
 
 use crate::trial::{Answer, Transport};
 use device::{Device, IoQuota, ReadAhead};

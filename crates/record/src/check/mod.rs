@@ -23,6 +23,7 @@ use super::{
     Count, FlameGraph, FleetTurn, Header, Limit, Line, Outcome, ReadersTurn, Record, Spread, Trace, Trial,
 };
 use readlab_model::sample::{Meter, MeterUnit, PressedProof, Sample};
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::TrialIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -111,8 +112,8 @@ impl RecordCheck {
             Line::Contender(receipt) if !self.contenders.insert(receipt.contender.clone()) => {
                 Err(format!("contender {:?} a second time", receipt.contender))
             }
-            Line::Target { index, .. } if *index != record.targets.len() => {
-                Err(format!("target {index} where target {} belongs", record.targets.len()))
+            Line::Target { index, .. } if *index != record.targets.next_index() => {
+                Err(format!("target {index} where target {} belongs", record.targets.next_index()))
             }
             line => check_line(record, line).map(|()| LineTreatment::Add),
         }
@@ -378,8 +379,8 @@ fn check_trial_known(record: &Record, trial: TrialIndex) -> Result<(), String> {
     record.trial(trial).map(|_| ()).ok_or_else(|| unknown_error("trial", trial))
 }
 
-fn check_target_known(record: &Record, target: usize) -> Result<(), String> {
-    if target < record.targets.len() { Ok(()) } else { Err(unknown_error("target", target)) }
+fn check_target_known(record: &Record, target: TargetIndex) -> Result<(), String> {
+    record.targets.get(target).map(|_| ()).ok_or_else(|| unknown_error("target", target))
 }
 
 fn unknown_error(what: &str, index: impl Display) -> String {

@@ -5,7 +5,7 @@ use super::super::{Fill, HotSpot, Line, Record, Resumption, WarmedUp, WarmupEnd,
 use super::*;
 use crate::{EndReason, LimitKind, LimitUnit, ReaderTiming, Receipt};
 use proptest::prelude::*;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_protocol::Cache;
 
@@ -60,7 +60,7 @@ fn limit_line(change: impl FnOnce(&mut Limit)) -> Line {
     let mut limit = Limit {
         kind: LimitKind::Device,
         name: String::new(),
-        target: 0,
+        target: TargetIndex::new(0),
         state: None,
         trial: Some(TrialIndex::new(1)),
         threads: 1,
@@ -139,7 +139,7 @@ fn targets_contenders_and_trials_are_announced_once_and_in_order() {
     let same = trial(0, "rust/read/scalar", CacheState::Warm, Cache::Through);
     assert_eq!((growing.add(same), growing.record.trials.len()), (Ok(()), 2), "word for word is once");
     let Line::Trial(mut far) = other() else { panic!() };
-    (far.index, far.target) = (TrialIndex::new(2), 1);
+    (far.index, far.target) = (TrialIndex::new(2), TargetIndex::new(1));
     assert_eq!(rejection_of(Line::Trial(far)), "target 1, which no earlier line introduces");
     let receipt =
         || Receipt { contender: "rust".into(), version: "1".into(), runtime: "r".into(), language: None };
@@ -168,11 +168,20 @@ fn lines_that_name_a_trial_or_a_target_must_come_after_it() {
     }
     assert!(rejection_of(warmed(TrialIndex::new(0), u64::MAX)).starts_with("wall_ns: "));
     let fill = |target, resident_after| {
-        Line::Fill(Fill { fill: 0, target, how: String::new(), wall_ns: 1, resident_after })
+        Line::Fill(Fill {
+            fill: 0,
+            target: TargetIndex::new(target),
+            how: String::new(),
+            wall_ns: 1,
+            resident_after,
+        })
     };
     assert_eq!(rejection_of(fill(1, None)), "target 1, which no earlier line introduces");
     assert_eq!(rejection_of(fill(0, Some(2.0))), "resident_after is 2e0, and a share is from 0 to 1");
-    assert_eq!(rejection_of(limit_line(|it| it.target = 1)), "target 1, which no earlier line introduces");
+    assert_eq!(
+        rejection_of(limit_line(|it| it.target = TargetIndex::new(1))),
+        "target 1, which no earlier line introduces"
+    );
     let mut growing = GrowingRecord::new();
     let rejected = |trial| Line::Rejected { trial, round: 0, reason: String::new() };
     assert_eq!((growing.add(rejected(nine)), growing.add(rejected(TrialIndex::new(0)))), (Ok(()), Ok(())));
@@ -180,7 +189,7 @@ fn lines_that_name_a_trial_or_a_target_must_come_after_it() {
     assert_eq!(kept, 1, "a sweep rejects before it announces");
     let write = |write_ns| {
         let times = WriteTimes { write_ns, sync_ns: None };
-        Line::Write { target: 5, how: WriteWay::Plain, times }
+        Line::Write { target: TargetIndex::new(5), how: WriteWay::Plain, times }
     };
     assert_eq!(growing.add(write(1)), Ok(()), "a sweep writes before it announces");
     assert_eq!(rejection_of(write(0)), "a window of 0 ns");

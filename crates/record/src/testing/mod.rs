@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use readlab_model::sample::Sample;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, TrialId, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_system::machine::Machine;
@@ -45,7 +45,7 @@ pub fn header() -> Header {
 }
 
 pub fn target(index: usize, facts: TargetFacts) -> Line {
-    Line::Target { index, facts: Box::new(facts) }
+    Line::Target { index: TargetIndex::new(index), facts: Box::new(facts) }
 }
 
 /// A target with a known size.
@@ -60,7 +60,7 @@ pub fn trial(index: usize, name: &str, state: CacheState, cache: Cache) -> Line 
         index: TrialIndex::new(index),
         label: None,
         params: id.params.clone(),
-        target: 0,
+        target: TargetIndex::new(0),
         work: Work::Newlines,
         state,
         cache,

@@ -6,6 +6,7 @@ use crate::{
     SCHEMA_VERSION, Trial,
 };
 use readlab_model::sample::Sample;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{CacheState, TrialIndex};
 use std::fs;
 use std::path::PathBuf;
@@ -72,7 +73,7 @@ fn every_kind_of_line_comes_back_as_it_was() {
         assert!(text.contains(&format!("{{\"line\":\"{kind}\",")), "there is no line of the kind {kind}");
     }
     let record = Record::read(&path).unwrap();
-    assert_eq!((&record.header, record.targets[0].size_bytes), (&header(), 7));
+    assert_eq!((&record.header, record.targets[TargetIndex::new(0)].size_bytes), (&header(), 7));
     let found = &record.trials[TrialIndex::new(0)];
     assert_eq!((&found.trial, found.samples.len(), found.rejected.len()), (&trial(), 1, 1));
     assert_eq!(found.searched.len(), 1, "readings of a search stand apart");

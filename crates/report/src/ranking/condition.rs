@@ -5,7 +5,7 @@ use super::super::name::target_names;
 use super::super::words;
 use super::Ranking;
 use super::pieces::Pieces;
-use readlab_model::target::{CACHE_UNKNOWN, TargetFacts};
+use readlab_model::target::{CACHE_UNKNOWN, TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{CacheState, Transport, Work};
 use readlab_record::{Record, Trial};
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ impl Ranking {
 pub(super) struct DistinguishedBy {
     work: bool,
     /// The names of the targets; `None` if all trials read the same one.
-    targets: Option<Vec<String>>,
+    targets: Option<Targets<String>>,
     /// Whether some trials read blocks of a file and others the whole file.
     blocks: bool,
     together: bool,
@@ -63,11 +63,10 @@ impl DistinguishedBy {
         let ranked = || record.trials.iter().map(|it| &it.trial).filter(|trial| !trial.is_control());
         let target = |trial: &Trial| record.target_of(trial);
         let has_targets = differ(ranked().map(|trial| target(trial).map(|target| &target.path)));
-        let paths = || record.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>();
         let has_readers = record.targets.iter().any(|target| target.readers.is_some());
         DistinguishedBy {
             work: differ(ranked().map(|trial| trial.work)),
-            targets: has_targets.then(|| target_names(&paths())),
+            targets: has_targets.then(|| target_names(&record.targets)),
             blocks: differ(ranked().filter_map(target).map(|target| target.blocks().is_some())),
             together: has_readers || differ(ranked().map(|trial| target(trial)?.together())),
             settings: differ(ranked().map(|trial| target(trial)?.settings_words())),
@@ -76,7 +75,7 @@ impl DistinguishedBy {
 
     /// The distinguishing facts in parentheses: the work, the name of the target, its blocks, the
     /// number of ranks or readers, and the settings of the system.
-    pub(super) fn words(&self, work: Work, target: usize, facts: Option<&TargetFacts>) -> String {
+    pub(super) fn words(&self, work: Work, target: TargetIndex, facts: Option<&TargetFacts>) -> String {
         let name = self.targets.as_ref().and_then(|names| names.get(target)).cloned();
         let blocks = facts.filter(|_| self.blocks).and_then(|facts| Pieces::from_facts(facts, work));
         let together = facts.filter(|_| self.together).and_then(together);

@@ -33,7 +33,7 @@ use readlab_catalog::language::Languages;
 use readlab_model::target::hidden_cache::HiddenCache;
 use readlab_model::target::memory::MemoryBound;
 use readlab_model::target::range::RangeFacts;
-use readlab_model::target::{TargetFacts, layers};
+use readlab_model::target::{TargetFacts, TargetIndex, layers};
 use readlab_model::trial::{CacheState, Transport, TrialIndex, Work};
 use readlab_model::units::Bytes;
 use readlab_protocol::Archive;
@@ -44,7 +44,7 @@ use std::collections::BTreeMap;
 /// The properties that all trials of one ranking share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    target: usize,
+    target: TargetIndex,
     decodes: Option<Archive>,
     work: Work,
     state: CacheState,
@@ -53,7 +53,7 @@ struct Key {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// Index of the target in the record.
-    pub target: usize,
+    pub target: TargetIndex,
     pub path: String,
     /// The size of the target; `None` if the record does not hold the target.
     pub size: Option<Bytes>,

@@ -22,6 +22,7 @@ use super::words;
 use readlab_analysis::stats::{
     self, AbsoluteErrors, Interval, LeastSquares, RelativeErrors, TheilSen, float,
 };
+use readlab_model::target::TargetIndex;
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::{Point, Record, RunKind, SweepSeries};
 use schemars::JsonSchema;
@@ -96,7 +97,7 @@ impl SweepView {
     }
 }
 
-fn file_name(record: &Record, file: usize) -> String {
+fn file_name(record: &Record, file: TargetIndex) -> String {
     let path = record.targets.get(file).map_or("", |facts| facts.path.as_str());
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }

@@ -9,6 +9,7 @@
 use super::DEVIATING_SHARE_MIN;
 use crate::words::{self, Number};
 use readlab_analysis::stats::{self, FittedLine, float};
+use readlab_model::target::TargetIndex;
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_record::Point;
 use schemars::JsonSchema;
@@ -111,9 +112,9 @@ pub struct MixedSize {
 
 impl MixedSize {
     /// The mixed sizes of a series, ascending. Each file counts once, with its first pass.
-    pub(super) fn all(points: &[Point], name: impl Fn(usize) -> String) -> Vec<MixedSize> {
+    pub(super) fn all(points: &[Point], name: impl Fn(TargetIndex) -> String) -> Vec<MixedSize> {
         let mut by_size: BTreeMap<u64, Vec<&Point>> = BTreeMap::new();
-        let mut first: BTreeMap<usize, &Point> = BTreeMap::new();
+        let mut first: BTreeMap<TargetIndex, &Point> = BTreeMap::new();
         for point in points {
             let kept = first.entry(point.file).or_insert(point);
             if point.pass < kept.pass {
@@ -126,7 +127,7 @@ impl MixedSize {
         by_size.into_values().filter_map(|points| MixedSize::find(&points, &name)).collect()
     }
 
-    fn find(points: &[&Point], name: &impl Fn(usize) -> String) -> Option<MixedSize> {
+    fn find(points: &[&Point], name: &impl Fn(TargetIndex) -> String) -> Option<MixedSize> {
         let log = |point: &Point| float(point.wall_ns.max(1)).ln();
         let groups = stats::two_groups(points.iter().map(|point| log(point)))?;
         if groups.gap < DEVIATING_SHARE_MIN.ln_1p() {
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     fn point(file: usize, size_bytes: u64, wall_ns: u64, pass: u32) -> Point {
-        Point { file, size_bytes, wall_ns, device_read_bytes: None, pass }
+        Point { file: TargetIndex::new(file), size_bytes, wall_ns, device_read_bytes: None, pass }
     }
 
     #[test]

@@ -9,7 +9,7 @@ fn series(bent_size: u64, bent_ns: u64, device_share: f64) -> Series {
         let is_bent = size_bytes == bent_size;
         let device = float(size_bytes) * if is_bent { device_share } else { 1.0 };
         let wall_ns = if is_bent { bent_ns } else { 1_000_000 + size_bytes };
-        Point { file: 0, size_bytes, wall_ns, device_read_bytes: Some(device as u64), pass }
+        Point { file: TargetIndex::new(0), size_bytes, wall_ns, device_read_bytes: Some(device as u64), pass }
     };
     swept("rust/read", (0..4).flat_map(|pass| sizes.map(|size| point(pass, size))).collect())
 }
@@ -46,7 +46,11 @@ fn a_deviation_without_a_metered_reason_is_called_unexplained() {
 
 #[test]
 fn a_single_size_has_no_line() {
-    let points = vec![Point { file: 0, size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 }; 3];
+    let points =
+        vec![
+            Point { file: TargetIndex::new(0), size_bytes: 5, wall_ns: 7, device_read_bytes: None, pass: 0 };
+            3
+        ];
     let series = swept("write plain", points);
     assert_eq!((series.fit, series.rate(), series.band.len()), (None, None, 0));
     assert_eq!(series.sizes[0].median_ns, 7);
@@ -55,8 +59,13 @@ fn a_single_size_has_no_line() {
 #[test]
 fn a_negative_fixed_cost_has_the_minus_sign_of_all_texts() {
     let points = [(1_000_000, 100_000), (10_000_000, 9_000_000), (100_000_000, 99_000_000)];
-    let point =
-        |(size_bytes, wall_ns)| Point { file: 0, size_bytes, wall_ns, device_read_bytes: None, pass: 0 };
+    let point = |(size_bytes, wall_ns)| Point {
+        file: TargetIndex::new(0),
+        size_bytes,
+        wall_ns,
+        device_read_bytes: None,
+        pass: 0,
+    };
     let words = swept("rust/read", points.map(point).to_vec()).line_words().unwrap();
     assert!(words.starts_with("fixed cost −") && !words.contains(" -") && !words.contains("[-"), "{words}");
 }

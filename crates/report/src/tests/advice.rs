@@ -31,7 +31,7 @@ fn advice(record: &Record) -> Option<Advice> {
 fn a_command_is_advised_as_it_is_typed_without_the_settings_of_the_system() {
     let wc = ("command/wc -l", 30, STEADY_US);
     let mut record = race_with_references(&[wc, ("rust/lines", 50, STEADY_US)]);
-    record.targets[0].settings = vec![read_ahead("4MiB", true)];
+    record.targets[TargetIndex::new(0)].settings = vec![read_ahead("4MiB", true)];
     let sentence = advice(&record).unwrap().sentence;
     assert!(sentence.contains("keep 'wc -l': the reference itself is the fastest"), "{sentence}");
 }
@@ -249,7 +249,7 @@ fn each_headline_names_its_work_if_a_record_has_several() {
     let mut record = race_with_references(&both);
     let path = "/data/g.zip".into();
     record.add(testing::target(1, TargetFacts { path, size_bytes: 1_000_000_000, ..TargetFacts::default() }));
-    [3, 4].iter().for_each(|&index| trial_mut(&mut record, index).trial.target = 1);
+    [3, 4].iter().for_each(|&index| trial_mut(&mut record, index).trial.target = TargetIndex::new(1));
     trial_mut(&mut record, 2).trial.cache = Cache::None;
     let control = &mut trial_mut(&mut record, 5).trial;
     (control.work, control.cache) = (Work::Sum, Cache::None);

@@ -52,7 +52,7 @@ fn sampled_residency_is_called_an_estimate_and_a_reading_of_a_hole_is_unproven()
 #[test]
 fn a_command_that_may_have_read_a_part_has_no_rate() {
     let mut record = record();
-    record.targets[0].extents = Some(Extents::default());
+    record.targets[TargetIndex::new(0)].extents = Some(Extents::default());
     let (head, gzip) = ("command/head -n 10", "command/gzip -c");
     let (warm, cold) = (CacheState::Warm, CacheState::Cold);
     let trials = [(head, warm, 1.0), (gzip, warm, 1.0), (head, cold, 0.5), (gzip, cold, 1.0)];
@@ -93,7 +93,7 @@ fn a_command_that_may_have_read_a_part_has_no_rate() {
 #[test]
 fn a_command_that_reads_a_part_has_a_share_and_a_rate_of_its_bytes() {
     let mut record = record();
-    let facts = &mut record.targets[0];
+    let facts = &mut record.targets[TargetIndex::new(0)];
     facts.extents = Some(Extents::default());
     facts.device = Some(Device { read_ahead_bytes: Some(128 << 10), ..Device::default() });
     let part_bytes = SIZE / 4;
@@ -140,7 +140,7 @@ fn controls_that_count_newlines_stand_beside_commands_that_count_nothing() {
 #[test]
 fn names_have_a_rate_of_names_and_none_of_bytes() {
     let mut record = record();
-    let facts = &mut record.targets[0];
+    let facts = &mut record.targets[TargetIndex::new(0)];
     facts.kind = TargetKind::Tree(TreeFacts { files: 900, ..TreeFacts::default() });
     facts.answer = Some(Answer { names: Some(1_000), ..Answer::default() });
     announce(&mut record, 0, "rust/names-readdir", CacheState::Warm).work = Work::Names;

@@ -22,7 +22,7 @@ pub(super) fn at_two_places(digests: [&str; 2], there_ms: [u64; 3]) -> Record {
     for (target, walls_ms) in [[200, 60, 100], there_ms].into_iter().enumerate() {
         for (method, (name, wall_ms)) in names.iter().zip(walls_ms).enumerate() {
             let index = 3 * target + method;
-            announce(&mut record, index, name, CacheState::Warm).target = target;
+            announce(&mut record, index, name, CacheState::Warm).target = TargetIndex::new(target);
             let wobble = |round: u32| u64::from(round * 7 % 5) + (index as u64 + u64::from(round)) % 2;
             let wall_ns = |round| wall_ms * (1_000_000 + 1_000 * wobble(round));
             add_readings(&mut record, index, (0..8).map(|round| reading(index, round, wall_ns(round))));
@@ -82,7 +82,7 @@ fn a_place_with_another_content_has_no_table_and_the_reason() {
 fn the_sentence_says_if_contents_of_unlike_sizes_are_compared_by_byte() {
     let mut record = at_two_places(["d", "e"], [400, 120, 200]);
     record.header.locations = Some(Locations { same_content: true });
-    record.targets[1].size_bytes = 2 * SIZE;
+    record.targets[TargetIndex::new(1)].size_bytes = 2 * SIZE;
     let sentence = &sentences(&record)[0];
     assert!(sentence.contains(" reads at 1.0"), "{sentence}");
     let by_byte =
@@ -103,7 +103,7 @@ fn the_sentence_names_the_settings_under_which_both_places_are_read() {
     assert!(sentences(&record)[0].starts_with(begins), "{:?}", sentences(&record));
     assert_eq!(document(&record)["locations"]["compared"][0]["settings"], "read-ahead=4MiB");
     // Each device was found with a value of its own.
-    record.targets[1].settings = under("128KiB");
+    record.targets[TargetIndex::new(1)].settings = under("128KiB");
     let begins = "places: warm, newlines, read-ahead=128KiB beside read-ahead=4MiB, as they were found: over 3 methods";
     assert!(sentences(&record)[0].starts_with(begins), "{:?}", sentences(&record));
 }
@@ -112,8 +112,8 @@ fn the_sentence_names_the_settings_under_which_both_places_are_read() {
 fn the_sentence_says_if_contents_are_the_same_by_answers_and_not_by_a_digest() {
     let mut record = at_two_places(["d", "e"], [250, 75, 125]);
     let answer = Answer { bytes: Some(SIZE), newlines: Some(9), sum: Some(7), ..Answer::default() };
-    record.targets[0].answer = Some(answer);
-    record.targets[1].tar_files = Some(answer);
+    record.targets[TargetIndex::new(0)].answer = Some(answer);
+    record.targets[TargetIndex::new(1)].tar_files = Some(answer);
     let sentence = &sentences(&record)[0];
     assert!(sentence.contains("; the files are the same by the right answers"), "{sentence}");
     assert!(sentence.ends_with("not by a digest; the headers of a tar are read, too"), "{sentence}");

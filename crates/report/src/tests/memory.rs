@@ -23,7 +23,10 @@ pub(super) fn under_bounds() -> Record {
         let bound: MemoryBound = bound.parse().unwrap();
         let cache_bytes = bound.in_bytes(SIZE);
         let memory = Some(MemoryFacts { bound, cache_bytes, working_set_bytes: SIZE, is_shared: false });
-        record.add(testing::target(index, TargetFacts { memory, ..record.targets[0].clone() }));
+        record.add(testing::target(
+            index,
+            TargetFacts { memory, ..record.targets[TargetIndex::new(0)].clone() },
+        ));
     }
     METHODS.into_iter().for_each(|(name, walls_ms)| add_method(&mut record, name, walls_ms));
     record
@@ -35,7 +38,7 @@ fn add_method(record: &mut Record, name: &str, [cold, quarter, half, whole, warm
     let ends = [(CacheState::Cold, cold), (CacheState::Warm, warm)].map(|it| (0, it));
     for (target, (state, wall_ms)) in (1..).zip(pressed).chain(ends) {
         let index = record.trials.len();
-        announce(record, index, name, state).target = target;
+        announce(record, index, name, state).target = TargetIndex::new(target);
         let read = |round: u32| {
             let wobble = u64::from(round * 7 % 5) + (index as u64 + u64::from(round)) % 2;
             let device_read_bytes = Some(if state == CacheState::Pressed { SIZE / 2 } else { 0 });
@@ -87,7 +90,7 @@ fn a_method_that_is_the_fastest_everywhere_is_named_once() {
 fn a_method_that_is_the_fastest_at_both_ends_is_not_said_to_overtake_itself() {
     let mut record = under_bounds();
     for it in record.trials.iter_mut().filter(|it| it.trial.id.to_string() == METHODS[0].0) {
-        let wall_ns = if it.trial.target == 2 { 100_000_000 } else { 4_000_000_000 };
+        let wall_ns = if it.trial.target == TargetIndex::new(2) { 100_000_000 } else { 4_000_000_000 };
         it.samples = it.samples.iter().map(|sample| Sample { wall_ns, ..sample }).collect();
     }
     let said = "memory: newlines: rust/direct@buffer=1MiB has the best median cold and warm, rust/mmap/avx2 with \
@@ -153,9 +156,12 @@ fn a_chart_has_one_line_for_each_method_and_not_one_for_each_scan() {
 fn a_file_under_several_bounds_has_one_title() {
     let mut record = under_bounds();
     for (index, bound) in [(4, "90%"), (5, "200%")] {
-        let memory = record.targets[1].memory.clone().unwrap();
+        let memory = record.targets[TargetIndex::new(1)].memory.clone().unwrap();
         let memory = Some(MemoryFacts { bound: bound.parse().unwrap(), ..memory });
-        record.add(testing::target(index, TargetFacts { memory, ..record.targets[0].clone() }));
+        record.add(testing::target(
+            index,
+            TargetFacts { memory, ..record.targets[TargetIndex::new(0)].clone() },
+        ));
     }
     let titles = Page::from_record(&record).target_titles;
     assert!(titles.len() == 1 && titles[0].starts_with("/data/f · 1.00 GB"), "{titles:?}");
@@ -185,7 +191,7 @@ fn pressed_readings_are_shown_with_what_they_read_again() {
 fn rows_below_the_heading_of_a_bound_do_not_repeat_it_and_exports_name_it() {
     let mut record = under_bounds();
     let index = record.trials.len();
-    announce(&mut record, index, "rust/pread", CacheState::Pressed).target = 2;
+    announce(&mut record, index, "rust/pread", CacheState::Pressed).target = TargetIndex::new(2);
     let text = terminal_text(&record);
     let section = text.split("pressed to 50% · newlines").nth(1).unwrap().split("\n\n").next().unwrap();
     let is_row = |line: &&str| !line.starts_with("verdict:");
@@ -208,7 +214,8 @@ fn readings_under_a_bound_that_read_different_shares_again_are_told() {
         page.rankings.iter().flat_map(|it| it.explanations.clone()).collect::<Vec<String>>()
     };
     assert!(explained(&record).is_empty(), "all readings read half of the bytes again");
-    let is_half = |it: &TrialRecord| it.trial.target == 2 && it.trial.id.to_string() == METHODS[0].0;
+    let half = TargetIndex::new(2);
+    let is_half = |it: &TrialRecord| it.trial.target == half && it.trial.id.to_string() == METHODS[0].0;
     let half = record.trials.iter_mut().find(|it| is_half(it)).unwrap();
     let uneven = half.samples.iter().map(|sample| {
         let share = if sample.round % 2 == 0 { 0 } else { SIZE / 100 * 53 };
@@ -281,13 +288,13 @@ fn blocks_of_a_file_and_all_of_it_have_titles_that_differ() {
     // The mapping reads blocks, and the other method all of the file.
     let (base, bounded) = (record.targets.len(), BOUNDS.len() + 1);
     for number in 0..bounded {
-        let facts = record.targets[number].clone();
+        let facts = record.targets[TargetIndex::new(number)].clone();
         let extents = Some(Extents { count: 1, ..Extents::default() });
         let facts = TargetFacts { kind: TargetKind::Places(places.clone()), extents, ..facts };
         record.add(testing::target(base + number, facts));
     }
     for it in record.trials.iter_mut().filter(|it| it.trial.id.to_string() == METHODS[0].0) {
-        it.trial.target += base;
+        it.trial.target = it.trial.target.under(1, base);
     }
     let page = Page::from_record(&record);
     let titles: Vec<&str> = page.memory.iter().map(|view| view.title.as_str()).collect();

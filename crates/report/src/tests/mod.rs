@@ -5,7 +5,7 @@ use readlab_analysis::stats::{Interval, IntervalRule, RuledInterval, SharedRatio
 use readlab_model::sample::Sample;
 use readlab_model::target::hidden_cache::{HiddenCache, NotProbed, Times};
 use readlab_model::target::setting::SettingValue;
-use readlab_model::target::{Decoded, TargetFacts};
+use readlab_model::target::{Decoded, TargetFacts, TargetIndex};
 use readlab_model::trial::{Answer, CacheState, TrialIndex};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::testing::{self, header, outcome, trial};
@@ -261,7 +261,8 @@ fn samples_that_device_bytes_do_not_prove_are_counted_separately() {
 fn decoding_race() -> Record {
     let mut record = warm_race(&[("rust/read", 1000, [0; 5]), ("rust/gzip", 1000, [0; 5])]);
     let answer = Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() };
-    record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: "00".into(), answer });
+    record.targets[TargetIndex::new(0)].decoded =
+        Some(Decoded { archive: Archive::Gzip, digest: "00".into(), answer });
     trial_mut(&mut record, 1).trial.decodes = Some(Archive::Gzip);
     record
 }
@@ -275,7 +276,7 @@ fn the_rate_of_encoded_bytes_is_beside_that_of_decoded_bytes() {
     assert_eq!(gzip.title(), "Warm · newlines · out of the gzip");
     assert_eq!(gzip.size_words(), "1.00 GB in, 4.50 GB out (4.50 to 1; rates are of bytes out)");
     let mut grown = record.clone();
-    grown.targets[0].answer = Some(Answer { bytes: Some(SIZE + 5), ..Answer::default() });
+    grown.targets[TargetIndex::new(0)].answer = Some(Answer { bytes: Some(SIZE + 5), ..Answer::default() });
     assert_eq!(Page::from_record(&grown).rankings[0].size_words(), "1.00 GB");
     let row = &gzip.rows[0];
     assert_eq!((row.throughput.unwrap().0, row.rate_in.unwrap().0), (4.5e9, 1e9));
@@ -296,16 +297,17 @@ fn a_detected_cache_below_is_in_the_machine_line_with_its_factor() {
     let shown = |record: &Record| (Page::from_record(record).machine, markdown(&Page::from_record(record)));
     let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
     for silent in [None, Some(HiddenCache::NoneSeen(times))] {
-        record.targets[0].hidden_cache = silent;
+        record.targets[TargetIndex::new(0)].hidden_cache = silent;
         assert!(!shown(&record).0.contains("below") && !shown(&record).1.contains("below"));
     }
-    record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
+    record.targets[TargetIndex::new(0)].hidden_cache = Some(HiddenCache::Seen(times));
     let (machine, text) = shown(&record);
     let expected = "a cache lies below: second cold readings are 3.00 [2.50, 3.50] times as fast";
     assert!(machine.ends_with(expected), "{machine}");
     assert!(text.contains(&super::markdown::text(expected)), "{text}");
     assert_eq!(document(&record)["targets"][0]["hidden_cache"]["found"], "seen");
-    record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::ShortBudget });
+    record.targets[TargetIndex::new(0)].hidden_cache =
+        Some(HiddenCache::NotProbed { why: NotProbed::ShortBudget });
     let expected = "whether a cache lies below was not probed: the run has too little time";
     assert_eq!(terminal_text(&record).matches(expected).count(), 1, "{}", terminal_text(&record));
 }
@@ -339,7 +341,8 @@ fn rates_of_several_readers_count_what_all_of_them_read() {
 #[test]
 fn the_rate_of_a_file_that_delivers_more_than_its_size_counts_delivered_bytes() {
     let mut record = warm_race(&[("rust/read", 1000, [0; 5])]);
-    record.targets[0].answer = Some(Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() });
+    record.targets[TargetIndex::new(0)].answer =
+        Some(Answer { bytes: Some(9 * SIZE / 2), ..Answer::default() });
     let ranking = &Page::from_record(&record).rankings[0];
     assert_eq!((ranking.bytes_out.unwrap().0, ranking.rows[0].throughput.unwrap().0), (4_500_000_000, 4.5e9));
 }

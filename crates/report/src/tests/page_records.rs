@@ -64,9 +64,9 @@ pub(super) fn swept_record() -> Record {
         record.add(testing::target(index, facts));
         let late_ns = index as u64 * 100;
         let times = WriteTimes { write_ns: 100_000 + size_bytes / 2 + late_ns, sync_ns: None };
-        record.add(Line::Write { target: index, how: WriteWay::Plain, times });
+        record.add(Line::Write { target: TargetIndex::new(index), how: WriteWay::Plain, times });
         record.add(trial(index, "rust/direct@buffer=1MiB", CacheState::Cold, Cache::Bypass));
-        trial_mut(&mut record, index).trial.target = index;
+        trial_mut(&mut record, index).trial.target = TargetIndex::new(index);
         let read = reading(index, 0, 100_000 + size_bytes * 2 / 5 + late_ns);
         add_readings(&mut record, index, [Sample { device_read_bytes: Some(size_bytes), ..read }]);
     }
@@ -80,9 +80,11 @@ pub(super) fn swept_record_above_a_cache() -> Record {
         "what":"the cache of the server of nas","why":"it is elsewhere"}}]"#;
     let layers: Vec<Layer> = serde_json::from_str(layers).unwrap();
     record.targets.iter_mut().for_each(|target| target.layers.clone_from(&layers));
-    record.targets[0].hidden_cache = Some(HiddenCache::NotProbed { why: NotProbed::SlowDevice });
+    record.targets[TargetIndex::new(0)].hidden_cache =
+        Some(HiddenCache::NotProbed { why: NotProbed::SlowDevice });
     // One size is far above the line.
-    for it in record.trials.iter_mut().filter(|it| it.trial.target % 4 == 2) {
+    let is_of_size = |it: &&mut TrialRecord| it.trial.target.under_first(4) == TargetIndex::new(2);
+    for it in record.trials.iter_mut().filter(is_of_size) {
         it.samples = it.samples.iter().map(|sample| Sample { wall_ns: 4_000_000, ..sample }).collect();
     }
     record

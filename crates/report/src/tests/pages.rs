@@ -367,7 +367,7 @@ fn a_sweep_reports_proofs_and_side_effects_of_its_contender() {
     let samples = &mut trial_mut(&mut record, 3).samples;
     *samples = samples.iter().map(|sample| Sample { device_read_bytes: None, ..sample }).collect();
     let times = Times { estimate: 3.0, ci95: [2.5, 3.5], pairs: 12 };
-    record.targets[0].hidden_cache = Some(HiddenCache::Seen(times));
+    record.targets[TargetIndex::new(0)].hidden_cache = Some(HiddenCache::Seen(times));
     let page = Page::from_record(&record);
     assert!(page.machine.contains("a cache lies below: second cold readings are 3.00"), "{}", page.machine);
     let proof = "from the device 100 % of the size (device bytes known for 11 of 12)";

@@ -103,7 +103,7 @@ fn plain_and_packed(header: Header) -> Record {
 /// Adds a trial that reads the plain target 0, or decodes the zip, target 1.
 fn add_reads(record: &mut Record, index: usize, name: &str, state: CacheState, target: usize, wall_ms: u64) {
     let it = announce(record, index, name, state);
-    (it.target, it.decodes) = (target, (target == 1).then_some(Archive::Zip));
+    (it.target, it.decodes) = (TargetIndex::new(target), (target == 1).then_some(Archive::Zip));
     add_samples_with_wobble(record, index, wall_ms, [0, 40, 80, 20, 60]);
     outcome(record, index, Outcome::Measured);
 }
@@ -118,7 +118,7 @@ pub(super) fn readers_record() -> Record {
         record.add(testing::target(at, facts));
     }
     for (at, wall_ms) in [520, 250, 260].into_iter().enumerate() {
-        announce(&mut record, at, "rust/read", CacheState::Warm).target = at;
+        announce(&mut record, at, "rust/read", CacheState::Warm).target = TargetIndex::new(at);
         add_samples_with_wobble(&mut record, at, wall_ms, [0, 40, 80, 20, 60]);
         outcome(&mut record, at, Outcome::Measured);
     }
@@ -363,7 +363,7 @@ fn check_locations(record: &Record, page: &Page, checked: &mut Checked) {
             let of = |trial| record.trial(trial).unwrap();
             let (first, there) = (of(method.pair.first), of(method.pair.there));
             assert_eq!(first.trial.id, there.trial.id);
-            assert!(first.trial.target == 0 && there.trial.target > 0);
+            assert!(first.trial.target == TargetIndex::new(0) && there.trial.target > first.trial.target);
             let expected = median_ns(first) / median_ns(there);
             assert!(
                 (method.pair.ratio.estimate / expected - 1.0).abs() < 0.05,

@@ -16,7 +16,7 @@ pub(super) fn under_two_settings() -> Record {
     for (target, walls_ms) in [[100, 200], [50, 200]].into_iter().enumerate() {
         for (method, (name, wall_ms)) in ["rust/mmap", "rust/read"].into_iter().zip(walls_ms).enumerate() {
             let index = 2 * target + method;
-            announce(&mut record, index, name, CacheState::Warm).target = target;
+            announce(&mut record, index, name, CacheState::Warm).target = TargetIndex::new(target);
             let wall_ns = |round: u32| wall_ms * (1_000_000 + 1_000 * u64::from(round * 7 % 5));
             add_readings(&mut record, index, (0..8).map(|round| reading(index, round, wall_ns(round))));
         }

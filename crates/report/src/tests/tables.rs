@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::advice::UsualWay;
-use readlab_model::target::ServerOptions;
 use readlab_model::target::places::RangesFacts;
 use readlab_model::target::range::RangeFacts;
+use readlab_model::target::{ServerOptions, Targets};
 use readlab_record::{
     ReferenceCandidate, ReferenceReason, ResumePlan, Rules, RunKind, Samples, StopReason, Stopped,
 };
@@ -78,7 +78,7 @@ fn plan(indifference: f64) -> ResumePlan {
     ResumePlan {
         boot: None,
         folder: String::new(),
-        targets: Vec::new(),
+        targets: Targets::default(),
         states: Vec::new(),
         rules: Rules { indifference, ..Rules::one_reading(0) },
         trials: Vec::new(),
@@ -266,13 +266,15 @@ fn after_one_round_nothing_is_ranked_and_the_missing_round_is_reported() {
 fn bytes_before_a_range_count_for_its_amplification_and_for_no_rate() {
     let mut record = warm_race(&[("rust/read", 50, STEADY_US)]);
     let (start_bytes, length_bytes, before_bytes, file_bytes) = (0, SIZE, SIZE / 4, 2 * SIZE);
-    record.targets[0].range = Some(RangeFacts { start_bytes, length_bytes, before_bytes, file_bytes });
+    record.targets[TargetIndex::new(0)].range =
+        Some(RangeFacts { start_bytes, length_bytes, before_bytes, file_bytes });
     let page = Page::from_record(&record);
     let row = &page.rankings[0].rows[0];
     assert_eq!(row.amplification, Some(4.0 / 3.0));
     let trial = &document(&record)["trials"][0];
     assert_eq!((&trial["bytes_in"], &trial["bytes_out"]), (&SIZE.into(), &(SIZE / 4 * 3).into()), "{trial}");
-    record.targets[0].range = Some(RangeFacts { start_bytes, length_bytes, before_bytes: 0, file_bytes });
+    record.targets[TargetIndex::new(0)].range =
+        Some(RangeFacts { start_bytes, length_bytes, before_bytes: 0, file_bytes });
     assert_eq!(Page::from_record(&record).rankings[0].rows[0].amplification, None, "nothing more was read");
 }
 
@@ -285,7 +287,7 @@ fn amplification_of_ranges_is_the_ratio_of_read_bytes_to_useful_bytes() {
     announce(&mut record, 2, "rust/places-pread", CacheState::Cold);
     add_samples_with_wobble(&mut record, 2, 70, STEADY_US);
     outcome(&mut record, 2, Outcome::Measured);
-    record.targets[0].ranges = Some(RangesFacts {
+    record.targets[TargetIndex::new(0)].ranges = Some(RangesFacts {
         list: "/data/list".to_owned(),
         is_sorted: false,
         reads: 4,

@@ -8,6 +8,7 @@
 
 use super::config::RunConfig;
 use readlab_measure::plan::{Budget, Focus, Plan, PlannedTrial};
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{COMMAND, CacheState, TrialIndex};
 use readlab_model::units::Nanos;
 use readlab_record::{LimitKind, Outcome};
@@ -127,7 +128,7 @@ fn least_important(plan: &Plan, config: &RunConfig, state: CacheState, most: usi
     // A method that is read at one location is read at the other locations, too.
     let location = |planned: &PlannedTrial| config.user.locations.map(|_| planned.trial.target);
     let finds_limits = plan.trials.iter().all(|it| it.trial.is_control());
-    let mut of_contender = BTreeMap::<(Option<usize>, &str), usize>::new();
+    let mut of_contender = BTreeMap::<(Option<TargetIndex>, &str), usize>::new();
     let mut ranked = Vec::new();
     for planned in plan.trials.iter().filter(|it| it.trial.state == state && !reads_nothing(it)) {
         let rank = match planned.trial.limit() {
@@ -287,7 +288,7 @@ mod tests {
         plan.states = vec![COLD];
         plan.trials.retain(|it| it.trial.state == COLD && it.trial.method() != "null");
         let mut there = plan.clone();
-        there.trials = there.trials.iter().map(|it| it.on_target(1)).collect();
+        there.trials = there.trials.iter().map(|it| it.on_target(TargetIndex::new(1))).collect();
         let mut both = plan.joined_with(there);
         let mut config = config(&["rust/*"], false);
         config.user.locations = Some(readlab_record::Locations::default());
@@ -296,6 +297,7 @@ mod tests {
         let mut read: Vec<_> = read.map(|trial| (trial.method(), trial.target)).collect();
         read.sort_unstable();
         let expected = [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("resident", 0), ("resident", 1)];
+        let expected = expected.map(|(method, target)| (method, TargetIndex::new(target)));
         assert_eq!(read, expected, "111 s with three readings of 6 s");
     }
 

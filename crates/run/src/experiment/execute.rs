@@ -10,6 +10,7 @@ use readlab_measure::plan::Budget;
 use readlab_measure::round;
 use readlab_measure::sampler::ProcessSampler;
 use readlab_measure::search;
+use readlab_model::target::{TargetIndex, Targets};
 use readlab_record::{EndReason, Line, RecordError, RunKind};
 use readlab_system::interrupt;
 use readlab_targets::target::Place;
@@ -85,10 +86,10 @@ pub fn execute(experiment: Experiment, recorder: &mut Recorder) -> Result<EndRea
 /// reported if limits were asked for.
 fn record_link_speeds(
     kind: RunKind,
-    targets: &[KnownTarget],
+    targets: &Targets<KnownTarget>,
     recorder: &mut Recorder,
 ) -> Result<(), RecordError> {
-    for (index, known) in targets.iter().enumerate() {
+    for (index, known) in targets.numbered() {
         let Place::Web(remote) = &known.target.place else { continue };
         match other_limits::link_limit(remote, index) {
             Ok(Some(limit)) => recorder.append(Line::Limit(Box::new(limit)))?,
@@ -106,7 +107,7 @@ fn record_link_speeds(
 fn compare_with_fio(recorder: &mut Recorder, file: &Path, left: Option<Duration>) -> Result<(), RecordError> {
     for point in FIO_POINTS {
         recorder.display().show_activity("fio reads the device");
-        match fio_limit(file, 0, point, left.map(|left| left / FIO_POINTS.len() as u32)) {
+        match fio_limit(file, TargetIndex::new(0), point, left.map(|left| left / FIO_POINTS.len() as u32)) {
             Ok(limit) => recorder.append(Line::Limit(Box::new(limit)))?,
             Err(error) => {
                 return recorder.append(Line::Warning { text: format!("no limit by fio: {error}") });

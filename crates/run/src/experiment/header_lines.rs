@@ -9,7 +9,7 @@ use super::targets::OpenTarget;
 use super::together::ReaderGroup;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::InspectPlan;
-use readlab_model::target::{ServerOptions, TargetFacts};
+use readlab_model::target::{ServerOptions, TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{CacheState, TrialId};
 use readlab_record::{
     Check, Header, Line, ReferenceCandidate, ResumePlan, RunKind, SCHEMA, SCHEMA_VERSION, TargetRef,
@@ -30,7 +30,7 @@ pub(super) enum OpeningLines {
 #[derive(Debug)]
 pub(super) struct NewRecord {
     pub(super) header: Header,
-    pub(super) targets: Vec<TargetFacts>,
+    pub(super) targets: Targets<TargetFacts>,
     /// The lines after those of the targets.
     pub(super) others: Vec<Line>,
 }
@@ -43,9 +43,12 @@ impl OpeningLines {
             OpeningLines::Rest(lines) => return lines.clone(),
         };
         let header = fleet.map_or_else(|| header.clone(), |fleet| fleet.header(header));
-        let facts = targets.iter().map(|own| fleet.map_or_else(|| own.clone(), |fleet| fleet.facts(own)));
+        let target = |(index, own): (TargetIndex, &TargetFacts)| {
+            let facts = fleet.map_or_else(|| own.clone(), |fleet| fleet.facts(own));
+            Line::Target { index, facts: Box::new(facts) }
+        };
         let mut lines = vec![Line::Header(Box::new(header))];
-        lines.extend((0..).zip(facts).map(|(index, facts)| Line::Target { index, facts: Box::new(facts) }));
+        lines.extend(targets.numbered().map(target));
         lines.extend(fleet.map(JoinedFleet::line));
         lines.extend(others.iter().cloned());
         lines.extend(fleet.and_then(|fleet| fleet.shared_caches(states)).map(warning));

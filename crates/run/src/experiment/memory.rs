@@ -9,9 +9,9 @@ use anyhow::{Context, bail, ensure};
 use readlab_measure::memory_bound::MemoryControl;
 use readlab_measure::plan::{Budget, Plan, PlannedTrial, Rules};
 use readlab_measure::settings::FixedSetting;
-use readlab_model::target::TargetFacts;
 use readlab_model::target::layers::{Layer, LayerKind};
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
+use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::CacheState;
 use readlab_model::units::{Bytes, Nanos};
 use readlab_record::{Outcome, Start, Trial};
@@ -166,16 +166,16 @@ pub(super) fn arrange_bounds(
 /// Puts the bounds of a plan in force, with the read-ahead that a suite asks for. Returns the facts of all
 /// targets, and the control.
 fn begin_bounds(
-    targets: &[KnownTarget],
-    facts: &[TargetFacts],
+    targets: &Targets<KnownTarget>,
+    facts: &Targets<TargetFacts>,
     memory: &MemoryBounds,
     plan: &Plan,
-) -> anyhow::Result<(Vec<TargetFacts>, MemoryControl)> {
+) -> anyhow::Result<(Targets<TargetFacts>, MemoryControl)> {
     if memory.is_optional {
         check_memory(targets.iter().map(|known| &known.target))?;
     }
     let groups = MemoryGroups::find()?;
-    let mut facts = facts.to_vec();
+    let mut facts = facts.clone();
     let read_ahead = memory.read_ahead_bytes.and_then(|bytes| fix_read_ahead(bytes, &mut facts));
     let facts = facts_under_bounds(facts, targets, memory);
     let bound_of = |planned: &PlannedTrial| {
@@ -190,18 +190,18 @@ fn begin_bounds(
 
 /// The facts of the targets without a bound, and behind them those of the same targets under each bound.
 fn facts_under_bounds(
-    mut facts: Vec<TargetFacts>,
-    targets: &[KnownTarget],
+    mut facts: Targets<TargetFacts>,
+    targets: &Targets<KnownTarget>,
     memory: &MemoryBounds,
-) -> Vec<TargetFacts> {
-    let unbounded = facts.len();
+) -> Targets<TargetFacts> {
+    let unbounded = facts.clone();
     for &bound in &memory.bounds {
-        for number in 0..unbounded {
-            let KnownTarget { target, .. } = &targets[number % targets.len()];
+        for (index, own) in unbounded.numbered() {
+            let KnownTarget { target, .. } = &targets[index.under_first(targets.len())];
             let facts_of_bound = memory_facts(target, bound, memory.is_shared);
             // The cautions are those of the same file without a bound.
             let (memory, cautions) = (Some(facts_of_bound), Vec::new());
-            facts.push(TargetFacts { memory, cautions, ..facts[number].clone() });
+            facts.push(TargetFacts { memory, cautions, ..own.clone() });
         }
     }
     facts
@@ -209,7 +209,7 @@ fn facts_under_bounds(
 
 /// The read-ahead that a suite asks for, which is not yet set; `None` if the targets have it
 /// already, and if this user may not set it. A caution on the first target says what was found.
-fn fix_read_ahead(bytes: u64, facts: &mut [TargetFacts]) -> Option<FixedSetting> {
+fn fix_read_ahead(bytes: u64, facts: &mut Targets<TargetFacts>) -> Option<FixedSetting> {
     let found = facts.iter().filter_map(TargetFacts::read_ahead).find(|found| found.bytes != bytes)?;
     let (wanted, found) = (Bytes(bytes).exact(), Bytes(found.bytes).exact());
     let files = SettingFiles::find(&SystemRoot::default(), SystemSetting::ReadAhead, facts.iter());
@@ -266,7 +266,7 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
         Budget::Advised(time) => Budget::Advised(time_with_bounds(time, plan.states.len(), bounds)),
         firm @ Budget::Firm(_) => firm,
     };
-    let numbers = |target: usize| (1..=bounds).map(move |bound| bound * unbounded + target);
+    let numbers = |target: TargetIndex| (1..=bounds).map(move |bound| target.under(bound, unbounded));
     let is_pressed = |trial: &Trial| trial.state == CacheState::Pressed;
     let (mut trials, mut absent) = (Vec::new(), Vec::new());
     for planned in plan.trials {
@@ -286,7 +286,7 @@ pub(super) fn plan_under_bounds(plan: Plan, unbounded: usize, bounds: usize) -> 
         if !is_pressed(&trial) {
             return vec![(trial, outcome)];
         }
-        let on = |target: usize| (Trial { target, ..trial.clone() }, outcome.clone());
+        let on = |target: TargetIndex| (Trial { target, ..trial.clone() }, outcome.clone());
         numbers(trial.target).map(on).collect()
     };
     let absent = absent.into_iter().flat_map(absent_on_each).collect();
@@ -346,16 +346,17 @@ mod tests {
     fn pressed_trials_are_repeated_on_the_targets_of_each_bound_and_others_are_not() {
         let mut plan =
             plan(rules_of_runs(1), &[("a", COLD), ("device", PRESSED), ("a", PRESSED), ("b", PRESSED)]);
-        plan.trials[3].trial.target = 1;
+        plan.trials[3].trial.target = TargetIndex::new(1);
         plan.rules.budget = Budget::Advised(Nanos(10));
         let absent = Outcome::Unavailable { reason: String::new() };
         plan.absent.push((plan.trials[2].trial.clone(), absent));
         let plan = plan_under_bounds(plan, 2, 3);
-        let shown: Vec<(&str, usize)> =
+        let shown: Vec<(&str, TargetIndex)> =
             plan.trials.iter().map(|it| (it.trial.method(), it.trial.target)).collect();
-        assert_eq!(shown, [("a", 0), ("a", 2), ("a", 4), ("a", 6), ("b", 3), ("b", 5), ("b", 7)]);
-        let absent: Vec<usize> = plan.absent.iter().map(|(trial, _)| trial.target).collect();
-        assert_eq!(absent, [2, 4, 6]);
+        let right = [("a", 0), ("a", 2), ("a", 4), ("a", 6), ("b", 3), ("b", 5), ("b", 7)];
+        assert_eq!(shown, right.map(|(method, target)| (method, TargetIndex::new(target))));
+        let absent: Vec<TargetIndex> = plan.absent.iter().map(|(trial, _)| trial.target).collect();
+        assert_eq!(absent, [2, 4, 6].map(TargetIndex::new));
         assert_eq!(
             plan.rules.budget,
             Budget::Advised(Nanos(35)),
@@ -372,11 +373,15 @@ mod tests {
         let budget = Budget::Advised(Nanos(10));
         plan.rules.budget = budget;
         let plan = without_bounds(plan_under_bounds(plan, 1, 2), budget, "no group");
-        let measured: Vec<usize> = plan.trials.iter().map(|it| it.trial.target).collect();
-        assert_eq!((measured, plan.states, plan.rules.budget), (vec![0], vec![COLD], budget));
-        let absent: Vec<(&str, usize, u64)> =
+        let measured: Vec<TargetIndex> = plan.trials.iter().map(|it| it.trial.target).collect();
+        assert_eq!(
+            (measured, plan.states, plan.rules.budget),
+            (vec![TargetIndex::new(0)], vec![COLD], budget)
+        );
+        let absent: Vec<(&str, TargetIndex, u64)> =
             plan.absent.iter().map(|(it, _)| (it.method(), it.target, it.index.into())).collect();
-        assert_eq!(absent, [("a", 1, 1), ("a", 2, 2), ("b", 1, 3), ("b", 2, 4)]);
+        let right = [("a", 1, 1), ("a", 2, 2), ("b", 1, 3), ("b", 2, 4)];
+        assert_eq!(absent, right.map(|(method, target, index)| (method, TargetIndex::new(target), index)));
         let reasons: Vec<&str> = plan.absent.iter().filter_map(|(_, outcome)| outcome.reason()).collect();
         assert_eq!(reasons[..2], ["no group"; 2]);
         assert!(reasons[2].starts_with("its contender is started before each reading"), "the nearer reason");
@@ -424,20 +429,23 @@ mod tests {
     #[test]
     fn a_read_ahead_that_cannot_be_set_is_a_caution_and_one_that_is_there_is_none() {
         let read_ahead = |bytes| ReadAhead { bytes, setting: "/no-such-folder/read_ahead_kb".to_owned() };
-        let facts =
-            |bytes| [TargetFacts { own_read_ahead: Some(read_ahead(bytes)), ..TargetFacts::default() }];
+        let first = TargetIndex::new(0);
+        let with_one = |facts: TargetFacts| -> Targets<TargetFacts> { [facts].into_iter().collect() };
+        let facts = |bytes| {
+            with_one(TargetFacts { own_read_ahead: Some(read_ahead(bytes)), ..TargetFacts::default() })
+        };
         let mut large = facts(8 << 20);
         assert!(fix_read_ahead(128 << 10, &mut large).is_none());
-        let said = &large[0].cautions[0];
+        let said = &large[first].cautions[0];
         assert!(
             said.starts_with("The suite asks for a read-ahead of 128KiB, and it is 8MiB, which"),
             "{said}"
         );
         assert!(said.ends_with("/no-such-folder/read_ahead_kb does not exist"), "{said}");
-        assert_eq!(large[0].read_ahead(), Some(read_ahead(8 << 20)), "nothing was set");
+        assert_eq!(large[first].read_ahead(), Some(read_ahead(8 << 20)), "nothing was set");
         let mut usual = facts(128 << 10);
-        assert!(fix_read_ahead(128 << 10, &mut usual).is_none() && usual[0].cautions.is_empty());
-        assert!(fix_read_ahead(128 << 10, &mut [TargetFacts::default()]).is_none(), "none is known");
+        assert!(fix_read_ahead(128 << 10, &mut usual).is_none() && usual[first].cautions.is_empty());
+        assert!(fix_read_ahead(128 << 10, &mut with_one(TargetFacts::default())).is_none(), "none is known");
     }
 
     #[test]

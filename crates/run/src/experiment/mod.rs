@@ -42,6 +42,7 @@ use readlab_measure::sampler::{InspectPlan, picture_file};
 use readlab_measure::search::Tuning;
 use readlab_measure::settings::SettingControl;
 use readlab_measure::target::CacheControl;
+use readlab_model::target::Targets;
 use readlab_record::{Record, Requested, RunKind};
 use readlab_roster::discovery::Contenders;
 use readlab_roster::server::Server;
@@ -60,7 +61,7 @@ use together::ReaderGroup;
 pub struct Experiment {
     kind: RunKind,
     opening: OpeningLines,
-    targets: Vec<KnownTarget>,
+    targets: Targets<KnownTarget>,
     /// The cache control of each target, by which its cache state is made and proven.
     caches: Vec<CacheControl>,
     /// Servers of files over HTTP; they run until they are dropped.

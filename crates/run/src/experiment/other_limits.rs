@@ -6,6 +6,7 @@
 //! [`readlab_analysis::verdict::limits`] interprets their samples.
 
 use anyhow::{Context, anyhow, bail, ensure};
+use readlab_model::target::TargetIndex;
 use readlab_model::units::Bytes;
 use readlab_record::{Limit, LimitKind, LimitUnit};
 use readlab_system::interface;
@@ -43,7 +44,7 @@ pub(super) struct FioPoint {
 /// sequentially, the file opened read-only. In a limited time each reading ends early.
 pub(super) fn fio_limit(
     path: &Path,
-    target: usize,
+    target: TargetIndex,
     point: FioPoint,
     time: Option<Duration>,
 ) -> anyhow::Result<Limit> {
@@ -67,7 +68,7 @@ pub(super) fn fio_limit(
 }
 
 /// A limit whose rate is not known yet.
-fn limit_without_rate(kind: LimitKind, name: String, target: usize, how: &str) -> Limit {
+fn limit_without_rate(kind: LimitKind, name: String, target: TargetIndex, how: &str) -> Limit {
     Limit {
         kind,
         name,
@@ -126,7 +127,7 @@ fn parse_read_rate(said: &str) -> anyhow::Result<u64> {
 }
 
 /// The limit by the link's speed; `None` for a server on this machine, because no link leads there.
-pub(super) fn link_limit(remote: &RemoteTarget, target: usize) -> anyhow::Result<Option<Limit>> {
+pub(super) fn link_limit(remote: &RemoteTarget, target: TargetIndex) -> anyhow::Result<Option<Limit>> {
     let url = remote.source.url(RequestVerb::Head)?;
     let address = url.address().to_socket_addrs()?.next().context("its server has no address")?;
     let found = interface::on_route_to(address)?;
@@ -153,7 +154,8 @@ mod tests {
     #[test]
     fn without_time_fio_is_not_started() {
         let point = FioPoint { block_bytes: 4096, depth: 1 };
-        let found = fio_limit(Path::new("/no/such/file"), 0, point, Some(Duration::from_secs(1)));
+        let found =
+            fio_limit(Path::new("/no/such/file"), TargetIndex::new(0), point, Some(Duration::from_secs(1)));
         assert_eq!(found.unwrap_err().to_string(), "the time for the whole run was used up");
     }
 

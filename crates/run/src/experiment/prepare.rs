@@ -21,8 +21,8 @@ use readlab_measure::inspect::profile;
 use readlab_measure::plan::Plan;
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
 use readlab_measure::search::Tuning;
-use readlab_model::target::TargetFacts;
 use readlab_model::target::content::SameBy;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, Transport, TrialId, Work};
 use readlab_protocol::Archive;
 use readlab_record::{Header, ReferenceCandidate};
@@ -155,7 +155,7 @@ impl PlannedRun {
 #[derive(Debug, Clone, Copy, Default)]
 struct TargetGroup<'a> {
     /// Number of the first target of the group.
-    first: usize,
+    first: TargetIndex,
     /// The first location, if this is another one.
     first_location: Option<FirstLocation<'a>>,
 }
@@ -202,7 +202,7 @@ impl<'a> PlanInputs<'a> {
     ) -> Result<PlanInputs<'a>, PlanError> {
         let (readable, states, candidates) = (ReadableTargets::new(), Vec::new(), Vec::new());
         let mut planning = PlanInputs { config, contenders, group, readable, states, candidates };
-        for (index, (target, expected)) in targets.iter().zip(expected).enumerate() {
+        for (index, (target, expected)) in group.first.and_later().zip(targets.iter().zip(expected)) {
             let work = planning.work_on(&target.target.facts, None, expected.is_text());
             let (remote, tree) = (target.target.remote(), target.target.tree());
             let found = ReadableTarget {
@@ -212,7 +212,7 @@ impl<'a> PlanInputs<'a> {
                 has_ranges: remote.is_none_or(|remote| remote.has_ranges),
                 other_walk: tree.and_then(|tree| tree.other_walk()),
                 files: tree.map_or(1, |tree| tree.len() as u64),
-                ..ReadableTarget::plain(group.first + index, work)
+                ..ReadableTarget::plain(index, work)
             };
             planning.readable.insert(target.form, found);
         }
@@ -310,7 +310,8 @@ impl FirstReading<'_> {
         refuse_options_without_effect(config, contenders, targets, expected)?;
         let facts = OnceCell::new();
         let (mut plans, mut first_location) = (Vec::new(), None);
-        for (first, (target, expected)) in targets.chunks_mut(1).zip(expected.chunks_mut(1)).enumerate() {
+        let all = TargetIndex::new(0).and_later();
+        for (first, (target, expected)) in all.zip(targets.chunks_mut(1).zip(expected.chunks_mut(1))) {
             let path = target[0].target.facts.path.clone();
             let group = TargetGroup { first, first_location };
             let planning = PlanInputs::new(config, contenders, group, target, expected)?;
@@ -358,7 +359,9 @@ fn refuse_options_without_effect(
     expected: &[ExpectedAnswers],
 ) -> anyhow::Result<()> {
     let mut all = Vec::new();
-    for (first, (target, expected)) in targets.chunks(1).zip(expected.chunks(1)).enumerate() {
+    for (first, (target, expected)) in
+        TargetIndex::new(0).and_later().zip(targets.chunks(1).zip(expected.chunks(1)))
+    {
         let path = &target[0].target.facts.path;
         let group = TargetGroup { first, first_location: None };
         let mut planning = PlanInputs::new(config, contenders, group, target, expected)?;

@@ -11,8 +11,8 @@ use readlab_measure::settings::{
     RequestedSetting, SettingAccess, SettingControl, SharedSetting, is_plain_value,
 };
 use readlab_measure::target::CacheControl;
-use readlab_model::target::TargetFacts;
 use readlab_model::target::setting::SettingValue;
+use readlab_model::target::{TargetFacts, Targets};
 use readlab_model::units::{Bytes, Nanos};
 use readlab_protocol::command_line::has_place;
 use readlab_system::system_root::SystemRoot;
@@ -152,15 +152,15 @@ pub(super) fn try_values<'a>(
 /// Repeats the targets and the trials of a plan for each combination of the values that were tried.
 pub(super) fn arrange_settings(
     plan: Plan,
-    targets: Vec<KnownTarget>,
+    targets: Targets<KnownTarget>,
     caches: Vec<CacheControl>,
     raced: &[RacedSetting],
     control: SettingControl,
 ) -> ArrangedTargets {
     let points_of: Vec<Vec<Vec<SettingValue>>> =
-        (0..targets.len()).map(|target| control.points(target)).collect();
+        targets.indices().map(|target| control.points(target)).collect();
     let points = points_of.first().map_or(1, Vec::len);
-    let mut facts = Vec::new();
+    let mut facts = Targets::default();
     for point in 0..points {
         let known = targets.iter().zip(&points_of);
         facts.extend(known.map(|(known, points)| facts_under(&known.target.facts, &points[point], raced)));
@@ -173,7 +173,7 @@ pub(super) fn arrange_settings(
 }
 
 /// The sentence about a setting that several targets share.
-fn sharing_words(shared: &SharedSetting, targets: &[KnownTarget]) -> String {
+fn sharing_words(shared: &SharedSetting, targets: &Targets<KnownTarget>) -> String {
     let paths = shared.targets.iter().map(|target| targets[*target].target.facts.path.as_str());
     let paths = paths.collect::<Vec<_>>().join(", ");
     format!("{} is one setting for {paths}: each change of it is one for all of these", shared.name)
@@ -193,7 +193,7 @@ fn plan_under_points(plan: Plan, targets: usize, points: usize) -> Plan {
         firm @ Budget::Firm(_) => firm,
     };
     let under = |planned: &PlannedTrial, point: usize| {
-        let on = planned.on_target(point * targets + planned.trial.target);
+        let on = planned.on_target(planned.trial.target.under(point, targets));
         PlannedTrial { block: point, ..on }
     };
     repeat_trials(Plan { rules: Rules { budget, ..plan.rules }, ..plan }, points, under)
@@ -203,6 +203,7 @@ fn plan_under_points(plan: Plan, targets: usize, points: usize) -> Plan {
 mod tests {
     use super::*;
     use readlab_measure::plan::testing::{COLD, WARM, plan, rules_of_runs};
+    use readlab_model::target::TargetIndex;
     use readlab_model::target::device::{Device, ReadAhead};
 
     #[test]
@@ -246,11 +247,13 @@ mod tests {
     #[test]
     fn each_trial_is_repeated_under_each_point_on_targets_of_the_point() {
         let mut plan = plan(rules_of_runs(1), &[("a", COLD), ("b", WARM)]);
-        plan.trials[1].trial.target = 1;
+        plan.trials[1].trial.target = TargetIndex::new(1);
         plan.rules.budget = Budget::Advised(Nanos(10));
         let plan = plan_under_points(plan, 2, 3);
-        let shown: Vec<(usize, usize)> = plan.trials.iter().map(|it| (it.trial.target, it.block)).collect();
-        assert_eq!(shown, [(0, 0), (2, 1), (4, 2), (1, 0), (3, 1), (5, 2)]);
+        let shown: Vec<(TargetIndex, usize)> =
+            plan.trials.iter().map(|it| (it.trial.target, it.block)).collect();
+        let right = [(0, 0), (2, 1), (4, 2), (1, 0), (3, 1), (5, 2)];
+        assert_eq!(shown, right.map(|(target, block)| (TargetIndex::new(target), block)));
         assert_eq!((plan.block_count(), plan.rules.budget), (3, Budget::Advised(Nanos(30))));
     }
 

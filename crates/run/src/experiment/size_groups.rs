@@ -10,9 +10,9 @@ use super::together::ArrangedTargets;
 use crate::experiment::planner::TargetForm;
 use anyhow::ensure;
 use readlab_measure::plan::PlannedTrial;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{COMMAND, Transport};
 use readlab_protocol::Reads;
-use std::ops::Range;
 
 impl ArrangedTargets {
     /// Makes the methods that read lists read the size groups, too.
@@ -22,31 +22,31 @@ impl ArrangedTargets {
         deadline: &Deadline,
         recorder: &Recorder,
     ) -> anyhow::Result<ArrangedTargets> {
-        let is_tree = self.targets.len() == 1 && self.targets[0].target.tree().is_some();
+        let is_tree = self.targets.len() == 1 && self.targets.iter().all(|it| it.target.tree().is_some());
         ensure!(is_tree, "--per-file is for one folder or list");
         let form = TargetForm { archive: None, over: Transport::Tree };
         let (mut opened, mut expected) = (Vec::new(), Vec::new());
-        for target in self.targets[0].target.size_groups()? {
+        for target in self.targets[TargetIndex::new(0)].target.size_groups()? {
             let mut open = OpenTarget::open(ExaminedTarget { form, target }, drop_caches, false)?;
             expected.push(open.read_once(None, deadline, recorder)?);
             opened.push(open);
         }
         let (targets, caches) = split_known_targets(opened, expected);
-        let first = self.targets.len();
         self.facts.extend(targets.iter().map(|known| known.target.facts.clone()));
         self.targets.extend(targets);
         self.caches.extend(caches);
-        self.plan_groups(first..self.targets.len());
+        self.plan_groups();
         Ok(self)
     }
 
     /// Adds, for each trial that reads a list, a trial on each group.
-    fn plan_groups(&mut self, groups: Range<usize>) {
+    fn plan_groups(&mut self) {
         let reads_list = |planned: &&PlannedTrial| {
             let walks = matches!(planned.choice.method.reads, Reads::Folder | Reads::Both);
             !walks && !planned.trial.is_control() && planned.trial.contender() != COMMAND
         };
         let listed: Vec<PlannedTrial> = self.plan.trials.iter().filter(reads_list).cloned().collect();
+        let groups = self.targets.indices().skip(1);
         self.plan.trials.extend(groups.flat_map(|target| listed.iter().map(move |it| it.on_target(target))));
         self.plan.number_trials();
     }

@@ -14,7 +14,7 @@ use readlab_corpus::oracle::{self, ContinueCheck, Truth};
 use readlab_corpus::tree_truth::truth_of_files;
 use readlab_measure::cache::Eviction;
 use readlab_measure::target::{CacheControl, MeasuredTarget};
-use readlab_model::target::{Decoded, ServerOptions};
+use readlab_model::target::{Decoded, ServerOptions, Targets};
 use readlab_model::trial::Transport;
 use readlab_protocol::Archive;
 use readlab_roster::server::Server;
@@ -148,11 +148,11 @@ impl OpenTarget {
 
 /// The targets for the sampler, each with its number in the record and its cache control.
 pub(super) fn measured_targets(
-    targets: &[KnownTarget],
+    targets: &Targets<KnownTarget>,
     caches: Vec<CacheControl>,
 ) -> Vec<MeasuredTarget<'_>> {
-    let known = targets.iter().zip(caches).enumerate();
-    let measured = known.map(|(index, (KnownTarget { target, expected }, cache_control))| {
+    let known = targets.numbered().zip(caches);
+    let measured = known.map(|((index, KnownTarget { target, expected }), cache_control)| {
         let decoded = expected.decoded.as_ref();
         MeasuredTarget { index, target, truth: &expected.truth, decoded, cache_control }
     });
@@ -164,7 +164,7 @@ pub(super) fn measured_targets(
 pub(super) fn split_known_targets(
     targets: Vec<OpenTarget>,
     expected: Vec<ExpectedAnswers>,
-) -> (Vec<KnownTarget>, Vec<CacheControl>) {
+) -> (Targets<KnownTarget>, Vec<CacheControl>) {
     let both = targets.into_iter().zip(expected);
     both.map(|(OpenTarget { target, cache, .. }, expected)| (KnownTarget { target, expected }, cache)).unzip()
 }

@@ -14,7 +14,7 @@ use readlab_measure::cache::Eviction;
 use readlab_measure::plan::{Plan, PlannedTrial};
 use readlab_measure::settings::SettingControl;
 use readlab_measure::target::CacheControl;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{Answer, TrialIndex};
 use readlab_record::{Record, joint_answer};
 use readlab_targets::target::Target;
@@ -48,10 +48,10 @@ pub struct Readers {
 
 /// Targets and plan of the experiment, in the shape of the run.
 pub(super) struct ArrangedTargets {
-    pub(super) targets: Vec<KnownTarget>,
+    pub(super) targets: Targets<KnownTarget>,
     pub(super) caches: Vec<CacheControl>,
     /// The record's facts about each of its targets.
-    pub(super) facts: Vec<TargetFacts>,
+    pub(super) facts: Targets<TargetFacts>,
     pub(super) plan: Plan,
     /// The control of the settings of the system, if the run races different values of them.
     pub(super) settings: Option<SettingControl>,
@@ -74,9 +74,9 @@ impl ReaderGroup {
     }
 
     /// Number of readers of each target of the record; empty if it is always the same.
-    pub(super) fn counts(&self) -> Vec<u32> {
+    pub(super) fn counts(&self) -> Targets<u32> {
         match self {
-            ReaderGroup::One | ReaderGroup::Settings(_) => Vec::new(),
+            ReaderGroup::One | ReaderGroup::Settings(_) => Targets::default(),
             ReaderGroup::Readers(Readers { counts, .. }) | ReaderGroup::Ranks(counts) => {
                 counts.iter().copied().collect()
             }
@@ -94,7 +94,7 @@ impl ReaderGroup {
     pub(super) fn arrange(
         &self,
         plan: Plan,
-        targets: Vec<KnownTarget>,
+        targets: Targets<KnownTarget>,
         caches: Vec<CacheControl>,
         settings: Option<SettingControl>,
         eviction: Eviction,
@@ -109,7 +109,7 @@ impl ReaderGroup {
         let read_by: fn(&TargetFacts, u32) -> TargetFacts = match self {
             ReaderGroup::Readers(Readers { copies_in: Some(folder), .. }) => {
                 drop(caches);
-                return with_copies(plan, &targets[0], &counts, folder, eviction, check);
+                return with_copies(plan, &targets[TargetIndex::new(0)], &counts, folder, eviction, check);
             }
             ReaderGroup::Readers(_) => joint_facts,
             ReaderGroup::Ranks(_) if !counts.is_empty() => {
@@ -126,7 +126,7 @@ impl ReaderGroup {
         };
         let own = targets.iter().map(|known| &known.target.facts);
         let facts = own.flat_map(|facts| counts.iter().map(move |&count| read_by(facts, count))).collect();
-        let plan = repeat_trials(plan, counts.len(), PlannedTrial::on_target);
+        let plan = repeat_on_targets(plan, counts.len());
         Ok(ArrangedTargets { targets, caches, facts, plan, settings: None })
     }
 }
@@ -135,7 +135,7 @@ impl ReaderGroup {
 fn with_copies(
     plan: Plan,
     known: &KnownTarget,
-    counts: &[u32],
+    counts: &Targets<u32>,
     folder: &Path,
     eviction: Eviction,
     check: CopyCheck,
@@ -145,7 +145,7 @@ fn with_copies(
     let most = counts.iter().max().copied().unwrap_or(1);
     let all = Copies::make(file, folder, most - 1, check)?;
     let copies_in = Some(std::path::absolute(folder)?.to_string_lossy().into_owned());
-    let (mut targets, mut caches, mut facts) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut targets, mut caches, mut facts) = (Targets::default(), Vec::new(), Targets::default());
     for &readers in counts {
         let copies = all.for_readers(readers)?;
         let extents = copies.all.facts.extents.clone();
@@ -158,8 +158,13 @@ fn with_copies(
         caches.push(CacheControl::open(&target, eviction)?);
         targets.push(KnownTarget { target, expected: expected.clone() });
     }
-    let plan = repeat_trials(plan, counts.len(), PlannedTrial::on_target);
+    let plan = repeat_on_targets(plan, counts.len());
     Ok(ArrangedTargets { targets, caches, facts, plan, settings: None })
+}
+
+/// The plan with each trial on `count` targets.
+fn repeat_on_targets(plan: Plan, count: usize) -> Plan {
+    repeat_trials(plan, count, |planned, number| planned.on_target(TargetIndex::new(number)))
 }
 
 /// The plan with `count` trials for each; `nth` makes the trial of a number from 0.
@@ -181,7 +186,7 @@ impl Experiment {
         let counts = self.shape.counts();
         let trials = self.plan.trials.iter().map(|planned| &planned.trial);
         // The targets of each bound on memory follow in the same order.
-        let number = |target: usize| target % counts.len().max(1);
+        let number = |target: TargetIndex| target.under_first(counts.len().max(1));
         trials.filter_map(|trial| Some((trial.index, *counts.get(number(trial.target))?))).collect()
     }
 }
@@ -190,7 +195,7 @@ impl Experiment {
 /// times: once for each number of readers, combination of settings or bound on memory.
 pub(super) fn for_measured_targets(plan: &Plan, targets: usize) -> Plan {
     let mut own = plan.clone();
-    own.trials.iter_mut().for_each(|planned| planned.trial.target %= targets);
+    own.trials.iter_mut().for_each(|it| it.trial.target = it.trial.target.under_first(targets));
     own
 }
 

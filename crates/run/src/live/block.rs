@@ -3,6 +3,7 @@
 
 use readlab_analysis::stats::{self, Confidence, Interval, Observation, SharedVariance};
 use readlab_model::sample::{Meter, Sample};
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{CacheState, Work};
 use readlab_model::units::{Bytes, Nanos, Throughput};
 use readlab_protocol::Archive;
@@ -17,7 +18,7 @@ pub(super) struct RankingKey {
     pub(super) work: Work,
     pub(super) decodes: Option<Archive>,
     /// Index of the target; `None` in a sweep, whose files are compared together.
-    pub(super) target: Option<usize>,
+    pub(super) target: Option<TargetIndex>,
 }
 
 impl RankingKey {

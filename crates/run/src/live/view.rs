@@ -5,7 +5,7 @@ use super::block::{RankingBlock, RankingKey, RankingRow};
 use readlab_measure::interface::{Progress, Step};
 use readlab_measure::plan::Plan;
 use readlab_model::sample::Sample;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, Targets};
 use readlab_model::trial::{CacheState, TrialIndex};
 use readlab_model::units::Bytes;
 use readlab_record::{Line, Outcome, Record, RunKind, Trial};
@@ -52,7 +52,7 @@ pub(super) struct View {
     pub(super) blocks: Vec<RankingBlock>,
     pub(super) warnings: Vec<String>,
     pub(super) is_ending: bool,
-    targets: Vec<TargetFacts>,
+    targets: Targets<TargetFacts>,
     names: BTreeMap<TrialIndex, String>,
     row_positions: BTreeMap<TrialIndex, RowPosition>,
     /// Whether every file is read only once, and methods are compared over all files.
@@ -71,7 +71,7 @@ impl View {
             blocks: Vec::new(),
             warnings: Vec::new(),
             is_ending: false,
-            targets: Vec::new(),
+            targets: Targets::default(),
             names: BTreeMap::new(),
             row_positions: BTreeMap::new(),
             is_sweep: false,
@@ -141,13 +141,13 @@ impl View {
 
     /// Short name of the target of a ranking; `None` if the key names no target.
     pub(super) fn target_name(&self, key: RankingKey) -> Option<String> {
-        let paths: Vec<&str> = self.targets.iter().map(|facts| facts.path.as_str()).collect();
-        target_names(&paths).into_iter().nth(key.target?)
+        target_names(&self.targets).get(key.target?).cloned()
     }
 
     /// The target of a ranking in parentheses; empty if the run has one target.
     pub(super) fn distinction(&self, key: RankingKey) -> String {
-        let has_several = self.targets.windows(2).any(|pair| pair[0].path != pair[1].path);
+        let mut pairs = self.targets.iter().zip(self.targets.iter().skip(1));
+        let has_several = pairs.any(|(one, next)| one.path != next.path);
         let name = self.target_name(key).filter(|_| has_several);
         name.map_or_else(String::new, |name| format!(" ({})", printable(&name)))
     }

@@ -5,7 +5,7 @@ use super::block_device::BlockDevice;
 use super::kernel_file::{line, selected_word};
 use super::program::CommandLine;
 use super::system_root::SystemRoot;
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::units::Bytes;
 use std::collections::BTreeSet;
 use std::fs;
@@ -43,7 +43,7 @@ pub struct SettingFiles {
     files: Vec<PathBuf>,
     /// For each target, the number of the file of its device or file system; empty for a setting of the
     /// whole machine.
-    of_targets: Vec<usize>,
+    of_targets: Targets<usize>,
 }
 
 /// Values of read-ahead that are raced if the user names none.
@@ -124,14 +124,15 @@ impl SettingFiles {
     }
 
     /// The number of the file that holds the setting for a target.
-    pub fn file_of(&self, target: usize) -> usize {
+    pub fn file_of(&self, target: TargetIndex) -> usize {
         self.of_targets.get(target).copied().unwrap_or(0)
     }
 
     /// The numbers of the targets that share a file, for each file that several targets share.
-    pub fn sharing_targets(&self) -> Vec<Vec<usize>> {
-        let targets_of = |file: usize| -> Vec<usize> {
-            (0..self.of_targets.len()).filter(|target| self.of_targets[*target] == file).collect()
+    pub fn sharing_targets(&self) -> Vec<Vec<TargetIndex>> {
+        let targets_of = |file: usize| -> Vec<TargetIndex> {
+            let of_file = self.of_targets.numbered().filter(|(_, own)| **own == file);
+            of_file.map(|(target, _)| target).collect()
         };
         (0..self.files.len()).map(targets_of).filter(|targets| targets.len() > 1).collect()
     }
@@ -334,7 +335,10 @@ mod tests {
         assert_eq!(system.find(SystemSetting::ReadAhead, &fuse).unwrap().read_value().unwrap(), "16KiB");
         let (one, other) = (target_on_device("vda1"), target_on_device("vda"));
         let shared = SettingFiles::find(&system.root, SystemSetting::ReadAhead, [&one, &other]).unwrap();
-        assert_eq!((shared.files.len(), shared.sharing_targets()), (1, vec![vec![0, 1]]));
+        assert_eq!(
+            (shared.files.len(), shared.sharing_targets()),
+            (1, vec![vec![TargetIndex::new(0), TargetIndex::new(1)]])
+        );
         let both = SettingFiles::find(&system.root, SystemSetting::ReadAhead, [&one, &fuse]).unwrap();
         assert!(both.read_value().unwrap_err().ends_with("there is no single value to restore"));
     }
@@ -349,9 +353,9 @@ mod tests {
         let targets = [target_on_device("vda"), fuse, target_on_device("vda1")];
         let both = SettingFiles::find(&system.root, SystemSetting::ReadAhead, &targets).unwrap();
         let found = both.read_values().unwrap();
-        let of_targets = [0, 1, 2].map(|target| found[both.file_of(target)].as_str());
+        let of_targets = [0, 1, 2].map(|target| found[both.file_of(TargetIndex::new(target))].as_str());
         assert_eq!(of_targets, ["128KiB", "16KiB", "128KiB"]);
-        assert_eq!(both.sharing_targets(), [[0, 2]]);
+        assert_eq!(both.sharing_targets(), [[0, 2].map(TargetIndex::new)]);
         both.write_value("4MiB").unwrap();
         assert_eq!(both.read_value().unwrap(), "4MiB");
         both.write_values(&found).unwrap();

@@ -70,8 +70,8 @@ fn read_ahead_of_ranges_is_judged_by_their_pages_and_by_the_bytes_between_merged
     let useful_bytes: u64 = 1 << 20;
     let stop_of_repeats = |repeated_bytes: u64, pages_bytes: u64, read_bytes: u64| {
         let mut record = machine_record();
-        record.targets[0].size_bytes = useful_bytes + repeated_bytes;
-        record.targets[0].ranges = Some(RangesFacts {
+        record.targets[TargetIndex::new(0)].size_bytes = useful_bytes + repeated_bytes;
+        record.targets[TargetIndex::new(0)].ranges = Some(RangesFacts {
             list: "/data/list".to_owned(),
             is_sorted: false,
             reads: 16_384,
@@ -171,12 +171,13 @@ fn a_reading_at_the_rate_of_an_io_quota_is_not_limited_by_the_device() {
     let mut record = machine_record();
     let read = add_cold(&mut record, "rust/read/avx2", took_ms(430, 40, 160));
     let other = add_cold(&mut record, "rust/mmap/avx2", took_ms(2000, 40, 160));
-    record.targets[0].io_quotas = vec![quota(Some(2_400_000_000), None), quota(Some(9 << 40), None)];
+    record.targets[TargetIndex::new(0)].io_quotas =
+        vec![quota(Some(2_400_000_000), None), quota(Some(9 << 40), None)];
     let said = "a quota of its control group, 2.33 GB/s is 97 % of the 2.40 GB/s of vda (blkio.throttle.read_bps_device)";
     assert_verdict(&record, read, "I/O quota 97 %", said);
     assert!(matches!(verdict_on(&record, other).verdict, Verdict::Device { .. }), "it gets 0.5 GB/s");
     // After a pause, a quota grants a little more.
-    record.targets[0].io_quotas = vec![quota(Some(2_000_000_000), None)];
+    record.targets[TargetIndex::new(0)].io_quotas = vec![quota(Some(2_000_000_000), None)];
     assert_verdict(&record, read, "I/O quota 100 %", "2.33 GB/s is all of the 2.00 GB/s");
 }
 
@@ -185,7 +186,7 @@ fn a_quota_of_reads_is_blamed_only_where_it_can_be_the_limit() {
     for (reads_per_s, right) in [(4_000, "I/O quota"), (1_000_000, "device 93 %")] {
         let mut record = machine_record();
         let read = add_cold(&mut record, "rust/read/avx2", took_ms(430, 40, 160));
-        record.targets[0].io_quotas = vec![quota(None, Some(reads_per_s))];
+        record.targets[TargetIndex::new(0)].io_quotas = vec![quota(None, Some(reads_per_s))];
         assert_eq!(stops_at(&record, read), right, "{reads_per_s} reads/s");
     }
     // For places, the number of reads is known.
@@ -193,7 +194,7 @@ fn a_quota_of_reads_is_blamed_only_where_it_can_be_the_limit() {
         let mut record = record(None);
         let reading = with_device_bytes(make_target_places(&mut record), took_ms(2000, 30, 100));
         let read = add(&mut record, "rust/places-pread/avx2", CacheState::Cold, Cache::Through, reading);
-        record.targets[0].io_quotas = vec![quota(None, Some(reads_per_s))];
+        record.targets[TargetIndex::new(0)].io_quotas = vec![quota(None, Some(reads_per_s))];
         assert_eq!(stops_at(&record, read), right, "{reads_per_s} reads/s");
     }
 }
@@ -223,15 +224,16 @@ fn read_ahead_below_the_default_is_named() {
         (short, own(usual), too_little("echo 4096 >/sys/class/bdi/0:45/read_ahead_kb")),
     ] {
         let device = Device { name: "vda".into(), read_ahead_bytes: Some(of_device), ..Device::default() };
-        record.targets[0].device = Some(device);
-        record.targets[0].own_read_ahead = of_filesystem;
+        record.targets[TargetIndex::new(0)].device = Some(device);
+        record.targets[TargetIndex::new(0)].own_read_ahead = of_filesystem;
         assert_verdict(&record, mapped, right, &said);
     }
     // For a folder, the size of its files decides as well, even if another method is faster.
-    record.targets[0].own_read_ahead = own(short);
+    record.targets[TargetIndex::new(0)].own_read_ahead = own(short);
     add_cold(&mut record, "rust/uring", took_ms(400, 40, 160));
     for (files, words) in [(8, "short read-ahead"), (SIZE / 4096, "shallow depth")] {
-        record.targets[0].kind = TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
+        record.targets[TargetIndex::new(0)].kind =
+            TargetKind::Tree(TreeFacts { files, ..TreeFacts::default() });
         assert_eq!(stops_at(&record, mapped), words, "{files} files");
     }
 }
@@ -248,13 +250,14 @@ fn add_under_two_read_aheads(record: &mut Record) -> usize {
         is_read_back: true,
     };
     let settings = vec![setting("4MiB", false)];
-    let large = TargetFacts { device: device(4 << 20), settings, ..record.targets[0].clone() };
-    record.targets[0].device = device(128 << 10);
-    record.targets[0].settings = vec![setting("128KiB", true)];
+    let large =
+        TargetFacts { device: device(4 << 20), settings, ..record.targets[TargetIndex::new(0)].clone() };
+    record.targets[TargetIndex::new(0)].device = device(128 << 10);
+    record.targets[TargetIndex::new(0)].settings = vec![setting("128KiB", true)];
     let found = add_cold(record, "rust/mmap/avx2", took_ms(2000, 40, 160));
     let under_large = add_cold(record, "rust/mmap/avx2", took_ms(500, 40, 160));
     record.targets.push(large);
-    record.trials[TrialIndex::new(under_large)].trial.target = 1;
+    record.trials[TrialIndex::new(under_large)].trial.target = TargetIndex::new(1);
     found
 }
 
@@ -266,7 +269,7 @@ fn a_larger_read_ahead_that_was_raced_and_is_faster_is_named() {
     let mut record = machine_record();
     let found = add_under_two_read_aheads(&mut record);
     assert_verdict(&record, found, "too little in flight", FASTER_UNDER_LARGE);
-    record.targets[1].device = record.targets[0].device.clone();
+    record.targets[TargetIndex::new(1)].device = record.targets[TargetIndex::new(0)].device.clone();
     assert_verdict(&record, found, "too little in flight", "sets 4.00 MiB;");
 }
 
@@ -276,7 +279,7 @@ fn a_larger_read_ahead_that_was_raced_is_named_above_a_cache_and_without_a_meter
     let found = add_under_two_read_aheads(&mut above_cache);
     devices::put_above_a_cache(&mut above_cache);
     assert_verdict(&above_cache, found, "too little in flight", FASTER_UNDER_LARGE);
-    above_cache.targets[1].device = above_cache.targets[0].device.clone();
+    above_cache.targets[TargetIndex::new(1)].device = above_cache.targets[TargetIndex::new(0)].device.clone();
     assert_eq!(stops_at(&above_cache, found), "unknown", "no larger read-ahead was raced");
     let mut no_limit = record(None);
     let found = add_under_two_read_aheads(&mut no_limit);
@@ -298,7 +301,7 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
         ("ext4", SIZE / 4, "no single thing stops it"),
     ] {
         let mut record = machine_record();
-        record.targets[0].filesystem = Some(filesystem.to_owned());
+        record.targets[TargetIndex::new(0)].filesystem = Some(filesystem.to_owned());
         let reading = with_device_bytes(device_bytes, took_ms(2000, 60, 1800));
         let read = add(&mut record, "rust/read/avx2", CacheState::Cold, Cache::Through, reading);
         assert_sentence(&verdict_on(&record, read), said);
@@ -306,7 +309,7 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     // A command that stops early needs few bytes of any file. So does a reading of blocks that
     // repeat.
     let mut record = machine_record();
-    record.targets[0].filesystem = Some("squashfs".to_owned());
+    record.targets[TargetIndex::new(0)].filesystem = Some("squashfs".to_owned());
     let reading = with_device_bytes(SIZE / 4, took_ms(2000, 60, 1800));
     let command = add(&mut record, "command/cat", CacheState::Cold, Cache::Through, reading);
     record.trials[TrialIndex::new(command)].trial.work = Work::Output;
@@ -321,7 +324,7 @@ fn kernel_time_beyond_the_copy_of_an_encoded_file_is_decoding() {
     let (block_bytes, reads) = (4096, SIZE / 4096);
     let places =
         PlacesFacts { pattern: Pattern::Random, block_bytes, reads, distinct: reads / 5, file_bytes: SIZE };
-    record.targets[0].kind = TargetKind::Places(places);
+    record.targets[TargetIndex::new(0)].kind = TargetKind::Places(places);
     assert!(!stops_at(&record, command).starts_with("decoding"));
     for (state, user_ms, system_ms, right) in [
         (CacheState::Cold, 60, 1800, "decoding"),

@@ -37,7 +37,7 @@ fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
     let judged = |fetched: u64, wall_ms| {
         let mut record = machine_record();
         let (pattern, file_bytes) = (Pattern::Stride { blocks: Some(3) }, 4 * SIZE);
-        record.targets[0].kind = TargetKind::Places(PlacesFacts {
+        record.targets[TargetIndex::new(0)].kind = TargetKind::Places(PlacesFacts {
             pattern,
             block_bytes: 4096,
             reads: SIZE / 4096,
@@ -73,7 +73,7 @@ fn bytes_that_the_kernel_fetches_around_blocks_count_for_the_device() {
 /// Makes a target whose cold readings may come from a cache.
 pub(super) fn put_above_a_cache(record: &mut Record) {
     let layer = r#"{"kind":"file","name":"/i","cache":{"before_cold":"remains","what":"the page cache of /i","why":""}}"#;
-    record.targets[0].layers = vec![serde_json::from_str(layer).unwrap()];
+    record.targets[TargetIndex::new(0)].layers = vec![serde_json::from_str(layer).unwrap()];
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn readings_cold_above_a_cache_are_compared_with_no_device() {
     }
     assert_sentence(&verdict_on(&record, waits), "waits for what lies below");
     let setting = "/sys/class/bdi/0:45/read_ahead_kb".to_owned();
-    record.targets[0].own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting });
+    record.targets[TargetIndex::new(0)].own_read_ahead = Some(ReadAhead { bytes: 16 << 10, setting });
     let said =
         "below its file system; the kernel reads ahead 16.0 KiB at a time, less than usual: echo 128 >/sys";
     assert_sentence(&verdict_on(&record, waits), said);
@@ -107,7 +107,8 @@ fn readings_cold_above_a_cache_are_compared_with_no_device() {
 #[test]
 fn a_shallow_queue_on_many_files_is_reported_above_a_cache_too() {
     let mut record = machine_record();
-    record.targets[0].kind = TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
+    record.targets[TargetIndex::new(0)].kind =
+        TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
     put_above_a_cache(&mut record);
     let alone = add_cold(&mut record, "rust/read/avx512", took_ms(3000, 40, 80));
     assert!(matches!(verdict_on(&record, alone).verdict, Verdict::Unknown { .. }));
@@ -126,7 +127,7 @@ fn an_encoded_file_is_limited_by_decoding_only_if_the_device_is_known_to_be_fast
     let judged = verdict_on(&record, read);
     assert_eq!(judged.verdict, Verdict::Decoding);
     assert!((judged.share_of_limit.unwrap() - 0.1).abs() < 1e-9);
-    let said = explain_device_bytes(&record, 0);
+    let said = explain_device_bytes(&record, TargetIndex::new(0));
     assert!(said[0].contains("1.00 GB of 1.00 GB are stored encoded"), "{said:?}");
     let rate = "takes 200 MB to 1.00 GB from the device: its rate is up to 5.0 times";
     assert!(said[1].contains(rate), "{said:?}");
@@ -135,13 +136,23 @@ fn an_encoded_file_is_limited_by_decoding_only_if_the_device_is_known_to_be_fast
 #[test]
 fn holes_are_reported_and_a_plain_file_has_no_remark() {
     let holes = Extents { count: 1, hole_bytes: 600_000_000, ..Extents::default() };
-    assert!(explain_device_bytes(&record(Some(holes)), 0)[0].contains("600 MB of 1.00 GB are in holes"));
+    assert!(
+        explain_device_bytes(&record(Some(holes)), TargetIndex::new(0))[0]
+            .contains("600 MB of 1.00 GB are in holes")
+    );
     let mut plain = record(Some(Extents { count: 1, ..Extents::default() }));
     add_cold(&mut plain, "rust/read", took_ms(500, 10, 10));
-    assert_eq!(explain_device_bytes(&plain, 0), Vec::<String>::new());
+    assert_eq!(explain_device_bytes(&plain, TargetIndex::new(0)), Vec::<String>::new());
     let few_bytes = with_device_bytes(8192, took_ms(5, 1, 1));
     let head = add(&mut plain, "command/head", CacheState::Cold, Cache::Through, few_bytes);
-    assert!(explain_device_bytes(&plain, 0)[0].contains("takes 8.19 kB to 1.00 GB from the device"));
+    assert!(
+        explain_device_bytes(&plain, TargetIndex::new(0))[0]
+            .contains("takes 8.19 kB to 1.00 GB from the device")
+    );
     plain.trials[TrialIndex::new(head)].trial.work = Work::Part;
-    assert_eq!(explain_device_bytes(&plain, 0), Vec::<String>::new(), "a part is no target");
+    assert_eq!(
+        explain_device_bytes(&plain, TargetIndex::new(0)),
+        Vec::<String>::new(),
+        "a part is no target"
+    );
 }

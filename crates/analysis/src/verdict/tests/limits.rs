@@ -56,13 +56,16 @@ fn a_limit_that_a_reading_exceeds_is_replaced_and_reported() {
     let same = add_cold(&mut record, "rust/read/x", took_ms(430, 40, 160));
     let control = ("rust/device@buffer=128KiB,depth=16".to_owned(), 2_500_000_000);
     assert_eq!(device_limits(&record), std::slice::from_ref(&control));
-    assert_eq!(replaced_words(&record, &limits(&record), 0, CacheState::Cold), Vec::<String>::new());
+    assert_eq!(
+        replaced_words(&record, &limits(&record), TargetIndex::new(0), CacheState::Cold),
+        Vec::<String>::new()
+    );
     let faster = add_cold(&mut record, "rust/mmap/x", took_ms(200, 40, 60));
     assert_eq!(device_limits(&record), [control, ("rust/mmap/x".to_owned(), 5_000_000_000)]);
     assert_eq!(stops_at(&record, faster), "limit not known");
     assert_eq!(verdict_on(&record, same).share_of_limit, Some(0.2 / 0.43));
     assert_eq!(
-        replaced_words(&record, &limits(&record), 0, CacheState::Cold),
+        replaced_words(&record, &limits(&record), TargetIndex::new(0), CacheState::Cold),
         [
             "the device limit is what rust/mmap/x reached, 5.00 GB/s: rust/device@buffer=128KiB,depth=16 showed 2.50 GB/s"
         ]
@@ -110,14 +113,14 @@ fn each_trial_is_judged_by_the_limits_of_its_own_place() {
         device: Some(Device { name: name.to_owned(), ..Device::default() }),
         ..TargetFacts::default()
     };
-    record.targets[0] = on_device("vda");
+    record.targets[TargetIndex::new(0)] = on_device("vda");
     // No control reads the last two places. One of them is on the mount of the second place.
     for (index, name) in [(1, "vdb"), (2, "vdb"), (3, "vdc")] {
         record.add(testing::target(index, on_device(name)));
     }
     let mut add_at = |target: usize, name: &str, state: CacheState, cache: Cache, reading: Sample| {
         let trial = add(&mut record, name, state, cache, reading);
-        record.trials[TrialIndex::new(trial)].trial.target = target;
+        record.trials[TrialIndex::new(trial)].trial.target = TargetIndex::new(target);
         trial
     };
     let (cold, warm) = (CacheState::Cold, CacheState::Warm);
@@ -130,12 +133,13 @@ fn each_trial_is_judged_by_the_limits_of_its_own_place() {
     });
     let warm_readings =
         [0, 1].map(|target| add_at(target, "rust/read/memchr", warm, Cache::Through, took_ms(440, 40, 396)));
-    let of_devices: Vec<(usize, u64)> = limits(&record)
+    let of_devices: Vec<(TargetIndex, u64)> = limits(&record)
         .iter()
         .filter(|limit| limit.kind == LimitKind::Device)
         .map(|limit| (limit.target, limit.value))
         .collect();
-    assert_eq!(of_devices, [(0, 2_500_000_000), (1, 500_000_000)]);
+    let right = [(0, 2_500_000_000), (1, 500_000_000)];
+    assert_eq!(of_devices, right.map(|(target, value)| (TargetIndex::new(target), value)));
     assert_eq!(
         cold_readings.map(|trial| stops_at(&record, trial)),
         ["too little in flight", "device 95 %", "device 95 %", "unknown"]

@@ -6,18 +6,18 @@ use readlab_model::sample::Delivered;
 use readlab_model::target::memory::{MemoryBound, MemoryFacts};
 
 /// Adds the first target under a bound; returns its number.
-fn add_bound(record: &mut Record, bound: &str) -> usize {
+fn add_bound(record: &mut Record, bound: &str) -> TargetIndex {
     let bound: MemoryBound = bound.parse().unwrap();
     let memory =
         MemoryFacts { bound, cache_bytes: bound.in_bytes(SIZE), working_set_bytes: SIZE, is_shared: false };
     let target = record.targets.len();
-    let facts = TargetFacts { memory: Some(memory), ..record.targets[0].clone() };
+    let facts = TargetFacts { memory: Some(memory), ..record.targets[TargetIndex::new(0)].clone() };
     record.add(testing::target(target, facts));
-    target
+    TargetIndex::new(target)
 }
 
 /// Adds a pressed trial with five equal samples; returns its index.
-fn add_pressed(record: &mut Record, name: &str, target: usize, reading: Sample) -> usize {
+fn add_pressed(record: &mut Record, name: &str, target: TargetIndex, reading: Sample) -> usize {
     let cache = if name.contains("direct") { Cache::Bypass } else { Cache::Through };
     let index = add(record, name, CacheState::Pressed, cache, reading);
     record.trials[TrialIndex::new(index)].trial.target = target;
@@ -26,7 +26,7 @@ fn add_pressed(record: &mut Record, name: &str, target: usize, reading: Sample) 
 
 /// A record with a target that is read with memory for half of the file; returns the target's
 /// index, too.
-fn record_bounded_to_half() -> (Record, usize) {
+fn record_bounded_to_half() -> (Record, TargetIndex) {
     let mut record = machine_record();
     let half = add_bound(&mut record, "50%");
     (record, half)

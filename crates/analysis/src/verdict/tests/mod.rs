@@ -14,7 +14,7 @@ use readlab_model::sample::{Sample, TurnSeen};
 use readlab_model::target::extents::Extents;
 use readlab_model::target::places::{Pattern, PlacesFacts};
 use readlab_model::target::tree::TreeFacts;
-use readlab_model::target::{Decoded, TargetFacts, TargetKind};
+use readlab_model::target::{Decoded, TargetFacts, TargetIndex, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Cache};
 use readlab_record::{Header, LimitUnit, Line, testing};
@@ -52,8 +52,8 @@ fn record(extents: Option<Extents>) -> Record {
 /// Makes the target 4096 blocks of 4 KiB in a file of a gigabyte.
 fn make_target_places(record: &mut Record) -> u64 {
     let (block_bytes, reads) = (4096, 4096);
-    record.targets[0].size_bytes = block_bytes * reads;
-    record.targets[0].kind = TargetKind::Places(PlacesFacts {
+    record.targets[TargetIndex::new(0)].size_bytes = block_bytes * reads;
+    record.targets[TargetIndex::new(0)].kind = TargetKind::Places(PlacesFacts {
         pattern: Pattern::Random,
         block_bytes,
         reads,
@@ -108,7 +108,7 @@ fn limit(kind: LimitKind, name: &str, value: u64) -> Line {
     Line::Limit(Box::new(Limit {
         kind,
         name: name.to_owned(),
-        target: 0,
+        target: TargetIndex::new(0),
         state: None,
         trial: None,
         threads: 1,
@@ -206,7 +206,8 @@ fn a_reading_is_limited_by_the_limit_it_reaches_or_by_the_largest_part_of_its_ti
 fn the_copy_rate_of_small_files_is_that_of_opening_them() {
     for (opens_ms, right) in [(60, Verdict::Metadata), (20, Verdict::Copy)] {
         let mut record = machine_record();
-        record.targets[0].kind = TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
+        record.targets[TargetIndex::new(0)].kind =
+            TargetKind::Tree(TreeFacts { files: 20_000, ..TreeFacts::default() });
         add(&mut record, "rust/opens", CacheState::Warm, Cache::None, took_ms(opens_ms, 1, opens_ms - 1));
         let read = add_warm(&mut record, "rust/read/memchr@buffer_bytes=65536", took_ms(105, 6, 99));
         assert_eq!(verdict_on(&record, read).verdict, right, "{opens_ms} ms of 100");
@@ -241,7 +242,8 @@ fn a_walk_is_limited_by_the_kernels_search_its_own_code_or_the_device() {
 fn archive_record() -> Record {
     let mut record = machine_record();
     let answer = Answer { bytes: Some(3 * SIZE), ..Answer::default() };
-    record.targets[0].decoded = Some(Decoded { archive: Archive::Gzip, digest: String::new(), answer });
+    record.targets[TargetIndex::new(0)].decoded =
+        Some(Decoded { archive: Archive::Gzip, digest: String::new(), answer });
     add_decoder(&mut record, "rust/decoder", Cache::None, took_ms(1000, 1000, 0));
     record
 }
@@ -347,9 +349,13 @@ fn a_busy_machine_is_detected_by_the_control_and_without_one_by_the_kernel_s_cou
     let kinds = [TargetKind::File, TargetKind::Tree(TreeFacts { files: 2, ..TreeFacts::default() })];
     for kind in kinds {
         let mut record = busy_machine(4);
-        record.targets[0].kind = kind;
+        record.targets[TargetIndex::new(0)].kind = kind;
         let scan = add_warm(&mut record, "rust/mmap/scalar", took_ms(1000, 240, 5));
-        assert!(stops_at(&record, scan).starts_with("scheduler 7"), "{:?}", record.targets[0].kind);
+        assert!(
+            stops_at(&record, scan).starts_with("scheduler 7"),
+            "{:?}",
+            record.targets[TargetIndex::new(0)].kind
+        );
         // The cold state has no control that only computes.
         let (wall_ns, delayed_ns) = (Some(10_000 * MS), Some(7000 * MS));
         let turn = TurnSeen { wall_ns, delayed_ns, ..TurnSeen::default() };

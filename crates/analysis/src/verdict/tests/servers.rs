@@ -7,7 +7,7 @@ use readlab_model::target::{Http, TargetKind};
 
 fn server_record(http: Http) -> Record {
     let mut record = record(None);
-    record.targets[0].kind = TargetKind::Url(http);
+    record.targets[TargetIndex::new(0)].kind = TargetKind::Url(http);
     record
 }
 
@@ -72,7 +72,7 @@ fn a_single_connection_is_the_limit_if_several_are_faster() {
 #[test]
 fn a_rate_near_that_of_the_interface_is_limited_by_the_link() {
     let mut record = server_record(Http::Foreign { software: None, etag: None, last_modified: None });
-    let size_bytes = record.targets[0].size_bytes;
+    let size_bytes = record.targets[TargetIndex::new(0)].size_bytes;
     let near = add_requested(&mut record, "rust/http", 100, Some(1));
     let far = add_requested(&mut record, "rust/http/scalar", 200, Some(1));
     // The reading reaches nine tenths of the link's rate.

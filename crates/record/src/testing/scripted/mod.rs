@@ -9,7 +9,7 @@ use crate::{
     StopReason, Trace, WarmedUp, WarmupEnd, WriteTimes, WriteWay,
 };
 use readlab_model::sample::{RequestMeters, Sample};
-use readlab_model::target::{Http, TargetFacts, TargetKind};
+use readlab_model::target::{Http, TargetFacts, TargetIndex, TargetKind};
 use readlab_model::trial::{Answer, CacheState, TrialIndex, Work};
 use readlab_protocol::{Archive, Policy, Scheduling};
 use script::{SIZE, Script, ScriptedTrial, answer, cold, file, warm};
@@ -141,7 +141,7 @@ fn sweep() -> Script {
                 ..file(&format!("/data/sweep/{index} <b>.bin"))
             });
             let times = WriteTimes { write_ns: 90_000 + size_bytes + 2_919 * number % 5_000, sync_ns: None };
-            it.lines.push(Line::Write { target: index, how: WriteWay::Plain, times });
+            it.lines.push(Line::Write { target: TargetIndex::new(index), how: WriteWay::Plain, times });
             let play = cold("rust/direct@buffer=1MiB", 0);
             it.announce(&[play]);
             let read_ns = if size_bytes == 1_000_000 { size_bytes / 5 } else { size_bytes * 2 / 5 };
@@ -156,7 +156,7 @@ fn sweep() -> Script {
         }
     }
     for (target, trial) in it.trials().enumerate() {
-        (trial.target, trial.work) = (target, Work::Discard);
+        (trial.target, trial.work) = (TargetIndex::new(target), Work::Discard);
     }
     it.settled()
 }
@@ -207,7 +207,7 @@ fn limits() -> Script {
     it.lines.push(Line::Limit(Box::new(Limit {
         kind: LimitKind::Device,
         name: "fio@buffer=128KiB,depth=16".to_owned(),
-        target: 0,
+        target: TargetIndex::new(0),
         state: None,
         trial: None,
         threads: 1,

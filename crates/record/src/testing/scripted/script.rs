@@ -4,10 +4,10 @@
 use crate::testing::{header, target, trial};
 use crate::{Count, EndReason, Fill, Header, Line, Outcome, Receipt, RunKind, StopReason, Stopped, Trial};
 use readlab_model::sample::{Delivered, Sample, TurnSeen};
-use readlab_model::target::TargetFacts;
 use readlab_model::target::device::Device;
 use readlab_model::target::extents::Extents;
 use readlab_model::target::layers::{Layer, LayerKind};
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{Answer, COMMAND, CacheState, TrialId, TrialIndex};
 use readlab_protocol::Cache;
 use readlab_system::machine::Machine;
@@ -128,7 +128,7 @@ impl Script {
             if is_warm && round % ROUNDS_PER_FILL == 0 {
                 self.lines.push(Line::Fill(Fill {
                     fill: round / ROUNDS_PER_FILL,
-                    target: 0,
+                    target: TargetIndex::new(0),
                     how: "evicted, then read once from start to end with read(2)".to_owned(),
                     wall_ns: 400_000_000,
                     resident_after: Some(1.0),

@@ -4,6 +4,7 @@
 use super::{MethodPattern, reads_extent};
 use readlab_catalog::language::LanguageChoice;
 use readlab_model::corpus::Form;
+use readlab_model::target::TargetIndex;
 use readlab_model::trial::{COMMAND, MethodId, Params, Transport, TrialError, TrialId, Work};
 use readlab_protocol::{Archive, MethodLine};
 use readlab_roster::discovery::Contenders;
@@ -45,7 +46,7 @@ pub type ReadableTargets = BTreeMap<TargetForm, ReadableTarget>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadableTarget {
-    pub target: usize,
+    pub target: TargetIndex,
     /// The work on the bytes unless a trial names another.
     pub work: Work,
     pub is_part: bool,
@@ -64,7 +65,7 @@ pub struct ReadableTarget {
 
 impl ReadableTarget {
     /// All bytes of a readable target.
-    pub fn plain(target: usize, work: Work) -> ReadableTarget {
+    pub fn plain(target: TargetIndex, work: Work) -> ReadableTarget {
         ReadableTarget {
             target,
             work,
@@ -81,7 +82,7 @@ impl ReadableTarget {
 
     /// The bytes of a single file, not decoded.
     pub fn of_bytes(work: Work) -> ReadableTargets {
-        ReadableTargets::from([(TargetForm::default(), ReadableTarget::plain(0, work))])
+        ReadableTargets::from([(TargetForm::default(), ReadableTarget::plain(TargetIndex::new(0), work))])
     }
 }
 
@@ -114,8 +115,8 @@ impl Selection {
     }
 
     /// The first of the targets. A trial that can read none of the targets is reported at this one.
-    pub(super) fn first_target(&self) -> usize {
-        self.readable.values().map(|readable| readable.target).min().unwrap_or(0)
+    pub(super) fn first_target(&self) -> TargetIndex {
+        self.readable.values().map(|readable| readable.target).min().unwrap_or_default()
     }
 
     pub(super) fn transports(&self) -> BTreeSet<Transport> {

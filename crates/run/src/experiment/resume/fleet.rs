@@ -33,7 +33,7 @@ impl InterruptedRun {
 
     pub fn first_lines(&self) -> FirstLines {
         let record = &self.record;
-        let targets = record.targets.iter().enumerate();
+        let targets = record.targets.numbered();
         let targets = targets.map(|(index, facts)| Line::Target { index, facts: Box::new(facts.clone()) });
         let contenders = record.contenders.iter().cloned().map(Line::Contender);
         let fleet = record.fleet.iter().map(|fleet| Line::Fleet(Box::new(fleet.clone())));
@@ -50,7 +50,7 @@ impl InterruptedRun {
         let own = fleet.ranks.get(rank as usize).with_context(|| format!("it had {ranks} ranks"))?.clone();
         let readers = u32::try_from(ranks).ok().and_then(NonZero::new).context("it had no ranks")?;
         self.split = (share == Share::Split).then_some(SplitReader { reader: rank, readers });
-        for facts in &mut self.record.targets {
+        for facts in self.record.targets.iter_mut() {
             (facts.path, facts.path_hex) = (own.path.clone(), None);
             facts.digest.clone_from(&own.digest);
             // The decoded content is of rank 0's file; a rank's own archive is known by its own

@@ -23,7 +23,7 @@ use readlab_measure::cache::Eviction;
 use readlab_measure::plan::{Plan, PlannedTrial};
 use readlab_measure::round::{self, ResumeState};
 use readlab_measure::sampler::{FlameGraphPaths, InspectPlan};
-use readlab_model::target::TargetFacts;
+use readlab_model::target::{TargetFacts, TargetIndex, Targets};
 use readlab_model::trial::{COMMAND, TrialId};
 use readlab_record::{EndReason, Header, Line, Record, RecordWriter, ResumePlan, Resumption, RunKind, Trial};
 use readlab_roster::discovery::{Contenders, Participation};
@@ -157,7 +157,7 @@ fn resume_plan(kind: RunKind, record: &Record) -> anyhow::Result<ResumePlan> {
     let targets = groups + ReaderGroup::of_record(record).counts().len().max(plan.targets.len());
     let is_complete = record.targets.len() == targets
         && !plan.targets.is_empty()
-        && plan.trials.iter().all(|trial| trial.target < plan.targets.len());
+        && plan.trials.iter().all(|trial| plan.targets.get(trial.target).is_some());
     ensure!(is_complete, "nothing was begun: begin anew");
     check_folder(plan)?;
     Ok(plan.clone())
@@ -194,7 +194,7 @@ fn elapsed_before(record: &Record, written: SystemTime) -> anyhow::Result<Durati
 
 fn examine(
     plan: &ResumePlan,
-    before: &[TargetFacts],
+    before: &Targets<TargetFacts>,
     split: Option<SplitReader>,
 ) -> anyhow::Result<Vec<ExaminedTarget>> {
     let deadline = Deadline::of_step(ASKING_STEP, &plan.rules, Instant::now());
@@ -234,7 +234,7 @@ fn open_all(plan: &ResumePlan, examined: Vec<ExaminedTarget>) -> anyhow::Result<
 /// The expected answers, compared with those of the interrupted run.
 struct RepeatedAnswers<'a> {
     resume_plan: &'a ResumePlan,
-    before: &'a [TargetFacts],
+    before: &'a Targets<TargetFacts>,
     deadline: Deadline,
     recorder: &'a Recorder,
 }
@@ -255,7 +255,9 @@ impl RepeatedAnswers<'_> {
             );
             all.push(expected);
         }
-        for (index, (target, expected)) in targets.iter_mut().zip(&mut all).enumerate() {
+        for (index, (target, expected)) in
+            TargetIndex::new(0).and_later().zip(targets.iter_mut().zip(&mut all))
+        {
             self.decode_user_archive(index, target, expected)?;
         }
         Ok(all)
@@ -265,7 +267,7 @@ impl RepeatedAnswers<'_> {
     /// archives of a suite are made from the first target.
     fn decode_user_archive(
         &self,
-        index: usize,
+        index: TargetIndex,
         target: &mut OpenTarget,
         expected: &mut ExpectedAnswers,
     ) -> anyhow::Result<()> {

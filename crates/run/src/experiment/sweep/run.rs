@@ -25,6 +25,7 @@ use readlab_measure::target::SweepTarget;
 use readlab_measure::warm_up_file::WarmUpFile;
 use readlab_model::corpus::{CorpusKind, Recipe};
 use readlab_model::target::hidden_cache::{HiddenCache, NotProbed};
+use readlab_model::target::{TargetIndex, Targets};
 use readlab_model::trial::CacheState;
 use readlab_model::units::Nanos;
 use readlab_record::{EndReason, Line, RunKind, WriteWay};
@@ -89,10 +90,10 @@ impl Experiment {
             kind: RunKind::Sweep,
             opening: OpeningLines::New(Box::new(NewRecord {
                 header,
-                targets: Vec::new(),
+                targets: Targets::default(),
                 others: Vec::new(),
             })),
-            targets: Vec::new(),
+            targets: Targets::default(),
             caches: Vec::new(),
             servers: Vec::new(),
             contenders: Rc::new(contenders),
@@ -199,8 +200,9 @@ fn write_all(
 ) -> anyhow::Result<bool> {
     let recipes = recipes(&config.size_list(), config.repeat, config.fill, config.seed);
     let count = recipes.len();
-    for (target, (name, recipe)) in recipes.into_iter().enumerate() {
-        recorder.display().show_activity(&format!("writing file {} of {count}: {name}", target + 1));
+    for (number, (name, recipe)) in recipes.into_iter().enumerate() {
+        let target = TargetIndex::new(number);
+        recorder.display().show_activity(&format!("writing file {} of {count}: {name}", number + 1));
         match write::write(folder, name, recipe, config.write) {
             Ok(times) => recorder.append(Line::Write { target, how: config.write, times })?,
             Err(SweepError::Interrupted) => return Ok(false),
@@ -230,15 +232,16 @@ fn record_files(
     folder: &SweepFolder,
     hidden_cache: HiddenCache,
     recorder: &mut Recorder,
-) -> anyhow::Result<Vec<SweepTarget>> {
-    let mut targets = Vec::new();
+) -> anyhow::Result<Targets<SweepTarget>> {
+    let mut targets = Targets::default();
     let mut hidden_cache = Some(hidden_cache);
-    for (index, file) in folder.files.iter().enumerate() {
+    for file in &folder.files {
         let mut target = Target::examine(&folder.path().join(&file.name))?;
         target.facts.answer = Some(file.answer);
         target.facts.digest = Some(file.digest.clone());
         target.facts.hidden_cache = hidden_cache.take();
-        recorder.append(Line::Target { index, facts: Box::new(target.facts.clone()) })?;
+        let (index, facts) = (targets.next_index(), Box::new(target.facts.clone()));
+        recorder.append(Line::Target { index, facts })?;
         targets.push(SweepTarget { truth: truth(file), target });
     }
     Ok(targets)
@@ -291,10 +294,10 @@ fn plan_for_all_files(config: &SweepConfig, folder: &SweepFolder, methods: Plan)
     Ok(plan)
 }
 
-fn reading_order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<usize>, SweepError> {
-    let mut by_name: Vec<usize> = (0..folder.files.len()).collect();
+fn reading_order(config: &SweepConfig, folder: &SweepFolder) -> Result<Vec<TargetIndex>, SweepError> {
+    let mut by_name: Vec<TargetIndex> = (0..folder.files.len()).map(TargetIndex::new).collect();
     Ok(match config.order {
-        ReadingOrder::Directory => folder.in_directory_order()?,
+        ReadingOrder::Directory => folder.in_directory_order()?.into_iter().map(TargetIndex::new).collect(),
         ReadingOrder::Name => by_name,
         ReadingOrder::Shuffled => {
             by_name.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(config.seed));

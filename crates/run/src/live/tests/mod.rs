@@ -8,8 +8,8 @@ use super::render::{TerminalStyle, lines};
 use super::view::View;
 use readlab_measure::interface::{Progress, Step};
 use readlab_model::sample::Sample;
-use readlab_model::target::TargetFacts;
 use readlab_model::target::memory::MemoryFacts;
+use readlab_model::target::{TargetFacts, TargetIndex};
 use readlab_model::trial::{CacheState, TrialIndex, Work};
 use readlab_protocol::Cache;
 use readlab_record::testing::{self, header, trial};
@@ -180,7 +180,7 @@ fn methods_of_a_sweep_are_compared_over_all_files() {
     view.announce_step(Step::State(COLD, 4));
     for (index, name) in ["rust/read", "rust/mmap", "rust/mmap", "rust/read"].into_iter().enumerate() {
         view.take(&target(index, &format!("file {index}")));
-        view.take(&changed_trial(index, name, COLD, |trial| trial.target = index));
+        view.take(&changed_trial(index, name, COLD, |trial| trial.target = TargetIndex::new(index)));
         view.take(&sample(index, 0, if name == "rust/mmap" { 500 } else { 250 }));
     }
     let lines = screen_text(&view, 80, 24);
@@ -252,7 +252,9 @@ fn the_line_after_a_round_names_the_bound_of_its_ranking() {
     let facts = TargetFacts { path: "/data/a".into(), memory: Some(memory), ..TargetFacts::default() };
     view.take(&testing::target(1, TargetFacts { size_bytes: 100, ..facts }));
     view.announce_step(Step::State(CacheState::Pressed, 1));
-    view.take(&changed_trial(0, "rust/read", CacheState::Pressed, |trial| trial.target = 1));
+    view.take(&changed_trial(0, "rust/read", CacheState::Pressed, |trial| {
+        trial.target = TargetIndex::new(1)
+    }));
     view.announce_step(Step::Turn { trial: TrialIndex::new(0), round: 0, position: 0, of: 1 });
     view.take(&sample(0, 0, 10));
     let said = now::line_after_round(&view).unwrap();
