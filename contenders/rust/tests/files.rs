@@ -1,6 +1,7 @@
 //! Tests that every method that reads the files of a list or a folder gives the answer of the
 //! simplest code, and the proof of each file. Anything else, such as a link, is not read.
 
+use crate::conformance::awkward_settings;
 use crate::naive;
 use crate::turns::read_twice;
 use readlab_protocol::{FileList, FileProof, Reads};
@@ -109,6 +110,14 @@ fn every_method_reads_every_file_once_and_nothing_else() {
 #[test]
 fn settings_that_cut_the_files_awkwardly_change_nothing() {
     let tree = Tree::new();
+    let check = |method: &Method, scan: &str, set: &[(&str, u64)]| {
+        if let Some(answer) = read(method, scan, Work::Newlines, target(method, &tree), set) {
+            assert_eq!(answer, tree.truth(Work::Newlines), "{} {set:?}", method.name);
+        }
+    };
+    for method in methods() {
+        check(method, method.scans(Work::Newlines)[0], &awkward_settings(method));
+    }
     for (name, set) in [
         ("read", &[("buffer_bytes", 512)][..]),
         ("files-threads", &[("buffer_bytes", 100), ("threads", 5)]),
@@ -118,13 +127,9 @@ fn settings_that_cut_the_files_awkwardly_change_nothing() {
         ("files-io_uring", &[("buffer_bytes", 4096), ("depth", 3)]),
         ("files-io_uring", &[("buffer_bytes", 65_536), ("depth", 512)]),
         ("files-io_uring", &[("buffer_bytes", 4096), ("depth", 3), ("direct", 1)]),
-        ("files-auto", &[("threads", 3)]),
         ("walk", &[("buffer_bytes", 4096)]),
     ] {
-        let method = registry::find(name).unwrap();
-        if let Some(answer) = read(method, "memchr", Work::Newlines, target(method, &tree), set) {
-            assert_eq!(answer, tree.truth(Work::Newlines), "{name} {set:?}");
-        }
+        check(registry::find(name).unwrap(), "memchr", set);
     }
 }
 
