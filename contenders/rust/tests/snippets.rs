@@ -5,6 +5,7 @@
 use crate::{forms, server};
 use readlab_protocol::Archive;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, iter};
 
@@ -240,6 +241,22 @@ const DECODERS: &[(&str, Archive, Total)] = &[
     ("zip-libdeflate", Archive::Zip, |path| zip_libdeflate::total(path, naive)),
 ];
 
+/// The type of a snippet that reads a URL.
+type TotalOfUrl = fn(&str) -> io::Result<u64>;
+
+/// Snippets that read a URL.
+const URLS: &[(&str, TotalOfUrl)] =
+    &[("http", |url| http::total(url, naive)), ("http-ranged", |url| http_ranged::total(url, naive))];
+
+/// The type of a snippet that reads ranges of a URL.
+type TotalOfRanges = fn(&str, &[Range<u64>]) -> io::Result<u64>;
+
+/// Snippets that read ranges of a URL.
+const RANGES: &[(&str, TotalOfRanges)] = &[
+    ("http-multirange", |url, ranges| http_multirange::total(url, ranges, naive)),
+    ("http-ranges", |url, ranges| http_ranges::total(url, ranges, naive)),
+];
+
 type Newlines = fn(&[u8]) -> u64;
 
 const SCANS: &[(&str, Newlines)] = &[
@@ -296,13 +313,12 @@ fn every_method_and_scan_that_can_win_has_a_snippet_and_every_snippet_a_test() {
         names.sort();
         names
     };
-    let tested = TOTALS
-        .iter()
-        .map(|(name, _)| *name)
+    let tested = [TOTALS, TREES, NAMES, SIZES].into_iter().flatten().map(|(name, _)| *name);
+    let tested = tested
         .chain(DECODERS.iter().map(|(name, _, _)| *name))
-        .chain([TREES, NAMES, SIZES].into_iter().flatten().map(|(name, _)| *name))
         .chain(BLOCKS.iter().map(|(name, _)| *name))
-        .chain(["http", "http-multirange", "http-ranged", "http-ranges"]);
+        .chain(URLS.iter().map(|(name, _)| *name))
+        .chain(RANGES.iter().map(|(name, _)| *name));
     let tested = sorted(tested.collect());
     assert_eq!(files_in(""), tested);
     let readers = readlab_rust::method::registry::ALL
@@ -375,8 +391,9 @@ fn a_url_is_counted_correctly() {
         let bytes = text(size);
         let served = bytes.clone();
         let server = server::Server::start(move |request| request.answer(&served));
-        assert_eq!(http::total(&server.url, naive).unwrap(), naive(&bytes));
-        assert_eq!(http_ranged::total(&server.url, naive).unwrap(), naive(&bytes));
+        for (name, total) in URLS {
+            assert_counted(name, total(&server.url), naive(&bytes), &format!("{size} bytes"));
+        }
     }
 }
 
@@ -396,13 +413,9 @@ fn ranges_of_a_url_are_counted_correctly() {
         let ranges: Vec<_> = (0..count).map(|at| at * 1499..at * 1499 + 1500).collect();
         let right: u64 =
             ranges.iter().map(|range| naive(&bytes[range.start as usize..range.end as usize])).sum();
-        assert_counted("http-ranges", http_ranges::total(&server.url, &ranges, naive), right, "ranges");
-        assert_counted(
-            "http-multirange",
-            http_multirange::total(&server.url, &ranges, naive),
-            right,
-            "ranges",
-        );
+        for (name, total) in RANGES {
+            assert_counted(name, total(&server.url, &ranges), right, &format!("{count} ranges"));
+        }
     }
 }
 
