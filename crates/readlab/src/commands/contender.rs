@@ -38,3 +38,22 @@ pub fn run(args: ContenderArgs) -> ExitCode {
         BuiltInContender::Command(words) => readlab_command::main(words.words),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use readlab_rust::method::registry;
+    use readlab_suite::Suite;
+
+    #[test]
+    fn every_method_in_rust_is_in_a_suite() {
+        let suites = Suite::names().into_iter().map(|name| Suite::find(name).unwrap());
+        let trials: Vec<String> = suites.flat_map(|suite| suite.entries).map(|entry| entry.trial).collect();
+        for method in registry::ALL {
+            let name = format!("rust/{}", method.name);
+            let is_of_method = |trial: &String| {
+                trial.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '@']))
+            };
+            assert!(trials.iter().any(is_of_method), "{name} is in no suite");
+        }
+    }
+}
