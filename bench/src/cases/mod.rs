@@ -4,7 +4,7 @@
 mod table;
 
 use crate::made::control_group;
-use crate::made::file_system::FileSystem;
+use crate::made::file_system::{self, FileSystem};
 use crate::made::hosts::{HostLimit, Hosts};
 use crate::made::network::{self, Pace};
 use crate::made::{Cleanup, busy_loops, newlines, paced, tree};
@@ -53,6 +53,8 @@ enum Target {
     Zip(Bytes),
     /// A file of newlines alone, so that counts are as large as sizes.
     Newlines(Bytes),
+    /// The same file on a device for which no reader waits.
+    NewlinesInMemory(Bytes),
     On(FileSystem, Bytes),
     Tree(Files),
     /// A tree of files on a device that answers each read late.
@@ -171,6 +173,7 @@ impl Case {
             Target::Lines(size) => of(programs.lines(size)?),
             Target::Zip(size) => of(programs.zipped_lines(size)?),
             Target::Newlines(size) => of(newlines(cleanup, programs, size)?),
+            Target::NewlinesInMemory(size) => of(file_system::newlines_in_memory(cleanup, programs, size)?),
             Target::On(file_system, size) => of(file_system.make(cleanup, programs, size)?),
             Target::Tree(Files { count, bytes }) => of(tree(programs, count, bytes)?),
             Target::LateTree(Files { count, bytes }) => {

@@ -1,7 +1,9 @@
 //! The cases: the target, its limit, and the answer that readlab must give.
 
 use super::CaseLimit::{BusyLoops, Group, Link};
-use super::Target::{Hosts, Https, LateFile, LateTree, Lines, Newlines, On, Tree, Url, Zip};
+use super::Target::{
+    Hosts, Https, LateFile, LateTree, Lines, Newlines, NewlinesInMemory, On, Tree, Url, Zip,
+};
 use super::TrialSelection::{Only, WithControls};
 use super::{Case, CaseLimit, Files, Question, Target, TrialSelection};
 use crate::made::control_group::GroupLimit::{DeviceBytes, DeviceReads, Processor, ProcessorPercent};
@@ -144,6 +146,9 @@ pub(super) const CASES: &[Case] = &[
     warm("places-copy", Lines(LARGE_FILE_SIZE), WithControls(&["rust/places-pread@threads=1"]), &["copy"]).with_options(MANY_PLACES_OPTIONS),
     cold("pressed-bound", Lines(FILE_SIZE), Only(&[READ_TRIAL, DEVICE_CONTROL]), &["memory bound"]).asked(Question::StopsAtUnderBound, &["--runs", "7", "--memory", "50%"]),
     cold("pressed-thrash", Lines(LARGE_FILE_SIZE), Only(&["rust/places-mmap", "rust/places-device"]), &["thrash"]).asked(Question::StopsAtUnderBound, PRESSED_PLACES_OPTIONS),
+    // The page faults of the case before, on a device that does not wait. The kernel evicts as many
+    // pages as it brings, and examines mapped ones twice.
+    cold("pressed-reclaim", NewlinesInMemory(LARGE_FILE_SIZE), Only(&["rust/places-mmap"]), &["reclaim"]).asked(Question::StopsAtUnderBound, PRESSED_PLACES_OPTIONS),
     warm("pressed-enough", Lines(FILE_SIZE), Only(&[READ_TRIAL, RESIDENT_CONTROL, COPY_CONTROL]), &["copy"]).asked(Question::StopsAtUnderBound, &["--runs", "7", "--fills", "7", "--memory", "200%"]),
     warm("files-metadata", Tree(Files { count: 20_000, bytes: 40 }), WithControls(&[READ_FILES_TRIAL]), &["metadata"]).with_options(TREE_OPTIONS),
     cold("files-late-device", LateTree(Files { count: 1_000, bytes: 4 << 10 }), WithControls(&[READ_FILES_TRIAL, "rust/files-io_uring/memchr", "rust/files-threads/memchr@threads=16"]), &["shallow depth"]).with_options(TREE_OPTIONS),

@@ -1,7 +1,7 @@
 //! Makes file systems other than that of the build, each with one file.
 
 use super::paced::{self, Pace};
-use super::{Cleanup, command, loop_device, mount};
+use super::{Cleanup, command, loop_device, memory_device, mount, write_newlines};
 use crate::programs::{Programs, output};
 use anyhow::Context;
 use readlab_model::units::Bytes;
@@ -81,6 +81,21 @@ pub(crate) fn ext4_and_overlay(
     let layers = format!("lowerdir={}:{}", below.display(), empty.display());
     mount(cleanup, "overlay", &layers, Path::new("overlay"), &folder)?;
     Ok([file, folder.join(FILE_NAME)])
+}
+
+/// Makes a file of newlines on ext4 on a device in memory. A reader does not wait for this device,
+/// which decodes nothing for a page of equal bytes.
+pub(crate) fn newlines_in_memory(
+    cleanup: &mut Cleanup,
+    programs: &Programs,
+    size: Bytes,
+) -> anyhow::Result<PathBuf> {
+    let folder = cleanup.folder(programs.folder.join("in-memory"), fs::remove_dir)?;
+    // The file system needs room for its journal and its tables.
+    let device = memory_device(cleanup, Bytes(2 * size.0))?;
+    output(command("mkfs.ext4", "-q -F").arg(&device))?;
+    mount(cleanup, "ext4", "defaults", &device, &folder)?;
+    write_newlines(&folder, size)
 }
 
 fn mount_image(

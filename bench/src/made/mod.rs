@@ -84,6 +84,16 @@ fn loop_device(cleanup: &mut Cleanup, words: &str, file: &Path) -> anyhow::Resul
     Ok(device)
 }
 
+/// A block device in memory. For a page of equal bytes it stores one word.
+fn memory_device(cleanup: &mut Cleanup, size: Bytes) -> anyhow::Result<PathBuf> {
+    let size = size.0.to_string();
+    let device = PathBuf::from(output(command("zramctl", "--find --size").arg(size))?.trim());
+    let mut undo = command("zramctl", "--reset");
+    undo.arg(&device);
+    cleanup.command(undo);
+    Ok(device)
+}
+
 /// Starts this number of busy loops for each processor.
 pub(crate) fn busy_loops(cleanup: &mut Cleanup, each: usize) -> anyhow::Result<()> {
     for _ in 0..each * std::thread::available_parallelism()?.get() {
@@ -115,7 +125,12 @@ pub(crate) fn tree(programs: &Programs, files: usize, bytes: usize) -> anyhow::R
 }
 
 pub(crate) fn newlines(cleanup: &mut Cleanup, programs: &Programs, size: Bytes) -> anyhow::Result<PathBuf> {
-    let path = cleanup.folder(programs.folder.join("newlines"), fs::remove_dir_all)?.join("newlines.txt");
+    write_newlines(&cleanup.folder(programs.folder.join("newlines"), fs::remove_dir_all)?, size)
+}
+
+/// Writes a file of newlines alone into a folder. Returns its path.
+fn write_newlines(folder: &Path, size: Bytes) -> anyhow::Result<PathBuf> {
+    let path = folder.join("newlines.txt");
     let write = || {
         let mut file = fs::File::create(&path)?;
         io::copy(&mut io::repeat(b'\n').take(size.0), &mut file)?;
