@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn control_groups_of_both_versions_report_throttled_time() {
         assert_eq!(throttled_ns("nr_periods 3\nnr_throttled 2\nthrottled_time 4500\n"), Some(4500));
-        let unified = "usage_usec 9\nnr_periods 3\nnr_throttled 2\nthrottled_usec 7\n";
+        let unified = "usage_usec 9\nuser_usec 6\nsystem_usec 3\nnr_periods 3\nnr_throttled 2\nthrottled_usec 7\nnr_bursts 0\nburst_usec 0\n";
         assert_eq!(throttled_ns(unified), Some(7000));
         assert_eq!(throttled_ns("usage_usec 9\n"), None);
         let folder = tempfile::tempdir().unwrap();

@@ -550,6 +550,9 @@ mod tests {
 
     const LAB: u32 = 4711;
 
+    /// What the root of version 2 has, in the kernel's order.
+    const ALL_CONTROLLERS: &str = "cpuset cpu io memory hugetlb pids rdma misc";
+
     /// A tree of /proc and /sys. A folder of a group is writable here if it has `cgroup.procs`, because
     /// root may write everything.
     struct Machine {
@@ -574,7 +577,7 @@ mod tests {
         fn scope() -> Machine {
             let machine = Machine::unified("/run.scope");
             machine.group("/run.scope", "memory pids", "", Some("4711\n4712\n"));
-            machine.group("", "memory pids", "memory pids", None);
+            machine.group("", ALL_CONTROLLERS, "memory pids", None);
             machine
         }
 
@@ -588,8 +591,9 @@ mod tests {
         /// if this user may not move processes into it.
         fn group(&self, path: &str, has: &str, gives: &str, processes: Option<&str>) -> &Machine {
             let file = |name: &str| format!("sys/fs/cgroup{path}/{name}");
-            self.write(&file(CONTROLLERS), has);
-            self.write(&file(GIVEN_CONTROLLERS), gives);
+            let line = |words: &str| if words.is_empty() { String::new() } else { format!("{words}\n") };
+            self.write(&file(CONTROLLERS), &line(has));
+            self.write(&file(GIVEN_CONTROLLERS), &line(gives));
             if !path.is_empty() {
                 self.write(&file("cgroup.type"), "domain\n");
             }
@@ -604,7 +608,7 @@ mod tests {
                 "1032 1027 0:26 / /sys/fs/cgroup {mount_option},nosuid,nodev,noexec,relatime - cgroup2 cgroup rw,nsdelegate,memory_recursiveprot\n"
             );
             let machine = Machine::new(&mounts, "0::/\n");
-            machine.group("", "cpuset cpu io memory hugetlb pids rdma", "", processes);
+            machine.group("", ALL_CONTROLLERS, "", processes);
             // Only the root of the whole hierarchy has no such file.
             machine.write("sys/fs/cgroup/cgroup.type", "domain\n");
             machine
@@ -622,7 +626,29 @@ mod tests {
             fs::read_to_string(self.at(path)).unwrap()
         }
 
+        /// Asserts that the kernel can have this tree: a group has the controllers that the group around
+        /// it gives, and one that gives any has no processes, except the root.
+        #[track_caller]
+        fn assert_possible(folder: &Path) {
+            let text = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
+            let given = text(folder.join(GIVEN_CONTROLLERS));
+            let is_inner = folder.join("cgroup.type").exists();
+            let is_without_processes = text(folder.join(PROCESSES)).is_empty();
+            assert!(given.is_empty() || !is_inner || is_without_processes, "{}", folder.display());
+            let is_unified = folder.join(CONTROLLERS).exists();
+            for inner in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+                if is_unified && inner.join(CONTROLLERS).exists() {
+                    assert_eq!(text(inner.join(CONTROLLERS)), given, "{}", inner.display());
+                }
+                if inner.is_dir() {
+                    Machine::assert_possible(&inner);
+                }
+            }
+        }
+
+        #[track_caller]
         fn find_as(&self, is_root: bool) -> Result<MemoryGroups, MemoryGroupError> {
+            Machine::assert_possible(&self.at("sys/fs/cgroup"));
             MemoryGroups::find_below(&self.root(), &BTreeSet::from([LAB, LAB + 1]), is_root)
         }
 
@@ -676,6 +702,30 @@ mod tests {
     }
 
     #[test]
+    fn where_systemd_mounts_both_versions_the_one_with_the_controller_counts() {
+        let session = "/user.slice/user-1000.slice/session-3.scope";
+        let mounts = "24 19 0:22 / /sys/fs/cgroup ro,nosuid,nodev,noexec shared:9 - tmpfs tmpfs ro,mode=755\n\
+                      25 24 0:23 / /sys/fs/cgroup/unified rw,nosuid,nodev,noexec,relatime shared:10 - cgroup2 cgroup2 rw,nsdelegate\n\
+                      26 24 0:24 / /sys/fs/cgroup/systemd rw,nosuid,nodev,noexec,relatime shared:11 - cgroup cgroup rw,xattr,name=systemd\n";
+        let of_memory = "33 24 0:31 / /sys/fs/cgroup/memory rw,nosuid,nodev,noexec,relatime shared:18 - cgroup cgroup rw,memory\n";
+        let groups = format!("1:name=systemd:{session}\n0::{session}\n");
+        let machine = Machine::new(&format!("{mounts}{of_memory}"), &format!("9:memory:{session}\n{groups}"));
+        machine.write(&format!("sys/fs/cgroup/memory{session}/{PROCESSES}"), "4711\n");
+        machine.write("sys/fs/cgroup/unified/cgroup.controllers", "");
+        machine.group(&format!("/unified{session}"), "", "", Some("4711\n"));
+        assert_eq!(machine.find().unwrap().version, GroupVersion::One);
+        assert_eq!(machine.parent(), (format!("sys/fs/cgroup/memory{session}"), Vec::new()));
+        // With cgroup_no_v1=memory on the kernel's command line, version 2 has the controller, which
+        // systemd gives to no group.
+        let machine = Machine::new(mounts, &groups);
+        machine.write("sys/fs/cgroup/unified/cgroup.controllers", "memory\n");
+        machine.group(&format!("/unified{session}"), "", "", Some("4711\n"));
+        let error = machine.find_as(true).unwrap_err();
+        assert!(error.reason.ends_with("session-3.scope has no memory controller"), "{error}");
+        assert_eq!(error.remedy, BY_ENCLOSING);
+    }
+
+    #[test]
     fn in_a_container_of_version_1_the_mount_shows_the_own_group_alone() {
         let container = |mount_option: &str| {
             let mounts = format!(
@@ -705,7 +755,7 @@ mod tests {
         assert_eq!(error.remedy, BY_MOVING);
         // As that remedy does.
         beside_others.write("proc/self/cgroup", "0::/others\n");
-        beside_others.group("", "memory pids", "memory", Some(""));
+        beside_others.group("", ALL_CONTROLLERS, "memory", Some(""));
         beside_others.group("/others", "memory", "", Some("1\n4711\n4712\n"));
         assert_eq!(beside_others.parent(), ("sys/fs/cgroup".to_owned(), Vec::new()));
         let read_only = Machine::container("ro", Some("4711\n4712\n"));
@@ -721,9 +771,9 @@ mod tests {
         // Root in a service: the service's slice gives the controller.
         let machine = Machine::unified("/system.slice/ssh.service");
         machine
-            .group("/system.slice/ssh.service", "cpu memory pids", "", Some("900\n4711\n"))
+            .group("/system.slice/ssh.service", "memory pids", "", Some("900\n4711\n"))
             .group("/system.slice", "cpu memory pids", "memory pids", Some(""))
-            .group("", "cpuset cpu memory pids", "cpu memory pids", Some("1\n"));
+            .group("", ALL_CONTROLLERS, "cpu memory pids", Some("2\n3\n"));
         assert_eq!(machine.parent(), ("sys/fs/cgroup/system.slice".to_owned(), Vec::new()));
         // A user below the user's own manager, whose groups are delegated.
         let session = "/user.slice/user-1000.slice/user@1000.service/app.slice/term.scope";
@@ -737,7 +787,9 @@ mod tests {
                 Some(""),
             )
             .group("/user.slice/user-1000.slice/user@1000.service", "memory pids", "memory pids", Some(""))
-            .group("/user.slice/user-1000.slice", "memory pids", "memory pids", None);
+            .group("/user.slice/user-1000.slice", "memory pids", "memory pids", None)
+            .group("/user.slice", "cpu memory pids", "memory pids", None)
+            .group("", ALL_CONTROLLERS, "cpu memory pids", None);
         let own = "sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice";
         assert_eq!(machine.parent().0, own);
     }
@@ -755,13 +807,21 @@ mod tests {
                 "/user.slice/user-1000.slice/user@1000.service",
                 "cpu memory pids",
                 "cpu memory pids",
-                None,
+                Some(""),
             )
-            .group("/user.slice/user-1000.slice", "cpu memory pids", "cpu memory pids", None);
+            .group("/user.slice/user-1000.slice", "cpu memory pids", "cpu memory pids", None)
+            .group("/user.slice", "cpu memory pids", "cpu memory pids", None)
+            .group("", ALL_CONTROLLERS, "cpu memory pids", None);
         assert_eq!(machine.parent(), (format!("sys/fs/cgroup{app}"), Vec::new()));
-        // Where the slice keeps the controller for itself, the scope is the lab's own.
-        machine.group(app, "cpu memory pids", "", Some(""));
-        assert_eq!(machine.parent(), (format!("sys/fs/cgroup{scope}"), vec![LAB, LAB + 1]));
+        // As under systemd-run --uid=1000 --scope --property=Delegate=yes by root: the slice is root's,
+        // and the scope is the lab's own.
+        let machine = Machine::unified("/system.slice/run-r6a1f0c.scope");
+        machine
+            .group("/system.slice/run-r6a1f0c.scope", "cpu memory pids", "", Some("4711\n4712\n"))
+            .group("/system.slice", "cpu memory pids", "cpu memory pids", None)
+            .group("", ALL_CONTROLLERS, "cpu memory pids", None);
+        let own = "sys/fs/cgroup/system.slice/run-r6a1f0c.scope";
+        assert_eq!(machine.parent(), (own.to_owned(), vec![LAB, LAB + 1]));
     }
 
     #[test]
@@ -775,14 +835,36 @@ mod tests {
         assert_eq!(machine.find_as(true).unwrap_err().remedy, BY_MOVING);
         // In the outermost group, whose processes can stay.
         let machine = Machine::unified("/");
-        machine.group("", "memory pids", "pids", Some("1\n4711\n"));
+        machine.group("", ALL_CONTROLLERS, "pids", Some("1\n2\n4711\n"));
         assert_eq!(machine.error().remedy, BY_PARENT);
     }
 
-    /// A machine where the lab has a delegated group of its own, which has this group of a lab.
+    /// A machine where the lab has moved into this group, out of the group that was delegated to it.
     fn delegated(lab_folder: &str) -> Machine {
-        let machine = Machine::scope();
-        machine.write(&format!("sys/fs/cgroup/run.scope/{lab_folder}/{PROCESSES}"), "4711\n4712\n");
+        let lab_group = format!("/run.scope/{lab_folder}");
+        let machine = Machine::unified(&lab_group);
+        machine
+            .group(&lab_group, "memory", "", Some("4711\n4712\n"))
+            .group("/run.scope", "memory pids", "memory", Some(""))
+            .group("", ALL_CONTROLLERS, "memory pids", None);
+        machine
+    }
+
+    /// The same machine, as a lab sees it that starts in another group.
+    fn delegated_elsewhere(lab_folder: &str) -> Machine {
+        let machine = delegated(lab_folder);
+        machine.write("proc/self/cgroup", "0::/other.scope\n");
+        machine.group("/other.scope", "memory pids", "", Some("4711\n"));
+        machine
+    }
+
+    /// A machine where the group around that of the lab gives the controller, and is writable.
+    fn lab_in_given_group() -> Machine {
+        let machine = Machine::unified("/a/lab.scope");
+        machine
+            .group("/a/lab.scope", "memory", "", Some("4711\n"))
+            .group("/a", "memory pids", "memory", Some(""))
+            .group("", ALL_CONTROLLERS, "memory pids", None);
         machine
     }
 
@@ -838,8 +920,7 @@ mod tests {
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", run), "-memory\n4711\n4712\nend");
         assert!(!folder.exists());
         // In a group that others give to it, the lab has no group of its own, and changes nothing else.
-        let machine = Machine::unified("/a");
-        machine.group("/a", "memory", "memory", Some("")).group("", "memory", "memory", None);
+        let machine = lab_in_given_group();
         let CommandLine { program, args, .. } = machine.find().unwrap().removal_command();
         let run = || assert!(Command::new(&program).args(&args).output().is_ok());
         assert_eq!(machine.writes_to("sys/fs/cgroup/a", run), "end");
@@ -848,28 +929,27 @@ mod tests {
     #[test]
     fn the_next_start_opens_a_group_of_which_lab_and_launcher_were_killed() {
         // The next lab starts elsewhere: nothing can enter that group.
-        let machine = delegated("readlab-76-lab");
-        machine.write("proc/self/cgroup", "0::/other.scope\n");
+        let machine = delegated_elsewhere("readlab-76-lab");
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "-memory47114712end");
         // That lab runs.
-        let machine = delegated("readlab-77-lab");
+        let machine = delegated_elsewhere("readlab-77-lab");
         machine.write("proc/77/stat", "");
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
         // That lab runs where this process does not see it.
-        let machine = delegated("readlab-76-lab");
+        let machine = delegated_elsewhere("readlab-76-lab");
         let _lock = lock_folder(&machine.at("sys/fs/cgroup/run.scope/readlab-76-lab")).unwrap();
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
         // Another lab makes its groups there.
-        let machine = delegated("readlab-76-lab");
+        let machine = delegated_elsewhere("readlab-76-lab");
         machine.write("proc/77/stat", "");
         fs::create_dir(machine.at("sys/fs/cgroup/run.scope/readlab-77-0")).unwrap();
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
         // Its processes are outside of this container, and so perhaps the lab.
-        let machine = delegated("readlab-76-lab");
+        let machine = delegated_elsewhere("readlab-76-lab");
         machine.write("sys/fs/cgroup/run.scope/readlab-76-lab/cgroup.procs", "0\n0\n");
         let next = || remove_abandoned_below(&machine.root());
         assert_eq!(machine.writes_to("sys/fs/cgroup/run.scope", next), "end");
@@ -921,10 +1001,14 @@ mod tests {
             version,
             _lock: File::open(machine.folder.path()).unwrap(),
         };
-        machine.write("proc/vmstat", "pgscan_direct 1\npgscan_anon 5\npgscan_file 70\n");
+        machine.write(
+            "proc/vmstat",
+            "pgscan_kswapd 2\npgscan_direct 1\npgscan_direct_throttle 0\npgscan_anon 5\npgscan_file 70\n",
+        );
         machine.write(
             "group/memory.stat",
-            "cache 4096000\nrss 8192\nshmem 96000\nworkingset_refault_anon 1\nworkingset_refault_file 12\ntotal_cache 9\n",
+            "cache 4096000\nrss 8192\nrss_huge 0\nshmem 96000\nmapped_file 4096\nworkingset_refault_anon 1\n\
+             workingset_refault_file 12\ntotal_cache 9\ntotal_shmem 9\ntotal_workingset_refault_file 99\n",
         );
         machine.write("group/memory.usage_in_bytes", "4200000\n");
         machine.write("group/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
@@ -941,7 +1025,9 @@ mod tests {
         assert_eq!(older.counters().unwrap(), counted);
         machine.write(
             "group/memory.stat",
-            "anon 8192\nfile 4096000\nshmem 96000\nworkingset_refault_file 30\npgscan 64\npgsteal 60\n",
+            "anon 8192\nfile 4096000\nkernel 24576\npagetables 8192\nshmem 96000\nfile_mapped 4096\nshmem_thp 0\n\
+             inactive_file 4000000\nworkingset_refault_anon 2\nworkingset_refault_file 30\n\
+             workingset_activate_file 7\npgscan 64\npgsteal 60\npgscan_kswapd 4\npgscan_direct 60\n",
         );
         machine.write("group/memory.current", "4200000\n");
         machine.write("group/memory.events", "low 0\nhigh 0\nmax 9\noom 1\noom_kill 3\noom_group_kill 0\n");
@@ -989,8 +1075,7 @@ mod tests {
 
     #[test]
     fn groups_of_labs_that_have_ended_are_removed_and_no_others() {
-        let machine = Machine::unified("/a");
-        machine.group("/a", "memory", "memory", Some("")).group("", "memory", "memory", None);
+        let machine = lab_in_given_group();
         machine.write("proc/77/stat", "");
         let names =
             ["readlab-76-0", "readlab-76-lab", "readlab-77-0", "readlab-78-0", "readlab-x", "other-76-0"];
@@ -1008,7 +1093,8 @@ mod tests {
         let folders = entries.filter(|entry| entry.path().is_dir());
         let mut left: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
         left.sort();
-        let expected = ["other-76-0", "readlab-76-lab", "readlab-77-0", "readlab-78-0", "readlab-x"];
+        let expected =
+            ["lab.scope", "other-76-0", "readlab-76-lab", "readlab-77-0", "readlab-78-0", "readlab-x"];
         assert_eq!(left, expected, "77 and 78 need the group");
         let made = groups.make().unwrap();
         let folder = made.folder.clone();
